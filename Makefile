@@ -1,0 +1,46 @@
+# demo: the real pipeline at a small size, to an HTML report. test: the tests. Both set everything up first.
+PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3,$(shell command -v $(p) 2>/dev/null)))
+BIN := .venv/bin
+GPUS := $(shell nvidia-smi -L 2>/dev/null | grep -c '^GPU')
+
+.PHONY: demo test lint format constraints setup clean
+.DEFAULT_GOAL := demo
+
+setup: .venv/installed
+
+.venv/installed: pyproject.toml constraints.txt
+	@"$(PYTHON)" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' \
+		|| { echo "Resolvent needs Python 3.11 or 3.12; name one: make PYTHON=/path/to/python3.11"; exit 1; }
+	"$(PYTHON)" -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	touch $@
+
+demo: .venv/installed
+	$(BIN)/snakemake --cores all --resources gpu=$(GPUS) --configfile config/demo.yaml
+	@echo "The report is $(CURDIR)/results/demo/report.html"
+
+test: .venv/installed
+	$(BIN)/python -m pytest
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakemake --lint
+
+format: .venv/installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile workflow/rules
+
+environment.yml: pyproject.toml constraints.txt .venv/installed
+	$(BIN)/python -m workflow.environment
+
+# From the environment at hand, so make a new one first: rm -rf .venv; remove the pins; make setup constraints
+constraints: .venv/installed
+	sed -n '/^#/p' constraints.txt > constraints.new
+	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu//' >> constraints.new
+	mv constraints.new constraints.txt
+
+clean:
+	rm -rf .venv .snakemake data results logs
