@@ -1,0 +1,41 @@
+"""Checks around a solver: a finite field goes in, a finite one whose spectrum has decayed comes out."""
+
+import numpy as np
+from jaxtyping import Bool, Complex
+
+from solvers.errors import SolverError
+
+LARGEST_TAIL = 1e-8  # of the norm: a solution with more in its last modes has lost some beyond them
+_ROWS_SHOWN = 8
+
+
+def check_initial(coefficients: Complex[np.ndarray, "batch modes"], solver: str) -> None:
+    """Raise where a sample cannot be solved because what it starts from is not a function."""
+    refuse(_not_finite(coefficients), solver, "the initial field is not finite", "check where it comes from")
+
+
+def check_finite(coefficients: Complex[np.ndarray, "batch modes"], solver: str, remedy: str) -> None:
+    """Raise where a sample has overflowed, or is so large that its norm does."""
+    refuse(_not_finite(coefficients), solver, "the solution is not finite", remedy)
+
+
+def check_tail(coefficients: Complex[np.ndarray, "batch modes"], solver: str, remedy: str) -> None:
+    """Raise where the highest eighth of the modes holds more than LARGEST_TAIL of the norm."""
+    num_modes = coefficients.shape[1] - 1
+    tail = np.linalg.norm(coefficients[:, 1 + num_modes - max(1, num_modes // 8) :], axis=1)
+    norm = np.linalg.norm(coefficients, axis=1)
+    symptom = f"the highest eighth of the modes holds more than {LARGEST_TAIL:.0e} of the solution"
+    refuse(tail > LARGEST_TAIL * norm, solver, symptom, remedy)
+
+
+def refuse(rows: Bool[np.ndarray, " batch"], solver: str, symptom: str, remedy: str) -> None:
+    """Raise a SolverError that names the marked sample rows, if there are any."""
+    marked = np.flatnonzero(rows)
+    if marked.size:
+        named = ", ".join(map(str, marked[:_ROWS_SHOWN])) + (", ..." if marked.size > _ROWS_SHOWN else "")
+        raise SolverError(f"{solver}: {symptom} (sample rows {named}); {remedy}")
+
+
+def _not_finite(coefficients: Complex[np.ndarray, "batch modes"]) -> Bool[np.ndarray, " batch"]:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return ~np.isfinite(np.linalg.norm(coefficients, axis=1))
