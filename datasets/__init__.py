@@ -1,0 +1,1 @@
+"""Operator-learning tasks by name, their Zarr stores, and how training reads them."""

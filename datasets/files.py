@@ -1,0 +1,60 @@
+"""Files that are whole or absent: written beside, then renamed into place."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+
+from datasets.errors import DatasetError
+
+
+@contextmanager
+def readable_disk_errors(path: Path):
+    """Turn a full disk or a missing permission into one line that names the path and the remedy.
+
+    Raises
+    ------
+    DatasetError
+        For "no space", "quota exceeded", "read-only" and "permission denied"; other errors pass.
+    """
+    try:
+        yield
+    except OSError as error:
+        reasons = {
+            errno.ENOSPC: "no space left on the device: free some, or move data_root or results_root",
+            errno.EDQUOT: "disk quota exceeded: free some, or move data_root or results_root",
+            errno.EACCES: "permission denied: choose a data_root or results_root that you may write to",
+            errno.EPERM: "operation not permitted: choose a data_root or results_root that you may write to",
+            errno.EROFS: "the file system is read-only: choose another data_root or results_root",
+        }
+        if error.errno not in reasons:
+            raise
+        raise DatasetError(f"cannot write {path}: {reasons[error.errno]}") from error
+
+
+def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
+    """Call `write` on a temporary path beside `path`, flush it to disk, rename it to `path`.
+
+    A reader, or a job resumed after a kill, sees the old file, the new file or none; never a part.
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    with readable_disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            write(temporary)
+            with open(temporary, "rb") as file:
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, content: dict) -> None:
+    """Write `content` as JSON, atomically, the same bytes for the same content."""
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))

@@ -1,0 +1,11 @@
+"""One progress bar for every long job: rate and ETA on a terminal, a line now and then in a log."""
+
+import sys
+
+from tqdm import tqdm
+
+
+def progress_bar(total: int, what: str, unit: str, done: int = 0) -> tqdm:
+    """A bar of `total` steps of which `done` are behind us."""
+    interval = 0.5 if sys.stderr.isatty() else 20
+    return tqdm(total=total, initial=done, desc=what, unit=f" {unit}", mininterval=interval, leave=False)
