@@ -1,0 +1,36 @@
+"""Where a job computes, and what that is called in the results."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+from pathlib import Path
+
+import torch
+
+
+def choose_device(gpus: int) -> torch.device:
+    """CUDA when the job was granted a GPU and there is one, else the CPU; deterministic on both."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS is deterministic only with it
+    torch.use_deterministic_algorithms(True)
+    return torch.device("cuda" if gpus > 0 and torch.cuda.is_available() else "cpu")
+
+
+def device_name(device: torch.device) -> str:
+    """The processor's own name, for tables of costs."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return f"{line.partition(':')[2].strip()} (CPU)"
+    return f"{platform.machine()} (CPU)"
+
+
+def peak_memory_bytes(device: torch.device) -> int:
+    """Largest memory so far: of torch's allocator on a GPU, of the whole process on a CPU."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux counts in kilobytes

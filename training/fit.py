@@ -1,0 +1,222 @@
+"""Train one operator: resumable after every epoch, the best epoch chosen on the validation split."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.optim.lr_scheduler import OneCycleLR
+from torch.utils.tensorboard import SummaryWriter
+
+from datasets.loading import Samples
+from datasets.progress import progress_bar
+from training import checkpoints
+from training.devices import device_name, peak_memory_bytes
+from training.losses import RelativeLoss
+from training.settings import TrainingSettings
+
+HISTORY_COLUMNS = ("epoch", "learning_rate", "train_loss", "train_relative_l2", "validation_relative_l2")
+VALIDATION_BATCH = 32
+
+
+@dataclass
+class Progress:
+    """What a run has reached. `history` has a row of HISTORY_COLUMNS per epoch."""
+
+    history: list[list[float]] = field(default_factory=list)
+    best_error: float = math.inf
+    best_epoch: int = 0
+    best_state: dict | None = None
+    seconds: float = 0.0
+    diverged_epoch: int | None = None
+
+
+class Trainer:
+    """Adam, the 1cycle schedule and gradient clipping on the loss of Cao 2021.
+
+    Parameters
+    ----------
+    operator
+        Freshly built; moved to `device`.
+    train, validation
+        The only data a run sees: the test split never comes here.
+    seed
+        Orders the samples: epoch e is permuted by a key of (seed, e) alone, so a resumed run sees what an
+        undisturbed one would have.
+    identity
+        Names data, settings and code. A saved state of another identity is ignored.
+    directory
+        Of the run; `resume.pt` lies there between epochs, and TensorBoard's events.
+    """
+
+    def __init__(
+        self,
+        operator: nn.Module,
+        train: Samples,
+        validation: Samples,
+        settings: TrainingSettings,
+        *,
+        seed: int,
+        device: torch.device,
+        identity: str,
+        directory: Path,
+    ):
+        self.operator = operator.to(device)
+        self.settings, self.seed, self.device = settings, seed, device
+        self.identity, self.directory = identity, Path(directory)
+        self.train, self.validation = _on_device(train, device), _on_device(validation, device)
+        self.steps_per_epoch = len(train) // settings.batch_size
+        self.loss = RelativeLoss(
+            train.grid.spacing, settings.gradient_weight, settings.loss == "squared_norms"
+        )
+        self.optimizer = torch.optim.Adam(
+            operator.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
+        )
+        self.schedule = OneCycleLR(
+            self.optimizer,
+            max_lr=settings.learning_rate,
+            total_steps=settings.epochs * self.steps_per_epoch,
+            pct_start=settings.peak_fraction,
+            div_factor=settings.initial_division,
+            final_div_factor=settings.final_division,
+        )
+        self.progress = Progress()
+
+    @property
+    def resume_path(self) -> Path:
+        return self.directory / "resume.pt"
+
+    def fit(self) -> Progress:
+        """Train to the last epoch, or to the first whose loss is not finite; resumes by itself."""
+        torch.manual_seed(self.seed)  # of the dropout masks; a resumed run then takes up its own state
+        self._resume()
+        done = len(self.progress.history)
+        with (
+            SummaryWriter(self.directory / "tensorboard", purge_step=done + 1) as board,
+            progress_bar(self.settings.epochs, "/".join(self.directory.parts[-4:]), "epochs", done) as bar,
+        ):
+            for epoch in range(done + 1, self.settings.epochs + 1):
+                if self.progress.diverged_epoch is not None:
+                    break
+                row = self._epoch(epoch)
+                for name, value in zip(HISTORY_COLUMNS[1:], row[1:], strict=True):
+                    board.add_scalar(name, value, epoch)
+                self._save()
+                bar.set_postfix(loss=f"{row[2]:.2e}", validation=f"{row[4]:.2e}")
+                bar.update()
+        return self.progress
+
+    def _epoch(self, epoch: int) -> list[float]:
+        start = time.perf_counter()
+        self.operator.train()
+        order = np.random.default_rng([self.seed, epoch]).permutation(len(self.train.inputs))
+        order = torch.from_numpy(order).to(self.device)
+        size, data = self.settings.batch_size, self.train
+        total, error = torch.zeros((), device=self.device), torch.zeros((), device=self.device)
+        for step in range(self.steps_per_epoch):
+            batch = order[step * size : (step + 1) * size]
+            prediction = self.operator(data.inputs[batch], data.coordinates).squeeze(-1)
+            loss, relative_l2 = self.loss(prediction, data.targets[batch], data.derivatives[batch])
+            self.optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            nn.utils.clip_grad_norm_(self.operator.parameters(), self.settings.gradient_clip)
+            learning_rate = self.schedule.get_last_lr()[0]
+            self.optimizer.step()
+            self.schedule.step()
+            total += loss.detach()
+            error += relative_l2
+        train_loss, train_error = float(total) / self.steps_per_epoch, float(error) / self.steps_per_epoch
+        self.progress.seconds += time.perf_counter() - start
+        validation_error = self._validation_error()
+        if not (math.isfinite(train_loss) and math.isfinite(validation_error)):
+            self.progress.diverged_epoch = epoch
+        elif validation_error < self.progress.best_error:
+            self.progress.best_error, self.progress.best_epoch = validation_error, epoch
+            self.progress.best_state = _on_cpu(self.operator.state_dict())
+        row = [epoch, learning_rate, train_loss, train_error, validation_error]
+        self.progress.history.append(row)
+        return row
+
+    @torch.no_grad()
+    def _validation_error(self) -> float:
+        self.operator.eval()
+        data, errors = self.validation, []
+        for inputs, targets in zip(
+            data.inputs.split(VALIDATION_BATCH), data.targets.split(VALIDATION_BATCH), strict=True
+        ):
+            prediction = self.operator(inputs, data.coordinates).squeeze(-1)
+            errors.append((prediction - targets).norm(dim=-1) / targets.norm(dim=-1))
+        return float(torch.cat(errors).mean())
+
+    def _save(self) -> None:
+        state = {
+            "identity": self.identity,
+            "operator": _on_cpu(self.operator.state_dict()),
+            "optimizer": self.optimizer.state_dict(),
+            "schedule": self.schedule.state_dict(),
+            "progress": vars(self.progress),
+            "random_state": torch.get_rng_state(),
+            "cuda_random_state": torch.cuda.get_rng_state() if self.device.type == "cuda" else None,
+        }
+        checkpoints.save(state, self.resume_path)
+
+    def _resume(self) -> None:
+        if not self.resume_path.exists():
+            return
+        state = checkpoints.load(self.resume_path)
+        if state["identity"] != self.identity:
+            return
+        self.operator.load_state_dict(state["operator"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.schedule.load_state_dict(state["schedule"])
+        self.progress = Progress(**state["progress"])
+        torch.set_rng_state(state["random_state"])
+        if self.device.type == "cuda":
+            torch.cuda.set_rng_state(state["cuda_random_state"])
+
+    def cost(self, threads: int) -> dict:
+        """What the run took, for cost.json. Times are measured, so they differ between runs."""
+        progress, steps = self.progress, len(self.progress.history) * self.steps_per_epoch
+        return {
+            "status": "finished" if progress.diverged_epoch is None else "diverged",
+            "diverged_epoch": progress.diverged_epoch,
+            "epochs": len(progress.history),
+            "steps": steps,
+            "best_epoch": progress.best_epoch,
+            "best_validation_relative_l2": progress.best_error if progress.best_epoch else None,
+            "parameters": sum(parameter.numel() for parameter in self.operator.parameters()),
+            "train_seconds": progress.seconds,
+            "seconds_per_step": progress.seconds / steps,
+            "peak_memory_bytes": peak_memory_bytes(self.device),
+            "device": device_name(self.device),
+            "threads": threads,
+        }
+
+
+@dataclass(frozen=True)
+class _Tensors:
+    inputs: Tensor  # (samples, points, 1)
+    targets: Tensor  # (samples, points)
+    derivatives: Tensor  # (samples, points)
+    coordinates: Tensor  # (points, 1)
+
+
+def _on_device(samples: Samples, device: torch.device) -> _Tensors:
+    def tensor(values: np.ndarray) -> Tensor:
+        return torch.from_numpy(np.asarray(values, dtype=np.float32)).to(device)
+
+    return _Tensors(
+        inputs=tensor(samples.inputs[..., None]),
+        targets=tensor(samples.targets),
+        derivatives=tensor(samples.grid.derivative(samples.targets)),
+        coordinates=tensor(samples.grid.coordinates[:, None]),
+    )
+
+
+def _on_cpu(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: value.detach().to("cpu", copy=True) for name, value in state.items()}

@@ -1,0 +1,86 @@
+"""The two jobs of a run: train it, then evaluate it. Result files in, result files out."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+
+import pandas
+import torch
+
+from datasets.files import write_json
+from datasets.loading import load_samples, read_card
+from datasets.settings import settings_hash
+from models.build import build
+from training import checkpoints
+from training.devices import choose_device
+from training.evaluation import evaluate, shown_samples, write_arrays, write_table
+from training.fit import HISTORY_COLUMNS, Trainer
+from training.settings import TrainingSettings
+
+LIBRARIES = ("numpy", "torch")
+
+
+def train_run(
+    card: Path, folder: Path, resolution: int, seed: int, run: dict, code_digest: str, threads: int, gpus: int
+) -> None:
+    """Train one run into `folder`: history.csv, cost.json and, last, checkpoint.pt.
+
+    `run` is what `workflow.plan.Plan.training` gives: architecture, settings, training, samples. A loss that
+    is not finite ends the run as diverged, which is a result: its checkpoint holds no operator.
+    """
+    torch.set_num_threads(threads)
+    device = choose_device(gpus)
+    trainer = Trainer(
+        build(run["architecture"], run["settings"], seed),
+        load_samples(card, resolution, "train", run["samples"]["train"]),
+        load_samples(card, resolution, "validation", run["samples"]["validation"]),
+        TrainingSettings.model_validate(run["training"]),
+        seed=seed,
+        device=device,
+        identity=settings_hash(
+            {
+                **run,
+                "resolution": resolution,
+                "seed": seed,
+                "code": code_digest,
+                "data": read_card(card)["content_hash"],
+            }
+        ),
+        directory=folder,
+    )
+    progress = trainer.fit()
+    write_table(pandas.DataFrame(progress.history, columns=HISTORY_COLUMNS), folder / "history.csv")
+    write_json(folder / "cost.json", trainer.cost(threads))
+    diverged = progress.diverged_epoch is not None
+    checkpoint = {
+        "operator": None if diverged else progress.best_state,
+        "architecture": run["architecture"],
+        "settings": run["settings"],
+        "epoch": progress.best_epoch,
+        "identity": trainer.identity,
+    }
+    checkpoints.save(checkpoint, folder / "checkpoint.pt")
+
+
+def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus: int) -> None:
+    """Evaluate the run in `folder` on the test split: errors.csv, predictions.npz, run.json."""
+    torch.set_num_threads(threads)
+    device = choose_device(gpus)
+    facts = read_card(card)
+    checkpoint = checkpoints.load(folder / "checkpoint.pt")
+    operator = None
+    if checkpoint["operator"] is not None:
+        operator = build(checkpoint["architecture"], checkpoint["settings"], seed=0)
+        operator.load_state_dict(checkpoint["operator"])
+        operator.to(device)
+    count = description["training"]["test_samples"]
+    test = {points: load_samples(card, points, "test", count) for points in facts["grids"]["points"]}
+    errors, kept = evaluate(operator, test, device, shown_samples(count, facts["seed"]))
+    write_table(errors, folder / "errors.csv")
+    write_arrays(kept, folder / "predictions.npz")
+    versions = {name: version(name) for name in LIBRARIES}
+    write_json(
+        folder / "run.json", {**description, "dataset_hash": facts["content_hash"], "versions": versions}
+    )
+    (folder / "resume.pt").unlink(missing_ok=True)

@@ -1,0 +1,41 @@
+"""What the configuration may say about training. Light to import: no torch."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class TrainingSettings(BaseModel):
+    """Adam with the 1cycle schedule; the defaults are Cao 2021, section C.1, for Example 5.1."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    epochs: int = Field(100, ge=1, description="passes over the training samples")
+    batch_size: int = Field(8, ge=1, description="samples per step; an incomplete last batch is dropped")
+    learning_rate: float = Field(1e-3, gt=0, description="peak of the 1cycle schedule")
+    peak_fraction: float = Field(
+        0.3,
+        gt=0,
+        lt=1,
+        description="share of the steps before the peak (paper: epoch 30 of 100; its code: 0.2)",
+    )
+    initial_division: float = Field(1e4, ge=1, description="peak divided by the first learning rate")
+    final_division: float = Field(
+        1.0, ge=1, description="first learning rate divided by the last (paper: 1; its code: 1e4)"
+    )
+    weight_decay: float = Field(0.0, ge=0, description="Adam's L2 penalty")
+    gradient_clip: float = Field(
+        1.0, gt=0, description="bound of the global gradient norm (paper: 1; code: 0.999)"
+    )
+    gradient_weight: float = Field(
+        0.1,
+        ge=0,
+        description="γ of the H1-seminorm regulariser, whose weight is γ h with the spacing h; 0: none",
+    )
+    loss: Literal["norms", "squared_norms"] = Field(
+        "norms",
+        description="mean of relative norms (the public code, and what the paper's curves show), or of their "
+        "squares (the paper's eq. 2)",
+    )
