@@ -1,0 +1,58 @@
+# What can be built: the configuration is checked, the rules are included, the targets are named.
+import sys
+
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+# This checkout's rooms come first, here and in the scripts of the jobs.
+sys.path.insert(0, str(workflow.basedir))
+
+from datasets.tasks import task_module
+from workflow.code_digest import code_digest
+from workflow.configuration import ConfigurationError, load_configuration
+from workflow.job import prepare_environment
+from workflow.plan import RUN_FOLDER, Plan
+
+prepare_environment(workflow.basedir)
+
+
+configfile: f"{workflow.basedir}/config.yaml"
+
+
+try:
+    plan = Plan(load_configuration(config))
+except ConfigurationError as error:
+    raise WorkflowError(f"the configuration is not valid:\n{error}")
+
+
+wildcard_constraints:
+    shard=r"\d+",
+    resolution=r"\d+",
+    seed=r"\d+",
+
+
+include: "workflow/rules/datasets.smk"
+include: "workflow/rules/training.smk"
+include: "workflow/rules/evaluation.smk"
+include: "workflow/rules/report.smk"
+
+
+localrules:
+    all,
+    datasets,
+
+
+# Intermediate results are listed too: what is missing is then made again even if the report is there.
+rule all:
+    default_target: True
+    input:
+        [dataset.card for dataset in plan.datasets.values()],
+        [f"{folder}/errors.csv" for e in plan.configuration.experiments for folder in plan.run_folders(e)],
+        f"{plan.results}/report.html",
+
+
+rule datasets:
+    input:
+        [dataset.card for dataset in plan.datasets.values()],

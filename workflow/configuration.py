@@ -1,0 +1,184 @@
+"""What config.yaml may say, and the messages for what it may not.
+
+The parts live with the rooms that use them (`datasets.settings`, `models.settings`, `training.settings`);
+this module puts them together and checks what only the whole can tell.
+"""
+
+from __future__ import annotations
+
+import difflib
+import typing
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from datasets.settings import BurgersDataset
+from models.settings import resolve
+from training.settings import TrainingSettings
+
+
+class ConfigurationError(Exception):
+    """The configuration is not acceptable; one line per fault, each naming the key."""
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Model(_Settings):
+    """A row of the tables: an architecture with its settings and what it needs of its own in training."""
+
+    label: str = Field(description="name in tables and figures")
+    architecture: str = Field(description="one of models.settings.ARCHITECTURES")
+    settings: dict[str, typing.Any] = Field({}, description="settings of the architecture")
+    training: dict[str, typing.Any] = Field({}, description="training settings that differ for this model")
+
+
+class SampleCounts(_Settings):
+    """How many samples of each split an experiment uses: the first ones."""
+
+    train: int | None = Field(None, ge=1, description="default: all")
+    validation: int | None = Field(None, ge=1, description="default: all")
+    test: int | None = Field(None, ge=1, description="default: all")
+
+
+class Experiment(_Settings):
+    """Models trained on one dataset and compared at every stored resolution."""
+
+    title: str = Field(description="heading in the report")
+    dataset: str = Field(description="a key of `datasets`")
+    models: Annotated[list[str], Field(min_length=1)] = Field(description="keys of `models`, in table order")
+    resolutions: Annotated[list[int], Field(min_length=1)] = Field(description="training resolutions")
+    seeds: Annotated[list[int], Field(min_length=1)] = Field([1127802], description="one run per seed")
+    samples: SampleCounts = Field(SampleCounts(), description="default: every sample of the dataset")
+    training: TrainingSettings = Field(TrainingSettings(), description="for every model of the experiment")
+    training_at: dict[int, dict[str, typing.Any]] = Field(
+        {}, description="training settings that differ at a resolution, such as a smaller batch_size"
+    )
+
+
+class Configuration(_Settings):
+    """The whole of config.yaml with its overlays."""
+
+    name: str = Field(pattern=r"^[a-z0-9_]+$", description="results go to <results_root>/<name>")
+    data_root: str = Field("data", description="folder of the stores; shared by all configurations")
+    results_root: str = Field("results", description="folder of runs, tables and reports")
+    training_threads: int = Field(
+        1, ge=1, description="CPU threads of a training job; changes the last digits"
+    )
+    datasets: dict[str, BurgersDataset] = Field(description="what to solve")
+    models: dict[str, Model] = Field(description="what to train")
+    experiments: dict[str, Experiment] = Field(description="what to compare")
+
+
+def load_configuration(content: dict) -> Configuration:
+    """Check `content`, the merged YAML files.
+
+    Raises
+    ------
+    ConfigurationError
+        With one line per fault: where, what, and what is accepted.
+    """
+    try:
+        configuration = Configuration.model_validate(content)
+    except ValidationError as error:
+        raise ConfigurationError("\n".join(_explain(Configuration, error))) from None
+    faults = list(_faults(configuration))
+    if faults:
+        raise ConfigurationError("\n".join(faults))
+    return configuration
+
+
+def model_settings(model: Model) -> BaseModel:
+    """Validated settings of the model's architecture, defaults filled in."""
+    return resolve(model.architecture, model.settings)
+
+
+def training_settings(experiment: Experiment, model: Model, resolution: int) -> TrainingSettings:
+    """The experiment's settings, overridden at the resolution, overridden by the model."""
+    at_resolution = experiment.training_at.get(resolution, {})
+    return TrainingSettings.model_validate(
+        {**experiment.training.model_dump(), **at_resolution, **model.training}
+    )
+
+
+def _faults(configuration: Configuration) -> typing.Iterator[str]:
+    """What no single key can tell: names that refer to nothing, sizes that do not fit."""
+    for name, model in configuration.models.items():
+        try:
+            resolve(model.architecture, model.settings)
+        except ValueError as error:
+            yield f"models.{name}: {error}"
+        yield from _partial_faults(model.training, ("models", name, "training"))
+    for name, experiment in configuration.experiments.items():
+        yield from _experiment_faults(configuration, name, experiment)
+
+
+def _experiment_faults(
+    configuration: Configuration, name: str, experiment: Experiment
+) -> typing.Iterator[str]:
+    at = f"experiments.{name}"
+    for resolution, settings in experiment.training_at.items():
+        yield from _partial_faults(settings, ("experiments", name, "training_at", resolution))
+    for model in experiment.models:
+        if model not in configuration.models:
+            yield f"{at}.models: {_unknown('model', model, configuration.models)}"
+    if experiment.dataset not in configuration.datasets:
+        yield f"{at}.dataset: {_unknown('dataset', experiment.dataset, configuration.datasets)}"
+        return
+    dataset = configuration.datasets[experiment.dataset]
+    for resolution in dict.fromkeys([*experiment.resolutions, *experiment.training_at]):
+        if resolution not in dataset.resolutions:
+            yield (
+                f"{at}: resolution {resolution} is not stored; dataset '{experiment.dataset}' has "
+                f"{', '.join(map(str, dataset.resolutions))}"
+            )
+    for split, wanted in experiment.samples.model_dump().items():
+        available = getattr(dataset.samples, split)
+        if wanted is not None and wanted > available:
+            yield f"{at}.samples.{split}: {wanted} asked for; dataset '{experiment.dataset}' has {available}"
+    train = experiment.samples.train or dataset.samples.train
+    overrides = [*experiment.training_at.values(), *(m.training for m in configuration.models.values())]
+    for batch in {experiment.training.batch_size, *(o.get("batch_size", 1) for o in overrides)}:
+        if isinstance(batch, int) and batch > train:
+            yield f"{at}: batch_size {batch} is more than the {train} training samples"
+
+
+def _partial_faults(settings: dict, location: tuple) -> typing.Iterator[str]:
+    """Faults of training settings that override others; every key has a default, so a part is complete."""
+    try:
+        TrainingSettings.model_validate(settings)
+    except ValidationError as error:
+        yield from _explain(TrainingSettings, error, location)
+
+
+def _explain(root: type[BaseModel], error: ValidationError, prefix: tuple = ()) -> typing.Iterator[str]:
+    """Pydantic's faults as lines: key, what is wrong, what is accepted."""
+    for fault in error.errors():
+        where = ".".join(str(part) for part in (*prefix, *fault["loc"]))
+        if fault["type"] == "extra_forbidden":
+            yield f"{where}: {_unknown('key', str(fault['loc'][-1]), _keys_beside(root, fault['loc']))}"
+        elif fault["type"] == "missing":
+            yield f"{where}: required, but absent"
+        elif fault["type"] == "value_error":
+            yield f"{where}: {fault['ctx']['error']}"
+        else:
+            yield f"{where}: {fault['msg'][0].lower()}{fault['msg'][1:]}, got {fault['input']!r}"
+
+
+def _keys_beside(root: type[BaseModel], location: tuple) -> list[str]:
+    """Names accepted where the unknown key at the end of `location` stands."""
+    model = root
+    for part in location[:-1]:
+        if typing.get_origin(model) is dict:  # dict[str, M]: the key is free, the value is an M
+            model = typing.get_args(model)[1]
+        else:
+            model = model.model_fields[part].annotation
+    return list(model.model_fields)
+
+
+def _unknown(kind: str, name: str, accepted: typing.Iterable[str]) -> str:
+    accepted = list(accepted)
+    near = difflib.get_close_matches(name, accepted, n=1)
+    hint = f"did you mean '{near[0]}'? " if near else ""
+    return f"unknown {kind} '{name}'; {hint}accepted: {', '.join(accepted)}"

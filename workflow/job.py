@@ -1,0 +1,43 @@
+"""What every script does around its one call: a log, and errors that a user can act on."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from contextlib import contextmanager
+from pathlib import Path
+
+from datasets.errors import DatasetError
+from solvers.errors import SolverError
+from training.errors import TrainingError
+
+KNOWN_ERRORS = (DatasetError, SolverError, TrainingError)
+
+
+def prepare_environment(root: Path) -> None:
+    """Environment variables that the jobs inherit from the process that plans them."""
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX may share a GPU with torch
+
+
+@contextmanager
+def job(snakemake):
+    """Run a script's body: an expected fault ends the job with its one line, any other with its traceback.
+
+    Both go to the terminal and to the rule's log, which Snakemake shows for a failed job.
+    """
+    log = Path(snakemake.log[0])
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("")
+    try:
+        yield
+    except KNOWN_ERRORS as error:
+        message = f"{snakemake.rule}: {error}\n"
+    except Exception:
+        message = traceback.format_exc()
+    else:
+        return
+    log.write_text(message)
+    sys.stderr.write(message)
+    sys.exit(1)

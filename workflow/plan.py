@@ -1,0 +1,131 @@
+"""From a configuration to file names and to the narrow block of settings that each rule depends on.
+
+A rule receives only what its result depends on, so that editing model X never reruns model Y. The names are
+stable: they come from the configuration's own words, and from a hash of the settings where data are shared.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+
+from datasets.settings import BurgersDataset, settings_hash
+from datasets.tasks import task_module
+from models.settings import ARCHITECTURES
+from workflow.code_digest import code_digest
+from workflow.configuration import Configuration, Experiment, model_settings, training_settings
+
+RUN_FOLDER = "{experiment}/{model}/n{resolution}/seed{seed}"
+
+
+@dataclass(frozen=True)
+class DatasetPlan:
+    """Files of one dataset. `base` is common to the store, the card and the receipts of its shards."""
+
+    name: str
+    settings: BurgersDataset
+    base: Path
+
+    @property
+    def card(self) -> str:
+        return f"{self.base}.json"
+
+    @property
+    def store(self) -> str:
+        return f"{self.base}.zarr"
+
+    @property
+    def receipt(self) -> str:
+        """Pattern of the files that finished generation jobs leave."""
+        return f"{self.base}.shards/{{shard}}.json"
+
+    @property
+    def receipts(self) -> list[str]:
+        return [self.receipt.format(shard=shard) for shard in range(self.settings.num_shards)]
+
+    @property
+    def code(self) -> str:
+        """Digest of everything that computes this dataset."""
+        return code_digest("datasets.generation", task_module(self.settings.equation))
+
+
+class Plan:
+    """Every file that the configuration asks for."""
+
+    def __init__(self, configuration: Configuration):
+        self.configuration = configuration
+        self.results = Path(configuration.results_root) / configuration.name
+        self.datasets = {
+            name: DatasetPlan(name, settings, Path(configuration.data_root) / name / settings_hash(settings))
+            for name, settings in configuration.datasets.items()
+        }
+
+    def experiment(self, name: str) -> Experiment:
+        return self.configuration.experiments[name]
+
+    def dataset_of(self, experiment: str) -> DatasetPlan:
+        return self.datasets[self.experiment(experiment).dataset]
+
+    def run_folders(self, experiment: str) -> list[str]:
+        """Folders of the experiment's runs, in table order."""
+        e = self.experiment(experiment)
+        return [
+            str(self.results / RUN_FOLDER.format(experiment=experiment, model=model, resolution=n, seed=seed))
+            for model, n, seed in itertools.product(e.models, e.resolutions, e.seeds)
+        ]
+
+    def yardstick_folders(self, experiment: str) -> list[str]:
+        """Folders of the yardsticks, one for each stored resolution."""
+        points = self.dataset_of(experiment).settings.resolutions
+        return [str(self.results / experiment / "yardsticks" / f"n{n}") for n in points]
+
+    def sample_counts(self, experiment: str) -> dict[str, int]:
+        """Samples that the experiment uses of each split."""
+        e, available = self.experiment(experiment), self.dataset_of(experiment).settings.samples
+        return {
+            split: getattr(e.samples, split) or getattr(available, split)
+            for split in ("train", "validation", "test")
+        }
+
+    def training(self, experiment: str, model: str, resolution: int) -> dict:
+        """All that a training run depends on beside its data and seed; nothing of other models.
+
+        Labels are left out, for a new label is no reason to train again.
+        """
+        e, m = self.experiment(experiment), self.configuration.models[model]
+        counts = self.sample_counts(experiment)
+        return {
+            "architecture": m.architecture,
+            "settings": model_settings(m).model_dump(mode="json"),
+            "training": training_settings(e, m, resolution).model_dump(mode="json"),
+            "samples": {split: counts[split] for split in ("train", "validation")},
+        }
+
+    def training_code(self, model: str) -> str:
+        """Digest of the training loop and of this model's architecture."""
+        architecture = ARCHITECTURES[self.configuration.models[model].architecture]
+        return code_digest("training.fit", "models.build", architecture.location.partition(":")[0])
+
+    def description(self, experiment: str, model: str, resolution: int, seed: int) -> dict:
+        """What tables and captions say of a run."""
+        e, m = self.experiment(experiment), self.configuration.models[model]
+        dataset = self.dataset_of(experiment)
+        training = self.training(experiment, model, resolution)
+        return {
+            "experiment": experiment,
+            "model": model,
+            "label": m.label,
+            "architecture": m.architecture,
+            "settings": training["settings"],
+            "resolution": resolution,
+            "seed": seed,
+            "dataset": e.dataset,
+            "dataset_settings": dataset.settings.model_dump(mode="json"),
+            "training": {
+                **training["training"],
+                **{f"{split}_samples": count for split, count in self.sample_counts(experiment).items()},
+            },
+            "config_hash": settings_hash(training),
+            "code_digest": self.training_code(model),
+        }

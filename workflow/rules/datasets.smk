@@ -1,0 +1,47 @@
+# One pair of rules per dataset, so that `snakemake -R solve_burgers` means what it says. The output of a job
+# is a small file written last; the store itself is never an output, which Snakemake would delete.
+
+for _dataset in plan.datasets.values():
+
+    rule:
+        name:
+            f"solve_{_dataset.name}"
+        output:
+            receipt=_dataset.receipt,
+        log:
+            f"logs/solve_{_dataset.name}/{_dataset.base.name}-{{shard}}.log",
+        benchmark:
+            f"logs/solve_{_dataset.name}/{_dataset.base.name}-{{shard}}.tsv"
+        conda:
+            "../../environment.yml"
+        resources:
+            mem_mb=2000,
+            runtime=60,
+        params:
+            settings=_dataset.settings.model_dump(mode="json"),
+            code=_dataset.code,
+            store=_dataset.store,
+        script:
+            "../scripts/solve_dataset.py"
+
+    rule:
+        name:
+            f"seal_{_dataset.name}"
+        input:
+            receipts=_dataset.receipts,
+        output:
+            card=_dataset.card,
+        log:
+            f"logs/seal_{_dataset.name}/{_dataset.base.name}.log",
+        conda:
+            "../../environment.yml"
+        resources:
+            mem_mb=2000,
+            runtime=60,
+        params:
+            settings=_dataset.settings.model_dump(mode="json"),
+            code=_dataset.code,
+            sealing_code=code_digest("datasets.card"),
+            store=_dataset.store,
+        script:
+            "../scripts/seal_dataset.py"

@@ -1,0 +1,51 @@
+# Errors of every test sample at every stored resolution, for trained models and for the yardsticks.
+
+
+rule evaluate:
+    input:
+        card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
+        checkpoint=rules.train.output.checkpoint,
+        cost=rules.train.output.cost,
+    output:
+        errors=f"{plan.results}/{RUN_FOLDER}/errors.csv",
+        predictions=f"{plan.results}/{RUN_FOLDER}/predictions.npz",
+        run=f"{plan.results}/{RUN_FOLDER}/run.json",
+    log:
+        f"logs/evaluate/{plan.configuration.name}/{RUN_FOLDER}.log",
+    conda:
+        "../../environment.yml"
+    threads: plan.configuration.training_threads
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        description=lambda wildcards: plan.description(
+            wildcards.experiment, wildcards.model, int(wildcards.resolution), int(wildcards.seed)
+        ),
+        code=code_digest("training.evaluation"),
+        data_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
+    script:
+        "../scripts/evaluate.py"
+
+
+rule yardsticks:
+    input:
+        card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
+    output:
+        errors=f"{plan.results}/{{experiment}}/yardsticks/n{{resolution}}/errors.csv",
+        cost=f"{plan.results}/{{experiment}}/yardsticks/n{{resolution}}/cost.json",
+    log:
+        f"logs/yardsticks/{plan.configuration.name}/{{experiment}}/n{{resolution}}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        samples=lambda wildcards: plan.sample_counts(wildcards.experiment),
+        data_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
+        code=lambda wildcards: code_digest(
+            "training.yardsticks", task_module(plan.dataset_of(wildcards.experiment).settings.equation)
+        ),
+    script:
+        "../scripts/yardsticks.py"

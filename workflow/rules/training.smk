@@ -1,0 +1,27 @@
+# One run: one model of one experiment, at one training resolution, from one seed.
+
+
+rule train:
+    input:
+        # Ancient: a dataset made again from the same settings and code is the same, and retrains nothing.
+        # Other settings are another file; other code is the parameter `data_code`.
+        card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
+    output:
+        checkpoint=f"{plan.results}/{RUN_FOLDER}/checkpoint.pt",
+        history=f"{plan.results}/{RUN_FOLDER}/history.csv",
+        cost=f"{plan.results}/{RUN_FOLDER}/cost.json",
+    log:
+        f"logs/train/{plan.configuration.name}/{RUN_FOLDER}.log",
+    conda:
+        "../../environment.yml"
+    threads: plan.configuration.training_threads
+    resources:
+        gpu=1,
+        mem_mb=4000,
+        runtime=720,
+    params:
+        run=lambda wildcards: plan.training(wildcards.experiment, wildcards.model, int(wildcards.resolution)),
+        code=lambda wildcards: plan.training_code(wildcards.model),
+        data_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
+    script:
+        "../scripts/train.py"

@@ -1,0 +1,16 @@
+"""Evaluate one trained model at every stored resolution."""
+
+from pathlib import Path
+
+from workflow.job import job
+
+with job(snakemake):
+    from training.run import evaluate_run
+
+    evaluate_run(
+        card=Path(snakemake.input.card),
+        folder=Path(snakemake.output.errors).parent,
+        description=snakemake.params.description,
+        threads=snakemake.threads,
+        gpus=snakemake.resources.get("gpu", 0),
+    )

@@ -1,0 +1,19 @@
+"""Train one model."""
+
+from pathlib import Path
+
+from workflow.job import job
+
+with job(snakemake):
+    from training.run import train_run
+
+    train_run(
+        card=Path(snakemake.input.card),
+        folder=Path(snakemake.output.checkpoint).parent,
+        resolution=int(snakemake.wildcards.resolution),
+        seed=int(snakemake.wildcards.seed),
+        run=snakemake.params.run,
+        code_digest=snakemake.params.code,
+        threads=snakemake.threads,
+        gpus=snakemake.resources.gpu,
+    )
