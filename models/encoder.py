@@ -1,0 +1,155 @@
+"""One layer of the encoder of Cao (2021, arXiv:2105.14995)."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional
+
+from models import attention as attentions
+
+
+def bind_attention(
+    attention: Literal["galerkin", "fourier", "softmax", "linear"],
+    *,
+    contraction: Literal["linear", "quadratic"],
+    public_code_scaling: bool,
+) -> Callable[..., Tensor]:
+    """The attention of that name with those of the options that concern it."""
+    match attention:
+        case "galerkin":
+            return attentions.galerkin
+        case "fourier":
+            return partial(
+                attentions.fourier, contraction=contraction, public_code_scaling=public_code_scaling
+            )
+        case "softmax":
+            return attentions.softmax
+        case "linear":
+            return partial(attentions.linear, public_code_scaling=public_code_scaling)
+
+
+class EncoderLayer(nn.Module):
+    """Attention and a pointwise feed-forward network, each added to what it is given.
+
+    With Q, K, V = affine(y), split into `num_heads` heads of h = width/num_heads features, and Z the heads'
+    attentions of x⊕Q, x⊕K, x⊕V (e = h + `coordinate_dim` features), concatenated and mapped back to `width`:
+
+    - `layer_norm="projection"` (eqs. 4-6): y ← y + Z; y ← y + F(y). Before the coordinates are appended,
+      K and V (galerkin, linear) or Q and K (fourier, softmax) are normalised over the h features, each
+      head and each of the two matrices with its own scale and shift. Nothing else is normalised.
+    - `layer_norm="regular"` (eq. 7 as coded): y ← LN(y + Z); y ← LN(y + F(y)).
+
+    F is affine to `feedforward_width`, ReLU, dropout, affine back. `residual_dropout` acts on Z and on F(y).
+    Both schemes and all four attentions have the same number of parameters: with d = width, H heads, m
+    coordinates and f = feedforward_width, 3(d² + d) + (d + Hm)d + d + 2df + f + d + 4d.
+
+    Q's, K's and V's weights start from η Xavier + δ identity, their biases from zero (eq. 17;
+    η = `projection_gain`, δ = `projection_diagonal`); all else from torch's defaults.
+    """
+
+    def __init__(
+        self,
+        *,
+        width: int,
+        num_heads: int,
+        coordinate_dim: int,
+        feedforward_width: int,
+        attention: Literal["galerkin", "fourier", "softmax", "linear"],
+        layer_norm: Literal["projection", "regular"],
+        projection_gain: float,
+        projection_diagonal: float,
+        residual_dropout: float,
+        feedforward_dropout: float,
+        attention_dropout: float,
+        attention_dropout_in_evaluation: bool,
+        public_code_scaling: bool,
+        contraction: Literal["linear", "quadratic"],
+    ) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.attention = bind_attention(
+            attention, contraction=contraction, public_code_scaling=public_code_scaling
+        )
+        self.attention_dropout = attention_dropout
+        self.attention_dropout_in_evaluation = attention_dropout_in_evaluation
+        # Three maps, not one to 3·width: slices of a joint result would have to be copied. Same arithmetic.
+        self.projections = nn.ModuleList(nn.Linear(width, width) for _ in "QKV")
+        for projection in self.projections:
+            initialise_projection(projection, projection_gain, projection_diagonal)
+        self.output = nn.Linear(width + num_heads * coordinate_dim, width)
+        self.feedforward = nn.Sequential(
+            nn.Linear(width, feedforward_width),
+            nn.ReLU(inplace=True),
+            nn.Dropout(feedforward_dropout),
+            nn.Linear(feedforward_width, width),
+        )
+        self.residual_dropout = nn.Dropout(residual_dropout)
+
+        self.projection_norm, self.norms = None, None
+        if layer_norm == "projection":
+            first = 0 if attention in ("fourier", "softmax") else 1  # Q and K, or K and V
+            self.projection_norm = ProjectionNorm(first, num_heads, width // num_heads)
+        else:
+            self.norms = nn.ModuleList([nn.LayerNorm(width), nn.LayerNorm(width)])
+
+    def forward(
+        self, y: Float[Tensor, "batch n width"], x: Float[Tensor, "n coordinate_dim"]
+    ) -> Float[Tensor, "batch n width"]:
+        """The layer at the points `x`, whose raw coordinates every head sees."""
+        y = y + self.residual_dropout(self._attend(y, x))
+        if self.norms is not None:
+            y = self.norms[0](y)
+        y = y + self.residual_dropout(self.feedforward(y))
+        if self.norms is not None:
+            y = self.norms[1](y)
+        return y
+
+    def _attend(self, y: Tensor, x: Tensor) -> Tensor:
+        batch, n, width = y.shape
+        heads = [
+            projection(y).view(batch, n, self.num_heads, width // self.num_heads)
+            for projection in self.projections
+        ]
+        if self.projection_norm is not None:
+            heads = self.projection_norm(heads)
+        place = x[:, None].expand(batch, n, self.num_heads, -1)
+        q, k, v = (torch.cat([place, features], dim=-1).transpose(1, 2) for features in heads)
+        active = self.training or self.attention_dropout_in_evaluation
+        z = self.attention(q, k, v, dropout=self.attention_dropout if active else 0.0)
+        return self.output(z.transpose(1, 2).flatten(2))
+
+
+class ProjectionNorm(nn.Module):
+    """Layer norm of two neighbours among Q, K, V, with a scale and a shift for each of them and each head."""
+
+    def __init__(self, first: int, num_heads: int, head_width: int) -> None:
+        super().__init__()
+        self.first = first
+        self.weight = nn.Parameter(torch.ones(2, num_heads, head_width))
+        self.bias = nn.Parameter(torch.zeros(2, num_heads, head_width))
+
+    def forward(self, heads: list[Tensor]) -> list[Tensor]:
+        """Q, K, V of shape (batch, n, heads, head_width), two of them normalised over the last axis."""
+        normalised = list(heads)
+        for index, (weight, bias) in enumerate(zip(self.weight, self.bias, strict=True), start=self.first):
+            num_heads, head_width = weight.shape
+            if num_heads == 1:  # the fused kernel scales and shifts in its own pass: half the time
+                normalised[index] = functional.layer_norm(
+                    heads[index], (head_width,), weight[0], bias[0], eps=1e-5
+                )
+            else:
+                features = functional.layer_norm(heads[index], (head_width,), eps=1e-5)
+                normalised[index] = torch.addcmul(bias, features, weight)
+        return normalised
+
+
+def initialise_projection(projection: nn.Linear, gain: float, diagonal: float) -> None:
+    """Square weight ← gain·Unif(±√(3/d)) + diagonal·I; bias ← 0 (Cao 2021, eq. 17)."""
+    with torch.no_grad():
+        nn.init.xavier_uniform_(projection.weight, gain=gain)
+        projection.weight.diagonal().add_(diagonal)
+        projection.bias.zero_()

@@ -1,0 +1,144 @@
+"""What each architecture can be asked for, and the table of architectures.
+
+No torch here: the workflow parses and checks a configuration without importing it.
+"""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+Channels = Annotated[int, Field(ge=1, le=64)]
+Width = Annotated[int, Field(ge=1, le=4096)]
+Modes = Annotated[int, Field(ge=1, le=4096)]
+Layers = Annotated[int, Field(ge=1, le=64)]
+# YAML 1.1 reads `1e-2` as a string, so numbers (unlike integers and booleans) may come as text.
+Rate = Annotated[float, Field(ge=0.0, lt=1.0, strict=False)]
+Scale = Annotated[float, Field(ge=0.0, le=10.0, strict=False)]
+Coordinates = Literal["grid", "linspace"]
+
+COORDINATES_DESCRIPTION = (
+    "grid: the coordinates as given; linspace: rescaled by n/(n-1), so that they end at the right end of the "
+    "periodic interval, as the public codes of Cao (2021) and Li et al. (2021) have them"
+)
+
+
+class Settings(BaseModel):
+    """Base: unknown keys are errors, "64" is no integer and 0 is no boolean."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    in_channels: Channels = Field(1, description="channels of the input function")
+    out_channels: Channels = Field(1, description="channels of the output function")
+
+
+class FNO1dSettings(Settings):
+    """Fourier neural operator in one dimension (Li et al. 2021; no batch normalisation, as in Cao 2021)."""
+
+    width: Width = Field(64, description="channels of the hidden function")
+    num_layers: Layers = Field(4, description="spectral layers")
+    modes: Modes = Field(16, description="Fourier modes kept, k = 0..modes-1")
+    projection_width: Width = Field(128, description="hidden width of the pointwise output network")
+    coordinates: Coordinates = Field("grid", description=COORDINATES_DESCRIPTION)
+
+
+class Transformer1dSettings(Settings):
+    """Encoder with one of four attentions and a spectral decoder, in one dimension (Cao 2021, Example 1)."""
+
+    attention: Literal["galerkin", "fourier", "softmax", "linear"] = Field(
+        "galerkin", description="GT, FT, ST and LT of the paper"
+    )
+    layer_norm: Literal["projection", "regular"] = Field(
+        "projection",
+        description="projection: two of Q, K, V are normalised before the product, nothing else (eqs. 5-6); "
+        "regular: the layer's output is normalised after each residual sum (eq. 7)",
+    )
+    width: Width = Field(96, description="channels of the hidden function")
+    num_layers: Layers = Field(4, description="encoder layers")
+    num_heads: Annotated[int, Field(ge=1, le=64)] = Field(1, description="attention heads; they divide width")
+    feedforward_width: Width = Field(192, description="hidden width of a layer's feed-forward network")
+    decoder_width: Width = Field(48, description="channels of the spectral decoder")
+    decoder_layers: Layers = Field(2, description="spectral layers of the decoder")
+    modes: Modes = Field(16, description="Fourier modes the decoder keeps, k = 0..modes-1")
+    projection_gain: Scale = Field(1e-2, description="η: Xavier gain of the Q, K, V weights (eq. 17)")
+    projection_diagonal: Scale = Field(
+        1e-2, description="δ: added to the diagonal of the Q, K, V weights (eq. 17)"
+    )
+    residual_dropout: Rate = Field(0.0, description="dropout on both residual branches of an encoder layer")
+    feedforward_dropout: Rate = Field(0.0, description="dropout inside the feed-forward network")
+    attention_dropout: Rate = Field(
+        0.0,
+        description="dropout on the attention matrix: n×n (fourier, softmax) or e×e (galerkin, linear)",
+    )
+    attention_dropout_in_evaluation: bool = Field(
+        False, description="keep attention_dropout on in evaluation, as the public code does (with rate 0.5)"
+    )
+    public_code_scaling: bool = Field(
+        False,
+        description="as the public code scales: 1/√e more for fourier, 1/n more for linear, no change else",
+    )
+    contraction: Literal["linear", "quadratic"] = Field(
+        "linear",
+        description="order of fourier's products: linear, Q(KᵀV), or quadratic, (QKᵀ)V, as the paper's",
+    )
+    coordinates: Coordinates = Field("grid", description=COORDINATES_DESCRIPTION)
+    input_coordinates: bool = Field(
+        False,
+        description="concatenate the coordinates to the input function too, as the paper's text says; "
+        "the 530,305 parameters (530k in its table 5) are without",
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Transformer1dSettings":
+        if self.width % self.num_heads:
+            raise ValueError(f"width {self.width} is not divisible by num_heads {self.num_heads}")
+        if self.contraction == "quadratic" and self.attention != "fourier":
+            raise ValueError(
+                f"contraction 'quadratic' is for attention 'fourier' only, got {self.attention!r}"
+            )
+        return self
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Settings class and place of a module, "package.file:Class"; the module is imported only when built."""
+
+    settings: type[Settings]
+    location: str
+
+
+ARCHITECTURES: dict[str, Architecture] = {
+    "fno1d": Architecture(FNO1dSettings, "models.fno1d:FNO1d"),
+    "transformer1d": Architecture(Transformer1dSettings, "models.transformer1d:Transformer1d"),
+}
+
+
+def resolve(architecture: str, settings: dict) -> Settings:
+    """Validated settings of `architecture`, defaults filled in.
+
+    Raises `ValueError`, in one line, for an unknown architecture, an unknown key or an unaccepted value.
+    """
+    if architecture not in ARCHITECTURES:
+        raise ValueError(_unknown("architecture", architecture, ARCHITECTURES))
+    settings_class = ARCHITECTURES[architecture].settings
+    try:
+        return settings_class.model_validate(settings)
+    except ValidationError as error:
+        problems = "; ".join(_problem(details, settings_class) for details in error.errors())
+    raise ValueError(f"{architecture}: {problems}")
+
+
+def _problem(details: dict, settings_class: type[Settings]) -> str:
+    key = ".".join(str(part) for part in details["loc"])
+    if details["type"] == "extra_forbidden":
+        return _unknown("setting", key, settings_class.model_fields)
+    if details["type"] == "value_error":  # ours: the message says it all
+        return str(details["ctx"]["error"])
+    return f"{key}: {details['msg']}, got {details['input']!r}"
+
+
+def _unknown(kind: str, name: str, accepted) -> str:
+    near = get_close_matches(name, accepted, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"unknown {kind} {name!r}; {hint}accepted: {', '.join(accepted)}"

@@ -1,0 +1,88 @@
+"""Settings: defaults, and messages of one line."""
+
+import subprocess
+import sys
+
+import pytest
+
+from models.build import build
+from models.settings import ARCHITECTURES, resolve
+
+
+@pytest.mark.parametrize(
+    ("architecture", "settings", "message"),
+    [
+        (
+            "transformer_1d",
+            {},
+            "unknown architecture 'transformer_1d'; did you mean 'transformer1d'? "
+            "accepted: fno1d, transformer1d",
+        ),
+        ("mlp", {}, "unknown architecture 'mlp'; accepted: fno1d, transformer1d"),
+        (
+            "fno1d",
+            {"widht": 64},
+            "fno1d: unknown setting 'widht'; did you mean 'width'? accepted: in_channels, out_channels, "
+            "width, num_layers, modes, projection_width, coordinates",
+        ),
+        ("fno1d", {"width": "64"}, "fno1d: width: Input should be a valid integer, got '64'"),
+        ("fno1d", {"modes": 0}, "fno1d: modes: Input should be greater than or equal to 1, got 0"),
+        (
+            "transformer1d",
+            {"attention": "cosine"},
+            "transformer1d: attention: Input should be 'galerkin', 'fourier', 'softmax' or 'linear', "
+            "got 'cosine'",
+        ),
+        (
+            "transformer1d",
+            {"width": 96, "num_heads": 5},
+            "transformer1d: width 96 is not divisible by num_heads 5",
+        ),
+        (
+            "transformer1d",
+            {"attention": "galerkin", "contraction": "quadratic"},
+            "transformer1d: contraction 'quadratic' is for attention 'fourier' only, got 'galerkin'",
+        ),
+        (
+            "transformer1d",
+            {"feedforward_dropout": 1.0},
+            "transformer1d: feedforward_dropout: Input should be less than 1, got 1.0",
+        ),
+        (
+            "transformer1d",
+            {"input_coordinates": "0", "num_layers": 1.5},
+            "transformer1d: num_layers: Input should be a valid integer, got 1.5; "
+            "input_coordinates: Input should be a valid boolean, got '0'",
+        ),
+    ],
+)
+def test_bad_settings_are_refused_in_one_line(architecture, settings, message):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole message is compared
+        resolve(architecture, settings)
+    assert str(caught.value) == message
+    with pytest.raises(ValueError):  # noqa: PT011
+        build(architecture, settings, 0)
+
+
+def test_yaml_numbers_without_a_dot_are_text_and_accepted():
+    assert resolve("transformer1d", {"projection_gain": "1e-3"}).projection_gain == 1e-3
+
+
+def test_every_setting_is_described():
+    for architecture in ARCHITECTURES.values():
+        for name, field in architecture.settings.model_fields.items():
+            assert field.description, name
+            assert not field.is_required(), name
+
+
+def test_settings_need_no_torch():
+    code = "import sys, models.settings; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_building_one_architecture_imports_no_other():
+    code = (
+        "import sys; from models.build import build; build('fno1d', {}, 0); "
+        "sys.exit('models.transformer1d' in sys.modules or 'models.encoder' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
