@@ -50,7 +50,7 @@ rule all:
     input:
         [dataset.card for dataset in plan.datasets.values()],
         [f"{folder}/errors.csv" for e in plan.configuration.experiments for folder in plan.run_folders(e)],
-        f"{plan.results}/report.html",
+        [f"{plan.results}/{e}/report.html" for e in plan.configuration.experiments],
 
 
 rule datasets:

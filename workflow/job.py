@@ -9,14 +9,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from datasets.errors import DatasetError
+from figures.errors import ResultError
 from solvers.errors import SolverError
 from training.errors import TrainingError
+from workflow.provenance import record_command
 
-KNOWN_ERRORS = (DatasetError, SolverError, TrainingError)
+KNOWN_ERRORS = (DatasetError, ResultError, SolverError, TrainingError)
 
 
 def prepare_environment(root: Path) -> None:
     """Environment variables that the jobs inherit from the process that plans them."""
+    record_command()
     os.environ["PYTHONPATH"] = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX may share a GPU with torch
 

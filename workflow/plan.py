@@ -80,6 +80,14 @@ class Plan:
         points = self.dataset_of(experiment).settings.resolutions
         return [str(self.results / experiment / "yardsticks" / f"n{n}") for n in points]
 
+    def shown_run(self, experiment: str) -> str:
+        """Folder of the run whose predictions are drawn: the last model's, on the finest training grid."""
+        e = self.experiment(experiment)
+        last, finest, seed = e.models[-1], max(e.resolutions), e.seeds[0]
+        return str(
+            self.results / RUN_FOLDER.format(experiment=experiment, model=last, resolution=finest, seed=seed)
+        )
+
     def sample_counts(self, experiment: str) -> dict[str, int]:
         """Samples that the experiment uses of each split."""
         e, available = self.experiment(experiment), self.dataset_of(experiment).settings.samples
@@ -128,4 +136,16 @@ class Plan:
             },
             "config_hash": settings_hash(training),
             "code_digest": self.training_code(model),
+        }
+
+    def caption_facts(self, experiment: str) -> dict:
+        """Words and numbers that captions quote."""
+        e = self.experiment(experiment)
+        return {
+            **self.sample_counts(experiment),
+            "epochs": e.training.epochs,
+            "batch_size": e.training.batch_size,
+            "seeds": f"{len(e.seeds)} seed" + ("s" if len(e.seeds) > 1 else ""),
+            "stored": ", ".join(map(str, self.dataset_of(experiment).settings.resolutions)),
+            "shown": self.configuration.models[e.models[-1]].label,
         }

@@ -1,5 +1,77 @@
-rule report:
+# From result files to the tables, figures and the page of an experiment.
+
+FIGURES = ["training_curves", "sample_curves", "resolution_curves", "cost_scatter", "error_distributions"]
+EXPERIMENT = f"{plan.results}/{{experiment}}"
+
+
+rule compare:
+    input:
+        runs=lambda wildcards: [
+            f"{folder}/{file}"
+            for folder in plan.run_folders(wildcards.experiment)
+            for file in ("run.json", "cost.json", "errors.csv")
+        ],
+        yardsticks=lambda wildcards: [
+            f"{folder}/{file}"
+            for folder in plan.yardstick_folders(wildcards.experiment)
+            for file in ("errors.csv", "cost.json")
+        ],
+        reported=f"{workflow.basedir}/figures/reported/cao2021_table2a.csv",
     output:
-        f"{plan.results}/report.html",
-    shell:
-        "touch {output}"
+        comparison=f"{EXPERIMENT}/comparison.csv",
+        tables=[f"{EXPERIMENT}/table.{suffix}" for suffix in ("csv", "tex", "html")],
+    log:
+        f"logs/compare/{plan.configuration.name}/{{experiment}}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        runs=lambda wildcards: plan.run_folders(wildcards.experiment),
+        yardsticks=lambda wildcards: plan.yardstick_folders(wildcards.experiment),
+        code=code_digest("figures.comparison", "figures.table"),
+    script:
+        "../scripts/compare.py"
+
+
+rule draw_figures:
+    input:
+        comparison=f"{EXPERIMENT}/comparison.csv",
+        histories=lambda wildcards: [f"{f}/history.csv" for f in plan.run_folders(wildcards.experiment)],
+        predictions=lambda wildcards: [f"{f}/predictions.npz" for f in plan.run_folders(wildcards.experiment)],
+    output:
+        [f"{EXPERIMENT}/figures/{figure}.{suffix}" for figure in FIGURES for suffix in ("svg", "png")],
+    log:
+        f"logs/draw_figures/{plan.configuration.name}/{{experiment}}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        runs=lambda wildcards: plan.run_folders(wildcards.experiment),
+        yardsticks=lambda wildcards: plan.yardstick_folders(wildcards.experiment),
+        shown=lambda wildcards: plan.shown_run(wildcards.experiment),
+        code=code_digest(*(f"figures.{figure}" for figure in FIGURES)),
+    script:
+        "../scripts/draw_figures.py"
+
+
+rule report:
+    input:
+        comparison=f"{EXPERIMENT}/comparison.csv",
+        figures=[f"{EXPERIMENT}/figures/{figure}.svg" for figure in FIGURES],
+        card=lambda wildcards: plan.dataset_of(wildcards.experiment).card,
+        captions=f"{workflow.basedir}/workflow/report/captions.yaml",
+        templates=[
+            f"{workflow.basedir}/figures/templates/{file}"
+            for file in ("report.html.j2", "report.css", "report.js", "references.bib")
+        ],
+    output:
+        page=f"{EXPERIMENT}/report.html",
+    log:
+        f"logs/report/{plan.configuration.name}/{{experiment}}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        title=lambda wildcards: plan.experiment(wildcards.experiment).title,
+        runs=lambda wildcards: plan.run_folders(wildcards.experiment),
+        facts=lambda wildcards: plan.caption_facts(wildcards.experiment),
+        code=code_digest("figures.report", "workflow.provenance"),
+    script:
+        "../scripts/report.py"

@@ -1,0 +1,169 @@
+"""The comparison: every model and yardstick, at every training and test resolution, in one tidy table.
+
+A row pools the seeds of one model trained at one resolution and tested at one resolution. Seeds that diverged
+have no error to pool: the row says how many there were, and a row without any finished seed has no numbers.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from figures.bootstrap import mean_interval, paired_difference
+from figures.errors import ResultError
+from figures.reported import reported_beside
+from figures.results import Run, Yardstick, error_matrix, read_runs, read_yardsticks
+
+COLUMNS = [
+    "kind", "key", "label", "architecture", "trained_resolution", "test_resolution", "status", "mean", "low",
+    "high", "median", "worst", "seeds", "diverged_seeds", "samples", "standing", "difference_to_best",
+    "difference_low", "difference_high", "reported", "ratio_to_reported", "reported_note", "parameters",
+    "train_seconds", "seconds_per_step", "steps", "device", "dataset_hash", "config_hash", "code_digest",
+]  # fmt: skip
+
+
+def write_comparison(
+    runs: Iterable[str | Path], yardsticks: Iterable[str | Path], output: str | Path
+) -> pd.DataFrame:
+    """Gather these directories and write the tidy table; floats are written in full."""
+    table = compare(read_runs(runs), read_yardsticks(yardsticks))
+    table.to_csv(output, index=False, lineterminator="\n")
+    return table
+
+
+def compare(runs: list[Run], yardsticks: list[Yardstick]) -> pd.DataFrame:
+    """One row for each model x trained resolution x test resolution, and for each yardstick x resolution."""
+    check_comparable(runs)
+    rows, matrices = [], []
+    for group in grouped(runs):
+        tested = sorted({int(one) for run in group for one in run.errors["resolution"]})
+        for resolution in tested:
+            matrices.append(error_matrix([run.errors for run in group], resolution))
+            rows.append({**_run_facts(group, resolution), **_statistics(matrices[-1])})
+    for yardstick in yardsticks:
+        matrices.append(error_matrix([yardstick.errors], yardstick.resolution))
+        rows.append({**_yardstick_facts(yardstick), **_statistics(matrices[-1])})
+    _add_standing(rows, matrices)
+    return pd.DataFrame(rows).reindex(columns=COLUMNS)
+
+
+def grouped(runs: list[Run]) -> list[list[Run]]:
+    """The runs by model and training resolution, in the order given; a group differs in its seed only."""
+    groups: dict[tuple[str, int], list[Run]] = {}
+    for run in runs:
+        groups.setdefault((run.model, run.resolution), []).append(run)
+    return list(groups.values())
+
+
+def check_comparable(runs: list[Run]) -> None:
+    """Raise a ResultError where rows of one table would not measure the same thing."""
+    datasets = {run.facts["dataset_hash"]: run.directory for run in runs}
+    if len(datasets) > 1:
+        first, second, *_ = datasets.values()
+        raise ResultError(f"{first} and {second} used different datasets: compare runs of one dataset only")
+    for group in grouped(runs):
+        for run in group[1:]:
+            for part in ("settings", "dataset_settings", "training"):
+                if run.facts.get(part) != group[0].facts.get(part):
+                    raise ResultError(
+                        f"{run.directory} is a seed of the same model as {group[0].directory} but differs in "
+                        f"{part}: give one of them another name"
+                    )
+
+
+def status_of(group: list[Run]) -> str:
+    """`finished`, `diverged (epoch 12)`, or how many of the seeds diverged and when."""
+    lost = [run for run in group if run.diverged]
+    if not lost:
+        return "finished"
+    epochs = sorted({run.cost["diverged_epoch"] for run in lost})
+    told = f"diverged (epoch{'s' if len(epochs) > 1 else ''} {', '.join(map(str, epochs))})"
+    return told if len(lost) == len(group) else f"{len(lost)} of {len(group)} seeds {told}"
+
+
+def _run_facts(group: list[Run], resolution: int) -> dict:
+    first = group[0]
+    finished = [run for run in group if not run.diverged] or group
+    beside = reported_beside(first.facts, first.cost)
+    at_home = resolution == first.resolution
+    return {
+        "kind": "model",
+        "key": first.model,
+        "label": first.label,
+        "architecture": first.facts["architecture"],
+        "trained_resolution": first.resolution,
+        "test_resolution": resolution,
+        "status": status_of(group),
+        "diverged_seeds": sum(run.diverged for run in group),
+        "reported": beside.value if at_home else None,
+        "reported_note": beside.reason if at_home else "the paper has no test at another resolution",
+        "parameters": first.cost["parameters"],
+        "train_seconds": _mean(finished, "train_seconds"),
+        "seconds_per_step": _mean(finished, "seconds_per_step"),
+        "steps": _mean(finished, "steps"),
+        "device": "; ".join(sorted({str(run.cost["device"]) for run in group})),
+        **{
+            name: "; ".join(sorted({str(run.facts[name]) for run in group}))
+            for name in ("dataset_hash", "config_hash", "code_digest")
+        },
+    }
+
+
+def _yardstick_facts(yardstick: Yardstick) -> dict:
+    return {
+        "kind": "yardstick",
+        "key": yardstick.key,
+        "label": yardstick.label,
+        "trained_resolution": yardstick.resolution,
+        "test_resolution": yardstick.resolution,
+        "status": "finished",
+        "diverged_seeds": 0,
+        "reported_note": "the paper has no such row",
+        "parameters": yardstick.cost.get("parameters", 0),
+    }
+
+
+def _statistics(errors: pd.DataFrame) -> dict:
+    if errors.empty:
+        return {"seeds": 0, "samples": 0}
+    interval = mean_interval(errors.to_numpy())
+    return {
+        "mean": interval.mean,
+        "low": interval.low,
+        "high": interval.high,
+        "median": float(errors.stack().median()),
+        "worst": float(errors.max(axis=None)),
+        "seeds": len(errors),
+        "samples": errors.shape[1],
+    }
+
+
+def _add_standing(rows: list[dict], matrices: list[pd.DataFrame]) -> None:
+    """Mark the best model of each pair of resolutions and those not resolved from it: `best`, `tied`."""
+    cells: dict[tuple[int, int], list[int]] = {}
+    for index, row in enumerate(rows):
+        if "mean" in row and row["kind"] == "model":
+            cells.setdefault((row["trained_resolution"], row["test_resolution"]), []).append(index)
+            if row["reported"]:
+                row["ratio_to_reported"] = row["mean"] / row["reported"]
+    for members in cells.values():
+        best = min(members, key=lambda index: rows[index]["mean"])
+        for index in members:
+            if list(matrices[index].columns) != list(matrices[best].columns):
+                raise ResultError(
+                    f"{rows[index]['label']} and {rows[best]['label']} were tested on different samples "
+                    "and cannot be paired: evaluate them again"
+                )
+            if index == best:
+                rows[index]["standing"] = "best"
+                continue
+            difference = paired_difference(matrices[index].to_numpy(), matrices[best].to_numpy())
+            rows[index]["standing"] = "" if difference.excludes_zero else "tied"
+            rows[index]["difference_to_best"] = difference.mean
+            rows[index]["difference_low"] = difference.low
+            rows[index]["difference_high"] = difference.high
+
+
+def _mean(runs: list[Run], name: str) -> float | None:
+    values = [run.cost[name] for run in runs if run.cost.get(name) is not None]
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,111 @@
+"""Direct labels: the name of a line or a point written beside it, so that no legend has to be looked up."""
+
+from itertools import product
+
+import numpy as np
+
+OFFSETS = [  # in points, with the alignment of the text: tried in this order
+    ((1, 0), "left", "center"),
+    ((0, 1), "center", "bottom"),
+    ((0, -1), "center", "top"),
+    ((-1, 0), "right", "center"),
+    ((1, 1), "left", "bottom"),
+    ((1, -1), "left", "top"),
+    ((-1, 1), "right", "bottom"),
+    ((-1, -1), "right", "top"),
+]
+
+
+def label_right(axes, labels: list[tuple[float, str, str]], *, size: float = 8.5) -> None:
+    """Write (y, text, colour) to the right of the axes, moved apart where they would overlap."""
+    if not labels:
+        return
+    axes.figure.draw_without_rendering()  # the layout must be final before positions are taken from it
+    to_axes = axes.transData + axes.transAxes.inverted()
+    x_left = axes.get_xlim()[0]
+    labels = sorted(labels, key=lambda label: label[0])
+    wanted = np.array([to_axes.transform((x_left, y))[1] for y, _, _ in labels])
+    height = axes.get_window_extent().height * 72 / axes.figure.dpi
+    placed = spread(wanted, 1.3 * size / height)
+    for (_, text, colour), want, y in zip(labels, wanted, placed, strict=True):
+        line = {"arrowstyle": "-", "color": colour, "lw": 0.6, "alpha": 0.7, "relpos": (0, 0.5)}
+        axes.annotate(
+            text,
+            xy=(1.0, want),
+            xytext=(1.035, y),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            color=colour,
+            fontsize=size,
+            va="center",
+            arrowprops={**line, "shrinkA": 1, "shrinkB": 0},
+            annotation_clip=False,
+        )
+
+
+def label_points(
+    axes, labels: list[tuple[float, float, str, str]], *, away: float, size: float = 8.5
+) -> None:
+    """Write (x, y, text, colour) beside each point, where it meets no other label or point if possible.
+
+    `away` is the distance of a label from its point, in typographic points.
+    """
+    figure = axes.figure
+    figure.draw_without_rendering()
+    renderer = figure.canvas.get_renderer()
+    pixel = figure.dpi / 72
+    taken = []
+    for x, y, _, _ in labels:
+        centre = axes.transData.transform((x, y))
+        taken.append((*(centre - 0.7 * away * pixel), *(centre + 0.7 * away * pixel)))
+    inside = axes.get_window_extent(renderer).extents
+    for x, y, text, colour in labels:
+        best = None
+        for distance, ((right, up), horizontal, vertical) in product((away, 2 * away), OFFSETS):
+            note = axes.annotate(
+                text, (x, y), xytext=(distance * right, distance * up), textcoords="offset points",
+                ha=horizontal, va=vertical, color=colour, fontsize=size,
+            )  # fmt: skip
+            note.set_in_layout(False)
+            box = note.get_window_extent(renderer).extents
+            clash = sum(_overlap(box, other) for other in taken) + 2 * _outside(box, inside)
+            if best is None or clash < best[0]:
+                if best:
+                    best[1].remove()
+                best = (clash, note, box)
+            else:
+                note.remove()
+            if best[0] == 0:
+                break
+        taken.append(tuple(best[2]))
+
+
+def spread(wanted: np.ndarray, gap: float) -> np.ndarray:
+    """Positions near the `wanted` ones (ascending) at least `gap` apart, each cluster about its own mean."""
+    clusters: list[list[float]] = []
+    for value in wanted:
+        clusters.append([float(value)])
+        while len(clusters) > 1 and _start(clusters[-1], gap) < _end(clusters[-2], gap) + gap:
+            last = clusters.pop()
+            clusters[-1] += last
+    return np.concatenate([_start(one, gap) + gap * np.arange(len(one)) for one in clusters])
+
+
+def _start(cluster: list[float], gap: float) -> float:
+    return float(np.mean(cluster)) - gap * (len(cluster) - 1) / 2
+
+
+def _end(cluster: list[float], gap: float) -> float:
+    return float(np.mean(cluster)) + gap * (len(cluster) - 1) / 2
+
+
+def _overlap(one, other) -> float:
+    """The area shared by two boxes (left, bottom, right, top)."""
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    return max(0.0, width) * max(0.0, height)
+
+
+def _outside(box, frame) -> float:
+    """The area of a box that lies outside a frame."""
+    return (box[2] - box[0]) * (box[3] - box[1]) - _overlap(box, frame)

@@ -1,0 +1,147 @@
+"""Reading what runs and yardsticks left behind: the only inputs of this room.
+
+A run directory holds `run.json`, `cost.json`, `history.csv`, `errors.csv` and `predictions.npz`; a directory
+of yardsticks, named `n<resolution>`, holds `errors.csv` and `cost.json`. A file that is missing or empty is
+one line of error that names the file and the command that makes it.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from figures.errors import ResultError
+
+ERROR_COLUMNS = ["resolution", "sample", "relative_l2", "relative_h1"]
+HISTORY_COLUMNS = ["epoch", "train_relative_l2", "validation_relative_l2"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One trained model: a model, a training resolution and a seed."""
+
+    directory: Path
+    facts: dict
+    cost: dict
+
+    @property
+    def model(self) -> str:
+        return self.facts["model"]
+
+    @property
+    def label(self) -> str:
+        return self.facts["label"]
+
+    @property
+    def resolution(self) -> int:
+        return int(self.facts["resolution"])
+
+    @property
+    def seed(self) -> int:
+        return int(self.facts["seed"])
+
+    @property
+    def diverged(self) -> bool:
+        return self.cost["status"] == "diverged"
+
+    @cached_property
+    def errors(self) -> pd.DataFrame:
+        """Per-sample errors at every test resolution."""
+        return read_table(self.directory / "errors.csv", ERROR_COLUMNS)
+
+    @cached_property
+    def history(self) -> pd.DataFrame:
+        """Errors by epoch. A run that diverged in its first epoch may have no row."""
+        return read_table(self.directory / "history.csv", HISTORY_COLUMNS, may_be_empty=self.diverged)
+
+    @cached_property
+    def predictions(self) -> dict[str, np.ndarray]:
+        """A few test samples with their predictions."""
+        with np.load(present(self.directory / "predictions.npz")) as stored:
+            return dict(stored)
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """One yardstick on one grid: it has seen the training samples, and is tested, on this grid only."""
+
+    key: str
+    label: str
+    resolution: int
+    errors: pd.DataFrame
+    cost: dict
+
+
+def read_runs(directories: Iterable[str | Path]) -> list[Run]:
+    """The runs in these directories, ordered by model as given, then resolution, then seed."""
+    runs = [
+        Run(Path(one), read_json(Path(one) / "run.json"), read_json(Path(one) / "cost.json"))
+        for one in directories
+    ]
+    if not runs:
+        raise ResultError("no run directory was given: list at least one model in the experiment")
+    order = list(dict.fromkeys(run.model for run in runs))
+    return sorted(runs, key=lambda run: (order.index(run.model), run.resolution, run.seed))
+
+
+def read_yardsticks(directories: Iterable[str | Path]) -> list[Yardstick]:
+    """The yardsticks in these `n<resolution>` directories."""
+    yardsticks = []
+    for directory in map(Path, directories):
+        costs = read_json(directory / "cost.json")
+        errors = read_table(directory / "errors.csv", ["yardstick", *ERROR_COLUMNS])
+        resolution = int(directory.name.removeprefix("n"))
+        for key, rows in errors.groupby("yardstick", sort=False):
+            cost = costs.get(key, {})
+            yardsticks.append(Yardstick(key, cost.get("label", key), resolution, rows, cost))
+    return yardsticks
+
+
+def present(path: Path) -> Path:
+    """`path`, if it is a file with something in it."""
+    if not path.is_file() or path.stat().st_size == 0:
+        state = "empty" if path.is_file() else "missing"
+        raise ResultError(f"{path} is {state}: make it with `snakemake --rerun-incomplete {path}`")
+    return path
+
+
+def read_json(path: str | Path) -> dict:
+    """A JSON object."""
+    path = present(Path(path))
+    try:
+        return json.loads(path.read_text())
+    except json.JSONDecodeError as error:
+        raise ResultError(
+            f"{path} is not valid JSON ({error}): delete it and run `snakemake {path}`"
+        ) from error
+
+
+def read_table(path: Path, columns: list[str], *, may_be_empty: bool = False) -> pd.DataFrame:
+    """A CSV file that has these columns and, unless it may be empty, at least one row."""
+    table = pd.read_csv(present(path))
+    absent = [column for column in columns if column not in table]
+    if absent:
+        raise ResultError(f"{path} has no column {', '.join(absent)}: delete it and run `snakemake {path}`")
+    if table.empty and not may_be_empty:
+        raise ResultError(f"{path} has no rows: delete it and run `snakemake {path}`")
+    return table
+
+
+def error_matrix(tables: list[pd.DataFrame], resolution: int, metric: str = "relative_l2") -> pd.DataFrame:
+    """Errors at one test resolution: a row a seed, a column a sample; no rows if none are finite.
+
+    A table whose errors there are not finite (a diverged seed) has no row in the matrix.
+    """
+    rows = []
+    for table in tables:
+        here = table[table["resolution"] == resolution].set_index("sample")[metric].sort_index()
+        if not here.empty and np.isfinite(here).all():
+            rows.append(here)
+    matrix = pd.DataFrame(rows)
+    if matrix.isna().any(axis=None):
+        raise ResultError(f"errors at resolution {resolution} are of different samples: evaluate them again")
+    return matrix.reset_index(drop=True)

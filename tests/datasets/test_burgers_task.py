@@ -1,0 +1,102 @@
+"""A sample is a function named by (seed, split, index): nothing else may change its numbers."""
+
+import numpy as np
+import pytest
+from dataset_fixtures import make_dataset, small_settings
+
+from datasets.loading import load_samples, read_card
+from datasets.settings import BurgersDataset
+from datasets.store import read_array
+from datasets.tasks import build_task
+from solvers.grid import Grid, restrict_by_stride, restrict_spectrally
+
+SAMPLE_17 = ("train", 17)
+
+
+def test_sample_17_has_the_same_bits_alone_in_a_batch_and_in_another_shard_layout(tmp_path):
+    task = build_task(small_settings())
+    alone = task.compute([SAMPLE_17])
+    batch = task.compute([("train", index) for index in range(12, 20)])
+    stores = []
+    for samples_per_shard in (10, 7):
+        folder = tmp_path / str(samples_per_shard)
+        make_dataset(folder, small_settings(samples_per_shard=samples_per_shard))
+        stores.append(folder / "burgers.zarr")
+    for name, values in alone.items():
+        expected = values[0].tobytes()
+        assert batch[name][5].tobytes() == expected
+        for store in stores:
+            assert read_array(store, name, range(17, 18))[0].tobytes() == expected
+
+
+def test_restricting_the_finest_grid_equals_generating_on_the_coarse_one():
+    fine = build_task(BurgersDataset(equation="burgers", resolutions=[8192])).compute([SAMPLE_17])
+    coarse = build_task(BurgersDataset(equation="burgers", resolutions=[512])).compute([SAMPLE_17])
+    for variable in ("initial_velocity", "final_velocity"):
+        restricted = restrict_spectrally(fine[f"n8192/{variable}"], 512)
+        difference = np.linalg.norm(restricted - coarse[f"n512/{variable}"])
+        assert difference <= 1e-12 * np.linalg.norm(restricted)
+
+
+def test_restriction_by_stride_is_the_papers_subsampling():
+    task = build_task(small_settings(restriction="stride", resolutions=[64, 512]))
+    arrays = task.compute([SAMPLE_17])
+    expected = restrict_by_stride(arrays["n512/initial_velocity"], 64)
+    np.testing.assert_array_equal(arrays["n64/initial_velocity"], expected)
+
+
+def test_splits_and_seeds_are_different_samples():
+    task = build_task(small_settings())
+    other_seed = build_task(small_settings(seed=1))
+    rows = task.compute([("train", 0), ("validation", 0), ("test", 0)])["n64/initial_velocity"]
+    rows = [*rows, other_seed.compute([("train", 0)])["n64/initial_velocity"][0]]
+    correlations = np.abs(np.corrcoef(rows) - np.eye(4))
+    assert correlations.max() < 0.99
+    assert len({row.tobytes() for row in rows}) == 4
+
+
+def test_the_coarse_solve_sees_the_grid_only_and_still_solves():
+    task = build_task(small_settings(finest=8192, resolutions=[512]))
+    arrays = task.compute([SAMPLE_17])
+    coarse = task.solve_on_grid(arrays["n512/initial_velocity"])
+    target = arrays["n512/final_velocity"]
+    assert np.linalg.norm(coarse - target) < 1e-6 * np.linalg.norm(target)
+
+
+def test_the_interpolation_oracle_errs_by_its_interpolation():
+    task = build_task(small_settings(resolutions=[64, 256]))
+    arrays = task.compute([SAMPLE_17])
+    errors = []
+    for n in (64, 256):
+        answer, target = (
+            task.solve_interpolated(arrays[f"n{n}/initial_velocity"]),
+            arrays[f"n{n}/final_velocity"],
+        )
+        errors.append(np.linalg.norm(answer - target) / np.linalg.norm(target))
+    assert 1e-6 < errors[1] < errors[0] < 0.1
+
+
+def test_the_card_states_errors_that_hold_for_the_stored_numbers(tmp_path):
+    card = read_card(make_dataset(tmp_path, small_settings()))
+    budget = card["truth_budget"]
+    assert 0 < budget["against_cole_hopf"]["largest_relative_l2"] <= 1e-7
+    assert 0 < budget["against_refined_run"]["largest_relative_l2"] <= 1e-7
+    assert budget["samples"] == 30
+    samples = load_samples(tmp_path / "burgers.json", 128, "train", 20)
+    assert card["statistics"]["n128/initial_velocity"]["max"] >= np.max(samples.inputs) - 1e-5
+    assert samples.grid == Grid("periodic", 128)
+
+
+def test_a_viscosity_too_small_for_cole_hopf_is_said_so_in_the_card():
+    settings = small_settings(viscosity=0.002, num_modes=400, num_steps=600, final_time=0.1)
+    task = build_task(settings)
+    samples = [("train", index) for index in range(4)]
+    budget = task.truth_budget(samples, task.compute(samples)["n128/final_velocity"])
+    assert "BurgersSplitStep" in budget["against_cole_hopf"]["not_available"]
+
+
+@pytest.mark.parametrize("mean", [True, False])
+def test_the_mean_mode_is_explicit(mean):
+    law = {"sigma": 25.0, "tau": 5.0, "gamma": 2.0, "zero_mean": mean}
+    arrays = build_task(small_settings(initial_law=law)).compute([SAMPLE_17])
+    assert (abs(arrays["n64/initial_velocity"].mean()) < 1e-15) == mean

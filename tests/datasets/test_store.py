@@ -1,0 +1,222 @@
+"""Stores: whole, resumable, and honest about what is missing or damaged."""
+
+import errno
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray
+from dataset_fixtures import CODE, make_dataset, small_settings
+
+from datasets.card import seal
+from datasets.errors import DatasetError
+from datasets.files import readable_disk_errors, write_atomically, write_json
+from datasets.generation import generate_shard
+from datasets.loading import load_samples
+from datasets.settings import BurgersDataset, settings_hash
+from datasets.store import Layout, Variable, read_array, write_shard
+from datasets.tasks import build_task
+from solvers.grid import Grid
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made") / "burgers"
+    make_dataset(folder, small_settings())
+    return folder
+
+
+@pytest.fixture
+def dataset(made, tmp_path):
+    return shutil.copytree(made, tmp_path / "burgers")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_xarray_opens_a_store_with_its_coordinates_units_and_splits(dataset):
+    tree = xarray.open_datatree(dataset / "burgers.zarr", engine="zarr", consolidated=False)
+    group = tree["n64"]
+    assert group["initial_velocity"].dims == ("sample", "x")
+    assert group["final_velocity"].attrs["units"] == "1"
+    np.testing.assert_allclose(group["x"], np.arange(64) / 64)
+    train = group["initial_velocity"].where(group["split"] == "train", drop=True)
+    assert train.shape == (20, 64)
+    assert tree.attrs["truth_budget"]["samples"] == 30
+
+
+def test_the_card_and_the_stores_attributes_agree_and_name_no_time_or_host(dataset):
+    card = json.loads((dataset / "burgers.json").read_text())
+    assert card == xarray.open_datatree(dataset / "burgers.zarr", engine="zarr", consolidated=False).attrs
+    assert card["settings_hash"] == settings_hash(small_settings())
+
+
+def test_making_a_dataset_again_gives_the_same_bytes(made, tmp_path):
+    make_dataset(tmp_path / "burgers", small_settings())
+    assert contents(tmp_path / "burgers") == contents(made)
+
+
+def test_a_killed_job_resumes_from_its_last_batch(made, tmp_path, monkeypatch):
+    monkeypatch.setattr("datasets.generation.BATCH", 4)
+    task = build_task(small_settings())
+    store, receipt = tmp_path / "burgers.zarr", tmp_path / "burgers.shards" / "0.json"
+    computed = []
+
+    class Killed(BaseException):
+        pass
+
+    class Interrupted:
+        layout = task.layout
+
+        def compute(self, samples):
+            if len(computed) == 2:
+                raise Killed
+            computed.append(samples)
+            return task.compute(samples)
+
+    with pytest.raises(Killed):
+        generate_shard(Interrupted(), store, 0, receipt, CODE)
+    assert not receipt.exists()
+    computed.clear()
+    generate_shard(Interrupted(), store, 0, receipt, CODE)
+    assert [batch[0] for batch in computed] == [("train", 8)]  # the third batch only
+    assert json.loads(receipt.read_text()) == json.loads((made / "burgers.shards" / "0.json").read_text())
+    name = "n64/final_velocity"
+    np.testing.assert_array_equal(
+        read_array(store, name, range(10)), read_array(made / "burgers.zarr", name, range(10))
+    )
+
+
+def test_batches_of_other_code_are_not_reused(tmp_path):
+    task = build_task(small_settings())
+    store, receipt = tmp_path / "burgers.zarr", tmp_path / "burgers.shards" / "0.json"
+    generate_shard(task, store, 0, receipt, "older code")
+    calls = []
+
+    class Counting:
+        layout = task.layout
+
+        def compute(self, samples):
+            calls.append(samples)
+            return task.compute(samples)
+
+    generate_shard(Counting(), store, 0, receipt, "newer code")
+    assert sum(map(len, calls)) == 10
+
+
+def test_writing_a_store_removes_its_card_first(dataset):
+    generate_shard(build_task(small_settings()), dataset / "burgers.zarr", 0, dataset / "again.json", CODE)
+    with pytest.raises(DatasetError, match=r"no dataset card at .*burgers\.json: the dataset is not fin"):
+        load_samples(dataset / "burgers.json", 64, "train", 1)
+
+
+def test_a_missing_shard_is_named(dataset):
+    (dataset / "burgers.zarr" / "n64" / "final_velocity" / "c" / "1" / "0").unlink()
+    with pytest.raises(
+        DatasetError,
+        match=r"lacks shard 1 of 'n64/final_velocity'; make it again with snakemake -R solve_burgers",
+    ):
+        load_samples(dataset / "burgers.json", 64, "train", 20)
+
+
+def test_a_flipped_byte_is_noticed(dataset):
+    path = dataset / "burgers.zarr" / "n64" / "initial_velocity" / "c" / "0" / "0"
+    content = bytearray(path.read_bytes())
+    content[200] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(DatasetError, match=r"damaged in 'n64/initial_velocity' .*snakemake -R solve_burgers"):
+        load_samples(dataset / "burgers.json", 64, "train", 4)
+
+
+def test_a_missing_store_is_noticed(dataset):
+    shutil.rmtree(dataset / "burgers.zarr")
+    with pytest.raises(DatasetError, match=r"no store at .*burgers\.zarr"):
+        load_samples(dataset / "burgers.json", 64, "train", 4)
+
+
+def test_a_missing_group_is_noticed(dataset):
+    shutil.rmtree(dataset / "burgers.zarr" / "n64")
+    with pytest.raises(DatasetError, match="has no readable array 'n64/initial_velocity'"):
+        load_samples(dataset / "burgers.json", 64, "train", 4)
+
+
+def test_a_damaged_card_is_noticed(dataset):
+    (dataset / "burgers.json").write_text('{"dataset": ')
+    with pytest.raises(DatasetError, match=r"dataset card .*burgers\.json is damaged"):
+        load_samples(dataset / "burgers.json", 64, "train", 4)
+
+
+def test_more_samples_than_exist_are_refused(dataset):
+    with pytest.raises(DatasetError, match="7 test samples asked for; burgers has 6"):
+        load_samples(dataset / "burgers.json", 64, "test", 7)
+
+
+def test_a_grid_that_is_not_stored_is_refused(dataset):
+    with pytest.raises(DatasetError, match=r"burgers is not stored at 32 points; it has \[64, 128\]"):
+        load_samples(dataset / "burgers.json", 32, "test", 1)
+
+
+def test_sealing_refuses_data_that_are_not_what_was_written(dataset):
+    task, store = build_task(small_settings()), dataset / "burgers.zarr"
+    receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
+    arrays = {"n64/final_velocity": np.zeros((10, 64))}
+    write_shard(store, task.layout, 1, arrays)
+    with pytest.raises(
+        DatasetError, match="damaged: shard 1 of 'n64/final_velocity' is not what was written"
+    ):
+        seal(task, store, receipts, dataset / "burgers.json", CODE)
+    with pytest.raises(DatasetError, match="does not belong to shard 0 of this code"):
+        seal(task, store, receipts, dataset / "burgers.json", "other code")
+
+
+def test_sealing_refuses_data_that_miss_the_stated_accuracy(tmp_path):
+    with pytest.raises(DatasetError, match=r"not sealed: its relative L2 error is .* raise num_steps"):
+        make_dataset(tmp_path, small_settings(accuracy=1e-12))
+    assert not (tmp_path / "burgers.json").exists()
+
+
+def test_shards_do_not_overlap_and_cover_every_sample():
+    layout = Layout((Variable("u", "u", "1"),), (Grid("periodic", 64),), {"train": 20, "test": 5}, 8)
+    covered = [position for shard in range(layout.num_shards) for position in layout.shard_range(shard)]
+    assert covered == list(range(25))
+    assert [layout.split_of(position) for position in (19, 20)] == [("train", 19), ("test", 0)]
+    with pytest.raises(DatasetError, match="shard 4 does not exist: the dataset has shards 0 to 3"):
+        layout.shard_range(4)
+    for points in (64, 8192, 2**20):
+        assert 8 % layout.samples_per_chunk(points) == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        (errno.ENOSPC, "no space left on the device"),
+        (errno.EDQUOT, "disk quota exceeded"),
+        (errno.EACCES, "permission denied"),
+        (errno.EROFS, "the file system is read-only"),
+    ],
+)
+def test_a_disk_that_cannot_be_written_is_one_line_and_leaves_nothing(tmp_path, number, message):
+    def fail(path):
+        path.write_text("half")
+        raise OSError(number, "the system's own words")
+
+    target = tmp_path / "card.json"
+    with pytest.raises(DatasetError, match=rf"cannot write {target}: .*{message}"):
+        write_atomically(target, fail)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(OSError, match="words"), readable_disk_errors(target):
+        raise OSError(errno.EIO, "words")
+
+
+def test_a_folder_that_even_root_may_not_write_to():
+    with pytest.raises(DatasetError, match=r"cannot write /sys/resolvent/card\.json: .*(permi|read-only)"):
+        write_json(Path("/sys/resolvent/card.json"), {})
+
+
+def test_the_name_of_a_dataset_is_its_settings():
+    same = BurgersDataset(equation="burgers", viscosity=0.1)
+    assert settings_hash(same) == settings_hash(BurgersDataset.model_validate(same.model_dump(mode="json")))
+    assert settings_hash(same) != settings_hash(BurgersDataset(equation="burgers", viscosity=0.2))

@@ -1,0 +1,155 @@
+"""Numbers in the tables are those in the files."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from figures.comparison import write_comparison
+from figures.table import duration, milli, write_table
+
+
+def row(table, key, trained=512, tested=512):
+    chosen = (
+        (table["key"] == key)
+        & (table["trained_resolution"] == trained)
+        & (table["test_resolution"] == tested)
+    )
+    assert chosen.sum() == 1
+    return table[chosen].iloc[0]
+
+
+def test_statistics_equal_hand_computation(make_run, tmp_path):
+    runs = [
+        make_run(seed=1, errors=[1e-3, 2e-3, 3e-3]),
+        make_run(seed=2, errors=[3e-3, 4e-3, 11e-3]),
+        make_run("fno", architecture="fno1d", attention=None, errors=[9e-3, 9e-3, 9e-3], parameters=549_569),
+    ]
+    write_comparison(runs, [], tmp_path / "comparison.csv")
+    table = pd.read_csv(tmp_path / "comparison.csv")
+    galerkin, fno = row(table, "galerkin"), row(table, "fno")
+    assert galerkin["mean"] == pytest.approx(4e-3)
+    assert galerkin["median"] == pytest.approx(3e-3)
+    assert galerkin["worst"] == pytest.approx(11e-3)
+    assert (galerkin["seeds"], galerkin["samples"]) == (2, 3)
+    assert galerkin["low"] < 4e-3 < galerkin["high"]
+    assert galerkin["ratio_to_reported"] == pytest.approx(4 / 1.203)
+    assert galerkin["config_hash"] == "c1c1c1c1c1c1; c2c2c2c2c2c2"
+    assert fno["difference_to_best"] == pytest.approx(5e-3)
+    assert (galerkin["standing"], fno["reported"]) == ("best", pytest.approx(4.373e-3))
+
+
+def test_models_that_cannot_be_told_apart_are_both_marked(make_run, tmp_path):
+    errors = np.linspace(1e-3, 2e-3, 30)
+    runs = [
+        make_run("galerkin", errors=errors),
+        make_run("linear", attention="linear", errors=errors[::-1] + 1e-6),
+        make_run("softmax", attention="softmax", errors=errors + 1e-4),
+    ]
+    table = write_comparison(runs, [], tmp_path / "comparison.csv")
+    assert list(table["standing"]) == ["best", "tied", ""]
+
+
+def test_a_yardstick_is_a_row_but_never_the_best_model(make_run, make_yardsticks, tmp_path):
+    table = write_comparison([make_run()], [make_yardsticks()], tmp_path / "comparison.csv")
+    assert list(table["kind"]) == ["model"] + 4 * ["yardstick"]
+    assert row(table, "coarse_solve")["mean"] < row(table, "galerkin")["mean"]
+    assert list(table["standing"].fillna("")) == ["best", "", "", "", ""]
+
+
+def test_diverged_seeds_are_told(make_run, tmp_path):
+    runs = [
+        make_run("softmax", attention="softmax", diverged_epoch=12),
+        make_run("galerkin", seed=1),
+        make_run("galerkin", seed=2, diverged_epoch=31),
+    ]
+    outputs = [tmp_path / f"table.{suffix}" for suffix in ("csv", "tex", "html")]
+    table = write_comparison(runs, [], tmp_path / "comparison.csv")
+    write_table(tmp_path / "comparison.csv", outputs)
+    assert row(table, "softmax")["status"] == "diverged (epoch 12)"
+    assert np.isnan(row(table, "softmax")["mean"])
+    assert row(table, "galerkin")["status"] == "1 of 2 seeds diverged (epoch 31)"
+    assert row(table, "galerkin")["seeds"] == 1
+    for output in outputs:
+        assert "diverged (epoch 12)" in output.read_text()
+    assert "1 of 2 seeds diverged (epoch 31)" in outputs[2].read_text()
+
+
+def test_the_table_prints_what_the_comparison_holds(make_run, make_yardsticks, tmp_path):
+    runs = [
+        make_run(resolution=n, tested=(512, 2048), label="Galerkin & co_1", errors=[1e-3, 2e-3])
+        for n in (512, 2048)
+    ]
+    yardsticks = [make_yardsticks(n) for n in (512, 1024, 2048)]
+    outputs = [tmp_path / f"table.{suffix}" for suffix in ("csv", "tex", "html")]
+    write_comparison(runs, yardsticks, tmp_path / "comparison.csv")
+    write_table(tmp_path / "comparison.csv", outputs)
+    first = pd.read_csv(outputs[0], dtype=str).iloc[0]
+    assert (first["n512"], first["n512_reported"], first["n2048_reported"]) == ("1.500", "1.203", "1.150")
+    html = outputs[2].read_text()
+    assert "1024" not in html  # yardsticks of a grid that nothing was trained on
+    assert html.count("<tr") == html.count("</tr>") == 2 + 1 + 4
+    assert html.index('<tbody class="model">') < html.index('<tbody class="yardstick">')
+    assert "Galerkin &amp; co_1" in html
+
+
+def test_latex_is_balanced(make_run, make_yardsticks, tmp_path):
+    runs = [make_run(label="Galerkin & co_1"), make_run("softmax", attention="softmax", diverged_epoch=3)]
+    write_comparison(runs, [make_yardsticks()], tmp_path / "comparison.csv")
+    write_table(tmp_path / "comparison.csv", [tmp_path / "table.tex"])
+    latex = (tmp_path / "table.tex").read_text()
+    assert latex.count("{") == latex.count("}")
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 1
+    assert latex.replace(r"\$", "").count("$") % 2 == 0
+    lines = [line for line in latex.splitlines() if line.endswith(r"\\") and "multicolumn" not in line]
+    assert {line.replace(r"\&", "").count("&") for line in lines} == {2}
+    assert r"Galerkin \& co\_1" in latex
+    assert r"\textit{diverged (epoch 3)}" in latex
+
+
+def test_numbers_as_printed():
+    assert [milli(one) for one in (1.2034e-3, 14.6e-3, 0.9114, 4e-7)] == [
+        "1.203",
+        "14.60",
+        "911.4",
+        "4.0e-04",
+    ]
+    assert [duration(one) for one in (8.42, 192, 5400, None)] == ["8.4 s", "3.2 min", "1.5 h", "—"]
+
+
+def test_a_missing_file_names_itself_and_what_to_run(make_run, tmp_path):
+    run = make_run()
+    (run / "errors.csv").unlink()
+    with pytest.raises(ValueError, match=r"errors\.csv is missing: make it with `snakemake"):
+        write_comparison([run], [], tmp_path / "comparison.csv")
+    (run / "errors.csv").touch()
+    with pytest.raises(ValueError, match=r"errors\.csv is empty"):
+        write_comparison([run], [], tmp_path / "comparison.csv")
+    (run / "errors.csv").write_text("resolution,sample,relative_l2,relative_h1\n")
+    with pytest.raises(ValueError, match=r"errors\.csv has no rows"):
+        write_comparison([run], [], tmp_path / "comparison.csv")
+    (run / "run.json").write_text("{")
+    with pytest.raises(ValueError, match=r"run\.json is not valid JSON"):
+        write_comparison([run], [], tmp_path / "comparison.csv")
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "told"),
+    [
+        ("dataset_hash", "other", "different datasets"),
+        ("settings", {"attention": "linear"}, "differs in settings"),
+    ],
+)
+def test_runs_that_do_not_belong_together_are_refused(make_run, tmp_path, part, value, told):
+    runs = [make_run(seed=1), make_run(seed=2)]
+    facts = json.loads((runs[1] / "run.json").read_text())
+    (runs[1] / "run.json").write_text(json.dumps({**facts, part: value}))
+    with pytest.raises(ValueError, match=told):
+        write_comparison(runs, [], tmp_path / "comparison.csv")
+
+
+def test_different_test_samples_cannot_be_paired(make_run, tmp_path):
+    runs = [make_run(errors=[1e-3] * 5), make_run("linear", attention="linear", errors=[1e-3] * 6)]
+    with pytest.raises(ValueError, match="different samples"):
+        write_comparison(runs, [], tmp_path / "comparison.csv")

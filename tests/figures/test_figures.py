@@ -1,0 +1,73 @@
+"""Every figure is drawn from whatever runs there are, and twice to the same bytes."""
+
+import numpy as np
+import pytest
+
+from figures.comparison import write_comparison
+from figures.cost_scatter import draw_cost_scatter
+from figures.error_distributions import draw_error_distributions
+from figures.labels import spread
+from figures.resolution_curves import draw_resolution_curves
+from figures.results import read_runs
+from figures.sample_curves import draw_sample_curves
+from figures.style import appearances
+from figures.training_curves import draw_training_curves
+
+
+def draw_all(runs, yardsticks, folder):
+    folder.mkdir()
+    comparison = folder / "comparison.csv"
+    write_comparison(runs, yardsticks, comparison)
+    return [
+        *draw_training_curves(runs, folder / "training.svg"),
+        *draw_sample_curves(runs[0], folder / "samples.svg"),
+        *draw_resolution_curves(comparison, runs, folder / "resolution.svg"),
+        *draw_cost_scatter(comparison, runs, folder / "cost.svg"),
+        *draw_error_distributions(runs, yardsticks, folder / "errors.svg"),
+    ]
+
+
+def test_the_same_results_give_the_same_bytes(make_run, make_yardsticks, tmp_path):
+    runs = [
+        make_run(tested=(256, 512)),
+        make_run("galerkin_regular", layer_norm="regular", tested=(256, 512), diverged_epoch=9),
+        make_run("fno", architecture="fno1d", attention=None, tested=(256, 512), level=4e-3),
+    ]
+    yardsticks = [make_yardsticks(n) for n in (256, 512)]
+    first, second = (draw_all(runs, yardsticks, tmp_path / name) for name in ("one", "two"))
+    for one, other in zip(first, second, strict=True):
+        assert one.read_bytes() == other.read_bytes(), one.name
+        assert one.stat().st_size > 5_000
+
+
+@pytest.mark.parametrize("diverged_epoch", [None, 0])
+def test_one_run_without_yardsticks(make_run, tmp_path, diverged_epoch):
+    files = draw_all([make_run(diverged_epoch=diverged_epoch)], [], tmp_path / "figures")
+    assert {file.suffix for file in files} == {".svg", ".png"}
+
+
+def test_an_unknown_suffix_is_refused(make_run, tmp_path):
+    with pytest.raises(ValueError, match=r"must end in \.svg or \.png"):
+        draw_training_curves([make_run()], tmp_path / "figure.pdf")
+
+
+def test_appearances_are_fixed_by_the_kind_and_distinct(make_run):
+    runs = read_runs(
+        [
+            make_run("a"),
+            make_run("a_regular", layer_norm="regular"),
+            make_run("b", attention="fourier"),
+            make_run("c"),
+            make_run("mystery", architecture="mystery", attention=None),
+        ]
+    )
+    looks = appearances(runs)
+    assert len(set(looks.values())) == 5
+    assert looks["a"].colour == looks["a_regular"].colour != looks["b"].colour
+    assert looks["a"] == appearances(runs[:1])["a"]
+
+
+def test_labels_are_moved_apart_no_further_than_needed():
+    assert spread(np.array([0.1, 0.5]), 0.1) == pytest.approx([0.1, 0.5])
+    assert spread(np.array([0.5, 0.5, 0.52]), 0.1) == pytest.approx([0.5067 - 0.1, 0.5067, 0.6067], abs=1e-3)
+    assert np.diff(spread(np.sort(np.random.default_rng(0).uniform(size=8)), 0.1)).min() > 0.0999

@@ -1,0 +1,90 @@
+"""The report is one page that loads nothing and leaves nothing out."""
+
+import json
+import re
+
+import pytest
+
+from figures.comparison import write_comparison
+from figures.report import write_report
+from figures.training_curves import draw_training_curves
+
+CARD = {
+    "dataset": "burgers_cao",
+    "equation": {"symbols": "∂ₜu + u ∂ₓu = ν ∂ₓₓu"},
+    "truth_budget": {"closed form": {"largest_relative_l2": 2.2e-9, "converged": True}},
+    "resolutions": [512, 2048],
+    "sources": [{"name": "<script>alert(1)</script>"}],
+}
+
+
+@pytest.fixture
+def make_report(make_run, make_yardsticks, tmp_path):
+    def make(setting=None):
+        runs = [
+            make_run(label="Galerkin <new>", setting=setting),
+            make_run(label="Galerkin <new>", setting=setting, seed=2, diverged_epoch=7),
+            make_run("fno", label="FNO", architecture="fno1d", attention=None, setting=setting),
+        ]
+        write_comparison(runs, [make_yardsticks()], tmp_path / "comparison.csv")
+        (svg, _) = draw_training_curves(runs, tmp_path / "training.svg")
+        (tmp_path / "card.json").write_text(json.dumps(CARD))
+        write_report(
+            tmp_path / "report.html",
+            title="Burgers",
+            command="snakemake --cores 2 report",
+            table=tmp_path / "comparison.csv",
+            runs=runs,
+            cards=[tmp_path / "card.json"],
+            figures=[(svg, "Training curves", "One seed.")],
+            provenance={"git revision": "abc1234", "machine": "two cores"},
+        )
+        return (tmp_path / "report.html").read_text()
+
+    return make
+
+
+def test_nothing_is_loaded(make_report):
+    page = make_report()
+    assert re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', page) == []
+    assert not re.search(r"@import|url\(|fetch\(|<link|<iframe", page)
+    assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_every_run_yardstick_card_and_origin_is_there(make_report):
+    page = make_report()
+    for expected in (
+        "Galerkin &lt;new&gt;, n = 512, seed 1", "Galerkin &lt;new&gt;, n = 512, seed 2",
+        "FNO, n = 512, seed 1",
+        "Mean predictor", "Identity", "Coarse classical solve", "Interpolation oracle", "diverged (epoch 7)",
+        "2.2e-09", "snakemake --cores 2 report", "abc1234", "eeeeeeeeeeee", "c1c1c1c1c1c1",
+        "cao2021choose", "li2021fourier", "vaswani2017attention", "prefers-color-scheme", "@media print",
+    ):  # fmt: skip
+        assert expected in page, expected
+    assert page.index("Truth budget") < page.index("The whole card")
+    assert page.count("data:image/svg+xml;base64,") == 1
+
+
+def test_text_from_files_is_escaped(make_report):
+    assert "<script>alert" not in make_report()
+
+
+def test_it_says_how_the_runs_differ_from_the_paper(make_report):
+    page = make_report(setting={"epochs": 40, "train_samples": 256})
+    assert "train samples 256 (paper 1024); epochs 40 (paper 100)" in page
+    assert "1.203" not in page
+
+
+def test_only_the_finished_page_is_left(make_report, tmp_path):
+    make_report()
+    assert [path.name for path in tmp_path.glob("report.html*")] == ["report.html"]
+
+
+def test_a_missing_figure_names_itself(make_report, tmp_path):
+    make_report()
+    with pytest.raises(ValueError, match=r"missing\.svg is missing"):
+        write_report(
+            tmp_path / "report.html", title="", command="", table=tmp_path / "comparison.csv",
+            runs=list((tmp_path / "runs").iterdir()), cards=[], provenance={},
+            figures=[(tmp_path / "missing.svg", "", "")],
+        )  # fmt: skip
