@@ -22,6 +22,9 @@ from training.settings import TrainingSettings
 
 HISTORY_COLUMNS = ("epoch", "learning_rate", "train_loss", "train_relative_l2", "validation_relative_l2")
 VALIDATION_BATCH = 32
+# An epoch whose mean relative error is this large has diverged, even if every number is finite: predictions
+# ten times the size of the solution do not come back, they collapse to zero (error 1) and stay there.
+DIVERGED_ERROR = 10.0
 
 
 @dataclass
@@ -92,7 +95,7 @@ class Trainer:
         return self.directory / "resume.pt"
 
     def fit(self) -> Progress:
-        """Train to the last epoch, or to the first whose loss is not finite; resumes by itself."""
+        """Train to the last epoch, or to the first that diverges; resumes by itself."""
         torch.manual_seed(self.seed)  # of the dropout masks; a resumed run then takes up its own state
         self._resume()
         done = len(self.progress.history)
@@ -133,7 +136,7 @@ class Trainer:
         train_loss, train_error = float(total) / self.steps_per_epoch, float(error) / self.steps_per_epoch
         self.progress.seconds += time.perf_counter() - start
         validation_error = self._validation_error()
-        if not (math.isfinite(train_loss) and math.isfinite(validation_error)):
+        if not (train_error <= DIVERGED_ERROR and math.isfinite(train_loss + validation_error)):
             self.progress.diverged_epoch = epoch
         elif validation_error < self.progress.best_error:
             self.progress.best_error, self.progress.best_epoch = validation_error, epoch

@@ -26,8 +26,8 @@ def train_run(
 ) -> None:
     """Train one run into `folder`: history.csv, cost.json and, last, checkpoint.pt.
 
-    `run` is what `workflow.plan.Plan.training` gives: architecture, settings, training, samples. A loss that
-    is not finite ends the run as diverged, which is a result: its checkpoint holds no operator.
+    `run` is what `workflow.plan.Plan.training` gives: architecture, settings, training, samples. A run
+    that diverges (`training.fit`) ends there, which is a result: its checkpoint holds no operator.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
