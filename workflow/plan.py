@@ -36,6 +36,10 @@ class DatasetPlan:
         return f"{self.base}.zarr"
 
     @property
+    def recipe(self) -> str:
+        return f"{self.base}.recipe.json"
+
+    @property
     def receipt(self) -> str:
         """Pattern of the files that finished generation jobs leave."""
         return f"{self.base}.shards/{{shard}}.json"

@@ -3,6 +3,7 @@
 
 rule evaluate:
     input:
+        recipe=lambda wildcards: plan.dataset_of(wildcards.experiment).recipe,
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
         checkpoint=rules.train.output.checkpoint,
         cost=rules.train.output.cost,
@@ -23,13 +24,13 @@ rule evaluate:
             wildcards.experiment, wildcards.model, int(wildcards.resolution), int(wildcards.seed)
         ),
         code=code_digest("training.evaluation"),
-        data_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
     script:
         "../scripts/evaluate.py"
 
 
 rule yardsticks:
     input:
+        recipe=lambda wildcards: plan.dataset_of(wildcards.experiment).recipe,
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
     output:
         errors=f"{plan.results}/{{experiment}}/yardsticks/n{{resolution}}/errors.csv",
@@ -43,7 +44,6 @@ rule yardsticks:
         runtime=60,
     params:
         samples=lambda wildcards: plan.sample_counts(wildcards.experiment),
-        data_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
         code=lambda wildcards: code_digest(
             "training.yardsticks", task_module(plan.dataset_of(wildcards.experiment).settings.equation)
         ),

@@ -56,7 +56,7 @@ rule report:
     input:
         comparison=f"{EXPERIMENT}/comparison.csv",
         figures=[f"{EXPERIMENT}/figures/{figure}.svg" for figure in FIGURES],
-        card=lambda wildcards: plan.dataset_of(wildcards.experiment).card,
+        card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
         captions=f"{workflow.basedir}/workflow/report/captions.yaml",
         templates=[
             f"{workflow.basedir}/figures/templates/{file}"

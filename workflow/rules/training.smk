@@ -3,8 +3,7 @@
 
 rule train:
     input:
-        # Ancient: a dataset made again from the same settings and code is the same, and retrains nothing.
-        # Other settings are another file; other code is the parameter `data_code`.
+        recipe=lambda wildcards: plan.dataset_of(wildcards.experiment).recipe,
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
     output:
         checkpoint=f"{plan.results}/{RUN_FOLDER}/checkpoint.pt",
@@ -22,6 +21,5 @@ rule train:
     params:
         run=lambda wildcards: plan.training(wildcards.experiment, wildcards.model, int(wildcards.resolution)),
         code=lambda wildcards: plan.training_code(wildcards.model),
-        data_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
     script:
         "../scripts/train.py"

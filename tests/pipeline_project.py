@@ -1,0 +1,85 @@
+"""A copy of the project in a temporary folder, driven by the user's own commands."""
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+NOT_COPIED = shutil.ignore_patterns(
+    ".git", ".venv", ".snakemake", ".*_cache", "__pycache__", "*.egg-info", "results", "logs"
+)
+
+
+class Project:
+    """A fresh copy of the sources."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        shutil.copytree(ROOT, folder, ignore=NOT_COPIED)
+        shutil.rmtree(folder / "data", ignore_errors=True)
+
+    def start(self, *words: str, config: str | dict = "config/test.yaml") -> subprocess.Popen:
+        """Start `snakemake WORDS --configfile CONFIG` in the folder."""
+        overlays = ["config/test.yaml"]
+        if isinstance(config, dict):
+            name = f"overlay-{hashlib.sha256(repr(config).encode()).hexdigest()[:8]}.yaml"
+            (self.folder / name).write_text(yaml.safe_dump(config))
+            overlays.append(name)
+        else:
+            overlays = [config]
+        command = [sys.executable, "-m", "snakemake", *words, "--configfile", *overlays]
+        return subprocess.Popen(
+            command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    def run(self, *words: str, config: str | dict = "config/test.yaml", succeeds: bool = True) -> str:
+        """Run it to the end; returns what it printed."""
+        process = self.start(*words, config=config)
+        output, _ = process.communicate()
+        assert (process.returncode == 0) == succeeds, output[-3000:]
+        return output
+
+    def build(self, *targets: str, config: str | dict = "config/test.yaml", succeeds: bool = True) -> str:
+        """The user's command on a machine without a GPU."""
+        return self.run(*targets, "--cores", "2", "--resources", "gpu=0", config=config, succeeds=succeeds)
+
+    def planned(self, *words: str, config: str | dict = "config/test.yaml") -> dict[str, int]:
+        """How many jobs of each rule a dry run plans."""
+        output = self.run(*words, "--cores", "2", "-n", config=config)
+        if "Nothing to be done" in output:
+            return {}
+        table = output.split("Job stats:")[1].split("total")[0]
+        return {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
+
+    def kill_job(self, process: subprocess.Popen, script: str, when) -> str:
+        """SIGKILL the job that runs `script` as soon as `when()` is true; returns Snakemake's output."""
+        deadline = time.monotonic() + 120
+        while not when():
+            assert process.poll() is None, (
+                f"the job had ended before the kill: {process.stdout.read()[-3000:]}"
+            )
+            assert time.monotonic() < deadline, "the moment for the kill never came"
+            time.sleep(0.002)
+        jobs = [
+            child
+            for child in psutil.Process(process.pid).children(recursive=True)
+            if any(word.endswith(script) for word in child.cmdline())
+        ]
+        assert jobs, f"no running {script}"
+        for job in jobs:
+            job.kill()
+        output, _ = process.communicate()
+        assert process.returncode != 0
+        return output
+
+    def contents(self, folder: str) -> dict[str, bytes]:
+        """Every file below `folder`."""
+        base = self.folder / folder
+        return {str(p.relative_to(base)): p.read_bytes() for p in sorted(base.rglob("*")) if p.is_file()}

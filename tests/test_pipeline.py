@@ -1,0 +1,190 @@
+"""The real Snakefile, by the commands that the README gives."""
+
+import csv
+import json
+import re
+
+import pytest
+from pipeline_project import Project
+
+RUN = "results/test/burgers/{model}/n64/seed1127802"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A copy in which the test configuration has been built."""
+    project = Project(tmp_path_factory.mktemp("pipeline") / "project")
+    project.fresh_plan = project.planned(config="config/demo.yaml")
+    project.build()
+    return project
+
+
+@pytest.fixture
+def edited(project):
+    """Replace text in a source file of the copy; undone afterwards."""
+    changed = {}
+
+    def edit(name: str, old: str, new: str):
+        path = project.folder / name
+        changed[path] = path.read_text()
+        assert old in changed[path]
+        path.write_text(changed[path].replace(old, new, 1))
+
+    yield edit
+    for path, text in changed.items():
+        path.write_text(text)
+
+
+def test_a_fresh_copy_plans_every_job(project):
+    assert project.fresh_plan == {
+        "all": 1, "recipe_burgers": 1, "solve_burgers": 3, "seal_burgers": 1, "train": 6, "evaluate": 6,
+        "yardsticks": 1, "compare": 1, "draw_figures": 1, "report": 1,
+    }  # fmt: skip
+
+
+def test_the_full_configuration_is_planned_on_sixteen_cores_and_two_gpus(project):
+    output = project.run("--cores", "16", "--resources", "gpu=2", "-n", config="config/cao2021.yaml")
+    assert re.search(r"^train +30$", output, re.MULTILINE)
+
+
+def test_the_workflow_is_clean_of_lint(project):
+    assert "Congratulations" in project.run("--lint", config="config.yaml")
+
+
+def test_the_page_stands_alone_and_holds_every_row(project):
+    page = (project.folder / "results/test/burgers/report.html").read_text()
+    assert not re.search(r'(src|href)="(?!#|data:)', page.replace('href="https://arxiv', ""))
+    for words in ("FNO", "Galerkin", "diverged (epoch", "Identity", "Classical solver", "Truth budget"):
+        assert words in page
+    assert page.count("data:image/svg+xml") == 5
+
+
+def test_tables_come_as_csv_latex_and_html(project):
+    folder = project.folder / "results/test/burgers"
+    rows = list(csv.DictReader((folder / "comparison.csv").open()))
+    assert {row["key"] for row in rows} >= {"fno", "galerkin", "unstable", "identity", "coarse_solve"}
+    assert {row["test_resolution"] for row in rows if row["key"] == "fno"} == {"64", "128"}
+    assert all(float(row["mean"]) > 0 for row in rows if row["key"] != "unstable")
+    assert "\\toprule" in (folder / "table.tex").read_text()
+
+
+def test_a_diverged_run_is_told_and_does_not_stop_the_pipeline(project):
+    cost = json.loads((project.folder / RUN.format(model="unstable") / "cost.json").read_text())
+    assert cost["status"] == "diverged"
+    rows = csv.DictReader((project.folder / "results/test/burgers/comparison.csv").open())
+    assert {row["status"] for row in rows if row["key"] == "unstable"} == {"diverged (epoch 1)"}
+
+
+def test_a_second_run_does_nothing_and_says_so(project):
+    assert "Nothing to be done" in project.build()
+
+
+def test_other_settings_of_one_model_rerun_that_model_alone(project):
+    change = {"models": {"galerkin": {"settings": {"num_layers": 2}}}}
+    assert project.planned(config=change) == {
+        "all": 1, "train": 1, "evaluate": 1, "compare": 1, "draw_figures": 1, "report": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "trained", "solved"),
+    [
+        ("solvers/burgers.py", "LANES = 16", "LANES = 8", 3, 4),
+        ("models/transformer1d.py", "nn.SiLU()", "nn.GELU()", 1, 0),
+        ("training/losses.py", "(2 * spacing)", "(3 * spacing)", 3, 0),
+        ("solvers/burgers.py", "# XLA vectorises", "# As is known, XLA vectorises", 0, 0),
+    ],
+)
+def test_editing_a_source_reruns_what_depends_on_it(project, edited, name, old, new, trained, solved):
+    edited(name, old, new)
+    planned = project.planned()
+    assert planned.get("train", 0) == trained
+    assert planned.get("solve_burgers", 0) == solved
+
+
+def test_one_dataset_is_made_again_alone_and_bit_for_bit(project):
+    before = project.contents("data")
+    assert project.planned("-R", "solve_burgers") == {"all": 1, "solve_burgers": 4, "seal_burgers": 1}
+    project.build("-R", "solve_burgers")
+    assert project.contents("data") == before
+    assert project.planned() == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"datasets": {"burgers": {"viscocity": 0.1}}},
+            "datasets.burgers.viscocity: unknown key 'viscocity'; did you mean 'viscosity'?",
+        ),
+        (
+            {"experiments": {"burgers": {"samples": {"test": 7}}}},
+            "experiments.burgers.samples.test: 7 asked for; dataset 'burgers' has 6",
+        ),
+    ],
+)
+def test_bad_configuration_stops_before_anything_runs(project, change, message):
+    output = project.run("--cores", "2", config=change, succeeds=False)
+    assert message in output
+    assert "Traceback" not in output
+
+
+def test_a_damaged_store_is_told_and_its_remedy_works(project):
+    store = next((project.folder / "data/burgers").glob("*.zarr"))
+    shard = store / "n64/initial_velocity/c/0/0"
+    content = bytearray(shard.read_bytes())
+    content[100] ^= 1
+    shard.write_bytes(content)
+    target = RUN.format(model="fno") + "/errors.csv"
+    output = project.build(target, "-R", "train", succeeds=False)
+    assert (
+        f"train: the store {store.relative_to(project.folder)} is damaged in 'n64/initial_velocity'" in output
+    )
+    assert "make it again with snakemake -R solve_burgers" in output
+    assert "Traceback" not in output
+    project.build("-R", "solve_burgers")
+    project.build()
+    assert project.planned() == {}
+
+
+@pytest.mark.slow
+def test_killed_jobs_resume_to_the_same_bytes(tmp_path):
+    project = Project(tmp_path / "project")
+    settings = {
+        "datasets": {
+            "burgers": {
+                "samples": {"train": 176, "validation": 8, "test": 8},
+                "samples_per_shard": 192,
+                "num_steps": 600,  # several seconds in six batches: time to be killed
+            }
+        },
+        "experiments": {
+            "burgers": {"models": ["fno"], "samples": {"train": 176}, "training": {"epochs": 12}}
+        },
+    }
+    calm = settings | {"name": "calm", "data_root": "data_calm"}
+    killed = settings | {"name": "killed", "data_root": "data_killed"}
+
+    def target(config):
+        return f"results/{config['name']}/burgers/fno/n64/seed1127802/errors.csv"
+
+    project.build(target(calm), config=calm)
+    words = [target(killed), "--cores", "2", "--resources", "gpu=0"]
+    process = project.start(*words, config=killed)
+    project.kill_job(
+        process,
+        "solve_dataset.py",
+        lambda: any(project.folder.glob("data_killed/burgers/*.parts/*/shard-0000/from-*.npz")),
+    )
+    assert not any(project.folder.glob("data_killed/burgers/*.shards/*.json"))
+    process = project.start(*words, config=killed)
+    resume = project.folder / "results/killed/burgers/fno/n64/seed1127802/resume.pt"
+    project.kill_job(process, "train.py", resume.exists)
+    assert not (resume.parent / "checkpoint.pt").exists()
+    project.run(*words, config=killed)
+
+    assert project.contents("data_killed") == project.contents("data_calm")
+    for name in ("checkpoint.pt", "history.csv", "errors.csv", "predictions.npz"):
+        run = "{}/burgers/fno/n64/seed1127802"
+        calm_bytes = (project.folder / "results" / run.format("calm") / name).read_bytes()
+        assert (project.folder / "results" / run.format("killed") / name).read_bytes() == calm_bytes, name

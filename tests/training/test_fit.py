@@ -1,0 +1,129 @@
+"""Training learns, resumes to the same bytes, and says when it diverged."""
+
+import itertools
+import math
+
+import pytest
+import torch
+from training_fixtures import SMALL_FNO, SMALL_TRANSFORMER, small_trainer, smooth_samples
+
+from training import checkpoints
+from training.errors import TrainingError
+from training.evaluation import evaluate, shown_samples
+from training.fit import HISTORY_COLUMNS
+
+
+def test_training_learns(tmp_path):
+    progress = small_trainer(tmp_path, epochs=30).fit()
+    errors = [row[HISTORY_COLUMNS.index("validation_relative_l2")] for row in progress.history]
+    assert errors[-1] < 0.3 * errors[0]
+    assert progress.best_error == min(errors)
+    assert errors[progress.best_epoch - 1] == progress.best_error
+
+
+@pytest.mark.parametrize(
+    ("architecture", "settings"), [("fno1d", SMALL_FNO), ("transformer1d", SMALL_TRANSFORMER)]
+)
+def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, architecture, settings, monkeypatch):
+    kind = {"architecture": architecture, "settings": settings}
+    undisturbed = small_trainer(tmp_path / "a", **kind)
+    undisturbed.fit()
+
+    class Killed(BaseException):
+        pass
+
+    killed = small_trainer(tmp_path / "b", **kind)
+    save = killed._save
+    monkeypatch.setattr(killed, "_save", lambda: save() if len(killed.progress.history) < 3 else kill())
+
+    def kill():
+        raise Killed
+
+    with pytest.raises(Killed):
+        killed.fit()
+    resumed = small_trainer(tmp_path / "b", **kind)
+    resumed.fit()
+    assert resumed.progress.history == undisturbed.progress.history
+    for trainer in (undisturbed, resumed):
+        checkpoints.save(trainer.progress.best_state, trainer.directory / "best.pt")
+        checkpoints.save(trainer.operator.state_dict(), trainer.directory / "last.pt")
+    for name in ("best.pt", "last.pt"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_a_state_of_other_settings_is_not_resumed(tmp_path):
+    small_trainer(tmp_path, identity="older").fit()
+    trainer = small_trainer(tmp_path, identity="newer")
+    trainer._resume()
+    assert trainer.progress.history == []
+
+
+def test_a_learning_rate_that_explodes_is_a_diverged_run(tmp_path):
+    trainer = small_trainer(tmp_path, learning_rate=1e4, gradient_clip=1e9, epochs=10, initial_division=1.0)
+    progress = trainer.fit()
+    assert progress.diverged_epoch == len(progress.history) < 10
+    cost = trainer.cost(threads=1)
+    assert cost["status"] == "diverged"
+    assert cost["diverged_epoch"] == progress.diverged_epoch
+    again = small_trainer(
+        tmp_path, learning_rate=1e4, gradient_clip=1e9, epochs=10, initial_division=1.0
+    ).fit()
+    assert len(again.history) == progress.diverged_epoch  # a resumed diverged run does not go on
+
+
+def test_a_loss_that_is_not_a_number_is_a_diverged_run(tmp_path):
+    trainer = small_trainer(tmp_path)
+    with torch.no_grad():
+        next(trainer.operator.parameters()).fill_(math.nan)
+    assert trainer.fit().diverged_epoch == 1
+
+
+def test_the_schedule_starts_and_ends_low_and_peaks_where_asked(tmp_path):
+    progress = small_trainer(tmp_path, epochs=10, learning_rate=1e-3, peak_fraction=0.3).fit()
+    rates = [row[HISTORY_COLUMNS.index("learning_rate")] for row in progress.history]
+    assert max(rates) == pytest.approx(1e-3, rel=0.05)
+    assert rates.index(max(rates)) in (2, 3)
+    assert rates[-1] < 1e-4
+
+
+def test_the_order_of_samples_changes_with_the_epoch_and_the_seed_only(tmp_path, monkeypatch):
+    seen = []
+    trainer = small_trainer(tmp_path)
+    operator = trainer.operator.forward
+    monkeypatch.setattr(
+        trainer.operator, "forward", lambda u, x: seen.append(u[:, 0, 0].tolist()) or operator(u, x)
+    )
+    trainer.operator.train()
+    for epoch in (1, 2, 1):
+        trainer._epoch(epoch)
+    per_epoch = len(seen) // 3
+    epochs = [seen[i * per_epoch : i * per_epoch + 4] for i in range(3)]
+    assert epochs[0] == epochs[2] != epochs[1]
+    assert sorted(itertools.chain(*epochs[0])) == sorted(itertools.chain(*epochs[1]))
+
+
+def test_a_damaged_checkpoint_is_one_line(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    checkpoints.save({"operator": torch.arange(1000)}, path)
+    path.write_bytes(path.read_bytes()[:700])
+    with pytest.raises(TrainingError, match=r"checkpoint .*checkpoint\.pt is damaged .* delete it and run"):
+        checkpoints.load(path)
+    with pytest.raises(TrainingError, match="no checkpoint at"):
+        checkpoints.load(tmp_path / "absent.pt")
+
+
+def test_evaluation_keeps_every_sample_and_marks_a_diverged_run(tmp_path):
+    test = {points: smooth_samples(6, points, seed=2) for points in (64, 128)}
+    trainer = small_trainer(tmp_path, epochs=20)
+    trainer.fit()
+    shown = shown_samples(6, seed=1)
+    errors, kept = evaluate(trainer.operator, test, torch.device("cpu"), shown)
+    assert list(errors.columns) == ["resolution", "sample", "relative_l2", "relative_h1"]
+    assert len(errors) == 12
+    assert errors["relative_l2"].between(1e-6, 1).all()
+    paired = errors.pivot(index="sample", columns="resolution", values="relative_l2")
+    assert ((paired[64] - paired[128]).abs() < 0.1 * paired[64]).mean() > 0.5  # the same functions
+    assert kept["prediction_128"].shape == (4, 128)
+    diverged, kept = evaluate(None, test, torch.device("cpu"), shown)
+    assert diverged["relative_l2"].isna().all()
+    assert (diverged[["resolution", "sample"]] == errors[["resolution", "sample"]]).all(axis=None)

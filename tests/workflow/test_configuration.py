@@ -1,0 +1,135 @@
+"""Bad configuration: one line that names the key, what is wrong and what is accepted."""
+
+import copy
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from workflow.configuration import ConfigurationError, load_configuration
+
+ROOT = Path(__file__).resolve().parents[2]
+DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text())
+
+
+def merged(base: dict, overlay: dict) -> dict:
+    """As Snakemake merges configuration files: dictionaries key by key, all else replaced."""
+    base = copy.deepcopy(base)
+    for key, value in overlay.items():
+        base[key] = merged(base[key], value) if isinstance(value, dict) and key in base else value
+    return base
+
+
+@pytest.mark.parametrize("overlay", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_configuration_of_the_project_is_valid(overlay):
+    configuration = load_configuration(merged(DEFAULT, yaml.safe_load(overlay.read_text())))
+    assert configuration.name == overlay.stem
+
+
+def test_the_papers_setting_is_what_the_paper_says():
+    overlay = yaml.safe_load((ROOT / "config/cao2021.yaml").read_text())
+    configuration = load_configuration(merged(DEFAULT, overlay))
+    experiment, dataset = configuration.experiments["burgers"], configuration.datasets["burgers"]
+    assert experiment.resolutions == [512, 2048, 8192]
+    assert experiment.seeds == [1127802]
+    assert (dataset.samples.train, dataset.samples.test) == (1024, 100)
+    assert experiment.training.epochs == 100
+    assert experiment.training_at == {8192: {"batch_size": 4}}
+    assert dataset.viscosity == pytest.approx(0.1 / (2 * 3.141592653589793), rel=1e-15)
+    law = dataset.initial_law
+    assert (law.sigma, law.tau, law.gamma, law.zero_mean) == (25, 5, 2, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"datasets": {"burgers": {"viscocity": 0.1}}},
+            "datasets.burgers.viscocity: unknown key 'viscocity'; did you mean 'viscosity'? accepted: ",
+        ),
+        (
+            {"datasets": {"burgers": {"viscosity": "thick"}}},
+            "datasets.burgers.viscosity: input should be a valid number, unable to parse string as a number, "
+            "got 'thick'",
+        ),
+        (
+            {"datasets": {"burgers": {"viscosity": -0.1}}},
+            "datasets.burgers.viscosity: input should be greater than 0, got -0.1",
+        ),
+        (
+            {"datasets": {"burgers": {"equation": "burger"}}},
+            "datasets.burgers.equation: input should be 'burgers', got 'burger'",
+        ),
+        (
+            {"datasets": {"burgers": {"resolutions": [512, 16384]}}},
+            "datasets.burgers: 8192 points cannot be restricted spectrally to 16384: "
+            "a restriction has at most 8192 points",
+        ),
+        (
+            {"datasets": {"burgers": {"resolutions": [3000], "restriction": "stride"}}},
+            "datasets.burgers: 8192 points cannot be restricted to 3000 by stride; "
+            "nested sizes: 4096, 2048, 1024, ...",
+        ),
+        (
+            {"datasets": {"burgers": {"initial_law": {"gama": 2}}}},
+            "datasets.burgers.initial_law.gama: unknown key 'gama'; did you mean 'gamma'?",
+        ),
+        (
+            {"datasets": {"burgers": {"samples": {"test": 0}}}},
+            "datasets.burgers.samples.test: input should be greater than or equal to 1, got 0",
+        ),
+        (
+            {"models": {"fno": {"architecture": "fno1"}}},
+            "models.fno: unknown architecture 'fno1'; did you mean 'fno1d'? accepted: fno1d, transformer1d",
+        ),
+        (
+            {"models": {"galerkin": {"settings": {"attentoin": "galerkin"}}}},
+            "models.galerkin: transformer1d: unknown setting 'attentoin'; did you mean 'attention'?",
+        ),
+        (
+            {"models": {"galerkin": {"training": {"epoch": 3}}}},
+            "models.galerkin.training.epoch: unknown key 'epoch'; did you mean 'epochs'?",
+        ),
+        (
+            {"experiments": {"burgers": {"models": ["galerkn"]}}},
+            "experiments.burgers.models: unknown model 'galerkn'; did you mean 'galerkin'? accepted: ",
+        ),
+        (
+            {"experiments": {"burgers": {"dataset": "burger"}}},
+            "experiments.burgers.dataset: unknown dataset 'burger'; did you mean 'burgers'?",
+        ),
+        (
+            {"experiments": {"burgers": {"resolutions": [1024]}}},
+            "experiments.burgers: resolution 1024 is not stored; dataset 'burgers' has 512, 2048, 8192",
+        ),
+        (
+            {"experiments": {"burgers": {"samples": {"test": 101}}}},
+            "experiments.burgers.samples.test: 101 asked for; dataset 'burgers' has 100",
+        ),
+        (
+            {"experiments": {"burgers": {"training": {"batch_size": 2000}}}},
+            "experiments.burgers: batch_size 2000 is more than the 512 training samples",
+        ),
+        (
+            {"experiments": {"burgers": {"training_at": {512: {"batchsize": 4}}}}},
+            "experiments.burgers.training_at.512.batchsize: unknown key 'batchsize'; did you mean 'bat",
+        ),
+        ({"name": "My results"}, "name: string should match pattern"),
+        ({"experimens": {}}, "experimens: unknown key 'experimens'; did you mean 'experiments'?"),
+    ],
+)
+def test_bad_configuration_is_one_readable_line(change, message):
+    with pytest.raises(ConfigurationError, match=re.escape(message)) as caught:
+        load_configuration(merged(DEFAULT, change))
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_missing_part_and_several_faults_have_a_line_each():
+    content = merged(DEFAULT, {"datasets": {"burgers": {"viscosity": 0, "final_time": -1}}})
+    del content["experiments"]
+    with pytest.raises(ConfigurationError) as caught:
+        load_configuration(content)
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 3
+    assert "experiments: required, but absent" in lines
