@@ -3,7 +3,7 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3,$(shell command 
 BIN := .venv/bin
 GPUS := $(shell nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 
-.PHONY: demo test lint format constraints setup clean
+.PHONY: demo test lint format docs bench constraints setup clean
 .DEFAULT_GOAL := demo
 
 setup: .venv/installed
@@ -32,6 +32,14 @@ format: .venv/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow/rules
+
+# Pages of docs/ that a command writes; the comparison with the paper is written where its runs are.
+docs: .venv/installed
+	$(BIN)/python -m workflow.documentation
+
+# Timings against peers and between our own, into docs/performance.md. Takes minutes; wants a quiet machine.
+bench: .venv/installed
+	$(BIN)/python benchmarks/attention.py --output docs/performance.md
 
 environment.yml: pyproject.toml constraints.txt .venv/installed
 	$(BIN)/python -m workflow.environment

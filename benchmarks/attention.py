@@ -1,6 +1,6 @@
 """Milliseconds of a training step of the one-dimensional transformers, and of the Fourier neural operator.
 
-    python benchmarks/attention.py [--output attention.md]
+    python benchmarks/attention.py [--output docs/performance.md]
 
 One thread, float32, batch 8, the paper's sizes (Cao 2021, arXiv:2105.14995, Example 1). Steps of all models
 are interleaved, so that a busy machine slows them alike: read the ratios to galerkin, not the milliseconds.
@@ -14,6 +14,7 @@ from time import perf_counter
 import torch
 
 from models.build import build
+from training.devices import device_name
 
 MODELS = {
     "galerkin": ("transformer1d", {"attention": "galerkin"}),
@@ -23,6 +24,18 @@ MODELS = {
     "linear": ("transformer1d", {"attention": "linear"}),
     "fno1d": ("fno1d", {}),
 }
+
+
+HEADER = """\
+# Performance
+
+Written by `make bench` (`python benchmarks/attention.py --output docs/performance.md`); do not edit.
+
+One training step (forward, backward, Adam) of the one-dimensional operators at the paper's widths: float32, batch
+{arguments.batch}, one thread of {machine}. Median of {arguments.repetitions} interleaved steps; the machine is shared,
+so read the ratios.
+
+"""
 
 
 def training_step(architecture: str, settings: dict, n: int, batch: int):
@@ -68,7 +81,8 @@ def main() -> None:
     table = "\n".join(lines)
     print(table)
     if arguments.output:
-        arguments.output.write_text(table + "\n")
+        machine = device_name(torch.device("cpu"))
+        arguments.output.write_text(HEADER.format(arguments=arguments, machine=machine) + table + "\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,85 @@
+"""Pages of docs/ that a command writes: `make docs` runs `python -m workflow.documentation`."""
+
+from __future__ import annotations
+
+import typing
+from pathlib import Path
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from datasets.settings import BurgersDataset, InitialLaw, SplitSizes
+from figures.reported_vs_ours import write_reported_vs_ours
+from models.settings import ARCHITECTURES
+from training.settings import TrainingSettings
+from workflow.configuration import Configuration, Experiment, Model, SampleCounts
+
+ROOT = Path(__file__).resolve().parent.parent
+PAPER_COMMAND = "snakemake --cores 2 --resources gpu=0 --configfile config/cao2021.yaml"
+
+
+def configuration_page() -> str:
+    """docs/configuration.md: every key with its type, default and meaning, from the settings classes."""
+    sections = [
+        ("config.yaml", Configuration),
+        ("datasets.<name>", BurgersDataset),
+        ("datasets.<name>.initial_law", InitialLaw),
+        ("datasets.<name>.samples", SplitSizes),
+        ("models.<name>", Model),
+        *((f"models.<name>.settings, architecture {n}", a.settings) for n, a in ARCHITECTURES.items()),
+        ("experiments.<name>", Experiment),
+        ("experiments.<name>.samples", SampleCounts),
+        ("experiments.<name>.training, models.<name>.training", TrainingSettings),
+    ]
+    head = (
+        "# Configuration\n\nWritten by `make docs` from the classes that check it; do not edit. "
+        "`config.yaml` has the laptop's size;\nan overlay given with `--configfile` changes single keys. "
+        "An unknown key is an error that names the nearest.\n"
+    )
+    return head + "".join(_section(title, model) for title, model in sections)
+
+
+def _section(title: str, model: type[BaseModel]) -> str:
+    lines = [f"\n## `{title}`\n", model.__doc__.splitlines()[0], "", "| key | type | default | meaning |"]
+    lines.append("|---|---|---|---|")
+    for name, field in model.model_fields.items():
+        default = "required" if field.default is PydanticUndefined else _default(field.default)
+        meaning = (field.description or "").replace("|", "\\|")
+        lines.append(f"| `{name}` | {_type(field.annotation)} | {default} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def _default(value: object) -> str:
+    return "see below" if isinstance(value, BaseModel) else f"`{value}`"
+
+
+def _type(annotation: object) -> str:
+    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Literal:
+        return " or ".join(f"`{part}`" for part in parts)
+    if origin in (list, dict):
+        return f"{origin.__name__} of {_type(parts[-1])}"
+    if parts:
+        return " or ".join("none" if part is type(None) else _type(part) for part in parts)
+    if annotation is typing.Any:
+        return "any"
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "mapping"
+    return {"str": "text", "int": "integer", "float": "number", "bool": "true or false"}.get(
+        annotation.__name__, "?"
+    )
+
+
+def main() -> None:
+    """Write the pages; the comparison with the paper only where the paper's runs are."""
+    (ROOT / "docs/configuration.md").write_text(configuration_page(), encoding="utf-8")
+    runs = sorted(path.parent for path in (ROOT / "results/cao2021/burgers").glob("*/n*/seed*/run.json"))
+    if runs:
+        why = ROOT / "docs/why-they-differ.md"
+        write_reported_vs_ours(runs, why, PAPER_COMMAND, ROOT / "docs/reported-vs-ours.md")
+    else:
+        print(f"docs/reported-vs-ours.md is left as it is: no runs; make them with `{PAPER_COMMAND}`")
+
+
+if __name__ == "__main__":
+    main()
