@@ -32,8 +32,8 @@ HEADER = """\
 Written by `make bench` (`python benchmarks/attention.py --output docs/performance.md`); do not edit.
 
 One training step (forward, backward, Adam) of the one-dimensional operators at the paper's widths: float32,
-batch {arguments.batch}, one thread of {machine}. Median of {arguments.repetitions} interleaved steps; the machine
-is shared, so read the ratios.
+batch {arguments.batch}, one thread of {machine}. Median of {arguments.repetitions} interleaved steps;
+the machine is shared, so read the ratios.
 
 """
 
