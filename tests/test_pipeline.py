@@ -37,7 +37,7 @@ def edited(project):
 
 def test_a_fresh_copy_plans_every_job(project):
     assert project.fresh_plan == {
-        "all": 1, "recipe_burgers": 1, "solve_burgers": 3, "seal_burgers": 1, "train": 6, "evaluate": 6,
+        "all": 1, "recipe_burgers": 1, "solve_burgers": 2, "seal_burgers": 1, "train": 6, "evaluate": 6,
         "yardsticks": 1, "compare": 1, "draw_figures": 1, "report": 1,
     }  # fmt: skip
 
