@@ -5,11 +5,16 @@
 An array of coefficients holds û₀, …, û_K along its last axis; û₀ is real, and the mean of u. Negative
 wavenumbers are not stored: û_{-k} is the conjugate of û_k. A grid of n points carries the modes k < n/2.
 
-Both functions act on the last axis, one row at a time: NumPy's FFT gives a row the same bits alone as in any
-batch (SciPy's and JAX's vectorise across rows and promise no such thing).
+On the torus, u(x, y) = Σ û[k_y, k_x] e^{2πi(k_x x + k_y y)/L} over |k_x|, |k_y| ≤ K, with values (..., y, x).
+Only k_x = 0, …, K is stored: an array of coefficients ends in (2K + 1, K + 1), with its rows k_y in the order
+of the FFT, 0, …, K, -K, …, -1.
+
+A sample has the same bits alone as in any batch. In one dimension NumPy's FFT does that by itself (SciPy's
+and JAX's vectorise across rows and promise no such thing); in two, SciPy transforms one sample at a time.
 """
 
 import numpy as np
+import scipy.fft
 from jaxtyping import Complex, Float
 
 
@@ -27,6 +32,43 @@ def coefficients_of(values: Float[np.ndarray, "*batch points"]) -> Complex[np.nd
     points = values.shape[-1]
     check_points(points)
     return np.fft.rfft(values, norm="forward")[..., : points // 2]
+
+
+def observe_2d(
+    coefficients: Complex[np.ndarray, "*batch rows columns"], points: int
+) -> Float[np.ndarray, "*batch points points"]:
+    """Values on the periodic grid of points × points: modes from points/2 on are dropped, absent are zero."""
+    check_points(points)
+    kept = min(coefficients.shape[-1], points // 2)
+    batch = coefficients.shape[:-2]
+    values = np.empty((*batch, points, points), coefficients.real.dtype)
+    for sample in np.ndindex(*batch):
+        half = np.zeros((points, kept), coefficients.dtype)
+        half[:kept] = coefficients[sample][:kept, :kept]
+        if kept > 1:
+            half[1 - kept :] = coefficients[sample][1 - kept :, :kept]
+        along_y = scipy.fft.ifft(half, axis=0, norm="forward", overwrite_x=True)
+        values[sample] = scipy.fft.irfft(along_y, n=points, norm="forward")
+    return values
+
+
+def coefficients_of_2d(
+    values: Float[np.ndarray, "*batch points points"],
+) -> Complex[np.ndarray, "*batch rows columns"]:
+    """The coefficients |k_x|, |k_y| < points/2 of the function with these values: inverse of `observe_2d`."""
+    points = values.shape[-1]
+    check_points(points)
+    half = points // 2
+    batch = values.shape[:-2]
+    result = [
+        np.delete(
+            scipy.fft.fft(scipy.fft.rfft(values[sample], norm="forward")[:, :half], axis=0, norm="forward"),
+            half,
+            axis=0,
+        )
+        for sample in np.ndindex(*batch)
+    ]
+    return np.stack(result).reshape(*batch, points - 1, half)
 
 
 def check_points(points: int) -> None:

@@ -1,11 +1,14 @@
 """Grids: the one place that coordinates, spacing, quadrature weights, derivatives and restrictions come from.
 
-Convention: a periodic grid of n points on [0, length) includes the left end and excludes the right end,
+Conventions, on an interval or a square of side `length` with n points along each axis:
 
-    x_j = j · length / n,    j = 0, …, n - 1,
+    periodic       x_j = j · length / n          left end included, right end excluded; n is even
+    nodes          x_j = j · length / (n - 1)    both ends included
+    cell_centres   x_j = (j + 1/2) · length / n  neither end included
 
-because x = length is the same point of the circle as x = 0. n is even, and values on the grid stand for the
-trigonometric polynomial of its modes below n/2 (see `solvers.fourier`).
+In two dimensions values are arrays (..., y, x): the last axis is x. Values on a periodic grid stand for the
+trigonometric polynomial of its modes below n/2 (see `solvers.fourier`). `Nodes` are any increasing points of
+an interval, such as the times at which a trajectory is observed.
 """
 
 from dataclasses import dataclass
@@ -15,7 +18,7 @@ from jaxtyping import Float
 
 from solvers.fourier import check_points, coefficients_of, observe
 
-KINDS = ("periodic",)
+KINDS = ("periodic", "nodes", "cell_centres")
 RESTRICTIONS = ("spectral", "stride")
 _NESTED_SIZES_SHOWN = 3  # enough of the list in an error message to see its pattern
 
@@ -24,42 +27,96 @@ _NESTED_SIZES_SHOWN = 3  # enough of the list in an error message to see its pat
 class Grid:
     """Where a function is known.
 
-    kind    "periodic": the circle, left end included, right end excluded.
-    points  number of points n, even.
-    length  circumference of the circle, in the unit of x.
+    kind       "periodic", "nodes" or "cell_centres": see the module.
+    points     number of points n along each axis.
+    length     of the interval, or side of the square, in the unit of x.
+    dimension  1 or 2.
     """
 
     kind: str
     points: int
     length: float = 1.0
+    dimension: int = 1
 
     def __post_init__(self):
         if self.kind not in KINDS:
             raise ValueError(f"unknown grid kind {self.kind!r}; accepted: {', '.join(map(repr, KINDS))}")
-        check_points(self.points)
+        if self.kind == "periodic":
+            check_points(self.points)
+        elif self.points < 3:
+            raise ValueError(
+                f"a grid of {self.kind} has at least 3 points along each axis; got {self.points}"
+            )
         if not self.length > 0:
             raise ValueError(f"length must be positive, got {self.length}")
+        if self.dimension not in (1, 2):
+            raise ValueError(f"dimension must be 1 or 2, got {self.dimension}")
 
     @property
     def spacing(self) -> float:
-        return self.length / self.points
+        return self.length / (self.points - 1 if self.kind == "nodes" else self.points)
 
     @property
     def coordinates(self) -> Float[np.ndarray, " points"]:
-        return np.arange(self.points) * self.spacing
+        """Positions along an axis; both axes of a square have the same."""
+        return (np.arange(self.points) + (0.5 if self.kind == "cell_centres" else 0)) * self.spacing
 
     @property
-    def weights(self) -> Float[np.ndarray, " points"]:
-        """Quadrature weights: the trapezoidal rule on a circle, exact for modes below n."""
-        return np.full(self.points, self.spacing)
+    def weights(self) -> Float[np.ndarray, "*shape"]:
+        """Quadrature weights: trapezoidal on nodes and on the circle, midpoint on cell centres."""
+        along_axis = np.full(self.points, self.spacing)
+        if self.kind == "nodes":
+            along_axis[[0, -1]] /= 2
+        return along_axis if self.dimension == 1 else np.outer(along_axis, along_axis)
 
     def derivative(self, values: Float[np.ndarray, "*batch points"]) -> Float[np.ndarray, "*batch points"]:
-        """d/dx along the last axis, exact for modes below n/2; the mode n/2 is zeroed."""
+        """d/dx along the last axis.
+
+        Periodic: exact for modes below n/2, the mode n/2 is zeroed. Otherwise second-order differences,
+        one-sided at the ends.
+        """
         if values.shape[-1] != self.points:
             raise ValueError(f"values have {values.shape[-1]} points, the grid has {self.points}")
+        if self.kind != "periodic":
+            return np.gradient(values, self.spacing, axis=-1, edge_order=2)
         factors = 2j * np.pi / self.length * np.arange(self.points // 2 + 1)
         factors[-1] = 0
         return np.fft.irfft(factors * np.fft.rfft(values), n=self.points)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Explicit, increasing points of an interval: at least two.
+
+    positions  x_0 < x_1 < … in the unit of x.
+    """
+
+    positions: tuple[float, ...]
+
+    def __post_init__(self):
+        if len(self.positions) < 2:
+            raise ValueError(f"nodes are at least two positions, got {len(self.positions)}")
+        for before, after in zip(self.positions[:-1], self.positions[1:], strict=True):
+            if not after > before:
+                raise ValueError(f"positions must increase, but {after:g} follows {before:g}")
+
+    @property
+    def points(self) -> int:
+        return len(self.positions)
+
+    @property
+    def coordinates(self) -> Float[np.ndarray, " points"]:
+        return np.array(self.positions)
+
+    @property
+    def weights(self) -> Float[np.ndarray, " points"]:
+        """Quadrature weights of the trapezoidal rule between the first node and the last."""
+        halves = np.diff(self.coordinates) / 2
+        return np.pad(halves, (0, 1)) + np.pad(halves, (1, 0))
+
+    def derivative(self, values: Float[np.ndarray, "*batch points"]) -> Float[np.ndarray, "*batch points"]:
+        """d/dx along the last axis by second-order differences, one-sided at the ends."""
+        return np.gradient(values, self.coordinates, axis=-1, edge_order=min(2, self.points - 1))
 
 
 def restrict_spectrally(

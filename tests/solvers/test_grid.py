@@ -5,8 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from solvers.fourier import coefficients_of, observe
-from solvers.grid import Grid, check_restriction, restrict_by_stride, restrict_spectrally
+from solvers.fourier import coefficients_of, coefficients_of_2d, observe, observe_2d
+from solvers.grid import Grid, Nodes, check_restriction, restrict_by_stride, restrict_spectrally
 
 
 def test_coordinates_include_the_left_end_and_exclude_the_right():
@@ -114,7 +114,9 @@ def test_restricting_an_array_makes_the_same_checks():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nodes", 8), "unknown grid kind 'nodes'; accepted: 'periodic'"),
+        (("chebyshev", 8), "unknown grid kind 'chebyshev'; accepted: 'periodic', 'nodes', 'cell_centres'"),
+        (("nodes", 2), "a grid of nodes has at least 3 points along each axis; got 2"),
+        (("periodic", 8, 1.0, 3), "dimension must be 1 or 2, got 3"),
         (("periodic", 9), "a periodic grid has an even number of points, at least 2; got 9"),
         (("periodic", 0), "a periodic grid has an even number of points, at least 2; got 0"),
         (("periodic", 8, -1.0), "length must be positive, got -1.0"),
@@ -133,3 +135,75 @@ def test_values_of_another_grid_have_no_derivative_here():
 def test_the_grid_and_the_fields_do_not_import_jax():
     program = "import sys, solvers.grid, solvers.random_fields; sys.exit('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+def test_nodes_include_both_ends_and_cell_centres_neither():
+    np.testing.assert_allclose(Grid("nodes", 5).coordinates, [0, 0.25, 0.5, 0.75, 1])
+    np.testing.assert_allclose(Grid("cell_centres", 4, 2.0).coordinates, [0.25, 0.75, 1.25, 1.75])
+
+
+@pytest.mark.parametrize("kind", ["periodic", "nodes", "cell_centres"])
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_weights_sum_to_the_domain_and_integrate_to_second_order(kind, dimension):
+    grid = Grid(kind, 64, 2.0, dimension)
+    assert grid.weights.shape == (64,) * dimension
+    assert grid.weights.sum() == pytest.approx(2.0**dimension, rel=1e-14)
+    square = np.sin(np.pi * grid.coordinates / 2) ** 2
+    values = square if dimension == 1 else np.outer(square, square)
+    assert (grid.weights * values).sum() == pytest.approx(1.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["nodes", "cell_centres"])
+def test_differences_are_exact_for_quadratics_up_to_the_ends(kind):
+    grid = Grid(kind, 9)
+    np.testing.assert_allclose(grid.derivative(grid.coordinates**2), 2 * grid.coordinates, atol=1e-13)
+
+
+def test_explicit_nodes_have_trapezoidal_weights_and_second_order_differences():
+    nodes = Nodes((0.0, 0.1, 0.4, 1.0))
+    np.testing.assert_allclose(nodes.weights, [0.05, 0.2, 0.45, 0.3])
+    np.testing.assert_allclose(nodes.derivative(nodes.coordinates**2), 2 * nodes.coordinates, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("positions", "message"),
+    [
+        ((0.0,), "nodes are at least two positions, got 1"),
+        ((0.0, 0.5, 0.5), "positions must increase, but 0.5 follows 0.5"),
+        ((0.0, 0.5, float("nan")), "positions must increase, but nan follows 0.5"),
+    ],
+)
+def test_impossible_nodes_are_refused(positions, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        Nodes(positions)
+
+
+def two_dimensional(seed, modes):
+    values = np.random.default_rng(seed).normal(size=(3, 2 * modes + 2, 2 * modes + 2))
+    return coefficients_of_2d(values)
+
+
+def test_observation_on_the_torus_follows_the_stated_convention():
+    coefficients = np.zeros((7, 4), complex)
+    coefficients[-2, 1] = 0.5 - 1.5j  # k_y = -2, k_x = 1
+    axis = 2 * np.pi * Grid("periodic", 16).coordinates
+    y, x = np.meshgrid(axis, axis, indexing="ij")
+    expected = np.cos(x - 2 * y) + 3 * np.sin(x - 2 * y)
+    np.testing.assert_allclose(observe_2d(coefficients, 16), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("points", [8, 18, 48])
+def test_on_the_torus_coefficients_are_the_inverse_of_observation(points):
+    coefficients = two_dimensional(0, 8)
+    assert coefficients.shape == (3, 17, 9)
+    again = coefficients_of_2d(observe_2d(coefficients, points))
+    kept = min(9, points // 2)
+    rows = np.r_[:kept, 1 - kept : 0]
+    np.testing.assert_allclose(again[:, rows, :kept], coefficients[:, rows, :kept], atol=1e-14)
+    if points > 18:
+        assert np.abs(again[:, kept:-kept]).max() < 1e-14
+
+
+def test_on_the_torus_a_sample_has_the_same_bits_in_any_batch():
+    coefficients = two_dimensional(1, 20)
+    np.testing.assert_array_equal(observe_2d(coefficients, 104)[2], observe_2d(coefficients[2], 104))
