@@ -1,0 +1,67 @@
+"""Races: contestants solve the same problem on the same machine, their runs interleaved.
+
+A busy machine then slows them alike: read the ratios. Every contestant's error is measured, against one
+reference that none of them made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A way to solve the problem: `run()` solves `samples` of it, first to last, and returns the solutions.
+
+    `ours` marks Resolvent's own. `note` says with what setting, in a few words.
+    """
+
+    name: str
+    run: Callable[[], np.ndarray]
+    samples: int
+    note: str = ""
+    ours: bool = False
+
+
+@dataclass(frozen=True)
+class Race:
+    """A problem: `error(solutions)` is the largest relative L2 error of a contestant's solutions.
+
+    `missing` tells of peers that could not run here, and why.
+    """
+
+    title: str
+    contestants: list[Contestant]
+    error: Callable[[np.ndarray], float]
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Result:
+    """Milliseconds a sample: median and range over the rounds; and the measured error."""
+
+    contestant: Contestant
+    milliseconds: float
+    fastest: float
+    slowest: float
+    error: float
+
+
+def run_race(race: Race, rounds: int) -> list[Result]:
+    """Every contestant once to warm up and to measure its error, then `rounds` interleaved rounds."""
+    errors = [race.error(contestant.run()) for contestant in race.contestants]
+    times: list[list[float]] = [[] for _ in race.contestants]
+    for _ in range(rounds):
+        for contestant, measured in zip(race.contestants, times, strict=True):
+            start = perf_counter()
+            contestant.run()
+            measured.append(1e3 * (perf_counter() - start) / contestant.samples)
+    return [
+        Result(contestant, median(measured), min(measured), max(measured), error)
+        for contestant, measured, error in zip(race.contestants, times, errors, strict=True)
+    ]
