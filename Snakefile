@@ -31,9 +31,13 @@ wildcard_constraints:
     shard=r"\d+",
     resolution=r"\d+",
     seed=r"\d+",
+    dataset=r"[^/]+",
+    experiment=r"[^/]+",
+    model=r"[^/]+",
 
 
 include: "workflow/rules/datasets.smk"
+include: "workflow/rules/dataset_pages.smk"
 include: "workflow/rules/training.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/report.smk"
@@ -49,6 +53,7 @@ rule all:
     default_target: True
     input:
         [dataset.card for dataset in plan.datasets.values()],
+        [f"{plan.results}/datasets/{dataset}.html" for dataset in plan.datasets],
         [f"{folder}/errors.csv" for e in plan.configuration.experiments for folder in plan.run_folders(e)],
         [f"{plan.results}/{e}/report.html" for e in plan.configuration.experiments],
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
+
+import numpy as np
 
 from datasets.errors import DatasetError
 
@@ -58,3 +61,42 @@ def write_json(path: Path, content: dict) -> None:
     """Write `content` as JSON, atomically, the same bytes for the same content."""
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def write_arrays(path: Path, arrays: dict[str, np.ndarray], compressed: bool = False) -> None:
+    """Write an .npz, atomically."""
+
+    def save(temporary: Path) -> None:
+        with open(temporary, "wb") as file:
+            (np.savez_compressed if compressed else np.savez)(file, **arrays)
+
+    write_atomically(path, save)
+
+
+@contextmanager
+def sole_writer(path: Path, what: str):
+    """Hold the lock file `path` while `what` is written; the lock ends with the process, however it ends.
+
+    Raises
+    ------
+    DatasetError
+        When another process holds it.
+    """
+    path = Path(path)
+    with readable_disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = open(path, "a+", encoding="utf-8")
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise DatasetError(
+                f"{what} is being written by another job ({file.read().strip() or 'unknown'}); "
+                "wait for it, or stop it"
+            ) from None
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {os.uname().nodename}")
+        file.flush()
+        yield
+        path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""One Zarr v3 hierarchy per dataset: a group per resolution, dimensions (sample, x).
+"""One Zarr v3 hierarchy per dataset: a group per grid, dimensions (sample, ...space or time...).
 
 Independent jobs write it, each its own shard. `fill_value=NaN` and a checksum behind every chunk make a
 missing or damaged one an error instead of plausible numbers. The store alone does not count: see card.py.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -18,76 +18,7 @@ from zarr.codecs import BloscCodec, Crc32cCodec
 
 from datasets.errors import DatasetError
 from datasets.files import readable_disk_errors
-from solvers.grid import Grid
-
-CHUNK_BYTES = 2**20  # about 1 MB: small enough for random batches, large enough for whole reads
-
-
-@dataclass(frozen=True)
-class Variable:
-    """A stored quantity: its name, what it is, and its units."""
-
-    name: str
-    long_name: str
-    units: str
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What a store holds and how it is cut: `samples` maps each split to its size, in stored order."""
-
-    variables: tuple[Variable, ...]
-    grids: tuple[Grid, ...]
-    samples: dict[str, int]
-    samples_per_shard: int
-
-    @property
-    def num_samples(self) -> int:
-        return sum(self.samples.values())
-
-    @property
-    def num_shards(self) -> int:
-        return -(-self.num_samples // self.samples_per_shard)
-
-    def shard_range(self, shard: int) -> range:
-        """Positions on the sample axis that job `shard` writes."""
-        if not 0 <= shard < self.num_shards:
-            raise DatasetError(
-                f"shard {shard} does not exist: the dataset has shards 0 to {self.num_shards - 1}"
-            )
-        start = shard * self.samples_per_shard
-        return range(start, min(start + self.samples_per_shard, self.num_samples))
-
-    def split_range(self, split: str) -> range:
-        """Positions on the sample axis that belong to `split`."""
-        start = 0
-        for name, size in self.samples.items():
-            if name == split:
-                return range(start, start + size)
-            start += size
-        raise DatasetError(f"no split '{split}'; the splits are {', '.join(self.samples)}")
-
-    def split_of(self, position: int) -> tuple[str, int]:
-        """Split of the sample at `position`, and its index within the split."""
-        for name in self.samples:
-            members = self.split_range(name)
-            if position in members:
-                return name, position - members.start
-        raise DatasetError(f"no sample {position}: the dataset has {self.num_samples}")
-
-    def samples_per_chunk(self, points: int) -> int:
-        """Largest divisor of a shard whose samples fit into CHUNK_BYTES, or 1."""
-        fitting = max(1, CHUNK_BYTES // (8 * points))
-        return max(
-            c
-            for c in range(1, self.samples_per_shard + 1)
-            if self.samples_per_shard % c == 0 and c <= fitting
-        )
-
-
-def group_name(points: int) -> str:
-    """Name of the group that holds one resolution."""
-    return f"n{points}"
+from datasets.layout import Group, Layout
 
 
 def create_store(path: Path, layout: Layout) -> None:
@@ -102,8 +33,8 @@ def create_store(path: Path, layout: Layout) -> None:
     with readable_disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         root = zarr.create_group(temporary, zarr_format=3)
-        for grid in layout.grids:
-            _create_group(root, grid, layout)
+        for group in layout.groups:
+            _create_group(root, group, layout)
         try:
             os.rename(temporary, path)
         except OSError:
@@ -112,53 +43,57 @@ def create_store(path: Path, layout: Layout) -> None:
                 raise
 
 
-def _create_group(root: zarr.Group, grid: Grid, layout: Layout) -> None:
-    group = root.create_group(group_name(grid.points))
-    x = group.create_array(
-        "x",
-        data=grid.coordinates,
-        dimension_names=("x",),
-        attributes={"long_name": "position; the left end is included, the right end is not", "units": "1"},
-    )
-    assert x.shape == (grid.points,)
+def _create_group(root: zarr.Group, content: Group, layout: Layout) -> None:
+    group = root.create_group(content.name)
+    for axis in content.axes:
+        group.create_array(
+            axis.name,
+            data=np.asarray(axis.coordinates, dtype="float64"),
+            dimension_names=(axis.name,),
+            attributes={"long_name": axis.long_name, "units": axis.units},
+        )
     splits = np.array([name for name, size in layout.samples.items() for _ in range(size)], dtype=object)
     split = group.create_array("split", shape=splits.shape, dtype=str, dimension_names=("sample",))
     split[:] = splits
-    chunk = layout.samples_per_chunk(grid.points)
-    for variable in layout.variables:
+    for variable in content.variables:
+        shape = content.shape(variable)
         group.create_array(
             variable.name,
-            shape=(layout.num_samples, grid.points),
-            chunks=(chunk, grid.points),
-            shards=(layout.samples_per_shard, grid.points),
-            dtype="float64",
+            shape=(layout.num_samples, *shape),
+            chunks=(layout.samples_per_chunk(shape), *shape),
+            shards=(layout.samples_per_shard, *shape),
+            dtype=layout.dtype,
             fill_value=np.nan,
             compressors=[BloscCodec(cname="zstd", clevel=3, shuffle="shuffle"), Crc32cCodec()],
             config={"write_empty_chunks": True},
-            dimension_names=("sample", "x"),
+            dimension_names=("sample", *variable.axes),
             attributes={"long_name": variable.long_name, "units": variable.units, "coordinates": "split"},
         )
 
 
-def write_shard(path: Path, layout: Layout, shard: int, arrays: dict[str, np.ndarray]) -> dict[str, str]:
+def write_shard(
+    path: Path, layout: Layout, shard: int, arrays: Iterable[tuple[str, np.ndarray]]
+) -> dict[str, str]:
     """Write one shard of every array, each in a single assignment; returns the arrays' digests.
 
-    `arrays` maps "n512/u" to (samples of the shard, points). The assignment covers exactly one Zarr shard
-    file, which no other job writes.
+    `arrays` gives ("n512/u", values of the shard's samples), one at a time, so that a large shard need not be
+    in memory at once. An assignment covers exactly one Zarr shard file, which no other job writes.
     """
     members = layout.shard_range(shard)
     root = zarr.open_group(path, mode="r+")
+    digests = {}
     with readable_disk_errors(path):
-        for name, values in arrays.items():
+        for name, values in arrays:
             if len(values) != len(members):
                 raise DatasetError(f"shard {shard} of {path} wants {len(members)} samples, got {len(values)}")
             root[name][members.start : members.stop] = values
-    return {name: digest(values) for name, values in arrays.items()}
+            digests[name] = digest(values)
+    return digests
 
 
 def digest(values: np.ndarray) -> str:
-    """SHA-256 of the numbers themselves (little-endian float64, C order), independent of compression."""
-    return hashlib.sha256(np.ascontiguousarray(values, dtype="<f8").tobytes()).hexdigest()
+    """SHA-256 of the numbers themselves (little-endian, C order), independent of compression."""
+    return hashlib.sha256(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))).hexdigest()
 
 
 def read_array(path: Path, name: str, members: range) -> np.ndarray:
@@ -175,9 +110,9 @@ def read_array(path: Path, name: str, members: range) -> np.ndarray:
         array = zarr.open_group(path, mode="r")[name]
     except (KeyError, FileNotFoundError, ValueError) as error:
         raise DatasetError(f"the store {path} has no readable array '{name}' ({error})") from error
-    per_shard = array.shards[0] if array.shards else len(array)
-    for shard in range(members.start // per_shard, -(-members.stop // per_shard)):
-        if not (Path(path) / name / "c" / str(shard) / "0").exists():
+    rest = ["0"] * (array.ndim - 1)
+    for shard in range(members.start // array.shards[0], -(-members.stop // array.shards[0])):
+        if not Path(path, name, "c", str(shard), *rest).exists():
             raise DatasetError(f"the store {path} lacks shard {shard} of '{name}'")
     try:
         values = array[members.start : members.stop]

@@ -1,13 +1,51 @@
-"""The tasks by name. A new equation adds its settings, its module, and one line here."""
+"""The tasks by equation. A new equation adds its settings, its module, and one line here."""
 
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING, Protocol
 
-from datasets.settings import BurgersDataset
+from pydantic import TypeAdapter
 
-TASKS = {"burgers": "datasets.burgers:Burgers"}
-SETTINGS = {"burgers": BurgersDataset}
+from datasets.settings import DatasetSettings
+
+if TYPE_CHECKING:  # planning a workflow needs no array library
+    import numpy as np
+
+    from datasets.layout import Layout
+    from datasets.stored import Stored
+
+TASKS = {
+    "burgers": "datasets.burgers:Burgers",
+    "darcy": "datasets.darcy:Darcy",
+    "darcy_inverse": "datasets.darcy_inverse:DarcyInverse",
+    "lorenz63": "datasets.lorenz63:Lorenz63Task",
+    "controlled_ode": "datasets.controlled_ode:ControlledOdeTask",
+    "kolmogorov": "datasets.kolmogorov:Kolmogorov",
+}
+
+
+class Task(Protocol):
+    """What generation, sealing and reading need of a task.
+
+    layout  what its store holds; inputs and targets name the variables of the operator.
+    batch   samples computed between two saves.
+    """
+
+    settings: DatasetSettings
+    layout: Layout
+    inputs: tuple[str, ...]
+    targets: tuple[str, ...]
+    batch: int
+
+    def compute(self, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
+        """Every stored array of these samples (split, index), the same numbers in any batch."""
+
+    def truth_budget(self, stored: Stored) -> dict:
+        """Measured errors. Entries "against_…" are the solver's, and are held to the stated accuracy."""
+
+    def description(self) -> dict:
+        """The part of the dataset card that says what the numbers mean."""
 
 
 def task_module(equation: str) -> str:
@@ -15,12 +53,12 @@ def task_module(equation: str) -> str:
     return TASKS[equation].partition(":")[0]
 
 
-def build_task(settings):
+def build_task(settings: DatasetSettings) -> Task:
     """The task that `settings` describe, ready to compute samples. Imports its solver now, not before."""
     module, _, name = TASKS[settings.equation].partition(":")
     return getattr(importlib.import_module(module), name)(settings)
 
 
-def settings_of(content: dict):
+def settings_of(content: dict) -> DatasetSettings:
     """The settings that `content`, a card's or a rule's block, describes."""
-    return SETTINGS[content["equation"]].model_validate(content)
+    return TypeAdapter(DatasetSettings).validate_python(content)

@@ -63,12 +63,7 @@ class BurgersSplitStep:
     length: float = 1.0
 
     def __post_init__(self):
-        for name in ("viscosity", "final_time", "length"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
-        for name in ("num_modes", "num_steps"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        check_parameters(self)
 
     def solve(
         self, initial_coefficients: Complex[np.ndarray, "batch modes_in"]
@@ -99,11 +94,12 @@ class BurgersSplitStep:
         self, initial_coefficients: Complex[np.ndarray, "batch modes_in"], num_steps: int
     ) -> Complex[np.ndarray, "batch modes"]:
         """One run of `num_steps` steps, neither extrapolated nor checked: second order."""
-        points = _product_points(self.num_modes)
+        points = product_points(self.num_modes)
         kept = min(self.num_modes + 1, initial_coefficients.shape[1])
         batch = len(initial_coefficients)
         # The transforms inside are unnormalised: what is integrated is points · û, with zeros above K.
-        spectrum = np.zeros((batch + -batch % LANES, points // 2 + 1), complex)
+        spectrum = np.zeros((batch + -batch % LANES, points // 2 + 1), initial_coefficients.dtype)
+        real = spectrum.real.dtype
         spectrum[:batch, :kept] = points * initial_coefficients[:, :kept]
 
         steps = np.diff(self.final_time * (np.arange(num_steps + 1) / num_steps) ** 1.5)
@@ -112,10 +108,11 @@ class BurgersSplitStep:
         heat_times = np.convolve(steps, [0.5, 0.5])
         heat = np.exp(-self.viscosity * wavenumbers**2 * heat_times[:, None])
         flux = np.where(np.arange(points // 2 + 1) <= self.num_modes, -0.5j * wavenumbers, 0)
+        steps, heat, flux = steps.astype(real), heat.astype(real), flux.astype(spectrum.dtype)
         for start in range(0, batch, LANES):
             lanes = slice(start, start + LANES)
             spectrum[lanes] = _integrate(spectrum[lanes], steps, heat, flux)
-        return spectrum[:batch, : self.num_modes + 1] / points
+        return spectrum[:batch, : self.num_modes + 1] / np.asarray(points, real)
 
 
 @jax.jit
@@ -145,7 +142,17 @@ def _integrate(
     return final
 
 
-def _product_points(num_modes: int) -> int:
+def check_parameters(solver) -> None:
+    """Raise a ValueError where a stepper for Burgers' equation has an impossible parameter."""
+    for name in ("viscosity", "final_time", "length"):
+        if not getattr(solver, name) > 0:
+            raise ValueError(f"{name} must be positive, got {getattr(solver, name)}")
+    for name in ("num_modes", "num_steps"):
+        if getattr(solver, name) < 1:
+            raise ValueError(f"{name} must be at least 1, got {getattr(solver, name)}")
+
+
+def product_points(num_modes: int) -> int:
     """Smallest even number from 3K + 1 on without prime factors above 5: fast for the FFT."""
     points = 3 * num_modes + 1
     while points % 2 or _largest_factor(points) > 5:

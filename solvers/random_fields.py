@@ -6,6 +6,16 @@ import numpy as np
 from jaxtyping import Complex, Float
 
 
+def generator(seed: int, split: int, index: int) -> np.random.Generator:
+    """The random stream of sample `index` of split number `split`: of nothing else."""
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(split, index))))
+
+
+def standard_normal(seed: int, split: int, index: int, count: int) -> Float[np.ndarray, " count"]:
+    """The first `count` standard normal deviates of a sample's stream."""
+    return generator(seed, split, index).standard_normal(count)
+
+
 @dataclass(frozen=True)
 class PeriodicGaussianField:
     """N(0, σ²(-Δ + τ²)^{-γ}) on the circle of circumference L.
@@ -39,33 +49,16 @@ class PeriodicGaussianField:
     length: float = 1.0
 
     def __post_init__(self):
-        if not self.sigma > 0:
-            raise ValueError(f"sigma must be positive, got {self.sigma}")
-        if not self.tau >= 0:
-            raise ValueError(f"tau must not be negative, got {self.tau}")
-        if self.tau == 0 and not self.zero_mean:
-            raise ValueError(
-                "tau must be positive unless zero_mean: the constant mode's variance is infinite"
-            )
-        if not self.gamma > 0.5:
-            raise ValueError(
-                f"gamma must exceed 1/2 (below, the pointwise variance is infinite), got {self.gamma}"
-            )
-        if self.num_modes < 1:
-            raise ValueError(f"num_modes must be at least 1, got {self.num_modes}")
-        if not self.length > 0:
-            raise ValueError(f"length must be positive, got {self.length}")
+        check_law(self)
 
     def coefficients(self, seed: int, split: int, index: int) -> Complex[np.ndarray, " modes"]:
         """Fourier coefficients û₀, …, û_K of sample `index` of split number `split`.
 
         The draw depends on (seed, split, index) alone, and a larger `num_modes` only appends to it.
         """
-        key = np.random.SeedSequence(entropy=seed, spawn_key=(split, index))
-        generator = np.random.Generator(np.random.Philox(key))
         # Two deviates a mode, modes in order. The constant mode takes its two even where it is absent, so
         # that the same sample with and without mean differs by a constant.
-        deviates = generator.standard_normal((self.num_modes + 1, 2))
+        deviates = standard_normal(seed, split, index, 2 * (self.num_modes + 1)).reshape(-1, 2)
         # a √2 cos θ + b √2 sin θ = Re[2 û e^{iθ}]  ⇔  û = (a - ib)/√2
         coefficients = (deviates[:, 0] - 1j * deviates[:, 1]) / np.sqrt(2)
         coefficients[0] = deviates[0, 0]
@@ -84,3 +77,21 @@ class PeriodicGaussianField:
         """Pointwise variance of the truncated field, the same at every x."""
         constant, *_ = squares = self.standard_deviations() ** 2
         return float((constant + 2 * squares[1:].sum()) / self.length)
+
+
+def check_law(field) -> None:
+    """Raise a ValueError where `field`, of any domain, has parameters that name no law."""
+    if not field.sigma > 0:
+        raise ValueError(f"sigma must be positive, got {field.sigma}")
+    if not field.tau >= 0:
+        raise ValueError(f"tau must not be negative, got {field.tau}")
+    if field.tau == 0 and not field.zero_mean:
+        raise ValueError("tau must be positive unless zero_mean: the constant mode's variance is infinite")
+    if not field.gamma > 0.5:
+        raise ValueError(
+            f"gamma must exceed 1/2 (below, the pointwise variance is infinite), got {field.gamma}"
+        )
+    if field.num_modes < 1:
+        raise ValueError(f"num_modes must be at least 1, got {field.num_modes}")
+    if not getattr(field, "length", 1) > 0:
+        raise ValueError(f"length must be positive, got {field.length}")

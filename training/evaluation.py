@@ -63,13 +63,3 @@ def evaluate(
 def write_table(table: pandas.DataFrame, path: Path) -> None:
     """Write a CSV atomically, numbers in full so that nothing is lost between jobs."""
     write_atomically(path, lambda temporary: table.to_csv(temporary, index=False))
-
-
-def write_arrays(arrays: dict[str, np.ndarray], path: Path) -> None:
-    """Write an .npz atomically."""
-
-    def save(temporary: Path) -> None:
-        with open(temporary, "wb") as file:
-            np.savez_compressed(file, **arrays)
-
-    write_atomically(path, save)

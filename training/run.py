@@ -8,13 +8,13 @@ from pathlib import Path
 import pandas
 import torch
 
-from datasets.files import write_json
+from datasets.files import write_arrays, write_json
 from datasets.loading import load_samples, read_card
 from datasets.settings import settings_hash
 from models.build import build
 from training import checkpoints
 from training.devices import choose_device
-from training.evaluation import evaluate, shown_samples, write_arrays, write_table
+from training.evaluation import evaluate, shown_samples, write_table
 from training.fit import HISTORY_COLUMNS, Trainer
 from training.settings import TrainingSettings
 
@@ -78,7 +78,7 @@ def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus
     test = {points: load_samples(card, points, "test", count) for points in facts["grids"]["points"]}
     errors, kept = evaluate(operator, test, device, shown_samples(count, facts["seed"]))
     write_table(errors, folder / "errors.csv")
-    write_arrays(kept, folder / "predictions.npz")
+    write_arrays(folder / "predictions.npz", kept, compressed=True)
     versions = {name: version(name) for name in LIBRARIES}
     write_json(
         folder / "run.json", {**description, "dataset_hash": facts["content_hash"], "versions": versions}

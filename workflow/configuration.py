@@ -12,9 +12,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from datasets.settings import BurgersDataset
+from datasets.settings import DatasetSettings
+from datasets.tasks import TASKS
 from models.settings import resolve
 from training.settings import TrainingSettings
+
+
+TRAINED_ON = ("burgers",)  # equations whose operators the models of models/ can learn
 
 
 class ConfigurationError(Exception):
@@ -66,13 +70,13 @@ class Configuration(_Settings):
     training_threads: int = Field(
         1, ge=1, description="CPU threads of a training job; changes the last digits"
     )
-    datasets: dict[str, BurgersDataset] = Field(description="what to solve")
+    datasets: dict[str, DatasetSettings] = Field(description="what to solve")
     models: dict[str, Model] = Field(description="what to train")
     experiments: dict[str, Experiment] = Field(description="what to compare")
 
 
 def load_configuration(content: dict) -> Configuration:
-    """Check `content`, the merged YAML files.
+    """Check `content`, the merged YAML files; an overlay drops a dataset, model or experiment by `null`.
 
     Raises
     ------
@@ -80,13 +84,20 @@ def load_configuration(content: dict) -> Configuration:
         With one line per fault: where, what, and what is accepted.
     """
     try:
-        configuration = Configuration.model_validate(content)
+        configuration = Configuration.model_validate({key: _without_dropped(v) for key, v in content.items()})
     except ValidationError as error:
         raise ConfigurationError("\n".join(_explain(Configuration, error))) from None
     faults = list(_faults(configuration))
     if faults:
         raise ConfigurationError("\n".join(faults))
     return configuration
+
+
+def _without_dropped(value: object) -> object:
+    """A mapping without its entries that an overlay has set to null."""
+    if not isinstance(value, dict):
+        return value
+    return {name: entry for name, entry in value.items() if entry is not None}
 
 
 def model_settings(model: Model) -> BaseModel:
@@ -127,6 +138,12 @@ def _experiment_faults(
         yield f"{at}.dataset: {_unknown('dataset', experiment.dataset, configuration.datasets)}"
         return
     dataset = configuration.datasets[experiment.dataset]
+    if dataset.equation not in TRAINED_ON:
+        yield (
+            f"{at}.dataset: '{experiment.dataset}' solves equation {dataset.equation}; models train on "
+            f"{', '.join(TRAINED_ON)} so far"
+        )
+        return
     for resolution in dict.fromkeys([*experiment.resolutions, *experiment.training_at]):
         if resolution not in dataset.resolutions:
             yield (
@@ -155,26 +172,50 @@ def _partial_faults(settings: dict, location: tuple) -> typing.Iterator[str]:
 def _explain(root: type[BaseModel], error: ValidationError, prefix: tuple = ()) -> typing.Iterator[str]:
     """Pydantic's faults as lines: key, what is wrong, what is accepted."""
     for fault in error.errors():
-        where = ".".join(str(part) for part in (*prefix, *fault["loc"]))
+        keys, beside = _walk(root, fault["loc"])
+        where = ".".join(map(str, (*prefix, *keys)))
         if fault["type"] == "extra_forbidden":
-            yield f"{where}: {_unknown('key', str(fault['loc'][-1]), _keys_beside(root, fault['loc']))}"
+            yield f"{where}: {_unknown('key', str(keys[-1]), beside)}"
         elif fault["type"] == "missing":
             yield f"{where}: required, but absent"
+        elif fault["type"] == "union_tag_not_found":
+            yield f"{where}.equation: required, but absent; accepted: {', '.join(TASKS)}"
+        elif fault["type"] == "union_tag_invalid":
+            yield f"{where}.equation: {_unknown('equation', fault['ctx']['tag'], TASKS)}"
         elif fault["type"] == "value_error":
             yield f"{where}: {fault['ctx']['error']}"
         else:
             yield f"{where}: {fault['msg'][0].lower()}{fault['msg'][1:]}, got {fault['input']!r}"
 
 
-def _keys_beside(root: type[BaseModel], location: tuple) -> list[str]:
-    """Names accepted where the unknown key at the end of `location` stands."""
-    model = root
-    for part in location[:-1]:
-        if typing.get_origin(model) is dict:  # dict[str, M]: the key is free, the value is an M
-            model = typing.get_args(model)[1]
+def _walk(root: type[BaseModel], location: tuple) -> tuple[list, list[str]]:
+    """The keys of `location` as the user wrote them, and the names accepted beside the last one.
+
+    Pydantic puts the chosen equation into the location of a dataset's fault: it is no key, and is left out.
+    """
+    keys, place, accepted = [], root, []
+    for part in location:
+        if isinstance(place, dict):  # settings classes by equation
+            place = place[part]
+            continue
+        keys.append(part)
+        if isinstance(place, type) and issubclass(place, BaseModel):
+            accepted = list(place.model_fields)
+            field = place.model_fields.get(part)
+            place = _inside(field.annotation) if field else None
         else:
-            model = model.model_fields[part].annotation
-    return list(model.model_fields)
+            place = _inside(typing.get_args(place)[-1]) if typing.get_args(place) else None
+    return keys, accepted
+
+
+def _inside(annotation: object) -> object:
+    """What stands at an annotation: a union of settings classes as a dictionary by equation."""
+    if typing.get_origin(annotation) is Annotated:
+        annotation = typing.get_args(annotation)[0]
+    classes = [part for part in typing.get_args(annotation) if isinstance(part, type)]
+    if classes and all("equation" in getattr(part, "model_fields", {}) for part in classes):
+        return {typing.get_args(part.model_fields["equation"].annotation)[0]: part for part in classes}
+    return annotation
 
 
 def _unknown(kind: str, name: str, accepted: typing.Iterable[str]) -> str:

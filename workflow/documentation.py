@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from datasets.settings import BurgersDataset, InitialLaw, SplitSizes
+from datasets.settings import DatasetSettings, GaussianLaw, ObservationTimes, SplitSizes
 from figures.reported_vs_ours import write_reported_vs_ours
 from models.settings import ARCHITECTURES
 from training.settings import TrainingSettings
@@ -22,8 +22,9 @@ def configuration_page() -> str:
     """docs/configuration.md: every key with its type, default and meaning, from the settings classes."""
     sections = [
         ("config.yaml", Configuration),
-        ("datasets.<name>", BurgersDataset),
-        ("datasets.<name>.initial_law", InitialLaw),
+        *((f"datasets.<name>, equation {name}", settings) for name, settings in _datasets().items()),
+        ("datasets.<name>.law, datasets.<name>.initial_law", GaussianLaw),
+        ("datasets.<name>.observations.<name>", ObservationTimes),
         ("datasets.<name>.samples", SplitSizes),
         ("models.<name>", Model),
         *((f"models.<name>.settings, architecture {n}", a.settings) for n, a in ARCHITECTURES.items()),
@@ -37,6 +38,15 @@ def configuration_page() -> str:
         "An unknown key is an error that names the nearest.\n"
     )
     return head + "".join(_section(title, model) for title, model in sections)
+
+
+def _datasets() -> dict[str, type[BaseModel]]:
+    """The settings classes of the equations, by equation."""
+    union = typing.get_args(DatasetSettings)[0]
+    return {
+        typing.get_args(settings.model_fields["equation"].annotation)[0]: settings
+        for settings in typing.get_args(union)
+    }
 
 
 def _section(title: str, model: type[BaseModel]) -> str:
@@ -59,6 +69,8 @@ def _type(annotation: object) -> str:
         return " or ".join(f"`{part}`" for part in parts)
     if origin in (list, dict):
         return f"{origin.__name__} of {_type(parts[-1])}"
+    if origin is typing.Annotated:
+        return _type(parts[0])
     if parts:
         return " or ".join("none" if part is type(None) else _type(part) for part in parts)
     if annotation is typing.Any:

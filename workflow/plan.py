@@ -10,7 +10,7 @@ import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
-from datasets.settings import BurgersDataset, settings_hash
+from datasets.settings import DatasetSettings, settings_hash
 from datasets.tasks import task_module
 from models.settings import ARCHITECTURES
 from workflow.code_digest import code_digest
@@ -24,7 +24,7 @@ class DatasetPlan:
     """Files of one dataset. `base` is common to the store, the card and the receipts of its shards."""
 
     name: str
-    settings: BurgersDataset
+    settings: DatasetSettings
     base: Path
 
     @property
@@ -34,6 +34,10 @@ class DatasetPlan:
     @property
     def store(self) -> str:
         return f"{self.base}.zarr"
+
+    @property
+    def preview(self) -> str:
+        return f"{self.base}.preview.npz"
 
     @property
     def recipe(self) -> str:
@@ -47,6 +51,11 @@ class DatasetPlan:
     @property
     def receipts(self) -> list[str]:
         return [self.receipt.format(shard=shard) for shard in range(self.settings.num_shards)]
+
+    @property
+    def mem_mb(self) -> int:
+        """Memory of a job that makes or seals a shard: imports, and a few copies of its largest array."""
+        return 2500 + 4 * self.settings.largest_array * self.settings.samples_per_shard * 8 // 2**20
 
     @property
     def code(self) -> str:

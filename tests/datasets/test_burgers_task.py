@@ -81,18 +81,29 @@ def test_the_card_states_errors_that_hold_for_the_stored_numbers(tmp_path):
     budget = card["truth_budget"]
     assert 0 < budget["against_cole_hopf"]["largest_relative_l2"] <= 1e-7
     assert 0 < budget["against_refined_run"]["largest_relative_l2"] <= 1e-7
-    assert budget["samples"] == 30
+    assert (budget["against_cole_hopf"]["samples"], budget["observed_on"]) == (30, "n128")
     samples = load_samples(tmp_path / "burgers.json", 128, "train", 20)
     assert card["statistics"]["n128/initial_velocity"]["max"] >= np.max(samples.inputs) - 1e-5
     assert samples.grid == Grid("periodic", 128)
 
 
-def test_a_viscosity_too_small_for_cole_hopf_is_said_so_in_the_card():
-    settings = small_settings(viscosity=0.002, num_modes=400, num_steps=600, final_time=0.1)
-    task = build_task(settings)
-    samples = [("train", index) for index in range(4)]
-    budget = task.truth_budget(samples, task.compute(samples)["n128/final_velocity"])
+def test_a_viscosity_too_small_for_cole_hopf_is_said_so_in_the_card(tmp_path):
+    settings = small_settings(
+        viscosity=0.002,
+        num_modes=200,
+        num_steps=600,
+        final_time=0.02,
+        samples={"train": 2, "validation": 1, "test": 1},
+    )
+    budget = read_card(make_dataset(tmp_path, settings))["truth_budget"]
     assert "BurgersSplitStep" in budget["against_cole_hopf"]["not_available"]
+
+
+@pytest.mark.parametrize("method", ["etdrk4", "cole-hopf"])
+def test_the_methods_agree(method):
+    expected = build_task(small_settings()).compute([SAMPLE_17])["n128/final_velocity"]
+    other = build_task(small_settings(method=method)).compute([SAMPLE_17])["n128/final_velocity"]
+    assert 0 < np.linalg.norm(other - expected) < 1e-6 * np.linalg.norm(expected)
 
 
 @pytest.mark.parametrize("mean", [True, False])

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -12,13 +13,14 @@ from dataset_fixtures import CODE, make_dataset, small_settings
 
 from datasets.card import seal
 from datasets.errors import DatasetError
-from datasets.files import readable_disk_errors, write_atomically, write_json
+from datasets.files import readable_disk_errors, sole_writer, write_atomically, write_json
 from datasets.generation import generate_shard
 from datasets.loading import load_samples
 from datasets.settings import BurgersDataset, settings_hash
-from datasets.store import Layout, Variable, read_array, write_shard
+from datasets.layout import Layout, Variable, grid_facts, grid_from_facts, space_group
+from datasets.store import read_array, write_shard
 from datasets.tasks import build_task
-from solvers.grid import Grid
+from solvers.grid import Grid, Nodes
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +47,7 @@ def test_xarray_opens_a_store_with_its_coordinates_units_and_splits(dataset):
     np.testing.assert_allclose(group["x"], np.arange(64) / 64)
     train = group["initial_velocity"].where(group["split"] == "train", drop=True)
     assert train.shape == (20, 64)
-    assert tree.attrs["truth_budget"]["samples"] == 30
+    assert tree.attrs["truth_budget"]["against_cole_hopf"]["samples"] == 30
 
 
 def test_the_card_and_the_stores_attributes_agree_and_name_no_time_or_host(dataset):
@@ -59,8 +61,7 @@ def test_making_a_dataset_again_gives_the_same_bytes(made, tmp_path):
     assert contents(tmp_path / "burgers") == contents(made)
 
 
-def test_a_killed_job_resumes_from_its_last_batch(made, tmp_path, monkeypatch):
-    monkeypatch.setattr("datasets.generation.BATCH", 4)
+def test_a_killed_job_resumes_from_its_last_batch(made, tmp_path):
     task = build_task(small_settings())
     store, receipt = tmp_path / "burgers.zarr", tmp_path / "burgers.shards" / "0.json"
     computed = []
@@ -69,7 +70,7 @@ def test_a_killed_job_resumes_from_its_last_batch(made, tmp_path, monkeypatch):
         pass
 
     class Interrupted:
-        layout = task.layout
+        layout, batch = task.layout, 4
 
         def compute(self, samples):
             if len(computed) == 2:
@@ -97,7 +98,7 @@ def test_batches_of_other_code_are_not_reused(tmp_path):
     calls = []
 
     class Counting:
-        layout = task.layout
+        layout, batch = task.layout, task.batch
 
         def compute(self, samples):
             calls.append(samples)
@@ -162,8 +163,7 @@ def test_a_grid_that_is_not_stored_is_refused(dataset):
 def test_sealing_refuses_data_that_are_not_what_was_written(dataset):
     task, store = build_task(small_settings()), dataset / "burgers.zarr"
     receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
-    arrays = {"n64/final_velocity": np.zeros((10, 64))}
-    write_shard(store, task.layout, 1, arrays)
+    write_shard(store, task.layout, 1, [("n64/final_velocity", np.zeros((10, 64)))])
     with pytest.raises(
         DatasetError, match="damaged: shard 1 of 'n64/final_velocity' is not what was written"
     ):
@@ -173,20 +173,54 @@ def test_sealing_refuses_data_that_are_not_what_was_written(dataset):
 
 
 def test_sealing_refuses_data_that_miss_the_stated_accuracy(tmp_path):
-    with pytest.raises(DatasetError, match=r"not sealed: its relative L2 error is .* raise num_steps"):
+    with pytest.raises(DatasetError, match=r"not sealed: its relative L2 error is .* solve more finely"):
         make_dataset(tmp_path, small_settings(accuracy=1e-12))
     assert not (tmp_path / "burgers.json").exists()
 
 
 def test_shards_do_not_overlap_and_cover_every_sample():
-    layout = Layout((Variable("u", "u", "1"),), (Grid("periodic", 64),), {"train": 20, "test": 5}, 8)
+    group = space_group(Grid("periodic", 64), Variable("u", "u"))
+    layout = Layout((group,), {"train": 20, "test": 5}, 8)
     covered = [position for shard in range(layout.num_shards) for position in layout.shard_range(shard)]
     assert covered == list(range(25))
     assert [layout.split_of(position) for position in (19, 20)] == [("train", 19), ("test", 0)]
     with pytest.raises(DatasetError, match="shard 4 does not exist: the dataset has shards 0 to 3"):
         layout.shard_range(4)
-    for points in (64, 8192, 2**20):
-        assert 8 % layout.samples_per_chunk(points) == 0
+    for shape in ((64,), (8192,), (1024, 1024), ()):
+        assert 8 % layout.samples_per_chunk(shape) == 0
+    assert layout.arrays == {"n64/u": (64,)}
+    assert layout.bytes_per_sample == 512
+
+
+@pytest.mark.parametrize(
+    "grid", [Grid("periodic", 64, 2.0), Grid("cell_centres", 9, dimension=2), Nodes((0.0, 0.1, 0.5))]
+)
+def test_a_card_gives_the_grid_back(grid):
+    assert grid_from_facts(json.loads(json.dumps(grid_facts(grid)))) == grid
+
+
+def test_a_card_that_is_anothers_is_refused(dataset):
+    card = json.loads((dataset / "burgers.json").read_text())
+    (dataset / "burgers.json").write_text(json.dumps(card | {"content_hash": "0" * 64}))
+    with pytest.raises(
+        DatasetError,
+        match=r"burgers\.json does not match its store: content hash 0{12} against [0-9a-f]{12} in the store",
+    ):
+        load_samples(dataset / "burgers.json", 64, "train", 4)
+
+
+def test_two_jobs_cannot_write_the_same_shard(dataset):
+    store = dataset / "burgers.zarr"
+    lock = dataset / "burgers.parts" / "shard-0001.lock"
+    with sole_writer(lock, "this shard"):
+        with pytest.raises(
+            DatasetError,
+            match=rf"shard 1 of .*burgers\.zarr is being written by another job \(process {os.getpid()} on ",
+        ):
+            generate_shard(build_task(small_settings()), store, 1, dataset / "again.json", CODE)
+        assert (dataset / "burgers.json").exists()
+    generate_shard(build_task(small_settings()), store, 1, dataset / "again.json", CODE)
+    assert not lock.exists()
 
 
 @pytest.mark.parametrize(

@@ -34,12 +34,13 @@ for _dataset in plan.datasets.values():
         conda:
             "../../environment.yml"
         resources:
-            mem_mb=2000,
+            mem_mb=_dataset.mem_mb,
             runtime=60,
         params:
             settings=_dataset.settings.model_dump(mode="json"),
             code=_dataset.code,
             store=_dataset.store,
+            cost=f"logs/solve_{_dataset.name}/{_dataset.base.name}-{{shard}}.cost.json",
         script:
             "../scripts/solve_dataset.py"
 
@@ -55,7 +56,7 @@ for _dataset in plan.datasets.values():
         conda:
             "../../environment.yml"
         resources:
-            mem_mb=2000,
+            mem_mb=_dataset.mem_mb,
             runtime=60,
         params:
             settings=_dataset.settings.model_dump(mode="json"),

@@ -1,0 +1,52 @@
+"""Sets of times at which trajectories on [0, T] are observed (Calvello et al. 2024, arXiv:2406.06486, 6.1)."""
+
+import numpy as np
+
+from solvers.grid import Nodes
+
+_STREAM = 0x74696D6573  # keeps the random times apart from the draws of the samples
+
+
+def uniform(step: float, final_time: float) -> Nodes:
+    """0, Δt, 2Δt, … below T, as public code has them: 200 times for Δt = 0.01, T = 2. T itself is left out."""
+    _check_step(step, final_time)
+    # A whole number of steps, but for rounding, must not let T in.
+    count = int(np.ceil(final_time / step - 1e-9))
+    return Nodes(tuple(float(time) for time in step * np.arange(count)))
+
+
+def two_rates(step: float, final_time: float) -> Nodes:
+    """Δt, 2Δt, … up to T/2, then steps of 2Δt up to T (eq. 41).
+
+    The index set printed for the second half, n = 1, …, N/2 with times 2nΔt, would repeat the first half and
+    so is not meant; n = N/4 + 1, …, N/2 continues it to T, for Δt = T/N.
+    """
+    _check_step(step, final_time)
+    count = round(final_time / step)
+    if count % 4 or abs(count * step - final_time) > 1e-9 * final_time:
+        raise ValueError(f"two rates need a number of steps divisible by 4, got {final_time / step:g}")
+    steps = np.concatenate([np.arange(1, count // 2 + 1), 2 * np.arange(count // 4 + 1, count // 2 + 1)])
+    return Nodes(tuple(float(time) for time in step * steps))
+
+
+def random_times(count: int, final_time: float, seed: int) -> Nodes:
+    """`count` independent uniform times in (0, T), sorted: one set for all samples of a seed."""
+    key = np.random.SeedSequence(seed, spawn_key=(_STREAM, count))
+    times = np.sort(np.random.Generator(np.random.Philox(key)).uniform(0, final_time, count))
+    return Nodes(tuple(map(float, times)))
+
+
+def explicit(times: tuple[float, ...]) -> Nodes:
+    """The times listed: increasing, none negative."""
+    nodes = Nodes(tuple(map(float, times)))
+    if nodes.positions[0] < 0:
+        raise ValueError(f"times must not be negative, got {nodes.positions[0]:g}")
+    return nodes
+
+
+def _check_step(step: float, final_time: float) -> None:
+    for name, value in (("step", step), ("final_time", final_time)):
+        if not value > 0:
+            raise ValueError(f"{name} must be positive, got {value}")
+    if step > final_time / 2:
+        raise ValueError(f"step {step:g} leaves fewer than two times before {final_time:g}")

@@ -1,0 +1,74 @@
+"""What every task promises, whatever its equation."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray
+from dataset_fixtures import SMALL, make_dataset, small
+
+from datasets.loading import load_arrays, read_card
+from datasets.preview import write_preview
+from datasets.tasks import TASKS, build_task
+
+SAMPLES = [("train", 0), ("train", 2), ("validation", 0), ("test", 1)]
+
+
+@pytest.fixture(scope="module", params=sorted(TASKS))
+def equation(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def card(equation, tmp_path_factory):
+    return make_dataset(tmp_path_factory.mktemp(equation), small(equation))
+
+
+def test_every_task_is_tested_here():
+    assert set(SMALL) == set(TASKS)
+
+
+def test_a_sample_has_the_same_bits_alone_in_a_batch_and_in_the_store(equation, card):
+    task = build_task(small(equation))
+    together = task.compute(SAMPLES)
+    assert set(together) == set(task.layout.arrays)
+    for name, values in task.compute(SAMPLES[1:2]).items():
+        assert values.shape == (1, *task.layout.arrays[name])
+        np.testing.assert_array_equal(values[0], together[name][1])
+    for name, values in together.items():
+        group, _, variable = name.partition("/")
+        for row, (split, index) in enumerate(SAMPLES):
+            stored = load_arrays(card, group, split)[variable][index]
+            np.testing.assert_array_equal(stored, values[row].astype(task.layout.dtype))
+
+
+def test_the_card_says_what_the_store_holds_and_how_wrong_it_is(equation, card):
+    facts = read_card(card)
+    assert facts == xarray.open_datatree(card.with_suffix(".zarr"), engine="zarr", consolidated=False).attrs
+    stored = {v for group in facts["groups"].values() for v in group["variables"]}
+    assert {*facts["inputs"], *facts["targets"]} <= stored
+    checks = {k: v for k, v in facts["truth_budget"].items() if k.startswith("against_")}
+    assert checks
+    for check in checks.values():
+        assert 0 < check["median_relative_l2"] <= check["largest_relative_l2"] <= facts["stated_accuracy"]
+    assert {"equation", "solver", "statistics", "library_versions"} <= set(facts)
+    assert facts["equation"]["source"]
+
+
+def test_the_card_alone_is_enough_to_make_the_dataset_again(equation, card, tmp_path):
+    settings = json.loads(card.read_text())["settings"]
+    again = make_dataset(tmp_path, small(equation, **{k: v for k, v in settings.items() if k != "equation"}))
+    assert again.read_text().replace(f'"{tmp_path.name}"', f'"{card.parent.name}"') == card.read_text()
+
+
+def test_the_preview_holds_samples_spectra_and_histograms(equation, card, tmp_path):
+    write_preview(card, tmp_path / "preview.npz")
+    facts, preview = read_card(card), np.load(tmp_path / "preview.npz")
+    for name in facts["inputs"]:
+        assert len(preview[f"input/{name}"]) == 2
+    for name in (*facts["inputs"], *facts["targets"]):
+        counts = preview[f"histogram/{name}/counts"]
+        assert counts.sum() > 0
+        assert len(preview[f"histogram/{name}/edges"]) == len(counts) + 1
+    has_spectra = any(key.startswith("spectrum/") for key in preview)
+    assert has_spectra == (equation not in ("lorenz63", "controlled_ode"))

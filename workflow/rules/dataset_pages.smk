@@ -1,0 +1,68 @@
+# The page of each dataset: what it looks like, how wrong it is, how to load it.
+
+DATASET_FIGURES = ["dataset_gallery", "truth_budget", "dataset_spectra", "dataset_histograms"]
+DATASET_PAGES = f"{plan.results}/datasets"
+
+
+# A changed card is a changed page: these rules take it as it is, not as `ancient`.
+for _dataset in plan.datasets.values():
+
+    rule:
+        name:
+            f"preview_{_dataset.name}"
+        input:
+            card=_dataset.card,
+        output:
+            preview=_dataset.preview,
+        log:
+            f"logs/preview_{_dataset.name}/{_dataset.base.name}.log",
+        conda:
+            "../../environment.yml"
+        resources:
+            mem_mb=4000,
+            runtime=30,
+        params:
+            code=code_digest("datasets.preview"),
+        script:
+            "../scripts/preview_dataset.py"
+
+
+rule draw_dataset:
+    input:
+        card=lambda wildcards: plan.datasets[wildcards.dataset].card,
+        preview=lambda wildcards: plan.datasets[wildcards.dataset].preview,
+    output:
+        [
+            f"{DATASET_PAGES}/{{dataset}}/{figure}.{suffix}"
+            for figure in DATASET_FIGURES
+            for suffix in ("svg", "png")
+        ],
+    log:
+        f"logs/draw_dataset/{plan.configuration.name}/{{dataset}}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code_digest(*(f"figures.{figure}" for figure in DATASET_FIGURES)),
+    script:
+        "../scripts/draw_dataset.py"
+
+
+rule dataset_page:
+    input:
+        card=lambda wildcards: plan.datasets[wildcards.dataset].card,
+        preview=lambda wildcards: plan.datasets[wildcards.dataset].preview,
+        figures=[f"{DATASET_PAGES}/{{dataset}}/{figure}.svg" for figure in DATASET_FIGURES],
+        captions=f"{workflow.basedir}/workflow/report/captions.yaml",
+        templates=[
+            f"{workflow.basedir}/figures/templates/{file}" for file in ("dataset.html.j2", "report.css")
+        ],
+    output:
+        page=f"{DATASET_PAGES}/{{dataset}}.html",
+    log:
+        f"logs/dataset_page/{plan.configuration.name}/{{dataset}}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code_digest("figures.dataset_page", "workflow.provenance"),
+    script:
+        "../scripts/dataset_page.py"

@@ -1,0 +1,10 @@
+"""Take from a store what its page shows."""
+
+from pathlib import Path
+
+from workflow.job import job
+
+with job(snakemake):
+    from datasets.preview import write_preview
+
+    write_preview(Path(snakemake.input.card), Path(snakemake.output.preview))
