@@ -136,6 +136,8 @@ class BurgersDataset(_SpaceDataset):
                 f"num_modes {self.num_modes} is above the grid: {self.finest} points carry modes below "
                 f"{self.finest // 2}"
             )
+        if self.method == "etdrk4" and self.num_steps % 8:
+            raise ValueError(f"num_steps of etdrk4 must be a multiple of 8, got {self.num_steps}")
         return self
 
 
@@ -239,11 +241,19 @@ class KolmogorovDataset(_SpaceDataset):
     method: Literal["etdrk4", "split-step"] = Field(
         "etdrk4", description="exponential Runge-Kutta, or Crank-Nicolson and Heun as in the paper"
     )
-    num_modes: int = Field(64, ge=4, description="Fourier modes integrated along each axis")
+    num_modes: int = Field(71, ge=4, description="Fourier modes integrated along each axis")
     step: float = Field(0.01, gt=0, description="largest step in time")
     accuracy: float = Field(
         2e-6, gt=0, description="largest relative L2 error allowed; a dataset that misses it is not sealed"
     )
+
+    @model_validator(mode="after")
+    def _forcing_is_resolved(self):
+        if self.num_modes < self.forcing_wavenumber:
+            raise ValueError(
+                f"num_modes {self.num_modes} do not reach the forcing wavenumber {self.forcing_wavenumber}"
+            )
+        return self
 
 
 class ObservationTimes(_Settings):

@@ -66,7 +66,9 @@ class DarcyFivePoint:
             raise ValueError(f"tolerance must be between 0 and 1, got {self.tolerance}")
 
     def solve(
-        self, coefficient: Float[np.ndarray, "batch n n"], source: Float[np.ndarray, "#batch n n"] | float = 1.0
+        self,
+        coefficient: Float[np.ndarray, "batch n n"],
+        source: Float[np.ndarray, "#batch n n"] | float = 1.0,
     ) -> Float[np.ndarray, "batch n n"]:
         """Pressure of every sample, the same bits in any batch.
 
@@ -127,14 +129,16 @@ class DarcyFivePoint:
         for one, p, f in zip(coefficient, pressure, sources, strict=True):
             framed = np.pad(p, 1) if cells else p
             image = np.zeros_like(framed)
-            apply(framed, *conductances(np.ascontiguousarray(one), cells, self.face_mean == "harmonic"), image)
+            apply(
+                framed, *conductances(np.ascontiguousarray(one), cells, self.face_mean == "harmonic"), image
+            )
             right = _framed(f, cells)
             norms.append(np.linalg.norm(right - image) / np.linalg.norm(right))
         return np.array(norms, coefficient.dtype)
 
 
 def default_method() -> str:
-    """"sine" where JAX has a GPU, "multigrid" elsewhere."""
+    """ "sine" where JAX has a GPU, "multigrid" elsewhere."""
     import jax
 
     return "sine" if jax.default_backend() == "gpu" else "multigrid"

@@ -29,9 +29,12 @@ def solve_direct(
     for sample, result in zip(coefficient, pressure, strict=True):
         faces_x, faces_y = _faces(sample, grid, face_mean), _faces(sample.T, grid, face_mean).T
         matrix = (
-            across.T @ sparse.diags(faces_x.ravel()) @ across + along.T @ sparse.diags(faces_y.ravel()) @ along
+            across.T @ sparse.diags(faces_x.ravel()) @ across
+            + along.T @ sparse.diags(faces_y.ravel()) @ along
         )
-        solution = splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(right)
+        solution = splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve(
+            right
+        )
         inside = result[1:-1, 1:-1] if grid == "nodes" else result
         inside[:] = solution.reshape(inner, inner)
     return pressure

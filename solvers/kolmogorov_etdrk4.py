@@ -1,0 +1,86 @@
+"""Kolmogorov flow by a fourth-order exponential integrator; `solvers.kolmogorov` has the equation.
+
+Method: ETDRK4 (`solvers.exponential_integrator`): viscosity exactly, advection and forcing by four stages a step.
+Each interval between observation times is cut into equal steps no longer than `step`.
+
+Expect: with the defaults a relative L² error of about 1e-6 at t = 11 and 11.1 from the default law, most of it
+from the modes left out. Good values: 42, 63, 71 or 85 modes, whose grids of 128, 192, 216 and 256 points are fast.
+Limits: advection is explicit. The largest stable step falls with the modes, from the developed field to about 0.025,
+0.0125 and 0.0075 at K = 42, 85 and 138; a longer one blows up, and is refused.
+Sources: Cox and Matthews 2002, J. Comput. Phys. 176, 430; Kassam and Trefethen 2005, SIAM J. Sci. Comput. 26, 1214.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+import jax
+import numpy as np
+from jaxtyping import Array, Complex
+
+from solvers.exponential_integrator import Etdrk4, etdrk4
+from solvers.kolmogorov import Flow, check_parameters, flow, march, tendency
+
+
+@dataclass(frozen=True)
+class KolmogorovEtdrk4:
+    """ω(·, 0) → ω(·, times).
+
+    viscosity           ν > 0.
+    forcing_wavenumber  n of the body force sin(ny).
+    num_modes           K, highest wavenumber integrated along each axis.
+    step                largest step in time. Error ∝ step⁴.
+    """
+
+    viscosity: float = 1 / 70
+    forcing_wavenumber: int = 4
+    num_modes: int = 71
+    step: float = 0.01
+
+    def __post_init__(self):
+        check_parameters(self)
+
+    def solve(
+        self, initial: Complex[np.ndarray, "batch rows_in columns_in"], times: tuple[float, ...]
+    ) -> Complex[np.ndarray, "batch times rows columns"]:
+        """Coefficients of the vorticity at `times`, which increase from 0; the same bits in any batch.
+
+        The input may have any number of modes: those beyond K are dropped, absent ones are zero.
+
+        Raises
+        ------
+        SolverError
+            Where the initial field is not finite, or the run is not stable or not resolved.
+        """
+        return march(self, initial, times, self._advance, self.step)
+
+    def _advance(self, spectrum, duration: float, tables: Flow, points: int):
+        num_steps = int(np.ceil(duration / self.step - 1e-9))
+        # Rounded, because intervals between times differ in their last bits.
+        scheme = _scheme(self.num_modes, self.viscosity, round(duration / num_steps, 15))
+        real = tables.laplacian.dtype
+        return _march(spectrum, num_steps, Etdrk4(*(part.astype(real) for part in scheme)), tables, points)
+
+
+@lru_cache(maxsize=8)
+def _scheme(num_modes: int, viscosity: float, step: float) -> Etdrk4:
+    laplacian = flow(num_modes, 1, np.dtype(complex)).laplacian
+    return etdrk4(viscosity * laplacian, step)
+
+
+@partial(jax.jit, static_argnames="points")
+def _march(
+    spectrum: Complex[Array, "lanes columns rows"], num_steps: int, scheme: Etdrk4, tables: Flow, points: int
+) -> Complex[Array, "lanes columns rows"]:
+    def slope(w):
+        return tendency(w, tables, points)[0]
+
+    def step(_, w):
+        at_start = slope(w)
+        kept = scheme.half * w
+        a = kept + scheme.stage * at_start
+        at_a = slope(a)
+        at_b = slope(kept + scheme.stage * at_a)
+        at_c = slope(scheme.half * a + scheme.stage * (2 * at_b - at_start))
+        return scheme.full * w + scheme.first * at_start + scheme.middle * (at_a + at_b) + scheme.last * at_c
+
+    return jax.lax.fori_loop(0, num_steps, step, spectrum)

@@ -1,0 +1,13 @@
+"""Every discretisation of this room, once: the tests of `tests/solvers/test_registry.py` run for each line.
+
+Closed forms (`solvers.cole_hopf`, `solvers.controlled_ode`) have no order of convergence, and tests of their own.
+"""
+
+SOLVERS = (
+    "solvers.burgers:BurgersSplitStep",
+    "solvers.burgers_etdrk4:BurgersEtdrk4",
+    "solvers.darcy:DarcyFivePoint",
+    "solvers.kolmogorov_etdrk4:KolmogorovEtdrk4",
+    "solvers.kolmogorov_split_step:KolmogorovSplitStep",
+    "solvers.lorenz63:Lorenz63",
+)

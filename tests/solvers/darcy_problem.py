@@ -1,0 +1,37 @@
+"""What the tests of Darcy flow share: a manufactured solution, and coefficients of the laws."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from solvers.cosine_series import observe_cosine
+from solvers.grid import Grid
+from solvers.laws import LAWS
+from solvers.push_forwards import level_set, lognormal
+from solvers.random_fields_2d import NeumannGaussianField
+
+
+@lru_cache
+def manufactured(points, kind="nodes"):
+    """Coefficient, source and pressure: p = sin(πx) sin(2πy), a = 1 + s x y + (1 - s) cos²(πy/2), five values s."""
+    axis = Grid(kind, points).coordinates
+    y, x = np.meshgrid(axis, axis, indexing="ij")
+    coefficients, sources, pressures = [], [], []
+    for s in (0.0, 0.25, 0.5, 0.75, 1.0):
+        a = 1 + s * x * y + (1 - s) * np.cos(np.pi * y / 2) ** 2
+        a_x, a_y = s * y, s * x - (1 - s) * np.pi / 2 * np.sin(np.pi * y)
+        p = np.sin(np.pi * x) * np.sin(2 * np.pi * y)
+        p_x = np.pi * np.cos(np.pi * x) * np.sin(2 * np.pi * y)
+        p_y = 2 * np.pi * np.sin(np.pi * x) * np.cos(2 * np.pi * y)
+        coefficients.append(a)
+        sources.append(-(a_x * p_x + a_y * p_y - 5 * np.pi**2 * a * p))
+        pressures.append(p)
+    return np.stack(coefficients), np.stack(sources), np.stack(pressures)
+
+
+def coefficients(law, points, count, kind="nodes", num_modes=None):
+    """The first samples of a named law, pushed forward as its paper does."""
+    named = LAWS[law]
+    field = NeumannGaussianField(named.sigma, named.tau, named.gamma, num_modes=num_modes or points - 1)
+    values = np.stack([observe_cosine(field.coefficients(0, 0, i), points, kind) for i in range(count)])
+    return level_set(values) if law == "cao_darcy" else lognormal(values)
