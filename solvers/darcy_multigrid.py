@@ -1,376 +1,355 @@
-"""Conjugate gradients preconditioned by multigrid, for the 5-point equations of Darcy flow.
+"""Conjugate gradients preconditioned by multigrid, for the 5-point equations of `solvers.darcy`: one core, Numba.
 
-    A p = b,    (A p)_here = Σ over the four neighbours of  c (p_here - p_neighbour)
+Unknowns are m × m values inside a frame of zeros, the boundary. `across` and `along` are the conductances between
+neighbours: across[j, i] from (j, i) to (j, i + 1), along[j, i] from (j, i) to (j + 1, i). The equations are
 
-Everything is scaled by the diagonal D of A, Â = D^{-1/2} A D^{-1/2}: a unit diagonal, eigenvalues between 0 and 2,
-and two couplings a point, to the east and to the north. Vectors are flat, with a row of zeros below and above and
-one zero after each row, which the rows share: row j = 0, …, m - 1 starts at (j + 1) s, s = m + 1, and both of its
-neighbours at distance s and both at distance 1 exist. Every loop runs over contiguous memory.
+    Σ_neighbours conductance · (p - p_neighbour) = right-hand side.
 
-One cycle goes down and up the levels of `solvers.darcy_levels` (Briggs, Henson & McCormick 2000, A Multigrid
-Tutorial, SIAM), always in float32, as it only preconditions:
+A V-cycle relaxes once on the way down and once on the way up (red-black Gauss-Seidel, in mirrored order, so that
+it is symmetric). A coarser grid has half the intervals, rounded up: its points need not be points of the finer
+one, since 415 or 831 intervals cannot be halved. Between grids functions are interpolated linearly, residuals
+are gathered by the transpose, and the coefficient by its weighted mean.
 
-    smoothing    x ← x + (α - β Â) residual, the Chebyshev polynomial of degree two on [SMOOTHED, 2]: as effective
-                 as a red-black Gauss-Seidel sweep, and every point at once
-    transfer     linear interpolation and its transpose
-    coarse A     again five points: conductances in series add their resistances along a coarse interval, and
-                 parallel ones their conductances, weighted by the hat function. Across a jump of the coefficient
-                 this is closer to the effective conductance than a mean of a
-
-Conjugate gradients run in the precision of the input. A row is smoothed, its residual taken and passed on while
-it is still in the cache; memory traffic, 25 MB an iteration at 421 × 421, sets the time.
-
-Compiled once per machine (`cache=True`); nothing is shared between samples, so a sample has the same bits in any
-batch, and the compiled code holds no lock: callers may solve samples in threads.
+The V-cycle works in float32, for half the memory traffic; the conjugate gradients around it are in the precision
+of the input, and flexible (Polak and Ribière), so that the answer does not feel it.
 """
 
+import inspect
 from typing import NamedTuple
 
+import numba
 import numpy as np
 from jaxtyping import Float
-from numba import njit
 
-from solvers.darcy_levels import Levels
-
-SMOOTHED = 0.25  # lowest eigenvalue that smoothing aims at; between 0.2 and 0.4 the iterations hardly change
-_ROOTS = (2 + SMOOTHED) / 2 + (2 - SMOOTHED) / 2 * np.cos(np.pi * np.array([1, 3]) / 4)
-_BETA = np.float32(1 / _ROOTS.prod())
-_KEEP = np.float32((1 / _ROOTS).sum() - 1 / _ROOTS.prod())  # α - β: α - β Â has a unit diagonal to take out of Â
-_RING = 4  # rows of residual held while going up: three are needed, and one is being written
-
-# Reassociation lets sums run in vector registers; NaN and infinity keep their meaning.
-_compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
+_COARSEST = 3  # unknowns along an axis, relaxed to convergence
+_COARSEST_SWEEPS = 8
 
 
-class Workspace(NamedTuple):
-    """Memory for one sample, used again by the next.
+def _jit(function):
+    """Compiled, and kept on disk for the next process. Tests wrap functions to check types: not these.
 
-    residual, correction, east, north, root, inverse_root   of all levels, flat, float32: r̂, x̂, couplings of Â,
-                                                             D^{1/2} and D^{-1/2}.
-    strips    the coarse rows interpolated along x only.
-    ring      rows of the residual while going up.
-    row       sums over neighbours, for one row.
-    fine_*    of the finest level in the precision of the input: the same, and conjugate gradients' vectors.
+    Sums may be reordered: once, on compilation, never from call to call.
+    """
+    options = {"cache": True, "nogil": True, "error_model": "numpy"}
+    return numba.njit(**options, fastmath={"contract", "reassoc", "nsz"})(inspect.unwrap(function))
+
+
+class Levels(NamedTuple):
+    """The grids of one size and kind, finest first, as flat tables that compiled code can walk.
+
+    sizes    unknowns along an axis of each level.
+    parents  for each position of each level but the last (with its frame): the coarse position before it.
+    weights  the weight of the coarse position after it.
     """
 
-    residual: Float[np.ndarray, " values"]
-    correction: Float[np.ndarray, " values"]
-    east: Float[np.ndarray, " values"]
-    north: Float[np.ndarray, " values"]
-    root: Float[np.ndarray, " values"]
-    inverse_root: Float[np.ndarray, " values"]
-    strips: Float[np.ndarray, " strips"]
-    ring: Float[np.ndarray, " ring"]
-    row: Float[np.ndarray, " row"]
-    fine_east: Float[np.ndarray, " fine"]
-    fine_north: Float[np.ndarray, " fine"]
-    fine_root: Float[np.ndarray, " fine"]
-    fine_inverse_root: Float[np.ndarray, " fine"]
-    fine_solution: Float[np.ndarray, " fine"]
-    fine_residual: Float[np.ndarray, " fine"]
-    fine_direction: Float[np.ndarray, " fine"]
-    fine_image: Float[np.ndarray, " fine"]
-    fine_row: Float[np.ndarray, " row"]
+    sizes: np.ndarray
+    parents: np.ndarray
+    weights: np.ndarray
 
 
-def workspace_for(levels: Levels, dtype: np.dtype) -> Workspace:
-    """All zero: the zeros around the rows are never written to."""
-    size, everywhere, fine = int(levels.sizes[0]), int(levels.starts[-1]), int(levels.starts[1])
-    return Workspace(
-        *(np.zeros(everywhere, np.float32) for _ in range(6)),
-        strips=np.zeros((size // 2 + 4) * size, np.float32),
-        ring=np.zeros(_RING * (size + 1) + 1, np.float32),
-        row=np.zeros(size, np.float32),
-        **{name: np.zeros(fine, dtype) for name in Workspace._fields[9:17]},
-        fine_row=np.zeros(size, dtype),
+def levels(points: int, grid: str) -> Levels:
+    """The hierarchy below a grid of `points` "nodes" or "cell_centres"."""
+    sizes, parents, weights = [], [], []
+    intervals = points - 1 if grid == "nodes" else points
+    positions = _positions(intervals, grid)
+    while True:
+        sizes.append(len(positions) - 2)
+        if sizes[-1] <= _COARSEST:
+            break
+        intervals = -(-intervals // 2)
+        coarse = _positions(intervals, grid)
+        parent = np.clip(np.searchsorted(coarse, positions, side="right") - 1, 0, len(coarse) - 2)
+        parents.append(parent)
+        weights.append((positions - coarse[parent]) / (coarse[parent + 1] - coarse[parent]))
+        positions = coarse
+    return Levels(
+        np.array(sizes), np.concatenate([*parents, [0]]), np.concatenate([*weights, [0.0]]).astype(np.float32)
     )
 
 
-@_compiled
-def solve_sample(in_x, in_y, known, tolerance, max_iterations, levels, work, solution):
-    """Solve A p = `known` into `solution`, both (m, m); returns the relative residual reached.
+def _positions(intervals: int, grid: str) -> Float[np.ndarray, " positions"]:
+    """Unknowns between the two ends of the frame, at 0 and 1."""
+    if grid == "nodes":
+        return np.arange(intervals + 1) / intervals
+    return np.concatenate([[0.0], (np.arange(intervals) + 0.5) / intervals, [1.0]])
 
-    The residual is Â's, followed by its recurrence. β is Fletcher and Reeves': what float32 makes of the
-    preconditioner is too near to a symmetric operator for more care to save an iteration.
+
+@_jit
+def conductances(coefficient, cell_centred, harmonic):
+    """(across, along) of one sample; `coefficient` is (points, points) on nodes or cell centres.
+
+    Between two neighbours the mean of their coefficients; between a cell and the boundary, half a cell away,
+    twice the cell's own.
     """
-    m = levels.sizes[0]
-    s = m + 1
-    number = work.fine_row.dtype.type
-    _build_levels(in_x, in_y, levels, work)
-    norm = _start(known, work, m)
-    relative, descent, iteration = 0.0 if norm == 0 else 1.0, 1.0, 0
-    while not relative <= tolerance and iteration < max_iterations:
-        previous, descent = descent, _cycle(levels, work)
-        beta = number(descent / previous if iteration else 0)
-        alpha = number(descent / _direction_and_image(work, beta, m))
-        squares = 0.0
-        for j in range(m):
-            here = slice((j + 1) * s, (j + 1) * s + m)
-            direction, image = work.fine_direction[here], work.fine_image[here]
-            x, r, r_single = work.fine_solution[here], work.fine_residual[here], work.residual[here]
-            row_squares = number(0)
-            for i in range(m):
-                x[i] += alpha * direction[i]
-                r[i] -= alpha * image[i]
-                r_single[i] = r[i]
-                row_squares += r[i] * r[i]
-            squares += row_squares
-        relative = np.sqrt(squares)
-        iteration += 1
-    for j in range(m):
-        here = slice((j + 1) * s, (j + 1) * s + m)
-        x, scale, p = work.fine_solution[here], work.fine_inverse_root[here], solution[j]
-        for i in range(m):
-            p[i] = number(norm) * scale[i] * x[i]
-    return relative
+    points = coefficient.shape[0]
+    frame = points + 2 if cell_centred else points
+    shift = 1 if cell_centred else 0
+    across = np.zeros((frame, frame), coefficient.dtype)
+    along = np.zeros((frame, frame), coefficient.dtype)
+    for j in range(points):
+        for i in range(points - 1):
+            a, b = coefficient[j, i], coefficient[j, i + 1]
+            mean = 2 * a * b / (a + b) if harmonic else (a + b) / 2
+            across[j + shift, i + shift] = mean
+    for j in range(points - 1):
+        for i in range(points):
+            a, b = coefficient[j, i], coefficient[j + 1, i]
+            mean = 2 * a * b / (a + b) if harmonic else (a + b) / 2
+            along[j + shift, i + shift] = mean
+    if cell_centred:
+        for k in range(points):
+            across[k + 1, 0], across[k + 1, points] = 2 * coefficient[k, 0], 2 * coefficient[k, points - 1]
+            along[0, k + 1], along[points, k + 1] = 2 * coefficient[0, k], 2 * coefficient[points - 1, k]
+    return across, along
 
 
-@_compiled
-def _start(known, work, m):
-    """Residual D^{-1/2} b brought to norm one, solution and direction zero; returns the norm."""
-    number = work.fine_row.dtype.type
-    squares = 0.0
-    for j in range(m):
-        lo = (j + 1) * (m + 1)
-        r, scale, b = work.fine_residual[lo : lo + m], work.fine_inverse_root[lo : lo + m], known[j]
-        for i in range(m):
-            r[i] = b[i] * scale[i]
-            squares += r[i] * r[i]
-    norm = np.sqrt(squares)
-    scale = number(1 / norm if norm > 0 else 0)
-    work.fine_residual[:] *= scale
-    work.residual[: len(work.fine_residual)] = work.fine_residual
-    work.fine_solution[:] = 0
-    work.fine_direction[:] = 0
-    return norm
-
-
-@_compiled
-def _direction_and_image(work, beta, m):
-    """direction ← correction + β direction, image ← Â direction; returns their inner product."""
-    s = m + 1
-    sums, direction, image = work.fine_row, work.fine_direction, work.fine_image
-    total = 0.0
-    for j in range(m + 1):
-        lo = (j + 1) * s
-        if j < m:
-            p, z = direction[lo : lo + m], work.correction[lo : lo + m]
-            for i in range(m):
-                p[i] = z[i] + beta * p[i]
-        if j > 0:  # the row above is known: the image of the last one can be taken
-            lo -= s
-            _neighbours(sums, direction, lo - s, lo, lo + s, work.fine_east, work.fine_north, lo, s)
-            p, q = direction[lo : lo + m], image[lo : lo + m]
-            row_total = p.dtype.type(0)
-            for i in range(m):
-                q[i] = p[i] - sums[i]
-                row_total += p[i] * q[i]
-            total += row_total
-    return total
-
-
-@_compiled
-def _cycle(levels, work):
-    """correction ← multigrid cycle applied to the residual; returns their inner product."""
-    last = len(levels.sizes) - 1
-    for level in range(last):
-        _down(level, levels, work)
-    only = levels.starts[last] + 2  # one unknown, unit diagonal
-    work.correction[only] = work.residual[only]
-    inner_product = np.float64(work.residual[only] * work.correction[only])
-    for level in range(last - 1, -1, -1):
-        inner_product = _up(level, levels, work)
-    return inner_product
-
-
-@_compiled
-def _down(level, levels, work):
-    """Smooth from zero and pass the residual to the next level."""
-    m, coarse_m = levels.sizes[level], levels.sizes[level + 1]
-    s, coarse_s = m + 1, coarse_m + 1
-    start, coarse_start, end = levels.starts[level], levels.starts[level + 1], levels.starts[level + 2]
-    r, x = work.residual[start:coarse_start], work.correction[start:coarse_start]
-    east, north = work.east[start:coarse_start], work.north[start:coarse_start]
-    root, sums, strips = work.root[start:coarse_start], work.row[:m], work.strips
-    first = levels.points[level]
-    strips[: (coarse_m + 2) * m] = 0
-    for j in range(m + 1):
-        lo = (j + 1) * s
-        if j < m:
-            _neighbours(sums, r, lo - s, lo, lo + s, east, north, lo, s)
-            rj, xj = r[lo : lo + m], x[lo : lo + m]
-            for i in range(m):
-                xj[i] = _KEEP * rj[i] + _BETA * sums[i]
-        if j > 0:
-            lo -= s
-            _neighbours(sums, x, lo - s, lo, lo + s, east, north, lo, s)
-            share = levels.share[first + j - 1]
-            below = levels.left[first + j - 1] * m
-            rj, xj, dj = r[lo : lo + m], x[lo : lo + m], root[lo : lo + m]
-            one, other = strips[below : below + m], strips[below + m : below + 2 * m]
-            for i in range(m):
-                sums[i] = dj[i] * (rj[i] - xj[i] + sums[i])
-            for i in range(m):
-                other[i] += share * sums[i]
-            for i in range(m):
-                one[i] += (np.float32(1) - share) * sums[i]
-    r, scale = work.residual[coarse_start:end], work.inverse_root[coarse_start:end]
-    first = levels.points[level + 1]
-    which, hat = levels.gathered[first : first + coarse_m], levels.hat[first : first + coarse_m]
-    for j in range(coarse_m):
-        lo = (j + 1) * coarse_s
-        rj, dj, strip = r[lo : lo + coarse_m], scale[lo : lo + coarse_m], strips[(j + 1) * m : (j + 2) * m]
-        for i in range(coarse_m):
-            rj[i] = dj[i] * _gather(strip, which, hat, i)
-
-
-@_compiled
-def _up(level, levels, work):
-    """Add the next level's correction and smooth; returns correction · residual."""
-    m, coarse_m = levels.sizes[level], levels.sizes[level + 1]
-    s = m + 1
-    start, coarse_start, end = levels.starts[level], levels.starts[level + 1], levels.starts[level + 2]
-    r, x = work.residual[start:coarse_start], work.correction[start:coarse_start]
-    east, north = work.east[start:coarse_start], work.north[start:coarse_start]
-    root, sums, strips, ring = work.root[start:coarse_start], work.row[:m], work.strips, work.ring
-    first = levels.points[level]
-    left, shares = levels.left[first : first + m], levels.share[first : first + m]
-    _interpolate_along_x(
-        work.correction[coarse_start:end], work.inverse_root[coarse_start:end], strips, left, shares, coarse_m
-    )
-    ring[: _RING * s + 1] = 0
-    inner_product = 0.0
-    for j in range(m + 2):
-        lo = (j + 1) * s
-        if j < m:
-            share, below = shares[j], left[j] * m
-            one, other = strips[below : below + m], strips[below + m : below + 2 * m]
-            xj, dj = x[lo : lo + m], root[lo : lo + m]
-            for i in range(m):
-                xj[i] += dj[i] * (one[i] + share * (other[i] - one[i]))
-        if 0 < j <= m:
-            lo -= s
-            _neighbours(sums, x, lo - s, lo, lo + s, east, north, lo, s)
-            slot = 1 + (j - 1) % _RING * s
-            rj, xj, tj = r[lo : lo + m], x[lo : lo + m], ring[slot : slot + m]
-            for i in range(m):
-                tj[i] = rj[i] - xj[i] + sums[i]
-        elif j > m:  # beyond the last row
-            ring[1 + m % _RING * s : 1 + m % _RING * s + m] = 0
-        if j > 1:
-            lo = (j - 1) * s
-            slots = 1 + (j + 1) % _RING * s, 1 + (j - 2) % _RING * s, 1 + (j - 1) % _RING * s
-            _neighbours(sums, ring, slots[0], slots[1], slots[2], east, north, lo, s)
-            rj, xj, tj = r[lo : lo + m], x[lo : lo + m], ring[slots[1] : slots[1] + m]
-            row_total = np.float32(0)
-            for i in range(m):
-                xj[i] += _KEEP * tj[i] + _BETA * sums[i]
-                row_total += xj[i] * rj[i]
-            inner_product += row_total
-    return inner_product
-
-
-@_compiled
-def _interpolate_along_x(x, scale, strips, left, shares, coarse_m):
-    m = len(left)
-    strips[:m] = 0
-    strips[(coarse_m + 1) * m : (coarse_m + 2) * m] = 0
-    for j in range(coarse_m):
-        lo = (j + 1) * (coarse_m + 1) - 1  # the boundary point, zero
-        xj, dj = x[lo : lo + coarse_m + 2], scale[lo : lo + coarse_m + 2]
-        strip = strips[(j + 1) * m : (j + 2) * m]
-        for i in range(m):
-            near, far = xj[left[i]] * dj[left[i]], xj[left[i] + 1] * dj[left[i] + 1]
-            strip[i] = near + shares[i] * (far - near)
-
-
-@_compiled
-def _build_levels(in_x, in_y, levels, work):
-    """Couplings and diagonals of all levels, from the conductances of the finest."""
-    fine = levels.starts[1]
-    roots = work.fine_root, work.fine_inverse_root
-    _scale(in_x, in_y, work.fine_east, work.fine_north, roots[0], roots[1])
-    work.east[:fine], work.north[:fine], work.root[:fine] = work.fine_east, work.fine_north, roots[0]
-    single_x, single_y = in_x.astype(np.float32), in_y.astype(np.float32)
-    for level in range(len(levels.sizes) - 1):
-        single_x, single_y = _coarsen(single_x, single_y, level, levels)
-        lo, hi = levels.starts[level + 1], levels.starts[level + 2]
-        roots_here = work.root[lo:hi], work.inverse_root[lo:hi]
-        _scale(single_x, single_y, work.east[lo:hi], work.north[lo:hi], roots_here[0], roots_here[1])
-
-
-@_compiled
-def _scale(in_x, in_y, east, north, root, inverse_root):
-    """The couplings of Â, and D^{±1/2}."""
-    m = len(in_x)
-    s = m + 1
-    for j in range(m):
-        lo = (j + 1) * s
-        above, below, right, left = in_y[j + 1], in_y[j], in_x[j, 1:], in_x[j, :-1]
-        d, inverse = root[lo : lo + m], inverse_root[lo : lo + m]
-        for i in range(m):
-            d[i] = np.sqrt(above[i] + below[i] + right[i] + left[i])
-            inverse[i] = 1 / d[i]
-    for j in range(m):
-        lo = (j + 1) * s
-        here, ahead = inverse_root[lo : lo + m], inverse_root[lo + 1 : lo + 1 + m]
-        up = inverse_root[lo + s : lo + s + m]
-        above, right = in_y[j + 1], in_x[j, 1:]
-        to_east, to_north = east[lo : lo + m], north[lo : lo + m]
-        for i in range(m):
-            to_east[i] = right[i] * here[i] * ahead[i]
-            to_north[i] = above[i] * here[i] * up[i]
-
-
-@_compiled
-def _coarsen(in_x, in_y, level, levels):
-    """Conductances of the next level: series along the interval, parallel across it."""
-    m, coarse_m = levels.sizes[level], levels.sizes[level + 1]
-    point, interval = levels.points[level + 1], levels.points[level + 1] + level + 1
-    which, hat = levels.gathered[point : point + coarse_m], levels.hat[point : point + coarse_m]
-    crossed = levels.overlapped[interval : interval + coarse_m + 1]
-    overlap = levels.overlap[interval : interval + coarse_m + 1]
-    coarse_x = np.zeros((coarse_m, coarse_m + 1), np.float32)
-    coarse_y = np.empty((coarse_m + 1, coarse_m), np.float32)
-    series, resistances = np.empty(coarse_m + 1, np.float32), np.empty(m + 1, np.float32)
-    first = levels.points[level]
-    weights = np.zeros(coarse_m, np.float32)
-    for j in range(coarse_m):
-        weights[j] = 1 / (hat[j, 0] + hat[j, 1] + hat[j, 2] + hat[j, 3])
-    for j in range(m):
-        resistances[:] = 1 / in_x[j]
-        for i in range(coarse_m + 1):
-            series[i] = 1 / _gather(resistances, crossed, overlap, i)
-        below, share = np.int64(levels.left[first + j]), levels.share[first + j]
-        if below > 0:
-            coarse_x[below - 1] += (1 - share) * weights[below - 1] * series
-        if below < coarse_m:
-            coarse_x[below] += share * weights[below] * series
-    strip = np.empty(m, np.float32)
-    for i in range(coarse_m + 1):
-        one, two, three, four = (in_y[crossed[i, q]] for q in range(4))
-        for k in range(m):
-            strip[k] = 1 / (
-                overlap[i, 0] / one[k] + overlap[i, 1] / two[k] + overlap[i, 2] / three[k] + overlap[i, 3] / four[k]
+@_jit
+def apply(pressure, across, along, result):
+    """result = A pressure inside the frame; returns their inner product."""
+    inner = pressure.dtype.type(0)
+    for j in range(1, pressure.shape[0] - 1):
+        row = pressure.dtype.type(0)
+        for i in range(1, pressure.shape[1] - 1):
+            p = pressure[j, i]
+            value = (
+                across[j, i - 1] * (p - pressure[j, i - 1])
+                + across[j, i] * (p - pressure[j, i + 1])
+                + along[j - 1, i] * (p - pressure[j - 1, i])
+                + along[j, i] * (p - pressure[j + 1, i])
             )
-        for k in range(coarse_m):
-            coarse_y[i, k] = weights[k] * _gather(strip, which, hat, k)
-    return coarse_x, coarse_y
+            result[j, i] = value
+            row += value * p
+        inner += row
+    return inner
 
 
-@_compiled
-def _gather(values, which, weights, i):
-    total = weights[i, 0] * values[which[i, 0]] + weights[i, 1] * values[which[i, 1]]
-    return total + weights[i, 2] * values[which[i, 2]] + weights[i, 3] * values[which[i, 3]]
+@_jit
+def _inverse_diagonal(across, along, result):
+    for j in range(1, across.shape[0] - 1):
+        for i in range(1, across.shape[1] - 1):
+            result[j, i] = 1 / (across[j, i - 1] + across[j, i] + along[j - 1, i] + along[j, i])
 
 
-@_compiled
-def _neighbours(sums, values, below, here, above, east, north, lo, s):
-    """Σ coupling × neighbour for the row at `lo`, whose values and whose neighbours' start where told."""
-    m = s - 1
-    right, left = values[here + 1 : here + 1 + m], values[here - 1 : here - 1 + m]
-    up, down = values[above : above + m], values[below : below + m]
-    to_east, to_west = east[lo : lo + m], east[lo - 1 : lo - 1 + m]
-    to_north, to_south = north[lo : lo + m], north[lo - s : lo - s + m]
-    for i in range(m):
-        sums[i] = to_east[i] * right[i] + to_west[i] * left[i] + to_north[i] * up[i] + to_south[i] * down[i]
+@_jit
+def _relax(pressure, source, across, along, inverse, colour):
+    """Gauss-Seidel on the points of one colour.
+
+    A row is computed whole and the points of the other colour put back: vector units prefer that to skipping.
+    """
+    width = pressure.shape[1] - 2
+    relaxed = np.empty(width, pressure.dtype)
+    own = np.empty((2, width), pressure.dtype)
+    for i in range(width):
+        own[0, i] = i % 2
+        own[1, i] = 1 - i % 2
+    for j in range(1, pressure.shape[0] - 1):
+        here, above, below = pressure[j], pressure[j - 1], pressure[j + 1]
+        for i in range(width):
+            relaxed[i] = inverse[j, i + 1] * (
+                source[j, i + 1]
+                + across[j, i] * here[i]
+                + across[j, i + 1] * here[i + 2]
+                + along[j - 1, i + 1] * above[i + 1]
+                + along[j, i + 1] * below[i + 1]
+            )
+        mine = own[(j + colour) % 2]
+        for i in range(width):
+            here[i + 1] += mine[i] * (relaxed[i] - here[i + 1])
+
+
+@_jit
+def _restrict_residual(pressure, source, across, along, parents, weights, coarse):
+    """coarse = transpose of the interpolation, applied to the residual: first along y, then along x."""
+    width = pressure.shape[1] - 2
+    gathered = np.zeros((coarse.shape[0], width), pressure.dtype)
+    residual = np.empty(width, pressure.dtype)
+    for j in range(1, pressure.shape[0] - 1):
+        here, above, below = pressure[j], pressure[j - 1], pressure[j + 1]
+        for i in range(width):
+            p = here[i + 1]
+            residual[i] = source[j, i + 1] - (
+                across[j, i] * (p - here[i])
+                + across[j, i + 1] * (p - here[i + 2])
+                + along[j - 1, i + 1] * (p - above[i + 1])
+                + along[j, i + 1] * (p - below[i + 1])
+            )
+        upper, lower, weight = gathered[parents[j]], gathered[parents[j] + 1], weights[j]
+        for i in range(width):
+            upper[i] += (1 - weight) * residual[i]
+            lower[i] += weight * residual[i]
+    coarse[:] = 0
+    for j in range(1, coarse.shape[0] - 1):
+        for i in range(width):
+            parent, weight = parents[i + 1], weights[i + 1]
+            coarse[j, parent] += (1 - weight) * gathered[j, i]
+            coarse[j, parent + 1] += weight * gathered[j, i]
+        coarse[j, 0] = 0
+        coarse[j, -1] = 0
+
+
+@_jit
+def _add_interpolated(coarse, parents, weights, pressure):
+    """pressure += coarse, interpolated linearly: first along x, then along y."""
+    width = pressure.shape[1] - 2
+    rows = np.empty((coarse.shape[0], width), coarse.dtype)
+    for j in range(coarse.shape[0]):
+        for i in range(width):
+            parent, weight = parents[i + 1], weights[i + 1]
+            rows[j, i] = (1 - weight) * coarse[j, parent] + weight * coarse[j, parent + 1]
+    for j in range(1, pressure.shape[0] - 1):
+        here, upper, lower, weight = pressure[j], rows[parents[j]], rows[parents[j] + 1], weights[j]
+        for i in range(width):
+            here[i + 1] += (1 - weight) * upper[i] + weight * lower[i]
+
+
+@_jit
+def _coarsen(coefficient, parents, weights, cell_centred, coarse_points):
+    """The coefficient on the next coarser grid: its mean, weighted as interpolation is.
+
+    Values are on points; `parents` and `weights` count positions, which for cells have the boundary around.
+    """
+    points = coefficient.shape[0]
+    shift = 1 if cell_centred else 0
+    gathered = np.zeros((coarse_points + 2, points), coefficient.dtype)
+    norm = np.zeros(coarse_points + 2, coefficient.dtype)
+    for j in range(points):
+        parent, weight = parents[j + shift], weights[j + shift]
+        norm[parent] += 1 - weight
+        norm[parent + 1] += weight
+        for i in range(points):
+            gathered[parent, i] += (1 - weight) * coefficient[j, i]
+            gathered[parent + 1, i] += weight * coefficient[j, i]
+    coarse = np.zeros((coarse_points, coarse_points), coefficient.dtype)
+    row = np.empty(coarse_points + 2, coefficient.dtype)
+    for j in range(coarse_points):
+        row[:] = 0
+        for i in range(points):
+            parent, weight = parents[i + shift], weights[i + shift]
+            row[parent] += (1 - weight) * gathered[j + shift, i]
+            row[parent + 1] += weight * gathered[j + shift, i]
+        for i in range(coarse_points):
+            coarse[j, i] = row[i + shift] / (norm[j + shift] * norm[i + shift])
+    return coarse
+
+
+@_jit
+def _view(stored, quantity, offset, frame):
+    """One quantity of one level, as a square."""
+    return stored[quantity, offset : offset + frame * frame].reshape(frame, frame)
+
+
+@_jit
+def _hierarchy(coefficient, across, along, sizes, parents, weights, cell_centred):
+    """Conductances and inverse diagonals of every level, one after the other in flat float32 arrays."""
+    total = 0
+    for size in sizes:
+        total += (size + 2) ** 2
+    stored = np.zeros((5, total), np.float32)  # across, along, inverse diagonal, pressure, source
+    offset, tables = 0, 0
+    for level in range(len(sizes)):
+        frame = sizes[level] + 2
+        _view(stored, 0, offset, frame)[:] = across
+        _view(stored, 1, offset, frame)[:] = along
+        _inverse_diagonal(across, along, _view(stored, 2, offset, frame))
+        offset += frame * frame
+        if level + 1 < len(sizes):
+            table = slice(tables, tables + frame)
+            coarse_points = sizes[level + 1] if cell_centred else sizes[level + 1] + 2
+            coefficient = _coarsen(
+                coefficient, parents[table], weights[table], cell_centred, coarse_points
+            )
+            across, along = conductances(coefficient, cell_centred, False)
+            tables += frame
+    return stored
+
+
+@_jit
+def _v_cycle(stored, sizes, parents, weights):
+    """stored[3] of the finest level = approximate solution for stored[4] of it."""
+    offset, tables = 0, 0
+    last = len(sizes) - 1
+    for level in range(last + 1):
+        frame = sizes[level] + 2
+        across, along = _view(stored, 0, offset, frame), _view(stored, 1, offset, frame)
+        inverse = _view(stored, 2, offset, frame)
+        pressure, source = _view(stored, 3, offset, frame), _view(stored, 4, offset, frame)
+        pressure[:] = 0
+        if level == last:
+            for _ in range(_COARSEST_SWEEPS):
+                _relax(pressure, source, across, along, inverse, 0)
+                _relax(pressure, source, across, along, inverse, 1)
+            for _ in range(_COARSEST_SWEEPS):
+                _relax(pressure, source, across, along, inverse, 1)
+                _relax(pressure, source, across, along, inverse, 0)
+        else:
+            _relax(pressure, source, across, along, inverse, 0)
+            _relax(pressure, source, across, along, inverse, 1)
+            offset += frame * frame
+            coarse = _view(stored, 4, offset, sizes[level + 1] + 2)
+            table = slice(tables, tables + frame)
+            _restrict_residual(pressure, source, across, along, parents[table], weights[table], coarse)
+            tables += frame
+    for level in range(last - 1, -1, -1):
+        frame = sizes[level] + 2
+        coarse = _view(stored, 3, offset, sizes[level + 1] + 2)
+        offset -= frame * frame
+        tables -= frame
+        table = slice(tables, tables + frame)
+        pressure, source = _view(stored, 3, offset, frame), _view(stored, 4, offset, frame)
+        _add_interpolated(coarse, parents[table], weights[table], pressure)
+        across, along = _view(stored, 0, offset, frame), _view(stored, 1, offset, frame)
+        inverse = _view(stored, 2, offset, frame)
+        _relax(pressure, source, across, along, inverse, 1)
+        _relax(pressure, source, across, along, inverse, 0)
+
+
+@_jit
+def solve_sample(coefficient, source, sizes, parents, weights, cell_centred, harmonic, tolerance, max_iterations):
+    """Pressure of one sample inside its frame of zeros, and the iterations taken (0: it did not converge).
+
+    `source` is the right-hand side with the frame; tolerance is of the residual relative to it.
+    """
+    across, along = conductances(coefficient, cell_centred, harmonic)
+    stored = _hierarchy(coefficient, across, along, sizes, parents, weights, cell_centred)
+    frame = sizes[0] + 2
+    preconditioned, scaled = _view(stored, 3, 0, frame), _view(stored, 4, 0, frame)
+    pressure = np.zeros((frame, frame), source.dtype)
+    direction = np.zeros((frame, frame), source.dtype)
+    image = np.zeros((frame, frame), source.dtype)
+    residual = source.copy()
+    norm = np.sqrt(np.sum(source * source))
+    size = norm
+    previous = source.dtype.type(1)
+    last_step = source.dtype.type(0)
+    for iteration in range(max_iterations):
+        # Scaled, so that a small residual does not underflow in float32.
+        for j in range(1, frame - 1):
+            for i in range(1, frame - 1):
+                scaled[j, i] = residual[j, i] / size
+        _v_cycle(stored, sizes, parents, weights)
+        product = source.dtype.type(0)
+        along_image = source.dtype.type(0)
+        for j in range(1, frame - 1):
+            for i in range(1, frame - 1):
+                product += preconditioned[j, i] * residual[j, i]
+                along_image += preconditioned[j, i] * image[j, i]
+        # Polak and Ribière: the residual has just changed by -last_step · image.
+        beta = -size * along_image * last_step / previous
+        for j in range(1, frame - 1):
+            for i in range(1, frame - 1):
+                direction[j, i] = size * preconditioned[j, i] + beta * direction[j, i]
+        product *= size
+        curvature = apply(direction, across, along, image)
+        last_step = product / curvature
+        previous = product
+        squares = source.dtype.type(0)
+        for j in range(1, frame - 1):
+            for i in range(1, frame - 1):
+                pressure[j, i] += last_step * direction[j, i]
+                changed = residual[j, i] - last_step * image[j, i]
+                residual[j, i] = changed
+                squares += changed * changed
+        size = np.sqrt(squares)
+        if size <= tolerance * norm:
+            return pressure, iteration + 1
+    return pressure, 0

@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 
 import jax
 import numpy as np
-from jaxtyping import Array, Complex
+from jaxtyping import Array, Complex, Int
 
 from solvers.exponential_integrator import Etdrk4, etdrk4
 from solvers.kolmogorov import Flow, check_parameters, flow, march, tendency
@@ -58,7 +58,7 @@ class KolmogorovEtdrk4:
         # Rounded, because intervals between times differ in their last bits.
         scheme = _scheme(self.num_modes, self.viscosity, round(duration / num_steps, 15))
         real = tables.laplacian.dtype
-        return _march(spectrum, num_steps, Etdrk4(*(part.astype(real) for part in scheme)), tables, points)
+        return _march(spectrum, np.asarray(num_steps), Etdrk4(*(part.astype(real) for part in scheme)), tables, points)
 
 
 @lru_cache(maxsize=8)
@@ -69,7 +69,7 @@ def _scheme(num_modes: int, viscosity: float, step: float) -> Etdrk4:
 
 @partial(jax.jit, static_argnames="points")
 def _march(
-    spectrum: Complex[Array, "lanes columns rows"], num_steps: int, scheme: Etdrk4, tables: Flow, points: int
+    spectrum: Complex[Array, "lanes columns rows"], num_steps: Int[Array, ""], scheme: Etdrk4, tables: Flow, points: int
 ) -> Complex[Array, "lanes columns rows"]:
     def slope(w):
         return tendency(w, tables, points)[0]

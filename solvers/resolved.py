@@ -1,7 +1,7 @@
 """Checks around a solver: a finite field goes in, a finite one whose spectrum has decayed comes out."""
 
 import numpy as np
-from jaxtyping import Bool, Complex
+from jaxtyping import Bool, Complex, Inexact
 
 from solvers.errors import SolverError
 
@@ -9,9 +9,9 @@ LARGEST_TAIL = 1e-8  # of the norm: a solution with more in its last modes has l
 _ROWS_SHOWN = 8
 
 
-def check_initial(coefficients: Complex[np.ndarray, "batch modes"], solver: str) -> None:
+def check_initial(values: Inexact[np.ndarray, "batch values"], solver: str) -> None:
     """Raise where a sample cannot be solved because what it starts from is not a function."""
-    refuse(_not_finite(coefficients), solver, "the initial field is not finite", "check where it comes from")
+    refuse(_not_finite(values), solver, "the initial field is not finite", "check where it comes from")
 
 
 def check_finite(coefficients: Complex[np.ndarray, "batch modes"], solver: str, remedy: str) -> None:
@@ -36,6 +36,6 @@ def refuse(rows: Bool[np.ndarray, " batch"], solver: str, symptom: str, remedy: 
         raise SolverError(f"{solver}: {symptom} (sample rows {named}); {remedy}")
 
 
-def _not_finite(coefficients: Complex[np.ndarray, "batch modes"]) -> Bool[np.ndarray, " batch"]:
+def _not_finite(values: Inexact[np.ndarray, "batch values"]) -> Bool[np.ndarray, " batch"]:
     with np.errstate(over="ignore", invalid="ignore"):
-        return ~np.isfinite(np.linalg.norm(coefficients, axis=1))
+        return ~np.isfinite(np.linalg.norm(values, axis=1))
