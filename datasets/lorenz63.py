@@ -105,5 +105,9 @@ class Lorenz63Task:
                 "in_symbols": "x(0), y(0) ~ U(-15, 15),  z(0) ~ U(0, 40), independent",
                 "source": "public code of Calvello et al.; the paper names no law",
             },
-            "solver": {"method": Lorenz63.METHOD, "largest_step": settings.step},
+            "solver": {
+                "method": f"Taylor series of order {self.solver.order}, steps ending at every observed time",
+                "largest_step": settings.step,
+                "tolerance_of_the_last_terms": self.solver.tolerance,
+            },
         }

@@ -39,9 +39,10 @@ SMALL = {
     },
     "kolmogorov": {
         "resolutions": [32, 48],
+        "viscosity": 0.05,
         "num_modes": 16,
         "step": 0.02,
-        "spin_up_time": 0.2,
+        "spin_up_time": 0.4,
         "samples": FEW,
         "samples_per_shard": 4,
         "accuracy": 1.0e-3,
