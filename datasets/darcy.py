@@ -79,9 +79,9 @@ class Darcy:
         pressure = self.solver.solve(coefficient)
         direct = solve_direct(coefficient, grid=settings.grid, face_mean=settings.face_mean)
         other = "harmonic" if settings.face_mean == "arithmetic" else "arithmetic"
-        other_mean = DarcyFivePoint(
-            grid=settings.grid, face_mean=other, tolerance=settings.tolerance
-        ).solve(coefficient)
+        other_mean = DarcyFivePoint(grid=settings.grid, face_mean=other, tolerance=settings.tolerance).solve(
+            coefficient
+        )
         budget = {
             "solved_on": group_name(points),
             "against_direct_solve": error_facts(relative_errors(pressure, direct)),

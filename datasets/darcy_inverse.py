@@ -29,9 +29,7 @@ class DarcyInverse:
     def __init__(self, settings: DarcyInverseDataset):
         self.settings = settings
         self.draw = CoefficientLaw(settings)
-        self.solver = DarcyFivePoint(
-            grid="nodes", face_mean=settings.face_mean, tolerance=settings.tolerance
-        )
+        self.solver = DarcyFivePoint(grid="nodes", face_mean=settings.face_mean, tolerance=settings.tolerance)
         pressure = Variable(INPUT, "pressure p, without noise")
         coefficient = Variable(TARGET, "mean permeability a over windows of nodes")
         self.layout = Layout(
@@ -79,7 +77,9 @@ class DarcyInverse:
                 "in_words": "recover the permeability of a porous medium from the pressure (inverse Darcy)",
                 "in_symbols": "-∇·(a∇p) = 1 in (0, 1)²,  p = 0 on the boundary",
                 "operator": "p on a fine grid ↦ a on a coarse grid, "
-                + ", ".join(f"{f} to {c}" for f, c in zip(settings.resolutions, settings.coarse, strict=True)),
+                + ", ".join(
+                    f"{f} to {c}" for f, c in zip(settings.resolutions, settings.coarse, strict=True)
+                ),
                 "source": "Cao 2021 (arXiv:2105.14995), eqs. 20 and 23, section C.4",
             },
             "law_of_the_coefficient": self.draw.description(),
@@ -93,7 +93,7 @@ class DarcyInverse:
 
 
 def window_means(values: np.ndarray, width: int) -> np.ndarray:
-    """Means over windows of width × width points; the last windows may hold fewer. (batch, n, n) → smaller."""
+    """Means over windows of width × width points; the last may hold fewer. (batch, n, n) → smaller."""
     edges = np.arange(0, values.shape[-1], width)
     counts = np.diff(np.append(edges, values.shape[-1]))
     sums = np.add.reduceat(np.add.reduceat(values, edges, axis=-1), edges, axis=-2)

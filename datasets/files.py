@@ -85,7 +85,7 @@ def sole_writer(path: Path, what: str):
     path = Path(path)
     with readable_disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = open(path, "a+", encoding="utf-8")
+        file = open(path, "a+", encoding="utf-8")  # noqa: SIM115  (closed two lines below)
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

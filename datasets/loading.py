@@ -81,7 +81,7 @@ def load_arrays(card_path: Path, group: str, split: str, count: int | None = Non
 
 
 def load_samples(card_path: Path, points: int, split: str, count: int) -> Samples:
-    """The first `count` samples of `split` on the grid of `points`, of a dataset with one input and one target.
+    """The first `count` samples of `split` on the grid of `points`: one input, one target.
 
     Raises
     ------

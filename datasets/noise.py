@@ -10,7 +10,7 @@ _STREAM = 0x6E6F697365  # keeps noise apart from the draws of the samples themse
 
 
 def pointwise_deviation(training: np.ndarray) -> np.ndarray:
-    """Standard deviation over training samples at every point, (samples, ...) → (...): noise is in its units."""
+    """Standard deviation over training samples at each point, (samples, ...) → (...): the unit of noise."""
     return training.std(axis=0)
 
 
@@ -25,8 +25,8 @@ def add_noise(
 ) -> np.ndarray:
     """values + level · deviation · ξ, with ξ standard normal at every point of every sample.
 
-    The draw depends on (seed, split, index, realisation) alone: not on the batch, not on the level (two levels
-    are the same noise, louder), and no test sample ever meets a draw of training.
+    The draw depends on (seed, split, index, realisation) alone: not on the batch, not on the level (two
+    levels are the same noise, louder), and no test sample ever meets a draw of training.
 
     Parameters
     ----------

@@ -6,7 +6,9 @@ For each stored variable v (on the first grid that holds it), with its role "inp
     input/v or target/v                  the samples shown, (samples, ...)
     dims/v, axis/v/<dim>                 names of its dimensions after the sample's, and their coordinates
     histogram/v/edges, counts            over the samples measured
-    spectrum/v/wavenumber, median, low, high   |coefficient|² and its 5 % and 95 % quantiles, of functions on grids
+    spectrum/v/wavenumber, median, low, high   power and its 5 % and 95 % quantiles, of functions on grids and
+                                         at equally spaced times
+    spectrum/v/axis                      what the wavenumber counts
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from scipy.signal import periodogram
 
 from datasets.files import write_arrays
 from datasets.layout import grid_from_facts
@@ -44,7 +47,7 @@ def write_preview(card_path: Path, output: Path) -> None:
         if seen.issuperset(facts["variables"]):
             continue
         arrays, grid = load_arrays(card_path, group, split, count), grid_from_facts(facts["grid"])
-        for name in facts["variables"].keys() - seen:
+        for name in [name for name in facts["variables"] if name not in seen]:
             role = "input" if name in card["inputs"] else "target"
             dims = facts["variables"][name]["dimensions"][1:]
             content[f"{role}/{name}"] = arrays[name][:SHOWN]
@@ -58,15 +61,31 @@ def _facts_of(name: str, values: np.ndarray, dims: list[str], grid: Grid | Nodes
     own = ("time",) if isinstance(grid, Nodes) else ("x", "y")
     content |= {f"axis/{name}/{dim}": grid.coordinates for dim in dims if dim in own}
     content[f"histogram/{name}/counts"], content[f"histogram/{name}/edges"] = np.histogram(values, BINS)
-    if isinstance(grid, Grid) and values.ndim == 1 + grid.dimension:
-        power = _spectra(values.astype(np.float64), grid)
-        content[f"spectrum/{name}/wavenumber"] = np.arange(power.shape[1])
+    spectra = _spectra(values.astype(np.float64), grid)
+    if spectra is not None:
+        axis, wavenumbers, power = spectra
+        content |= {f"spectrum/{name}/axis": np.array(axis), f"spectrum/{name}/wavenumber": wavenumbers}
         for word, quantile in QUANTILES.items():
             content[f"spectrum/{name}/{word}"] = np.quantile(power, quantile, axis=0)
     return content
 
 
-def _spectra(values: np.ndarray, grid: Grid) -> np.ndarray:
+def _spectra(values: np.ndarray, grid: Grid | Nodes) -> tuple[str, np.ndarray, np.ndarray] | None:
+    """Name and values of the wavenumber, and the power of each sample (samples, wavenumbers)."""
+    if values.ndim != 1 + (grid.dimension if isinstance(grid, Grid) else 1):
+        return None
+    if isinstance(grid, Grid):
+        power = _powers(values, grid)
+        axis = "wavenumber" if grid.kind == "periodic" else "half waves along a side"
+        return axis, np.arange(power.shape[1]), power
+    steps = np.diff(grid.positions)
+    if not np.allclose(steps, steps[0]):
+        return None
+    frequencies, power = periodogram(values, fs=1 / steps[0], window="hann")
+    return "frequency", frequencies, power
+
+
+def _powers(values: np.ndarray, grid: Grid) -> np.ndarray:
     """Power by wavenumber of each sample, (samples, wavenumbers); in two dimensions summed over |k| rounded.
 
     Of functions on the circle or the torus the Fourier series; on the square the cosine series, in half waves

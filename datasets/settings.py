@@ -152,9 +152,7 @@ class _DarcySettings(_SpaceDataset):
     )
     above: float = Field(12.0, gt=0, description="coefficient where the field is positive (level_set)")
     below: float = Field(3.0, gt=0, description="coefficient where the field is negative (level_set)")
-    finest: int = Field(
-        421, ge=4, description="points along each side of the grid that truncates the law"
-    )
+    finest: int = Field(421, ge=4, description="points along each side of the grid that truncates the law")
     face_mean: Literal["arithmetic", "harmonic"] = Field(
         "arithmetic", description="mean of two neighbouring coefficients on the face between them"
     )
@@ -199,7 +197,7 @@ class DarcyDataset(_DarcySettings):
 
 
 class DarcyInverseDataset(_DarcySettings):
-    """Inverse Darcy: from the pressure on a fine grid to the coefficient on a coarse one (Cao 2021, eq. 23)."""
+    """Inverse Darcy: from the pressure on a fine grid to the coefficient on a coarse (Cao 2021, eq. 23)."""
 
     equation: Literal["darcy_inverse"] = Field(description="the equation solved")
     resolutions: Annotated[list[Annotated[int, Field(ge=4)]], Field(min_length=1)] = Field(

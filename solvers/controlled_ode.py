@@ -12,8 +12,8 @@ between the multiples of π, which are fixed points: a state between two of them
 branches of the tangent are reached by adding the multiple of 2π next to z₀.
 
 Expect: rounding error (about 1e-15), at any times, in any order; no step, no tolerance.
-Source: Calvello et al. 2024, arXiv:2406.06486, section 6.1 (J = 10, η_j ~ U(0, J), T = 2). There a_j ~ N(0, 1);
-the public code divides a_j by j, and its z₀ is 1. The reported numbers rest on the code.
+Source: Calvello et al. 2024, arXiv:2406.06486, section 6.1 (J = 10, η_j ~ U(0, J), T = 2). There a_j ~ N(0,
+1); the public code divides a_j by j, and its z₀ is 1. The reported numbers rest on the code.
 """
 
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ from solvers.resolved import check_initial
 
 NAME = "controlled ODE"
 DECAYS = ("inverse", "none")
-# XLA vectorises across samples: always this many at once, the missing ones zero, so that the bits of one do not
-# depend on its companions.
+# XLA vectorises across samples: always this many at once, the missing ones zero, so that the bits of one do
+# not depend on its companions.
 LANES = 512
 
 

@@ -4,22 +4,23 @@
 
 a(x, y)  permeability, the coefficient, > 0;  p  pressure;  f  source, 1 unless told otherwise.
 
-Convention: values are (batch, y, x) on n × n points. On `nodes` x_i = i/(n - 1), the boundary's zeros are among
-them; on `cell_centres` x_i = (i + 1/2)/n, and the boundary lies half a cell outside. At every inner point
+Convention: values are (batch, y, x) on n × n points. On `nodes` x_i = i/(n - 1), the boundary's zeros are
+among them; on `cell_centres` x_i = (i + 1/2)/n, and the boundary lies half a cell outside. At every inner
+point
 
     Σ_neighbours a_face (p - p_neighbour) = h² f
 
-with a_face the arithmetic or the harmonic mean of the two points' coefficients. Arithmetic reproduces the recipe
-of the papers' data and is the default; harmonic conserves the flux through layers exactly. Between them p moves
-by about 0.3 % where a jumps from 3 to 12, on 421 nodes.
+with a_face the arithmetic or the harmonic mean of the two points' coefficients. Arithmetic reproduces the
+recipe of the papers' data and is the default; harmonic conserves the flux through layers exactly. Between
+them p moves by about 0.3 % where a jumps from 3 to 12, on 421 nodes.
 
 Method: conjugate gradients until the residual is below `tolerance` of the right-hand side, preconditioned by
 `multigrid` (`solvers.darcy_multigrid`: one core, any coefficient) or by the constant-coefficient Laplacian
 inverted with sine transforms (`sine`, `solvers.darcy_sine`: batched, made for a GPU, best at low contrast).
 
-Expect: a solution error of about a hundredth of the tolerance against a direct solution, 10 to 16 iterations of
-multigrid for the laws of `solvers.laws`. The discretisation's own error is another matter: second order in h for
-smooth coefficients, first order where they jump (about 1e-3 on 421 nodes for 3 and 12).
+Expect: a solution error of about a hundredth of the tolerance against a direct solution, 10 to 16 iterations
+of multigrid for the laws of `solvers.laws`. The discretisation's own error is another matter: second order in
+h for smooth coefficients, first order where they jump (about 1e-3 on 421 nodes for 3 and 12).
 Limits: in float32 input everything is in float32, and a tolerance below 1e-6 is out of reach.
 Sources: Cao 2021, arXiv:2105.14995, C.3; Calvello et al. 2024, arXiv:2406.06486, 6.2.2.
 """

@@ -1,7 +1,7 @@
 """The 5-point equations of Darcy flow assembled and solved independently, by a sparse direct method: a check.
 
-With D_x and D_y the matrices of first differences between neighbours, the boundary's zeros included, and A_x, A_y
-the diagonal matrices of face coefficients, the equations are (D_xᵀ A_x D_x + D_yᵀ A_y D_y) p = h² f.
+With D_x and D_y the matrices of first differences between neighbours, the boundary's zeros included, and A_x,
+A_y the diagonal matrices of face coefficients, the equations are (D_xᵀ A_x D_x + D_yᵀ A_y D_y) p = h² f.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ def solve_direct(
     grid: str = "nodes",
     face_mean: str = "arithmetic",
 ) -> Float[np.ndarray, "batch n n"]:
-    """Pressure of every sample; (batch, y, x). Seconds a sample at 421 points, where others take hundredths."""
+    """Pressure of every sample; (batch, y, x). Seconds a sample at 421 points; others take hundredths."""
     points = coefficient.shape[-1]
     inner = points - 2 if grid == "nodes" else points
     right = np.full(inner**2, source * Grid(grid, points, dimension=2).spacing ** 2)

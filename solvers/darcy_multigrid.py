@@ -1,17 +1,18 @@
-"""Conjugate gradients preconditioned by multigrid, for the 5-point equations of `solvers.darcy`: one core, Numba.
+"""Conjugate gradients preconditioned by multigrid, for the 5-point equations of `solvers.darcy`, in Numba.
 
-Unknowns are m × m values inside a frame of zeros, the boundary. `across` and `along` are the conductances between
-neighbours: across[j, i] from (j, i) to (j, i + 1), along[j, i] from (j, i) to (j + 1, i). The equations are
+Unknowns are m × m values inside a frame of zeros, the boundary. `across` and `along` are the conductances
+between neighbours: across[j, i] from (j, i) to (j, i + 1), along[j, i] from (j, i) to (j + 1, i). The
+equations are
 
     Σ_neighbours conductance · (p - p_neighbour) = right-hand side.
 
-A V-cycle relaxes once on the way down and once on the way up (red-black Gauss-Seidel, in mirrored order, so that
-it is symmetric). A coarser grid has half the intervals, rounded up: its points need not be points of the finer
-one, since 415 or 831 intervals cannot be halved. Between grids functions are interpolated linearly, residuals
-are gathered by the transpose, and the coefficient by its weighted mean.
+A V-cycle relaxes once on the way down and once on the way up (red-black Gauss-Seidel, in mirrored order, so
+that it is symmetric). A coarser grid has half the intervals, rounded up: its points need not be points of the
+finer one, since 415 or 831 intervals cannot be halved. Between grids functions are interpolated linearly,
+residuals are gathered by the transpose, and the coefficient by its weighted mean.
 
-The V-cycle works in float32, for half the memory traffic; the conjugate gradients around it are in the precision
-of the input, and flexible (Polak and Ribière), so that the answer does not feel it.
+The V-cycle works in float32, for half the memory traffic; the conjugate gradients around it are in the
+precision of the input, and flexible (Polak and Ribière), so that the answer does not feel it.
 """
 
 import inspect
@@ -255,9 +256,7 @@ def _hierarchy(coefficient, across, along, sizes, parents, weights, cell_centred
         if level + 1 < len(sizes):
             table = slice(tables, tables + frame)
             coarse_points = sizes[level + 1] if cell_centred else sizes[level + 1] + 2
-            coefficient = _coarsen(
-                coefficient, parents[table], weights[table], cell_centred, coarse_points
-            )
+            coefficient = _coarsen(coefficient, parents[table], weights[table], cell_centred, coarse_points)
             across, along = conductances(coefficient, cell_centred, False)
             tables += frame
     return stored
@@ -304,7 +303,9 @@ def _v_cycle(stored, sizes, parents, weights):
 
 
 @_jit
-def solve_sample(coefficient, source, sizes, parents, weights, cell_centred, harmonic, tolerance, max_iterations):
+def solve_sample(
+    coefficient, source, sizes, parents, weights, cell_centred, harmonic, tolerance, max_iterations
+):
     """Pressure of one sample inside its frame of zeros, and the iterations taken (0: it did not converge).
 
     `source` is the right-hand side with the frame; tolerance is of the residual relative to it.

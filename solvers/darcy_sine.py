@@ -1,14 +1,16 @@
-"""Conjugate gradients preconditioned by sine transforms, for the 5-point equations of `solvers.darcy`: for GPUs.
+"""Conjugate gradients preconditioned by sine transforms, for the equations of `solvers.darcy`: for GPUs.
 
 The preconditioner is the Laplacian with constant coefficient, inverted exactly in its eigenvectors, which are
 sines. A sine transform of a square is two products with the matrix of sines, batched: what GPUs do best. The
-condition number is bounded by the contrast of the coefficient, whatever the grid: about 25 iterations for 3 and 12.
+condition number is bounded by the contrast of the coefficient, whatever the grid: about 25 iterations for 3
+and 12.
 
-A coefficient that varies smoothly is scaled out, M⁻¹ = a^{-1/2} (-Δ_h)⁻¹ a^{-1/2}, which leaves only its curvature
-to the iterations; where it jumps that harms. A sample is scaled where no two neighbours differ by a factor of 2.
+A coefficient that varies smoothly is scaled out, M⁻¹ = a^{-1/2} (-Δ_h)⁻¹ a^{-1/2}, which leaves only its
+curvature to the iterations; where it jumps that harms. A sample is scaled where no two neighbours differ by a
+factor of 2.
 
-LANES samples are solved together, always that many; each stops changing when it has converged, so that its bits
-do not depend on its companions.
+LANES samples are solved together, always that many; each stops changing when it has converged, so that its
+bits do not depend on its companions.
 """
 
 from functools import lru_cache, partial

@@ -1,6 +1,7 @@
 """Coefficients of the fourth-order exponential Runge-Kutta scheme ETDRK4.
 
-For u_t = Lu + N(u) with a diagonal L, one step of size h is (Cox and Matthews 2002, J. Comput. Phys. 176, 430)
+For u_t = Lu + N(u) with a diagonal L, one step of size h is (Cox and Matthews 2002, J. Comput. Phys. 176,
+430)
 
     a = E₂u + Q N(u),    b = E₂u + Q N(a),    c = E₂a + Q (2N(b) - N(u)),    E = e^{hL},  E₂ = e^{hL/2}
     u ← Eu + f₁ N(u) + 2f₂ (N(a) + N(b)) + f₃ N(c)

@@ -5,18 +5,20 @@
 ω(x, y, t)  vorticity v_x - u_y of the velocity u = (u, v); ψ stream function; ν viscosity > 0.
 n           forcing wavenumber: the body force is sin(ny) along x, its curl -n cos(ny). There is no drag.
 
-Convention: fields are Fourier coefficients as in `solvers.fourier`, (..., 2K + 1, K + 1); `num_modes` is K, the
-highest wavenumber along each axis, counted *after* dealiasing: products are formed on at least 3K + 1 points
-along each axis, the 2/3 rule, so that they are exact in the modes kept.
+Convention: fields are Fourier coefficients as in `solvers.fourier`, (..., 2K + 1, K + 1); `num_modes` is K,
+the highest wavenumber along each axis, counted *after* dealiasing: products are formed on at least 3K + 1
+points along each axis, the 2/3 rule, so that they are exact in the modes kept.
 
 Advection needs four transforms, not five: because u is free of divergence,
 
     u·∇ω = (∂_xx - ∂_yy)(uv) + ∂_xy(v² - u²).
 
-This module has what the two integrators share, `solvers.kolmogorov_etdrk4` and `solvers.kolmogorov_split_step`.
+This module has what the two integrators share, `solvers.kolmogorov_etdrk4` and
+`solvers.kolmogorov_split_step`.
 
-Expect: from the law calvello_kolmogorov of `solvers.laws` at ν = 1/70 a developed flow at t = 11 whose spectrum
-falls to 2e-6 of its leading mode at k = 64. It is chaotic: errors grow, and single precision is off by 1e-3.
+Expect: from the law calvello_kolmogorov of `solvers.laws` at ν = 1/70 a developed flow at t = 11 whose
+spectrum falls to 2e-6 of its leading mode at k = 64. It is chaotic: errors grow, and single precision is off
+by 1e-3.
 Sources: Chandler and Kerswell 2013, J. Fluid Mech. 722, 554; Calvello et al. 2024, arXiv:2406.06486, 6.2.3.
 """
 
@@ -82,7 +84,9 @@ def tendency(
     return advection + tables.force, (abs(u) + abs(v)).max(axis=(1, 2))
 
 
-def _values(spectrum: Complex[Array, "lanes columns rows"], points: int) -> Float[Array, "lanes points points"]:
+def _values(
+    spectrum: Complex[Array, "lanes columns rows"], points: int
+) -> Float[Array, "lanes points points"]:
     """On the grid of points × points; only the columns that are not zero are transformed along y."""
     num_modes = spectrum.shape[1] - 1
     gap = jnp.zeros((*spectrum.shape[:2], points - 2 * num_modes - 1), spectrum.dtype)
@@ -118,12 +122,10 @@ def march(
     initial: Complex[np.ndarray, "batch rows_in columns_in"],
     times: tuple[float, ...],
     advance: Callable,
-    step: float,
 ) -> Complex[np.ndarray, "batch times rows columns"]:
-    """Observe the samples at `times`: LANES at a time, interval by interval.
+    """Observe the samples at `times`: LANES at a time, interval by interval. What blows up is not finite.
 
-    advance(spectrum, duration, tables, points) gives the spectra, (LANES, K + 1, 2K + 1), a while later; `step`
-    is named in the message of a run that blows up.
+    advance(spectrum, duration, tables, points) gives the spectra, (LANES, K + 1, 2K + 1), a while later.
     """
     check_times(times)
     check_initial(initial.reshape(len(initial), -1), NAME)
@@ -139,11 +141,14 @@ def march(
         for observation, duration in enumerate(np.diff(times, prepend=0.0)):
             spectrum = advance(spectrum, float(duration), tables, points)
             result[block, observation] = np.asarray(spectrum).swapaxes(1, 2)
-    result = result[:batch]
+    return result[:batch]
+
+
+def check_solution(result: Complex[np.ndarray, "batch times rows columns"], step: float) -> None:
+    """Raise a SolverError where a sample blew up, with the step it was solved with, or is not resolved."""
     shorter = f"use a shorter step (now {step:g}), which the modes kept can follow stably"
-    check_finite(result.reshape(batch, -1), NAME, shorter)
-    _check_tail(result, f"use more num_modes (now {num_modes})")
-    return result
+    check_finite(result.reshape(len(result), -1), NAME, shorter)
+    _check_tail(result, f"use more num_modes (now {result.shape[-1] - 1})")
 
 
 def check_times(times: tuple[float, ...]) -> None:

@@ -1,13 +1,13 @@
 """Kolmogorov flow by the split-step scheme of the papers' data; `solvers.kolmogorov` has the equation.
 
-Method (Chandler and Kerswell 2013, J. Fluid Mech. 722, 554): Crank-Nicolson for viscosity, Heun's predictor and
-corrector for advection and forcing N. A step of size h:
+Method (Chandler and Kerswell 2013, J. Fluid Mech. 722, 554): Crank-Nicolson for viscosity, Heun's predictor
+and corrector for advection and forcing N. A step of size h:
 
     (1 - hνΔ/2) ω* = (1 + hνΔ/2) ω + h N(ω)
     (1 - hνΔ/2) ω′ = (1 + hνΔ/2) ω + h/2 (N(ω) + N(ω*))
 
-The step follows the flow: h = courant · Δx / max(|u| + |v|), no longer than `largest_step`, and cut to meet each
-observation time. Second order: the companion of `solvers.kolmogorov_etdrk4`, not its rival.
+The step follows the flow: h = courant · Δx / max(|u| + |v|), no longer than `largest_step`, and cut to meet
+each observation time. Second order: the companion of `solvers.kolmogorov_etdrk4`, not its rival.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex, Float
 
-from solvers.kolmogorov import Flow, check_parameters, march, tendency
+from solvers.kolmogorov import Flow, check_parameters, check_solution, march, tendency
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,9 @@ class KolmogorovSplitStep:
         self, initial: Complex[np.ndarray, "batch rows_in columns_in"], times: tuple[float, ...]
     ) -> Complex[np.ndarray, "batch times rows columns"]:
         """As `KolmogorovEtdrk4.solve`."""
-        return march(self, initial, times, self._advance, self.largest_step)
+        solution = march(self, initial, times, self._advance)
+        check_solution(solution, self.largest_step)
+        return solution
 
     def _advance(self, spectrum, duration: float, tables: Flow, points: int):
         real = tables.laplacian.dtype.type

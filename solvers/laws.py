@@ -1,7 +1,7 @@
 """The laws of the two papers' inputs, by name.
 
-A covariance is σ²(-Δ + τ²)^{-γ}: here `sigma` is σ, not σ². Zero mean means that the constant mode is absent, as
-the papers and their public data have it.
+A covariance is σ²(-Δ + τ²)^{-γ}: here `sigma` is σ, not σ². Zero mean means that the constant mode is absent,
+as the papers and their public data have it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Law:
-    """A named Gaussian law: `domain` is "circle", "square" (Neumann) or "torus"; `source` is where it stands."""
+    """A named Gaussian law on a `domain`: "circle", "square" (Neumann) or "torus"; `source` says where."""
 
     domain: str
     sigma: float

@@ -5,18 +5,19 @@
 x        intensity of the convection; y, z: the temperature differences it makes, across and upwards.
 σ, ρ, β  Prandtl number, Rayleigh number over its critical value, geometric factor: 10, 28, 8/3.
 
-Method: steps end at every observation time, and are no longer than `step`. In each, of size h, the solution is
-its own Taylor polynomial, x(t_n + h) = Σ_k X_k, whose terms follow from the equation one after the other:
+Method: steps end at every observation time, and are no longer than `step`. In each, of size h, the solution
+is its own Taylor polynomial, x(t_n + h) = Σ_k X_k, whose terms follow from the equation one after the other:
 
     X_{k+1} = h/(k+1) · σ(Y_k - X_k)
     Y_{k+1} = h/(k+1) · (ρX_k - Y_k - Σ_j X_j Z_{k-j})
     Z_{k+1} = h/(k+1) · (Σ_j X_j Y_{k-j} - βZ_k)
 
-The error is of order h^K for K = `order`; the last terms, |X_K| and so on, summed over the steps, estimate what
-the polynomials leave out.
+The error is of order h^K for K = `order`; the last terms, |X_K| and so on, summed over the steps, estimate
+what the polynomials leave out.
 
-Expect: with the defaults relative errors near 1e-9 on [0, 2], for initial states of the size of the attractor. The model
-is chaotic: what is left out grows by e^{0.9t}, so that t beyond 30 is out of reach of float64.
+Expect: with the defaults relative errors near 1e-9 on [0, 2], for initial states of the size of the
+attractor. The model is chaotic: what is left out grows by e^{0.9t}, so that t beyond 30 is out of reach of
+float64.
 Good values: a longer step wants a higher order. A sample has the same bits in any batch: LANES trajectories
 are advanced at a time, the missing ones zero.
 Source: Lorenz 1963, J. Atmos. Sci. 20, 130; the task: Calvello et al. 2024, arXiv:2406.06486, section 6.1.
@@ -112,7 +113,7 @@ def _integrate(
     parameters: Float[Array, "3"],
     order: int,
 ) -> tuple[Float[Array, "lanes 3 times"], Float[Array, " lanes"], Float[Array, " lanes"]]:
-    """States after `ends` steps; over all steps, the sum of the last terms' magnitudes and the largest state."""
+    """States after `ends` steps; over all steps, the sum of the last terms' sizes and the largest state."""
     sigma, rho, beta = parameters
 
     def step(carry, size):
@@ -153,10 +154,6 @@ def solve_diffrax(
 ) -> Float[np.ndarray, "batch 3 times"]:
     """The same by an independent, adaptive integrator: diffrax's Dopri8. The check, not the method."""
     import diffrax
-    import jax
-    import jax.numpy as jnp
-
-    import solvers.double_precision  # noqa: F401  (switches JAX to float64)
 
     def rate(time, state, parameters):
         x, y, z = state

@@ -1,4 +1,4 @@
-"""Sets of times at which trajectories on [0, T] are observed (Calvello et al. 2024, arXiv:2406.06486, 6.1)."""
+"""Sets of times at which trajectories on [0, T] are observed (Calvello et al. 2024, section 6.1)."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ _STREAM = 0x74696D6573  # keeps the random times apart from the draws of the sam
 
 
 def uniform(step: float, final_time: float) -> Nodes:
-    """0, Δt, 2Δt, … below T, as public code has them: 200 times for Δt = 0.01, T = 2. T itself is left out."""
+    """0, Δt, 2Δt, … below T, as public code has them: 200 times for Δt = 0.01, T = 2, without T itself."""
     _check_step(step, final_time)
     # A whole number of steps, but for rounding, must not let T in.
     count = int(np.ceil(final_time / step - 1e-9))

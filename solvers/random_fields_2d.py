@@ -23,7 +23,8 @@ class PeriodicGaussianField2d:
     sigma, tau, gamma  as on the circle; γ > 1 for a finite pointwise variance as K grows.
     zero_mean    True: the constant mode is absent.
     num_modes    K, the highest wavenumber drawn along each axis; a grid of n points shows those below n/2.
-    orthonormal  True: s is the standard deviation of the coefficient of an L²-orthonormal eigenfunction, c = 1/L.
+    orthonormal  True: s is the standard deviation of the coefficient of an L²-orthonormal eigenfunction, c =
+    1/L.
                  False: c = 1, as in public generators, which drop the 1/L; the field is then L times larger.
     length       L.
     """
@@ -40,7 +41,7 @@ class PeriodicGaussianField2d:
         check_law(self)
 
     def coefficients(self, seed: int, split: int, index: int) -> Complex[np.ndarray, "rows columns"]:
-        """Fourier coefficients of sample `index` of split number `split`, laid out as in `solvers.fourier`."""
+        """Fourier coefficients of sample `index` of split number `split`, as in `solvers.fourier`."""
         rows, columns, mirrored = _torus_order(self.num_modes)
         # The constant mode takes its two deviates even where it is absent.
         deviates = standard_normal(seed, split, index, 2 * (len(rows) + 1)).reshape(-1, 2)
@@ -98,7 +99,7 @@ class NeumannGaussianField:
         return _square_deviations(self)
 
     def variance(self) -> float:
-        """Pointwise variance of the truncated field, averaged over the square (near its edges it is larger)."""
+        """Pointwise variance of the truncated field, averaged over the square (larger near its edges)."""
         return float((self.standard_deviations() ** 2).sum())
 
 
@@ -111,7 +112,7 @@ def _square_order(modes: int) -> Int[np.ndarray, " coefficients"]:
 
 @lru_cache(maxsize=8)
 def _torus_order(num_modes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows and columns of one of each pair ±k ≠ 0 in the order of drawing, and the rows of the pairs at k_x = 0.
+    """Rows and columns of one of each pair ±k ≠ 0 in the order of drawing, and those rows at k_x = 0.
 
     Shell m has the wavenumbers with max(|k_x|, |k_y|) = m.
     """

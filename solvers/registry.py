@@ -1,6 +1,7 @@
 """Every discretisation of this room, once: the tests of `tests/solvers/test_registry.py` run for each line.
 
-Closed forms (`solvers.cole_hopf`, `solvers.controlled_ode`) have no order of convergence, and tests of their own.
+Closed forms (`solvers.cole_hopf`, `solvers.controlled_ode`) have no order of convergence, and tests of their
+own.
 """
 
 SOLVERS = (

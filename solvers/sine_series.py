@@ -1,4 +1,4 @@
-"""Functions on the unit square that vanish on its boundary, as sine series: from a fine grid to a coarser one.
+"""Functions on the unit square that vanish on its boundary, as sine series: from fine grid to coarse.
 
     u(x, y) = Σ_{k, l = 1}^{n-2} c[l, k] sin πkx sin πly
 

@@ -9,7 +9,7 @@ import pandas
 import torch
 
 from datasets.files import write_arrays, write_json
-from datasets.loading import load_samples, read_card
+from datasets.loading import load_samples, read_card, stored_points
 from datasets.settings import settings_hash
 from models.build import build
 from training import checkpoints
@@ -75,7 +75,7 @@ def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus
         operator.load_state_dict(checkpoint["operator"])
         operator.to(device)
     count = description["training"]["test_samples"]
-    test = {points: load_samples(card, points, "test", count) for points in facts["grids"]["points"]}
+    test = {points: load_samples(card, points, "test", count) for points in stored_points(facts)}
     errors, kept = evaluate(operator, test, device, shown_samples(count, facts["seed"]))
     write_table(errors, folder / "errors.csv")
     write_arrays(folder / "predictions.npz", kept, compressed=True)

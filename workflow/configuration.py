@@ -17,7 +17,6 @@ from datasets.tasks import TASKS
 from models.settings import resolve
 from training.settings import TrainingSettings
 
-
 TRAINED_ON = ("burgers",)  # equations whose operators the models of models/ can learn
 
 

@@ -13,6 +13,6 @@ with job(snakemake):
     folder = Path(snakemake.output[0]).parent
     card, preview = snakemake.input.card, snakemake.input.preview
     draw_dataset_gallery(card, preview, folder / "dataset_gallery.svg")
-    draw_truth_budget(card, preview, folder / "truth_budget.svg")
+    draw_truth_budget(card, folder / "truth_budget.svg")
     draw_dataset_spectra(card, preview, folder / "dataset_spectra.svg")
     draw_dataset_histograms(card, preview, folder / "dataset_histograms.svg")
