@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from solvers.fourier import check_points
 from solvers.grid import Nodes, check_restriction
 from solvers.laws import LAWS
 from solvers.observation_times import explicit, random_times, two_rates, uniform
@@ -21,7 +22,10 @@ class _Settings(BaseModel):
 
 
 class GaussianLaw(_Settings):
-    """Gaussian random field N(0, σ²(-Δ + τ²I)^{-γ}): the name of a law of solvers/laws.py, or its numbers."""
+    """Gaussian random field N(0, σ²(-Δ + τ²I)^{-γ}): by the `name` of a law, by numbers, or both.
+
+    Numbers beside a name replace those of the named law.
+    """
 
     sigma: float = Field(gt=0, description="σ, the field's amplitude")
     tau: float = Field(ge=0, description="τ, the inverse correlation length")
@@ -35,16 +39,17 @@ class GaussianLaw(_Settings):
 
 
 def _law_on(domain: str):
-    """A law given by its name is replaced by its numbers, so that equal laws are equal settings."""
+    """The name of a law is replaced by its numbers, so that equal laws are equal settings."""
 
     def resolve(value: Any) -> Any:
-        if not isinstance(value, str):
+        if not isinstance(value, dict) or "name" not in value:
             return value
         names = [name for name, law in LAWS.items() if law.domain == domain]
-        if value not in names:
-            raise ValueError(f"unknown law '{value}' on the {domain}; accepted: {', '.join(names)}")
-        law = LAWS[value]
-        return {key: getattr(law, key) for key in GaussianLaw.model_fields}
+        if value["name"] not in names:
+            raise ValueError(f"unknown law '{value['name']}' on the {domain}; accepted: {', '.join(names)}")
+        law = LAWS[value["name"]]
+        numbers = {key: getattr(law, key) for key in GaussianLaw.model_fields}
+        return numbers | {key: other for key, other in value.items() if key != "name"}
 
     return BeforeValidator(resolve)
 
@@ -105,7 +110,7 @@ class BurgersDataset(_SpaceDataset):
     viscosity: float = Field(0.1 / (2 * math.pi), gt=0, description="ν")
     final_time: float = Field(1.0, gt=0, description="time at which the solution is observed")
     initial_law: Annotated[GaussianLaw, _law_on("circle"), Field(validate_default=True)] = Field(
-        "cao_burgers", description="law of the initial velocity: a name or numbers"
+        {"name": "cao_burgers"}, description="law of the initial velocity: a name, numbers, or both"
     )
     resolutions: Annotated[list[int], Field(min_length=1)] = Field(
         [512, 2048, 8192], description="points of the grids on which every sample is stored"
@@ -145,7 +150,7 @@ class _DarcySettings(_SpaceDataset):
     """Darcy flow -∇·(a∇p) = 1 on the unit square, p = 0 on its boundary."""
 
     law: Annotated[GaussianLaw, _law_on("square"), Field(validate_default=True)] = Field(
-        "cao_darcy", description="law of the field behind the coefficient: a name or numbers"
+        {"name": "cao_darcy"}, description="law of the field behind the coefficient: a name, numbers, or both"
     )
     push_forward: Literal["level_set", "lognormal"] = Field(
         "level_set", description="coefficient from field: above or below zero, or the exponential"
@@ -231,7 +236,7 @@ class KolmogorovDataset(_SpaceDataset):
         1, ge=1, description="targets kept, lead_time apart; with more than one a window is stored as well"
     )
     initial_law: Annotated[GaussianLaw, _law_on("torus"), Field(validate_default=True)] = Field(
-        "calvello_kolmogorov", description="law of the initial vorticity: a name or numbers"
+        {"name": "calvello_kolmogorov"}, description="law of the initial vorticity: a name, numbers, or both"
     )
     resolutions: Annotated[list[int], Field(min_length=1)] = Field(
         [416], description="points along each side of the grids stored"
@@ -251,6 +256,8 @@ class KolmogorovDataset(_SpaceDataset):
             raise ValueError(
                 f"num_modes {self.num_modes} do not reach the forcing wavenumber {self.forcing_wavenumber}"
             )
+        for points in self.resolutions:
+            check_points(points)
         return self
 
 

@@ -1,23 +1,13 @@
-"""The report: one self-contained page with the table, the figures, the data behind them and their origin.
+"""The report: one self-contained page with the table, the figures, the data behind them and their origin."""
 
-The page loads nothing: figures are inlined as data, style and script are part of it. It can be mailed,
-archived and printed.
-"""
-
-import base64
-import os
 from pathlib import Path
 
-import jinja2
 import pandas as pd
 
-from figures.errors import ResultError
+from figures.page import inlined_figure, render, split_card
 from figures.reported import differences
 from figures.results import Run, present, read_json, read_runs
-from figures.table import as_html, duration, headline, milli
-
-TEMPLATES = Path(__file__).parent / "templates"
-MEDIA_TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
+from figures.table import as_html, duration, headline
 
 
 def write_report(
@@ -38,29 +28,23 @@ def write_report(
     """
     loaded = read_runs(runs)
     comparison = pd.read_csv(present(Path(table)))
-    page = (
-        _environment()
-        .get_template("report.html.j2")
-        .render(
-            title=title,
-            command=command,
-            summary=summarise(loaded, comparison),
-            told_apart=differences_from_paper(loaded),
-            headline=as_html(*headline(comparison)),
-            seeds=sorted({run.seed for run in loaded}),
-            samples=int(comparison["samples"].max()),
-            several_resolutions=comparison["test_resolution"].nunique() > 1,
-            comparison=comparison.to_dict("records"),
-            figures=[_figure(*figure) for figure in figures],
-            cards=[split_card(read_json(card), Path(card).name) for card in cards],
-            runs=loaded,
-            provenance=provenance,
-        )
+    render(
+        "report.html.j2",
+        output,
+        title=title,
+        command=command,
+        summary=summarise(loaded, comparison),
+        told_apart=differences_from_paper(loaded),
+        headline=as_html(*headline(comparison)),
+        seeds=sorted({run.seed for run in loaded}),
+        samples=int(comparison["samples"].max()),
+        several_resolutions=comparison["test_resolution"].nunique() > 1,
+        comparison=comparison.to_dict("records"),
+        figures=[inlined_figure(*figure) for figure in figures],
+        cards=[split_card(read_json(card), Path(card).name) for card in cards],
+        runs=loaded,
+        provenance=provenance,
     )
-    output = Path(output)
-    unfinished = output.with_name(output.name + ".unfinished")
-    unfinished.write_text(page, encoding="utf-8")
-    os.replace(unfinished, output)
 
 
 def summarise(runs: list[Run], comparison: pd.DataFrame) -> str:
@@ -90,44 +74,6 @@ def differences_from_paper(runs: list[Run]) -> list[str]:
         for words in differences(run.facts, run.cost):
             told[f"{run.label}: {words}" if "parameters" in words else words] = None
     return list(told)
-
-
-def split_card(card: dict, file: str) -> dict:
-    """A dataset card with its truth budget taken to the front."""
-    rest = {key: value for key, value in card.items() if key != "truth_budget"}
-    return {"name": card.get("dataset", file), "truth_budget": card.get("truth_budget"), "rest": rest}
-
-
-def _figure(path: str | Path, title: str, caption: str) -> dict[str, str]:
-    path = present(Path(path))
-    if path.suffix not in MEDIA_TYPES:
-        raise ResultError(f"{path} is no {' or '.join(MEDIA_TYPES)} file: give the report one of these")
-    data = base64.b64encode(path.read_bytes()).decode()
-    return {"title": title, "caption": caption, "source": f"data:{MEDIA_TYPES[path.suffix]};base64,{data}"}
-
-
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"milli": milli, "duration": duration, "words": _words, "value": _value}
-    return environment
-
-
-def _words(key: str) -> str:
-    return str(key).replace("_", " ")
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return "—" if value is None else str(value)
 
 
 def _count(number: int, noun: str) -> str:

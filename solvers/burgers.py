@@ -36,6 +36,7 @@ import numpy as np
 from jaxtyping import Array, Complex, Float
 
 import solvers.double_precision  # noqa: F401  (switches JAX to float64)
+from solvers.fourier import product_points
 from solvers.resolved import check_finite, check_initial, check_tail, refuse
 
 NAME = "Burgers split-step"
@@ -150,18 +151,3 @@ def check_parameters(solver) -> None:
     for name in ("num_modes", "num_steps"):
         if getattr(solver, name) < 1:
             raise ValueError(f"{name} must be at least 1, got {getattr(solver, name)}")
-
-
-def product_points(num_modes: int) -> int:
-    """Smallest even number from 3K + 1 on without prime factors above 5: fast for the FFT."""
-    points = 3 * num_modes + 1
-    while points % 2 or _largest_factor(points) > 5:
-        points += 1
-    return points
-
-
-def _largest_factor(number: int) -> int:
-    for prime in (2, 3, 5):
-        while number % prime == 0:
-            number //= prime
-    return number

@@ -71,6 +71,24 @@ def coefficients_of_2d(
     return np.stack(result).reshape(*batch, points - 1, half)
 
 
+def product_points(num_modes: int) -> int:
+    """Points on which products of K modes are exact in these (the 2/3 rule) and the FFT is fast.
+
+    The smallest even number from 3K + 1 on without prime factors above 5.
+    """
+    points = 3 * num_modes + 1
+    while points % 2 or _largest_factor(points) > 5:
+        points += 1
+    return points
+
+
 def check_points(points: int) -> None:
     if points < 2 or points % 2:
         raise ValueError(f"a periodic grid has an even number of points, at least 2; got {points}")
+
+
+def _largest_factor(number: int) -> int:
+    for prime in (2, 3, 5):
+        while number % prime == 0:
+            number //= prime
+    return number

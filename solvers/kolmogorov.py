@@ -31,7 +31,7 @@ import numpy as np
 from jaxtyping import Array, Complex, Float
 
 import solvers.double_precision  # noqa: F401  (switches JAX to float64)
-from solvers.burgers import product_points
+from solvers.fourier import product_points
 from solvers.resolved import check_finite, check_initial, refuse
 
 NAME = "Kolmogorov flow"

@@ -37,8 +37,12 @@ def edited(project):
 
 def test_a_fresh_copy_plans_every_job(project):
     assert project.fresh_plan == {
-        "all": 1, "recipe_burgers": 1, "solve_burgers": 2, "seal_burgers": 1, "train": 6, "evaluate": 6,
-        "yardsticks": 1, "compare": 1, "draw_figures": 1, "report": 1,
+        "all": 1, "recipe_burgers": 1, "train": 6, "evaluate": 6, "yardsticks": 1, "compare": 1,
+        "draw_figures": 1, "report": 1, "draw_dataset": 4, "dataset_page": 4,
+        "solve_burgers": 2, "seal_burgers": 1, "preview_burgers": 1,
+        "solve_darcy_cao": 2, "seal_darcy_cao": 1, "preview_darcy_cao": 1,
+        "solve_lorenz63_yz": 1, "seal_lorenz63_yz": 1, "preview_lorenz63_yz": 1,
+        "solve_kolmogorov": 2, "seal_kolmogorov": 1, "preview_kolmogorov": 1,
     }  # fmt: skip
 
 
@@ -66,6 +70,15 @@ def test_tables_come_as_csv_latex_and_html(project):
     assert {row["test_resolution"] for row in rows if row["key"] == "fno"} == {"64", "128"}
     assert all(float(row["mean"]) > 0 for row in rows if row["key"] != "unstable")
     assert "\\toprule" in (folder / "table.tex").read_text()
+
+
+@pytest.mark.parametrize("dataset", ["burgers", "darcy_cao", "lorenz63_yz"])
+def test_every_dataset_has_its_page(project, dataset):
+    page = (project.folder / f"results/test/datasets/{dataset}.html").read_text()
+    assert not re.search(r'(src|href)="(?!#|data:)', page)
+    assert page.count("data:image/svg+xml") == 4
+    for words in (f"-R solve_{dataset}", "Truth budget", "snakemake --cores 2", "against"):
+        assert words in page
 
 
 def test_a_diverged_run_is_told_and_does_not_stop_the_pipeline(project):
@@ -104,7 +117,10 @@ def test_editing_a_source_reruns_what_depends_on_it(project, edited, name, old, 
 
 def test_one_dataset_is_made_again_alone_and_bit_for_bit(project):
     before = project.contents("data")
-    assert project.planned("-R", "solve_burgers") == {"all": 1, "solve_burgers": 4, "seal_burgers": 1}
+    again = {"solve_burgers": 4, "seal_burgers": 1}
+    assert project.planned("datasets", "-R", "solve_burgers") == {"datasets": 1, **again}
+    pages = {"preview_burgers": 1, "draw_dataset": 1, "dataset_page": 1}
+    assert project.planned("-R", "solve_burgers") == {"all": 1, **again, **pages}
     project.build("-R", "solve_burgers")
     assert project.contents("data") == before
     assert project.planned() == {}

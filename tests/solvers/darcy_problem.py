@@ -13,7 +13,7 @@ from solvers.random_fields_2d import NeumannGaussianField
 
 @lru_cache
 def manufactured(points, kind="nodes"):
-    """Coefficient, source and pressure: p = sin(πx) sin(2πy), a = 1 + s x y + (1 - s) cos²(πy/2), five values s."""
+    """Coefficient, source, pressure: p = sin(πx) sin(2πy), a = 1 + s x y + (1 - s) cos²(πy/2), five s."""
     axis = Grid(kind, points).coordinates
     y, x = np.meshgrid(axis, axis, indexing="ij")
     coefficients, sources, pressures = [], [], []

@@ -79,7 +79,7 @@ def vorticities():
 
 @lru_cache
 def by_exponax(final_time, num_steps):
-    """The same flow by an independent package; it counts the points of the grid, and keeps modes below 1/3."""
+    """The same flow by an independent package; it keeps the modes below a third of the points."""
     stepper = exponax.stepper.KolmogorovFlowVorticity(
         2,
         2 * np.pi,

@@ -12,7 +12,7 @@ import numpy as np
 class SolverProblem:
     """A small problem with a known solution.
 
-    inputs       refinement → the solver's input, float64 or complex128, (batch, ...) with five samples or more.
+    inputs       refinement → the solver's input, float64 or complex128, (batch, ...), five samples or more.
     solve        (input, refinement) → solutions (batch, ...); refinement is a number of steps or of points.
     reference    refinement → solutions that the solver did not make: closed form, manufactured, independent.
     refinements  three or more, growing, in the regime where the error follows its order.

@@ -33,7 +33,8 @@ def test_the_papers_setting_is_what_the_paper_says():
     experiment, dataset = configuration.experiments["burgers"], configuration.datasets["burgers"]
     assert experiment.resolutions == [512, 2048, 8192]
     assert experiment.seeds == [1127802]
-    assert (dataset.samples.train, dataset.samples.test) == (1024, 100)
+    assert (dataset.samples.train, dataset.samples.test) == (1848, 100)
+    assert experiment.samples.train == 1024
     assert experiment.training.epochs == 100
     assert experiment.training_at == {8192: {"batch_size": 4}}
     assert dataset.viscosity == pytest.approx(0.1 / (2 * 3.141592653589793), rel=1e-15)
@@ -59,7 +60,7 @@ def test_the_papers_setting_is_what_the_paper_says():
         ),
         (
             {"datasets": {"burgers": {"equation": "burger"}}},
-            "datasets.burgers.equation: input should be 'burgers', got 'burger'",
+            "datasets.burgers.equation: unknown equation 'burger'; did you mean 'burgers'? accepted: ",
         ),
         (
             {"datasets": {"burgers": {"resolutions": [512, 16384]}}},
@@ -72,12 +73,69 @@ def test_the_papers_setting_is_what_the_paper_says():
             "nested sizes: 4096, 2048, 1024, ...",
         ),
         (
-            {"datasets": {"burgers": {"initial_law": {"gama": 2}}}},
+            {"datasets": {"burgers": {"initial_law": {"name": "cao_burgers", "gama": 2}}}},
             "datasets.burgers.initial_law.gama: unknown key 'gama'; did you mean 'gamma'?",
         ),
         (
-            {"datasets": {"burgers": {"samples": {"test": 0}}}},
-            "datasets.burgers.samples.test: input should be greater than or equal to 1, got 0",
+            {"datasets": {"burgers": {"samples": {"test": -1}}}},
+            "datasets.burgers.samples.test: input should be greater than or equal to 0, got -1",
+        ),
+        (
+            {"datasets": {"controlled_ode": {"samples": {"train": 0, "validation": 0, "test": 0}}}},
+            "datasets.controlled_ode.samples: a dataset has at least one sample",
+        ),
+        (
+            {"datasets": {"burgers": {"num_modes": 4096}}},
+            "datasets.burgers: num_modes 4096 is above the grid: 8192 points carry modes below 4096",
+        ),
+        (
+            {"datasets": {"darcy_cao": {"law": {"name": "cao_darci"}}}},
+            "datasets.darcy_cao.law: unknown law 'cao_darci' on the square; accepted: cao_darcy, ",
+        ),
+        (
+            {"datasets": {"darcy_cao": {"below": 0}}},
+            "datasets.darcy_cao.below: input should be greater than 0, got 0",
+        ),
+        (
+            {"datasets": {"darcy_cao": {"resolutions": [512]}}},
+            "datasets.darcy_cao: resolution 512 is above the finest grid, 421 points",
+        ),
+        (
+            {"datasets": {"darcy_cao": {"grid": "cell_centres"}}},
+            "datasets.darcy_cao: pressure on cell centres cannot be restricted; accepted there: "
+            "solved_on_each_grid",
+        ),
+        (
+            {"datasets": {"darcy_cao_inverse": {"coarse": [37, 71]}}},
+            "datasets.darcy_cao_inverse: 37 nodes are not nested in 141: 140 intervals, 36",
+        ),
+        (
+            {
+                "datasets": {
+                    "lorenz63_y": {"observations": {"mine": {"kind": "explicit", "times": [0, 1, 1]}}}
+                }
+            },
+            "datasets.lorenz63_y: observations.mine: positions must increase, but 1 follows 1",
+        ),
+        (
+            {"datasets": {"lorenz63_y": {"observations": {"mine": {"step": 3}}}}},
+            "datasets.lorenz63_y: observations.mine: ",
+        ),
+        (
+            {"datasets": {"lorenz63_y": {"observations": {"mine": {"kind": "random"}}}}},
+            "datasets.lorenz63_y.observations.mine: times of kind random take count, and no other key",
+        ),
+        (
+            {"datasets": {"kolmogorov": {"num_modes": 4, "forcing_wavenumber": 5}}},
+            "datasets.kolmogorov: num_modes 4 do not reach the forcing wavenumber 5",
+        ),
+        (
+            {"datasets": {"kolmogorov": {"resolutions": [64, 65]}}},
+            "datasets.kolmogorov: a periodic grid has an even number of points, at least 2; got 65",
+        ),
+        (
+            {"experiments": {"burgers": {"dataset": "darcy_cao"}}},
+            "experiments.burgers.dataset: 'darcy_cao' solves equation darcy; models train on burgers so far",
         ),
         (
             {"models": {"fno": {"architecture": "fno1"}}},
@@ -123,6 +181,21 @@ def test_bad_configuration_is_one_readable_line(change, message):
     with pytest.raises(ConfigurationError, match=re.escape(message)) as caught:
         load_configuration(merged(DEFAULT, change))
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_an_overlay_drops_a_dataset_with_null():
+    configuration = load_configuration(merged(DEFAULT, {"datasets": {"kolmogorov": None}}))
+    assert "kolmogorov" not in configuration.datasets
+    assert "darcy_cao" in configuration.datasets
+
+
+def test_laws_given_by_name_and_by_numbers_are_one_setting():
+    def law(**numbers):
+        change = {"datasets": {"darcy_cao": {"law": numbers}}}
+        return load_configuration(merged(DEFAULT, change)).datasets["darcy_cao"].law
+
+    assert law(name="cao_darcy") == law(sigma=1.0, tau=3.0, gamma=2.0)
+    assert law(name="cao_darcy", tau=6.0) == law(sigma=1.0, tau=6.0, gamma=2.0)
 
 
 def test_a_missing_part_and_several_faults_have_a_line_each():

@@ -60,7 +60,7 @@ rule report:
         captions=f"{workflow.basedir}/workflow/report/captions.yaml",
         templates=[
             f"{workflow.basedir}/figures/templates/{file}"
-            for file in ("report.html.j2", "report.css", "report.js", "references.bib")
+            for file in ("report.html.j2", "macros.html.j2", "report.css", "report.js", "references.bib")
         ],
     output:
         page=f"{EXPERIMENT}/report.html",
