@@ -8,10 +8,12 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
+from datasets.errors import DatasetError
 from datasets.settings import DatasetSettings, GaussianLaw, ObservationTimes, SplitSizes
 from figures.reported_vs_ours import write_reported_vs_ours
 from models.settings import ARCHITECTURES
 from training.settings import TrainingSettings
+from workflow import dataset_measurements
 from workflow.configuration import Configuration, Experiment, Model, SampleCounts
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,9 +84,21 @@ def _type(annotation: object) -> str:
     )
 
 
+def put_between(page: Path, name: str, content: str) -> None:
+    """Replace what stands between the comments `name:begin` and `name:end` of a page."""
+    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
+    after = rest.partition(end)[2]
+    page.write_text(f"{before}{begin}\n{content}\n{end}{after}", encoding="utf-8")
+
+
 def main() -> None:
-    """Write the pages; the comparison with the paper only where the paper's runs are."""
+    """Write the pages; measurements only where the datasets are, the comparison only where the runs are."""
     (ROOT / "docs/configuration.md").write_text(configuration_page(), encoding="utf-8")
+    try:
+        put_between(ROOT / "docs/datasets.md", "measured", dataset_measurements.tables(ROOT))
+    except (DatasetError, FileNotFoundError):
+        print(f"docs/datasets.md is left as it is: make its datasets with `{dataset_measurements.COMMAND}`")
     runs = sorted(path.parent for path in (ROOT / "results/cao2021/burgers").glob("*/n*/seed*/run.json"))
     if runs:
         why = ROOT / "docs/why-they-differ.md"

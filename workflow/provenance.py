@@ -30,10 +30,15 @@ def provenance() -> dict[str, str]:
     """Revision, machine and library versions, for the report."""
     return {
         "git revision": git_revision(),
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPU cores",
+        "machine": machine(),
         "Python": platform.python_version(),
         **{name: version(name) for name in LIBRARIES},
     }
+
+
+def machine() -> str:
+    """The machine in a few words."""
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPU cores"
 
 
 def git_revision() -> str:
