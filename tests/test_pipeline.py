@@ -7,6 +7,8 @@ import re
 import pytest
 from pipeline_project import Project
 
+from workflow import dataset_measurements
+
 RUN = "results/test/burgers/{model}/n64/seed1127802"
 
 
@@ -79,6 +81,17 @@ def test_every_dataset_has_its_page(project, dataset):
     assert page.count("data:image/svg+xml") == 4
     for words in (f"-R solve_{dataset}", "Truth budget", "snakemake --cores 2", "against"):
         assert words in page
+
+
+def test_the_measurements_of_the_docs_come_from_cards_and_logs(project, monkeypatch):
+    monkeypatch.setattr(dataset_measurements, "MEASURED", "config/test.yaml")
+    monkeypatch.setattr(dataset_measurements, "PAPERS", ("config/cao2021.yaml",))
+    tables = dataset_measurements.tables(project.folder)
+    (card,) = (project.folder / "data/darcy_cao").glob("*[0-9a-f].json")
+    largest = json.loads(card.read_text())["truth_budget"]["against_direct_solve"]["largest_relative_l2"]
+    assert re.search(rf"`darcy_cao` \| against direct solve \| 8 \| .* \| {largest:.1e} \|", tables)
+    assert re.search(r"`darcy_cao` \| 33², 17² \| 8 \|", tables)
+    assert re.search(r"`config/cao2021.yaml` \| `burgers` \| 2,048 \|", tables)
 
 
 def test_a_diverged_run_is_told_and_does_not_stop_the_pipeline(project):

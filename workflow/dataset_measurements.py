@@ -1,4 +1,4 @@
-"""What the datasets of config/full_resolution.yaml cost and how wrong they are, as tables for docs/datasets.md.
+"""What the datasets of config/full_resolution.yaml cost and how wrong they are: tables of docs/datasets.md.
 
 Everything is read from the cards and from what the generation jobs left in logs/.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from pathlib import Path
 
 import yaml
@@ -36,15 +37,15 @@ def tables(root: Path) -> str:
     return "\n\n".join(
         [
             f"Made by `{COMMAND}` on {machine()}; written by `make docs`.",
-            "What making them took. Job time is the sum over generation jobs, from start to end; core seconds a "
-            "sample leave out imports and compilation.",
+            "What making them took. Job time is the sum over generation jobs, from start to end; core "
+            "seconds a sample leave out imports and compilation.",
             _costs(made, costs),
-            "How wrong they are: relative L² errors of the stored solutions, median and largest over the samples "
-            "checked.",
+            "How wrong they are: relative L² errors of the stored solutions, median and largest over the "
+            "samples checked.",
             _budgets(root, made),
-            "What the papers' full sizes take, predicted from these core seconds (a dataset that is not above from "
-            "the one of the same equation). Disk is what the arrays hold before compression. GPU-hours: not "
-            "measured.",
+            "What the papers' full sizes take, predicted from these core seconds (of a dataset that is not "
+            "above, from the one of the same equation). Disk is what the arrays hold before compression. "
+            "GPU-hours: not measured.",
             _predictions(root, made, costs),
         ]
     )
@@ -57,7 +58,7 @@ def _plan(root: Path, overlay: str) -> Plan:
 
 
 def _cost(root: Path, dataset: DatasetPlan) -> dict[str, float]:
-    """Seconds of all generation jobs, and core seconds a sample where batches were measured."""
+    """Seconds of all generation jobs, and core seconds a sample (NaN where no job had a second batch)."""
     job_seconds, samples, core_seconds = 0.0, 0, 0.0
     for shard in range(dataset.settings.num_shards):
         log = root / "logs" / f"solve_{dataset.name}" / f"{dataset.base.name}-{shard}"
@@ -66,7 +67,8 @@ def _cost(root: Path, dataset: DatasetPlan) -> dict[str, float]:
         cost = json.loads(Path(f"{log}.cost.json").read_text(encoding="utf-8"))
         samples += cost["samples"]
         core_seconds += cost["core_seconds"]
-    return {"job_seconds": job_seconds, "core_seconds_a_sample": core_seconds / samples}
+    each = core_seconds / samples if samples else math.nan
+    return {"job_seconds": job_seconds, "core_seconds_a_sample": each}
 
 
 def _costs(made: dict[str, DatasetPlan], costs: dict) -> str:
@@ -96,13 +98,11 @@ def _predictions(root: Path, made: dict[str, DatasetPlan], costs: dict) -> str:
     rows = ["| configuration | dataset | samples | core-hours | disk |", "|---|---|---|---|---|"]
     for overlay in PAPERS:
         for name, dataset in _plan(root, overlay).datasets.items():
-            settings = dataset.settings
+            settings, count = dataset.settings, dataset.settings.samples.total
             like = name if name in made else _same_equation(settings.equation, made)
-            hours = settings.samples.total * costs[like]["core_seconds_a_sample"] / 3600
-            size = settings.samples.total * build_task(settings).layout.bytes_per_sample
-            rows.append(
-                f"| `{overlay}` | `{name}` | {settings.samples.total:,} | {hours:.2g} | {size / 2**30:.2g} GB |"
-            )
+            hours = count * costs[like]["core_seconds_a_sample"] / 3600
+            size = count * build_task(settings).layout.bytes_per_sample / 2**30
+            rows.append(f"| `{overlay}` | `{name}` | {count:,} | {hours:.2g} | {size:.2g} GB |")
     return "\n".join(rows)
 
 

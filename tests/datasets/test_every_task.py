@@ -70,5 +70,11 @@ def test_the_preview_holds_samples_spectra_and_histograms(equation, card, tmp_pa
         counts = preview[f"histogram/{name}/counts"]
         assert counts.sum() > 0
         assert len(preview[f"histogram/{name}/edges"]) == len(counts) + 1
-    has_spectra = any(key.startswith("spectrum/") for key in preview)
-    assert has_spectra == (equation not in ("lorenz63", "controlled_ode"))
+        if len(preview[f"dims/{name}"]):
+            assert np.all(preview[f"spectrum/{name}/low"] <= preview[f"spectrum/{name}/high"])
+
+
+def test_at_times_that_are_not_equally_spaced_there_is_no_spectrum(tmp_path):
+    settings = small("controlled_ode", observations={"random": {"kind": "random", "count": 30}})
+    write_preview(make_dataset(tmp_path, settings), tmp_path / "preview.npz")
+    assert not [name for name in np.load(tmp_path / "preview.npz") if name.startswith("spectrum/")]

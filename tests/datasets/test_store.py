@@ -15,9 +15,9 @@ from datasets.card import seal
 from datasets.errors import DatasetError
 from datasets.files import readable_disk_errors, sole_writer, write_atomically, write_json
 from datasets.generation import generate_shard
+from datasets.layout import Layout, Variable, grid_facts, grid_from_facts, space_group
 from datasets.loading import load_samples
 from datasets.settings import BurgersDataset, settings_hash
-from datasets.layout import Layout, Variable, grid_facts, grid_from_facts, space_group
 from datasets.store import read_array, write_shard
 from datasets.tasks import build_task
 from solvers.grid import Grid, Nodes
