@@ -1,6 +1,6 @@
 """What the page of a dataset shows of a store: a few samples, spectra, histograms. Small, and an .npz.
 
-For each stored variable v (on the first grid that holds it), with its role "input" or "target":
+For each stored variable v (on the finest grid that holds it), with its role "input" or "target":
 
     samples                              labels of the samples shown
     input/v or target/v                  the samples shown, (samples, ...)
@@ -43,7 +43,7 @@ def write_preview(card_path: Path, output: Path) -> None:
     count = min(MEASURED, card["samples"][split])
     content = {"samples": np.array([f"{split} {index}" for index in range(min(SHOWN, count))])}
     seen = set()
-    for group, facts in card["groups"].items():
+    for group, facts in sorted(card["groups"].items(), key=_points, reverse=True):
         if seen.issuperset(facts["variables"]):
             continue
         arrays, grid = load_arrays(card_path, group, split, count), grid_from_facts(facts["grid"])
@@ -56,11 +56,18 @@ def write_preview(card_path: Path, output: Path) -> None:
     write_arrays(output, content, compressed=True)
 
 
+def _points(entry: tuple[str, dict]) -> int:
+    """Points of a group's grid. Sets of times count alike, and so keep their order: the first is shown."""
+    return entry[1]["grid"].get("points", 0)
+
+
 def _facts_of(name: str, values: np.ndarray, dims: list[str], grid: Grid | Nodes) -> dict[str, np.ndarray]:
     content = {f"dims/{name}": np.array(dims, dtype=str)}
     own = ("time",) if isinstance(grid, Nodes) else ("x", "y")
     content |= {f"axis/{name}/{dim}": grid.coordinates for dim in dims if dim in own}
-    content[f"histogram/{name}/counts"], content[f"histogram/{name}/edges"] = np.histogram(values, BINS)
+    content[f"histogram/{name}/counts"], content[f"histogram/{name}/edges"] = np.histogram(
+        values, int(np.clip(np.sqrt(values.size), 8, BINS))
+    )
     spectra = _spectra(values.astype(np.float64), grid)
     if spectra is not None:
         axis, wavenumbers, power = spectra

@@ -9,7 +9,7 @@ import numpy as np
 from figures.results import present, read_json
 
 ROLE_COLOURS = {"input": "#0072b2", "target": "#d55e00"}
-MORE_COLOURS = ("#00805e", "#b0418a", "#a87000", "#4b4fb5")  # second inputs and targets
+MORE_COLOURS = ("#00805e", "#b0418a", "#4b4fb5", "#a87000")  # second inputs and targets
 
 
 @dataclass(frozen=True)

@@ -36,22 +36,22 @@ def draw_truth_budget(card: str | Path, output: str | Path) -> list[Path]:
         )  # fmt: skip
     labels = [f"{_words(name)} ({entry['samples']:,} samples)" for name, entry in checks.items()]
     panel.set_yticks(range(len(checks)), labels, color=INK)
-    panel.set(ylim=(len(checks) - 0.4, -1.0), xscale="log", xlabel="relative L² error")
+    panel.set(ylim=(len(checks) - 0.4, -1.2), xscale="log", xlabel="relative L² error")
     panel.margins(x=0.12)
-    _line(panel, facts["stated_accuracy"], "stated accuracy")
+    _line(panel, facts["stated_accuracy"], "stated accuracy", 0)
     if "rounding_to_float32" in facts["truth_budget"]:
-        _line(panel, facts["truth_budget"]["rounding_to_float32"], "rounding to float32")
+        _line(panel, facts["truth_budget"]["rounding_to_float32"], "rounding to float32", 1)
     panel.spines["left"].set_visible(False)
     panel.tick_params(axis="y", length=0)
     grid_lines(panel, "x")
     return save(figure, output)
 
 
-def _line(panel, value: float, words: str) -> None:
+def _line(panel, value: float, words: str, height: int) -> None:
     panel.axvline(value, color=MUTED, lw=1, ls=(0, (4, 2)))
     panel.annotate(
-        f"{words} {value:.0e}", (value, -1.0), (4, -3), textcoords="offset points", va="top", fontsize=8,
-        color=MUTED,
+        f"{words} {value:.0e}", (value, -1.2), (4, -2 - 11 * height), textcoords="offset points", va="top",
+        fontsize=8, color=MUTED,
     )  # fmt: skip
 
 
