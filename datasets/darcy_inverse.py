@@ -11,8 +11,8 @@ import numpy as np
 from datasets.darcy import CoefficientLaw, solver_facts
 from datasets.layout import Group, Layout, Variable, space_group
 from datasets.settings import DarcyInverseDataset
-from datasets.stored import Stored, error_facts, relative_errors
-from solvers.darcy import DarcyFivePoint
+from datasets.stored import Stored, against_computed_again, error_facts, relative_errors
+from solvers.darcy import DarcyFivePoint, default_method
 from solvers.darcy_direct import solve_direct
 from solvers.grid import Grid
 
@@ -29,7 +29,12 @@ class DarcyInverse:
     def __init__(self, settings: DarcyInverseDataset):
         self.settings = settings
         self.draw = CoefficientLaw(settings)
-        self.solver = DarcyFivePoint(grid="nodes", face_mean=settings.face_mean, tolerance=settings.tolerance)
+        self.solver = DarcyFivePoint(
+            grid="nodes",
+            face_mean=settings.face_mean,
+            method=default_method(),
+            tolerance=settings.tolerance,
+        )
         pressure = Variable(INPUT, "pressure p, without noise")
         coefficient = Variable(TARGET, "mean permeability a over windows of nodes")
         self.layout = Layout(
@@ -60,12 +65,14 @@ class DarcyInverse:
 
     def truth_budget(self, stored: Stored) -> dict:
         """The solver's error against a sparse direct solution, in float64."""
-        samples = stored.names(stored.random_positions(DIRECT_SAMPLES))
+        positions = stored.random_positions(DIRECT_SAMPLES)
+        samples = stored.names(positions)
         coefficient = self.draw.coefficient(self.draw.fields(samples), self.settings.finest, "nodes")
         direct = solve_direct(coefficient, face_mean=self.settings.face_mean)
         return {
             "solved_on": f"n{self.settings.finest}",
             "against_direct_solve": error_facts(relative_errors(self.solver.solve(coefficient), direct)),
+            "stored_against_computed_again": against_computed_again(self, stored, positions),
             "rounding_to_float32": float(f"{np.finfo(np.float32).eps / 2:.1e}"),
         }
 

@@ -9,6 +9,7 @@ from datasets.settings import SPLITS, KolmogorovDataset
 from datasets.stored import Stored, error_facts, relative_errors
 from solvers.fourier import observe_2d
 from solvers.grid import Grid
+from solvers.kolmogorov import LANES
 from solvers.kolmogorov_etdrk4 import KolmogorovEtdrk4
 from solvers.kolmogorov_split_step import KolmogorovSplitStep
 from solvers.random_fields_2d import PeriodicGaussianField2d
@@ -21,7 +22,7 @@ class Kolmogorov:
     """Draws initial vorticities, lets the flow develop, and observes pairs or windows of it."""
 
     inputs, targets = (INPUT,), (TARGET,)
-    batch = 2
+    batch = max(2, LANES)
 
     def __init__(self, settings: KolmogorovDataset):
         self.settings = settings

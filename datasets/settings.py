@@ -221,6 +221,9 @@ class DarcyInverseDataset(_DarcySettings):
             for many, few in ((self.finest, fine), (fine, coarse)):
                 if (many - 1) % (few - 1):
                     raise ValueError(f"{few} nodes are not nested in {many}: {many - 1} intervals, {few - 1}")
+        grids = [*self.resolutions, *self.coarse]
+        if len(set(grids)) < len(grids):
+            raise ValueError(f"resolutions {self.resolutions} and coarse {self.coarse} name a grid twice")
         return self
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from datasets.errors import DatasetError
 from datasets.layout import Layout
 from datasets.store import read_array
 
@@ -35,6 +36,27 @@ class Stored:
         if isinstance(positions, range):
             return read_array(self.store, name, positions)
         return np.concatenate([read_array(self.store, name, range(p, p + 1)) for p in positions])
+
+
+def against_computed_again(task, stored: Stored, positions: list[int]) -> dict:
+    """Errors of what is stored in float32 against the same samples computed now: rounding, or it is damaged.
+
+    Where a task measures its solver in float64, this ties the stored numbers to what was measured.
+
+    Raises
+    ------
+    DatasetError
+        When an array is farther from what is computed than rounding explains.
+    """
+    again = task.compute(stored.names(positions))
+    errors = {name: relative_errors(stored.values(name, positions), again[name]) for name in again}
+    name, largest = max(((name, error.max()) for name, error in errors.items()), key=lambda pair: pair[1])
+    if not largest <= np.finfo(np.float32).eps:
+        raise DatasetError(
+            f"{stored.store} is not sealed: '{name}' differs by {largest:.1e} from the same samples computed "
+            "again; delete the store and make the dataset again"
+        )
+    return error_facts(np.max(list(errors.values()), axis=0))
 
 
 def relative_errors(values: np.ndarray, reference: np.ndarray) -> np.ndarray:

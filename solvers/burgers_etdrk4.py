@@ -51,7 +51,7 @@ class BurgersEtdrk4:
     viscosity: float
     final_time: float = 1.0
     num_modes: int = 48
-    num_steps: int = 96
+    num_steps: int = 104
     length: float = 1.0
 
     def __post_init__(self):

@@ -81,8 +81,10 @@ class DarcyFivePoint:
         points = coefficient.shape[-1]
         spacing = Grid(self.grid, points, dimension=2).spacing
         _check_positive(coefficient)
-        real = coefficient.dtype
-        sources = np.broadcast_to(np.asarray(source, real) * real.type(spacing**2), coefficient.shape)
+        sources = np.broadcast_to(np.asarray(source, coefficient.dtype), coefficient.shape)
+        # Solved for sources of size one, so that neither tiny nor zero ones are lost in the stopping test.
+        size = abs(sources).max(axis=(1, 2), keepdims=True)
+        sources = np.divide(sources, size, out=np.ones_like(coefficient), where=size > 0)
         if self.method == "sine":
             from solvers.darcy_sine import solve_batch
 
@@ -97,7 +99,7 @@ class DarcyFivePoint:
             f"the residual did not fall below {self.tolerance:.0e} in {MAX_ITERATIONS} iterations",
             "use a larger tolerance, or less contrast in the coefficient",
         )
-        return pressure
+        return pressure * (size * coefficient.dtype.type(spacing**2))
 
     def _multigrid(self, coefficient, sources):
         cells = self.grid == "cell_centres"

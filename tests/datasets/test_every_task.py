@@ -5,8 +5,11 @@ import json
 import numpy as np
 import pytest
 import xarray
-from dataset_fixtures import SMALL, make_dataset, small
+from dataset_fixtures import CODE, SMALL, make_dataset, small
 
+from datasets.card import seal
+from datasets.errors import DatasetError
+from datasets.generation import generate_shard
 from datasets.loading import load_arrays, read_card
 from datasets.preview import write_preview
 from datasets.tasks import TASKS, build_task
@@ -78,3 +81,15 @@ def test_at_times_that_are_not_equally_spaced_there_is_no_spectrum(tmp_path):
     settings = small("controlled_ode", observations={"random": {"kind": "random", "count": 30}})
     write_preview(make_dataset(tmp_path, settings), tmp_path / "preview.npz")
     assert not [name for name in np.load(tmp_path / "preview.npz") if name.startswith("spectrum/")]
+
+
+def test_a_store_that_holds_other_numbers_is_not_sealed(equation, tmp_path):
+    settings = small(equation)
+    task, store = build_task(settings), tmp_path / "store.zarr"
+    honest = task.compute
+    task.compute = lambda samples: {name: 1.01 * values for name, values in honest(samples).items()}
+    receipts = [tmp_path / f"{shard}.json" for shard in range(settings.num_shards)]
+    for shard, receipt in enumerate(receipts):
+        generate_shard(task, store, shard, receipt, CODE)
+    with pytest.raises(DatasetError, match="is not sealed"):
+        seal(build_task(settings), store, receipts, tmp_path / "store.json", CODE)
