@@ -165,7 +165,8 @@ def _resized(
     kept = min(num_modes, coefficients.shape[-1] - 1)
     result = np.zeros((len(coefficients), 2 * num_modes + 1, num_modes + 1), coefficients.dtype)
     result[:, : kept + 1, : kept + 1] = coefficients[:, : kept + 1, : kept + 1]
-    result[:, -kept:, : kept + 1] = coefficients[:, -kept:, : kept + 1]
+    if kept:
+        result[:, -kept:, : kept + 1] = coefficients[:, -kept:, : kept + 1]
     return result
 
 
