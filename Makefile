@@ -17,7 +17,7 @@ setup: .venv/installed
 
 demo: .venv/installed
 	$(BIN)/snakemake --cores all --resources gpu=$(GPUS) --configfile config/demo.yaml
-	@echo "The report is $(CURDIR)/results/demo/burgers/report.html"
+	@echo "The report is $(CURDIR)/results/demo/burgers/report.html; the datasets' pages are beside, in results/demo/datasets."
 
 test: .venv/installed
 	$(BIN)/python -m pytest

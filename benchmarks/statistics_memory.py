@@ -1,7 +1,7 @@
 """Memory and time of the statistics of a large store: `python benchmarks/statistics_memory.py`.
 
-Makes a store of 10,000 samples on 416 × 416 points in a temporary folder (about 7 GB before compression), then
-measures `datasets.statistics` in a process of its own.
+Makes a store of 10,000 samples on 416 × 416 points in a temporary folder (about 7 GB before compression),
+then measures `datasets.statistics` in a process of its own.
 """
 
 from __future__ import annotations

@@ -32,13 +32,15 @@ class Contestant:
 class Race:
     """A problem: `error(solutions)` is the largest relative L2 error of a contestant's solutions.
 
-    `missing` tells of peers that could not run here, and why.
+    The first contestant is ours, and the one that speed-ups refer to. `missing` tells of peers that could not
+    run here, and why. A long race has `most_rounds`.
     """
 
     title: str
     contestants: list[Contestant]
     error: Callable[[np.ndarray], float]
     missing: tuple[str, ...] = ()
+    most_rounds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def run_race(race: Race, rounds: int) -> list[Result]:
     """Every contestant once to warm up and to measure its error, then `rounds` interleaved rounds."""
     errors = [race.error(contestant.run()) for contestant in race.contestants]
     times: list[list[float]] = [[] for _ in race.contestants]
-    for _ in range(rounds):
+    for _ in range(min(rounds, race.most_rounds or rounds)):
         for contestant, measured in zip(race.contestants, times, strict=True):
             start = perf_counter()
             contestant.run()
@@ -65,3 +67,15 @@ def run_race(race: Race, rounds: int) -> list[Result]:
         Result(contestant, median(measured), min(measured), max(measured), error)
         for contestant, measured, error in zip(race.contestants, times, errors, strict=True)
     ]
+
+
+def error_against(reference: np.ndarray) -> Callable[[np.ndarray], float]:
+    """The measure of a race: largest relative L2 error among the samples that both arrays have."""
+
+    def error(solutions: np.ndarray) -> float:
+        samples = min(len(solutions), len(reference))
+        truth = reference[:samples].reshape(samples, -1)
+        distance = np.linalg.norm(solutions[:samples].reshape(samples, -1) - truth, axis=1)
+        return float((distance / np.linalg.norm(truth, axis=1)).max())
+
+    return error
