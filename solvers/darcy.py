@@ -76,12 +76,18 @@ class DarcyFivePoint:
         Raises
         ------
         SolverError
-            Where a coefficient is not positive, or conjugate gradients do not converge.
+            Where a coefficient is not positive, a source not finite, or conjugate gradients do not converge.
         """
         points = coefficient.shape[-1]
         spacing = Grid(self.grid, points, dimension=2).spacing
         _check_positive(coefficient)
         sources = np.broadcast_to(np.asarray(source, coefficient.dtype), coefficient.shape)
+        refuse(
+            ~np.isfinite(sources).all(axis=(1, 2)),
+            NAME,
+            "the source is not finite",
+            "check where it comes from",
+        )
         # Solved for sources of size one, so that neither tiny nor zero ones are lost in the stopping test.
         size = abs(sources).max(axis=(1, 2), keepdims=True)
         sources = np.divide(sources, size, out=np.ones_like(coefficient), where=size > 0)

@@ -319,6 +319,8 @@ def solve_sample(
     image = np.zeros((frame, frame), source.dtype)
     residual = source.copy()
     norm = np.sqrt(np.sum(source * source))
+    if norm == 0:
+        return pressure, 1
     size = norm
     previous = source.dtype.type(1)
     last_step = source.dtype.type(0)

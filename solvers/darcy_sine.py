@@ -120,7 +120,7 @@ def _solve(
         return step + 1, p, direction, residual, new, iterations
 
     z = precondition(right)
-    start = jnp.where((bound == 0)[:, 0, 0], 1, -1)
+    start = jnp.where((dot(right, right) == 0)[:, 0, 0], 1, -1)
     state = (0, jnp.zeros_like(right), z, right, dot(right, z), start)
     _, p, _, _, _, iterations = jax.lax.while_loop(unfinished, iterate, state)
     return p, jnp.maximum(iterations, 0)

@@ -16,16 +16,16 @@ def uniform(step: float, final_time: float) -> Nodes:
 
 
 def two_rates(step: float, final_time: float) -> Nodes:
-    """Δt, 2Δt, … up to T/2, then steps of 2Δt up to T (eq. 41).
+    """0, Δt, 2Δt, … up to T/2, then steps of 2Δt up to T (eq. 41).
 
-    The index set printed for the second half, n = 1, …, N/2 with times 2nΔt, would repeat the first half and
-    so is not meant; n = N/4 + 1, …, N/2 continues it to T, for Δt = T/N.
+    Printed are, for Δt = T/N, nΔt for n = 0, …, N/2 and then 2nΔt for n = N/2 + 1, …, 3N/4, which would jump
+    and run past T; n = N/4 + 1, …, N/2 is meant, which goes on to T.
     """
     _check_step(step, final_time)
     count = round(final_time / step)
     if count % 4 or abs(count * step - final_time) > 1e-9 * final_time:
         raise ValueError(f"two rates need a number of steps divisible by 4, got {final_time / step:g}")
-    steps = np.concatenate([np.arange(1, count // 2 + 1), 2 * np.arange(count // 4 + 1, count // 2 + 1)])
+    steps = np.concatenate([np.arange(count // 2 + 1), 2 * np.arange(count // 4 + 1, count // 2 + 1)])
     return Nodes(tuple(float(time) for time in step * steps))
 
 
@@ -48,5 +48,5 @@ def _check_step(step: float, final_time: float) -> None:
     for name, value in (("step", step), ("final_time", final_time)):
         if not value > 0:
             raise ValueError(f"{name} must be positive, got {value}")
-    if step > final_time / 2:
+    if step >= final_time:
         raise ValueError(f"step {step:g} leaves fewer than two times before {final_time:g}")

@@ -137,7 +137,9 @@ def _torus_deviations(field: PeriodicGaussianField2d) -> Float[np.ndarray, "rows
     along = np.arange(field.num_modes + 1)
     rows = np.concatenate([along, -along[:0:-1]])
     squares = (2 * np.pi / field.length) ** 2 * (rows[:, None] ** 2 + along**2)
-    return _deviations(field, squares) / (field.length if field.orthonormal else 1)
+    deviations = _deviations(field, squares) / (field.length if field.orthonormal else 1)
+    deviations.flags.writeable = False
+    return deviations
 
 
 def _deviations(field, eigenvalues: Float[np.ndarray, "rows columns"]) -> Float[np.ndarray, "rows columns"]:

@@ -30,6 +30,7 @@ def restrict_dirichlet(
         raise ValueError(
             f"{points_from} nodes cannot be restricted to {points}: a restriction has at most {points_from}"
         )
+    Grid("nodes", points)  # says what is wrong with the number of points
     edges = values[..., [0, -1], :], values[..., :, [0, -1]]
     if any(edge.any() for edge in edges):
         raise ValueError("a function with values on the boundary has no sine series")
