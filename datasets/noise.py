@@ -40,8 +40,8 @@ def add_noise(
     if level < 0:
         raise ValueError(f"the noise level must not be negative, got {level}")
     noisy = values.astype(np.float64)
-    for sample, index in zip(noisy, indices, strict=True):
+    for row, index in zip(range(len(noisy)), indices, strict=True):
         key = np.random.SeedSequence(seed, spawn_key=(_STREAM, SPLITS.index(split), index, realisation))
         draw = np.random.Generator(np.random.Philox(key)).standard_normal(values.shape[1:])
-        sample += level * deviation * draw
+        noisy[row] += level * deviation * draw
     return noisy

@@ -59,7 +59,7 @@ class KolmogorovEtdrk4:
             Where the initial field is not finite, or the run is not stable or not resolved.
         """
         solution = march(self, initial, times, self._advance)
-        step = self.step
+        step = min(self.step, max(np.diff(times, prepend=0.0)))
         for _ in range(HALVINGS):
             lost = ~np.isfinite(solution[:, -1]).all(axis=(1, 2))
             if not lost.any():
