@@ -77,7 +77,7 @@ def _costs(made: dict[str, DatasetPlan], costs: dict) -> str:
         cost = costs[name]
         rows.append(
             f"| `{name}` | {_stored_on(dataset.settings)} | {dataset.settings.samples.total:,} | "
-            f"{_duration(cost['job_seconds'])} | {cost['core_seconds_a_sample']:.2g} |"
+            f"{_duration(cost['job_seconds'])} | {_number(cost['core_seconds_a_sample'])} |"
         )
     return "\n".join(rows)
 
@@ -99,15 +99,16 @@ def _predictions(root: Path, made: dict[str, DatasetPlan], costs: dict) -> str:
     for overlay in PAPERS:
         for name, dataset in _plan(root, overlay).datasets.items():
             settings, count = dataset.settings, dataset.settings.samples.total
-            like = name if name in made else _same_equation(settings.equation, made)
-            hours = count * costs[like]["core_seconds_a_sample"] / 3600
+            hours = count * _core_seconds(name, settings.equation, made, costs) / 3600
             size = count * build_task(settings).layout.bytes_per_sample / 2**30
-            rows.append(f"| `{overlay}` | `{name}` | {count:,} | {hours:.2g} | {size:.2g} GB |")
+            rows.append(f"| `{overlay}` | `{name}` | {count:,} | {_number(hours)} | {size:.2g} GB |")
     return "\n".join(rows)
 
 
-def _same_equation(equation: str, made: dict[str, DatasetPlan]) -> str:
-    return next(name for name, dataset in made.items() if dataset.settings.equation == equation)
+def _core_seconds(name: str, equation: str, made: dict[str, DatasetPlan], costs: dict) -> float:
+    """Of a sample of this dataset; else of one of the same equation; NaN where nothing was measured."""
+    alike = [other for other, dataset in made.items() if dataset.settings.equation == equation]
+    return costs[name if name in made else alike[0]]["core_seconds_a_sample"] if alike else math.nan
 
 
 def _stored_on(settings) -> str:
@@ -118,3 +119,7 @@ def _stored_on(settings) -> str:
 
 def _duration(seconds: float) -> str:
     return f"{seconds / 60:.1f} min" if seconds >= 60 else f"{seconds:.0f} s"
+
+
+def _number(value: float) -> str:
+    return "—" if math.isnan(value) else f"{value:.2g}"

@@ -12,6 +12,7 @@ from statistics import median
 from time import perf_counter
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 
 @dataclass(frozen=True)
@@ -79,3 +80,13 @@ def error_against(reference: np.ndarray) -> Callable[[np.ndarray], float]:
         return float((distance / np.linalg.norm(truth, axis=1)).max())
 
     return error
+
+
+def one_thread(run: Callable[[], np.ndarray]) -> Callable[[], np.ndarray]:
+    """The same run with one thread for the linear algebra beneath NumPy, SciPy and peers in C."""
+
+    def limited() -> np.ndarray:
+        with threadpool_limits(1):
+            return run()
+
+    return limited
