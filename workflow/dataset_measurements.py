@@ -37,8 +37,9 @@ def tables(root: Path) -> str:
     return "\n\n".join(
         [
             f"Made by `{COMMAND}` on {machine()}; written by `make docs`.",
-            "What making them took. Job time is the sum over generation jobs, from start to end; core "
-            "seconds a sample leave out imports and compilation.",
+            "What making them took. Generating is the sum over generation jobs from start to end, sealing the "
+            "job that verifies the store and measures its errors; core seconds a sample leave out imports "
+            "and compilation.",
             _costs(made, costs),
             "How wrong they are: relative L² errors of the stored solutions, median and largest over the "
             "samples checked.",
@@ -58,26 +59,35 @@ def _plan(root: Path, overlay: str) -> Plan:
 
 
 def _cost(root: Path, dataset: DatasetPlan) -> dict[str, float]:
-    """Seconds of all generation jobs, and core seconds a sample (NaN where no job had a second batch)."""
-    job_seconds, samples, core_seconds = 0.0, 0, 0.0
+    """Seconds of all generation jobs and of sealing, and core seconds a sample (NaN where no job had a second batch)."""
+    generating, samples, core_seconds = 0.0, 0, 0.0
     for shard in range(dataset.settings.num_shards):
         log = root / "logs" / f"solve_{dataset.name}" / f"{dataset.base.name}-{shard}"
-        (row,) = csv.DictReader(Path(f"{log}.tsv").read_text(encoding="utf-8").splitlines(), delimiter="\t")
-        job_seconds += float(row["s"])
+        generating += _job_seconds(f"{log}.tsv")
         cost = json.loads(Path(f"{log}.cost.json").read_text(encoding="utf-8"))
         samples += cost["samples"]
         core_seconds += cost["core_seconds"]
     each = core_seconds / samples if samples else math.nan
-    return {"job_seconds": job_seconds, "core_seconds_a_sample": each}
+    sealing = _job_seconds(root / "logs" / f"seal_{dataset.name}" / f"{dataset.base.name}.tsv")
+    return {"generating": generating, "sealing": sealing, "core_seconds_a_sample": each}
+
+
+def _job_seconds(benchmark: str | Path) -> float:
+    """Duration of a job, from Snakemake's benchmark file."""
+    (row,) = csv.DictReader(Path(benchmark).read_text(encoding="utf-8").splitlines(), delimiter="\t")
+    return float(row["s"])
 
 
 def _costs(made: dict[str, DatasetPlan], costs: dict) -> str:
-    rows = ["| dataset | stored on | samples | job time | core seconds a sample |", "|---|---|---|---|---|"]
+    rows = [
+        "| dataset | stored on | samples | generating | sealing | core seconds a sample |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, dataset in made.items():
         cost = costs[name]
         rows.append(
             f"| `{name}` | {_stored_on(dataset.settings)} | {dataset.settings.samples.total:,} | "
-            f"{_duration(cost['job_seconds'])} | {_number(cost['core_seconds_a_sample'])} |"
+            f"{_duration(cost['generating'])} | {_duration(cost['sealing'])} | {_number(cost['core_seconds_a_sample'])} |"
         )
     return "\n".join(rows)
 

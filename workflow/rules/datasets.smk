@@ -53,6 +53,8 @@ for _dataset in plan.datasets.values():
             card=_dataset.card,
         log:
             f"logs/seal_{_dataset.name}/{_dataset.base.name}.log",
+        benchmark:
+            f"logs/seal_{_dataset.name}/{_dataset.base.name}.tsv"
         conda:
             "../../environment.yml"
         resources:
