@@ -37,9 +37,9 @@ def tables(root: Path) -> str:
     return "\n\n".join(
         [
             f"Made by `{COMMAND}` on {machine()}; written by `make docs`.",
-            "What making them took. Generating is the sum over generation jobs from start to end, sealing the "
-            "job that verifies the store and measures its errors; core seconds a sample leave out imports "
-            "and compilation.",
+            "What making them took. Generating is the sum over generation jobs from start to end, sealing "
+            "the job that verifies the store and measures its errors; core seconds a sample leave out "
+            "imports and compilation.",
             _costs(made, costs),
             "How wrong they are: relative L² errors of the stored solutions, median and largest over the "
             "samples checked.",
@@ -59,7 +59,7 @@ def _plan(root: Path, overlay: str) -> Plan:
 
 
 def _cost(root: Path, dataset: DatasetPlan) -> dict[str, float]:
-    """Seconds of all generation jobs and of sealing, and core seconds a sample (NaN where no job had a second batch)."""
+    """Seconds of generation and sealing jobs; core seconds a sample, NaN where no job had a second batch."""
     generating, samples, core_seconds = 0.0, 0, 0.0
     for shard in range(dataset.settings.num_shards):
         log = root / "logs" / f"solve_{dataset.name}" / f"{dataset.base.name}-{shard}"
@@ -87,7 +87,8 @@ def _costs(made: dict[str, DatasetPlan], costs: dict) -> str:
         cost = costs[name]
         rows.append(
             f"| `{name}` | {_stored_on(dataset.settings)} | {dataset.settings.samples.total:,} | "
-            f"{_duration(cost['generating'])} | {_duration(cost['sealing'])} | {_number(cost['core_seconds_a_sample'])} |"
+            f"{_duration(cost['generating'])} | {_duration(cost['sealing'])} | "
+            f"{_number(cost['core_seconds_a_sample'])} |"
         )
     return "\n".join(rows)
 

@@ -54,7 +54,8 @@ rule dataset_page:
         figures=[f"{DATASET_PAGES}/{{dataset}}/{figure}.svg" for figure in DATASET_FIGURES],
         captions=f"{workflow.basedir}/workflow/report/captions.yaml",
         templates=[
-            f"{workflow.basedir}/figures/templates/{file}" for file in ("dataset.html.j2", "macros.html.j2", "report.css", "references.bib")
+            f"{workflow.basedir}/figures/templates/{file}"
+            for file in ("dataset.html.j2", "macros.html.j2", "report.css", "references.bib")
         ],
     output:
         page=f"{DATASET_PAGES}/{{dataset}}.html",
