@@ -19,8 +19,9 @@ demo: .venv/installed
 	$(BIN)/snakemake --cores all --resources gpu=$(GPUS) --configfile config/demo.yaml
 	@echo "The report is $(CURDIR)/results/demo/burgers/report.html; the datasets' pages are beside, in results/demo/datasets."
 
+# Two processes, a file each at a time: the pipeline's tests alone take half of the time.
 test: .venv/installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -37,9 +38,12 @@ format: .venv/installed
 docs: .venv/installed
 	$(BIN)/python -m workflow.documentation
 
-# Timings against peers and between our own, into docs/performance.md. Takes minutes; wants a quiet machine.
+# Timings against peers and between our own, into docs/performance.md. Takes a quarter of an hour; wants a quiet
+# machine.
 bench: .venv/installed
-	$(BIN)/python benchmarks/attention.py --output docs/performance.md
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[bench]"
+	$(BIN)/python -m benchmarks.attention --output docs/performance.md
+	$(BIN)/python -m benchmarks.solvers --output docs/performance.md
 
 environment.yml: pyproject.toml constraints.txt .venv/installed
 	$(BIN)/python -m workflow.environment

@@ -1,6 +1,6 @@
 """Milliseconds of a training step of the one-dimensional transformers, and of the Fourier neural operator.
 
-    python benchmarks/attention.py [--output docs/performance.md]
+    python -m benchmarks.attention [--output docs/performance.md]
 
 One thread, float32, batch 8, the paper's sizes (Cao 2021, arXiv:2105.14995, Example 1). Steps of all models
 are interleaved, so that a busy machine slows them alike: read the ratios to galerkin, not the milliseconds.
@@ -13,8 +13,8 @@ from time import perf_counter
 
 import torch
 
+from benchmarks.tables import machine, replaced, table
 from models.build import build
-from training.devices import device_name
 
 MODELS = {
     "galerkin": ("transformer1d", {"attention": "galerkin"}),
@@ -26,15 +26,14 @@ MODELS = {
 }
 
 
-HEADER = """\
-# Performance
+SECTION = """\
+## Training steps
 
-Written by `make bench` (`python benchmarks/attention.py --output docs/performance.md`); do not edit.
+One training step (forward, backward, Adam) of the one-dimensional operators at the paper's widths, by
+`python -m benchmarks.attention`: float32, batch {arguments.batch}, one thread; {machine}. Median of
+{arguments.repetitions} interleaved steps; the machine is shared, so read the ratios.
 
-One training step (forward, backward, Adam) of the one-dimensional operators at the paper's widths: float32,
-batch {arguments.batch}, one thread of {machine}. Median of {arguments.repetitions} interleaved steps;
-the machine is shared, so read the ratios.
-
+{table}
 """
 
 
@@ -70,19 +69,19 @@ def main() -> None:
     parser.add_argument("--points", type=int, nargs="+", default=[512, 2048], help="grid sizes")
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--repetitions", type=int, default=7)
-    parser.add_argument("--output", type=Path, help="also write the table to this markdown file")
+    parser.add_argument("--output", type=Path, help="write the table into this Markdown page")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
 
-    lines = ["| n | model | ms a step | relative to galerkin |", "|---|---|---|---|"]
+    rows = []
     for n in arguments.points:
         times = measure(n, arguments.batch, arguments.repetitions)
-        lines += [f"| {n} | {name} | {t:.0f} | {t / times['galerkin']:.2f} |" for name, t in times.items()]
-    table = "\n".join(lines)
-    print(table)
+        rows += [(str(n), name, f"{t:.0f}", f"{t / times['galerkin']:.2f}") for name, t in times.items()]
+    header = ("n", "model", "ms a step", "relative to galerkin")
+    section = SECTION.format(arguments=arguments, machine=machine(), table=table(header, rows))
+    print(section)
     if arguments.output:
-        machine = device_name(torch.device("cpu"))
-        arguments.output.write_text(HEADER.format(arguments=arguments, machine=machine) + table + "\n")
+        arguments.output.write_text(replaced(arguments.output.read_text(), "attention", section))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,102 @@
+"""Gaussian random fields in two dimensions: drawn, and evaluated on a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.fft
+
+from benchmarks.solvers.race import Contestant, Race, error_against, one_thread
+from solvers.cosine_series import observe_cosine
+from solvers.fourier import observe_2d
+from solvers.laws import LAWS
+from solvers.random_fields_2d import NeumannGaussianField, PeriodicGaussianField2d
+
+REMARK = (
+    "A sample is drawn from its law and evaluated. Peers evaluate the same coefficients, which we draw "
+    "for them, by one transform of the whole array. Reference: the series summed term by term at some "
+    "points, in extended precision."
+)
+PACKAGES = ("numpy", "scipy")
+SAMPLES = 16
+COMPARED = 4  # samples
+COORDINATES = [0, 1, 17, 100, 211, 300, 415]  # of the points compared, along each axis
+PI = np.arccos(np.longdouble(-1))  # NumPy's own is in double precision
+
+
+def races() -> list[Race]:
+    return [neumann(421), periodic(416)]
+
+
+def neumann(points: int) -> Race:
+    law = LAWS["cao_darcy"]
+    field = NeumannGaussianField(law.sigma, law.tau, law.gamma, num_modes=points - 1)
+    scale = np.full(points, np.sqrt(0.5))  # dctn counts every cosine but the first and last twice
+    scale[[0, -1]] = 1, np.sqrt(2.0)
+    scale = np.outer(scale, scale)
+    angles = PI / (points - 1) * np.outer(COORDINATES, np.arange(points))
+    basis = np.sqrt(np.longdouble(2)) * np.cos(angles)
+    basis[:, 0] = 1
+    reference = np.stack([basis @ draw @ basis.T for draw in drawn(field, COMPARED)])
+    return race(
+        f"Neumann field on {points} × {points} nodes",
+        field,
+        reference,
+        {
+            "two matrix products": lambda draw: observe_cosine(draw, points, "nodes"),
+            "SciPy dctn": lambda draw: scipy.fft.dctn(scale * draw, type=1),
+        },
+    )
+
+
+def periodic(points: int) -> Race:
+    law = LAWS["calvello_kolmogorov"]
+    modes = points // 2 - 1
+    field = PeriodicGaussianField2d(
+        law.sigma, law.tau, law.gamma, num_modes=modes, orthonormal=law.orthonormal
+    )
+
+    def spectrum(draw: np.ndarray) -> np.ndarray:
+        """With the modes that a grid cannot tell apart, which are zero."""
+        full = np.zeros((points, modes + 2), complex)
+        full[: modes + 1, :-1], full[-modes:, :-1] = draw[: modes + 1], draw[-modes:]
+        return full
+
+    signed = np.concatenate([np.arange(modes + 1), np.arange(-modes, 0)])
+    angles = 2 * PI / points * np.array(COORDINATES)
+    rows, columns = np.exp(1j * np.outer(angles, signed)), np.exp(1j * np.outer(angles, np.arange(modes + 1)))
+    columns[:, 1:] *= 2
+    reference = np.stack([(rows @ draw @ columns.T).real for draw in drawn(field, COMPARED)])
+    return race(
+        f"Periodic field on {points} × {points} points",
+        field,
+        reference,
+        {
+            "transforms by axis": lambda draw: observe_2d(draw, points),
+            "NumPy irfft2": lambda draw: np.fft.irfft2(spectrum(draw), s=(points, points), norm="forward"),
+            "SciPy irfft2": lambda draw: scipy.fft.irfft2(spectrum(draw), s=(points, points), norm="forward"),
+        },
+    )
+
+
+def race(title: str, field, reference: np.ndarray, ways: dict[str, Callable]) -> Race:
+    """The ways to evaluate a sample, the first of them ours."""
+    ours = next(iter(ways))
+    contestants = [
+        Contestant(
+            name,
+            one_thread(lambda way=way: np.stack([way(draw) for draw in drawn(field, SAMPLES)])),
+            SAMPLES,
+            "one thread",
+            ours=name == ours,
+        )
+        for name, way in ways.items()
+    ]
+    compare = error_against(reference)
+    here = np.ix_(range(COMPARED), COORDINATES, COORDINATES)
+    return Race(title, contestants, lambda solutions: compare(solutions[here]))
+
+
+def drawn(field, samples: int) -> list[np.ndarray]:
+    return [field.coefficients(0, 0, index) for index in range(samples)]

@@ -1,0 +1,198 @@
+"""Trajectories observed at times 0.01 apart, up to 2: Lorenz-63 and the controlled equation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import diffrax
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+import torchdiffeq
+from scipy.integrate import solve_ivp
+
+from benchmarks.solvers.race import Contestant, Race, error_against
+from solvers.controlled_ode import ControlledOde, draw_control
+from solvers.lorenz63 import Lorenz63, initial_condition
+from solvers.observation_times import uniform
+
+REMARK = (
+    "Trajectories at 200 times; slow peers get fewer. Peers have the loosest of a few tolerances, or "
+    "the longest of a few steps, that reach the error; torchdiffeq's dopri5 is as in the papers' public "
+    "code: default tolerance, float32; a second thread slows it. Reference: SciPy's DOP853 at its "
+    "tightest tolerance, on some of the trajectories, in short steps, because interpolating between "
+    "them is its less accurate part."
+)
+PACKAGES = ("diffrax", "jax", "numpy", "scipy", "torch", "torchdiffeq")
+TIMES = uniform(0.01, 2.0)
+BATCH = 8000
+SOME = 2000  # trajectories of a slow peer, enough to fill its vectors
+COMPARED = 32
+FEW = 8
+TIGHTEST = 2.3e-14  # SciPy raises smaller relative tolerances to this
+
+
+def races() -> list[Race]:
+    return [lorenz(), controlled()]
+
+
+def lorenz() -> Race:
+    initial = np.stack([initial_condition(0, 0, index) for index in range(BATCH)])
+    ours, columns = Lorenz63(), np.ascontiguousarray(initial.T)
+
+    def rate(stack: Callable) -> Callable:
+        """The right-hand side, with components put together by `stack`."""
+
+        def right_hand_side(time, state, parameters=None):
+            x, y, z = state
+            return stack([10 * (y - x), x * (28 - z) - y, x * y - 8 / 3 * z])
+
+        return right_hand_side
+
+    def by_torch(method: str, threads: int, dtype: torch.dtype = torch.float64, **setting) -> Contestant:
+        start = torch.tensor(columns, dtype=dtype)
+        return torchdiffeq_contestant(rate(torch.stack), start, method, threads, setting)
+
+    def by_diffrax(solver: diffrax.AbstractSolver, **setting) -> Contestant:
+        return diffrax_contestant(rate(jnp.stack), jnp.asarray(initial), None, solver, **setting)
+
+    def by_scipy(samples: int, tolerance: float, largest_step: float = np.inf) -> np.ndarray:
+        return dop853([(rate(list), state) for state in initial[:samples]], tolerance, largest_step)
+
+    contestants = [
+        Contestant(
+            "Taylor series",
+            lambda: ours.solve(initial, TIMES),
+            BATCH,
+            f"order {ours.order}, step {ours.step}",
+            ours=True,
+        ),
+        by_diffrax(diffrax.Dopri8(), tolerance=1e-10),
+        by_torch("dopri8", 1, tolerance=1e-12),
+        by_torch("rk4", 1, step=0.01 / 15),
+        by_torch("dopri5", 1, torch.float32),
+        by_torch("dopri5", 2, torch.float32),
+        Contestant("SciPy DOP853", lambda: by_scipy(FEW, 1e-10), FEW, "tolerance 1e-10"),
+    ]
+    return Race("Lorenz-63", contestants, error_against(by_scipy(COMPARED, TIGHTEST, 0.005)))
+
+
+def controlled() -> Race:
+    draws = [draw_control(0, 0, index) for index in range(BATCH)]
+    amplitudes, frequencies = (np.stack(part) for part in zip(*draws, strict=True))
+    angular = np.pi * frequencies
+    slopes, start = amplitudes * angular, 1.0
+    ours = ControlledOde(start)
+
+    def by_torch(method: str, threads: int, dtype: torch.dtype = torch.float64, **setting) -> Contestant:
+        slope, omega = torch.tensor(slopes, dtype=dtype), torch.tensor(angular, dtype=dtype)
+
+        def rate(time, state):
+            return torch.sin(state) * (slope * torch.cos(omega * time)).sum(1)
+
+        states = torch.full((BATCH,), start, dtype=dtype)
+        return torchdiffeq_contestant(rate, states, method, threads, setting)
+
+    def by_diffrax(solver: diffrax.AbstractSolver, **setting) -> Contestant:
+        def rate(time, state, parameters):
+            slope, omega = parameters
+            return jnp.sin(state) * jnp.sum(slope * jnp.cos(omega * time))
+
+        parameters = jnp.asarray(slopes[:SOME]), jnp.asarray(angular[:SOME])
+        return diffrax_contestant(rate, jnp.full(SOME, start), parameters, solver, **setting)
+
+    def by_scipy(samples: int, tolerance: float, largest_step: float = np.inf) -> np.ndarray:
+        def rate(slope: np.ndarray, omega: np.ndarray) -> Callable:
+            return lambda time, state: np.sin(state) * np.dot(slope, np.cos(omega * time))
+
+        pairs = zip(slopes[:samples], angular[:samples], strict=True)
+        return dop853([(rate(*pair), [start]) for pair in pairs], tolerance, largest_step)[:, 0]
+
+    contestants = [
+        Contestant(
+            "closed form",
+            lambda: ours.solve(amplitudes, frequencies, TIMES)[1],
+            BATCH,
+            "any times",
+            ours=True,
+        ),
+        by_diffrax(diffrax.Dopri8(), tolerance=2e-10),
+        by_torch("dopri8", 1, tolerance=1e-11),
+        by_torch("rk4", 1, step=0.001),
+        by_torch("dopri5", 1, torch.float32),
+        Contestant("SciPy DOP853", lambda: by_scipy(FEW, 1e-10), FEW, "tolerance 1e-10"),
+    ]
+    return Race("Controlled equation", contestants, error_against(by_scipy(COMPARED, TIGHTEST, 0.0025)))
+
+
+def torchdiffeq_contestant(
+    rate: Callable, start: torch.Tensor, method: str, threads: int, setting: dict
+) -> Contestant:
+    """`setting` is one of `tolerance`, `step`, or nothing, for torchdiffeq's default tolerance."""
+    times = torch.tensor(TIMES.coordinates, dtype=start.dtype)
+    options = {"step_size": setting["step"]} if "step" in setting else None
+    tolerances = (
+        {"rtol": setting["tolerance"], "atol": setting["tolerance"]} if "tolerance" in setting else {}
+    )
+
+    def run() -> np.ndarray:
+        torch.set_num_threads(threads)
+        with torch.no_grad():
+            states = torchdiffeq.odeint(rate, start, times, method=method, options=options, **tolerances)
+        return states.transpose(0, -1).numpy()
+
+    precision = str(start.dtype).removeprefix("torch.")
+    note = f"{described(setting)}, {precision}, {threads} thread{'s' * (threads > 1)}"
+    return Contestant(f"torchdiffeq {method}", run, BATCH, note)
+
+
+def diffrax_contestant(
+    rate: Callable, start, parameters, solver: diffrax.AbstractSolver, **setting
+) -> Contestant:
+    """Vectorised over the trajectories; `setting` is a `tolerance` or a `step`."""
+    adaptive = "tolerance" in setting
+    controller = (
+        diffrax.PIDController(rtol=setting["tolerance"], atol=setting["tolerance"])
+        if adaptive
+        else diffrax.ConstantStepSize()
+    )
+
+    def trajectory(state, parameters):
+        return diffrax.diffeqsolve(
+            diffrax.ODETerm(rate),
+            solver,
+            t0=0.0,
+            t1=TIMES.positions[-1],
+            dt0=1e-3 if adaptive else setting["step"],
+            y0=state,
+            args=parameters,
+            saveat=diffrax.SaveAt(ts=jnp.asarray(TIMES.coordinates)),
+            stepsize_controller=controller,
+        ).ys.T
+
+    solve = jax.jit(jax.vmap(trajectory))
+    name = f"diffrax {type(solver).__name__}"
+    return Contestant(name, lambda: np.asarray(solve(start, parameters)), len(start), described(setting))
+
+
+def dop853(problems: list[tuple[Callable, np.ndarray]], tolerance: float, largest_step: float) -> np.ndarray:
+    """SciPy, one trajectory after the other."""
+    solutions = [
+        solve_ivp(
+            rate,
+            (0.0, TIMES.positions[-1]),
+            state,
+            "DOP853",
+            TIMES.coordinates,
+            rtol=tolerance,
+            atol=tolerance,
+            max_step=largest_step,
+        ).y
+        for rate, state in problems
+    ]
+    return np.stack(solutions)
+
+
+def described(setting: dict) -> str:
+    return ", ".join(f"{name} {value:.2g}" for name, value in setting.items()) or "default tolerance"
