@@ -5,10 +5,11 @@
 The φ are orthonormal on (0, 1) and have zero slope at its ends: eigenfunctions of the Laplacian with Neumann
 boundary conditions. Values are (..., y, x), on nodes (both ends) or on cell centres (see `solvers.grid`).
 
-A series may have more modes than the grid has points: it is evaluated there, not truncated. Evaluation is two
-matrix products, which at a few hundred points cost less than a fast cosine transform.
+A series may have more modes than the grid has points: it is evaluated there, not truncated. On the points of
+a grid a high mode is equal to a low one, up to its sign; coefficients are added up accordingly. What is left
+is a fast cosine transform, or two matrix products where the number of intervals has large prime factors.
 
-A sample has the same bits alone as in any batch: its products are its own.
+A sample has the same bits alone as in any batch: its transform is its own.
 """
 
 from functools import lru_cache
@@ -24,11 +25,13 @@ def observe_cosine(
     coefficients: Float[np.ndarray, "*batch modes modes"], points: int, kind: str
 ) -> Float[np.ndarray, "*batch points points"]:
     """Values on points × points `nodes` or `cell_centres`."""
+    Grid(_known(kind), points, dimension=2)  # says what is wrong with the number of points
     batch = coefficients.shape[:-2]
-    basis = _basis(points, _known(kind), coefficients.shape[-1]).astype(coefficients.dtype)
     values = np.empty((*batch, points, points), coefficients.dtype)
+    sum_up = _by_transform if _has_fast_transform(points, kind) else _by_products
     for sample in np.ndindex(*batch):
-        values[sample] = basis @ coefficients[sample] @ basis.T
+        amplitudes = _folded(_folded(coefficients[sample], points, kind).T, points, kind).T
+        values[sample] = sum_up(amplitudes, kind)
     return values
 
 
@@ -50,17 +53,59 @@ def cosine_coefficients_of(
     return result
 
 
+def _folded(
+    coefficients: Float[np.ndarray, "modes others"], points: int, kind: str
+) -> Float[np.ndarray, "points others"]:
+    """Amplitudes of cos πkx, k < points, along the first axis: a mode is added to its equal on the grid."""
+    modes = len(coefficients)
+    k = np.arange(modes)
+    if kind == "nodes":
+        k %= 2 * (points - 1)
+        low, amplitude = np.minimum(k, 2 * (points - 1) - k), np.full(modes, np.sqrt(2.0))
+    else:
+        k %= 4 * points
+        k = np.minimum(k, 4 * points - k)
+        low = np.minimum(k, 2 * points - k)
+        amplitude = np.sqrt(2.0) * np.sign(points - k)
+        low[k == points] = 0  # this mode is zero at every centre
+    amplitude[0] = 1
+    amplitude = amplitude.astype(coefficients.dtype)
+    result = np.zeros((points, coefficients.shape[1]), coefficients.dtype)
+    stride = points - (kind == "nodes")  # no two of so many neighbours fall together
+    for start in range(0, modes, stride):
+        some = slice(start, start + stride)
+        result[low[some]] += amplitude[some, None] * coefficients[some]
+    return result
+
+
+def _has_fast_transform(points: int, kind: str) -> bool:
+    length = 2 * (points - 1) if kind == "nodes" else points
+    return scipy.fft.next_fast_len(length) == length
+
+
+def _by_transform(
+    amplitudes: Float[np.ndarray, "points points"], kind: str
+) -> Float[np.ndarray, "points points"]:
+    halves = np.full(len(amplitudes), 0.5, amplitudes.dtype)  # the transform doubles all but the ends
+    halves[0] = 1
+    if kind == "nodes":
+        halves[-1] = 1
+    return scipy.fft.dctn(amplitudes * np.outer(halves, halves), 1 if kind == "nodes" else 3)
+
+
+def _by_products(
+    amplitudes: Float[np.ndarray, "points points"], kind: str
+) -> Float[np.ndarray, "points points"]:
+    cosines = _cosines(len(amplitudes), kind).astype(amplitudes.dtype)
+    return cosines @ amplitudes @ cosines.T
+
+
 @lru_cache(maxsize=16)
-def _basis(points: int, kind: str, modes: int) -> Float[np.ndarray, "points modes"]:
-    """φ_k(x_j). Angles are reduced as integers first, so that high modes lose no digits."""
-    Grid(kind, points, dimension=2)
+def _cosines(points: int, kind: str) -> Float[np.ndarray, "points points"]:
+    """cos πkx_j. Angles are reduced as integers first, so that high modes lose no digits."""
     half_turns = 2 * (points - 1) if kind == "nodes" else 4 * points
     positions = np.arange(points) if kind == "nodes" else 2 * np.arange(points) + 1
-    basis = np.sqrt(2.0) * np.cos(
-        2 * np.pi * (np.outer(positions, np.arange(modes)) % half_turns) / half_turns
-    )
-    basis[:, 0] = 1
-    return basis
+    return np.cos(2 * np.pi * (np.outer(positions, np.arange(points)) % half_turns) / half_turns)
 
 
 def _known(kind: str) -> str:
