@@ -1,4 +1,4 @@
-"""One layer of the encoder of Cao (2021, arXiv:2105.14995)."""
+"""The encoder of Cao (2021, arXiv:2105.14995), in any dimension."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,12 +13,12 @@ from models import attention as attentions
 
 
 def bind_attention(
-    attention: Literal["galerkin", "fourier", "softmax", "linear"],
+    attention: Literal["galerkin", "fourier", "softmax", "linear", "none"],
     *,
     contraction: Literal["linear", "quadratic"],
     public_code_scaling: bool,
-) -> Callable[..., Tensor]:
-    """The attention of that name with those of the options that concern it."""
+) -> Callable[..., Tensor] | None:
+    """The attention of that name with those of the options that concern it; none for "none"."""
     match attention:
         case "galerkin":
             return attentions.galerkin
@@ -30,6 +30,26 @@ def bind_attention(
             return attentions.softmax
         case "linear":
             return partial(attentions.linear, public_code_scaling=public_code_scaling)
+        case "none":
+            return None
+
+
+class Encoder(nn.Module):
+    """`num_layers` encoder layers, each with its own initial weights; `layer`: `EncoderLayer`'s keywords."""
+
+    def __init__(self, *, num_layers: int, **layer) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderLayer(**layer) for _ in range(num_layers))
+        # Linear attention scaled as in the public code is O(1/n).
+        self.discretisation_invariant = not (layer["attention"] == "linear" and layer["public_code_scaling"])
+
+    def forward(
+        self, y: Float[Tensor, "batch n width"], x: Float[Tensor, "n coordinate_dim"]
+    ) -> Float[Tensor, "batch n width"]:
+        """The layers in turn, all at the points `x`."""
+        for layer in self.layers:
+            y = layer(y, x)
+        return y
 
 
 class EncoderLayer(nn.Module):
@@ -43,9 +63,12 @@ class EncoderLayer(nn.Module):
       head and each of the two matrices with its own scale and shift. Nothing else is normalised.
     - `layer_norm="regular"` (eq. 7 as coded): y ← LN(y + Z); y ← LN(y + F(y)).
 
-    F is affine to `feedforward_width`, ReLU, dropout, affine back. `residual_dropout` acts on Z and on F(y).
-    Both schemes and all four attentions have the same number of parameters: with d = width, H heads, m
-    coordinates and f = feedforward_width, 3(d² + d) + (d + Hm)d + d + 2df + f + d + 4d.
+    `attention="none"` leaves out Z, its sum and its norm: y ← y + F(y), or y ← LN(y + F(y)), a pointwise map.
+
+    F is affine to `feedforward_width`, ReLU, dropout, affine back. `residual_dropout` acts on Z and on F(y);
+    `layer_norm_epsilon` is added to the variances. Both schemes and all four attentions have the same number
+    of parameters: with d = width, H heads, m coordinates and f = feedforward_width,
+    3(d² + d) + (d + Hm)d + d + 2df + f + d + 4d. Without attention: 2df + f + d, and 2d more if "regular".
 
     Q's, K's and V's weights start from η Xavier + δ identity, their biases from zero (eq. 17;
     η = `projection_gain`, δ = `projection_diagonal`); all else from torch's defaults.
@@ -58,8 +81,9 @@ class EncoderLayer(nn.Module):
         num_heads: int,
         coordinate_dim: int,
         feedforward_width: int,
-        attention: Literal["galerkin", "fourier", "softmax", "linear"],
+        attention: Literal["galerkin", "fourier", "softmax", "linear", "none"],
         layer_norm: Literal["projection", "regular"],
+        layer_norm_epsilon: float,
         projection_gain: float,
         projection_diagonal: float,
         residual_dropout: float,
@@ -76,11 +100,12 @@ class EncoderLayer(nn.Module):
         )
         self.attention_dropout = attention_dropout
         self.attention_dropout_in_evaluation = attention_dropout_in_evaluation
-        # Three maps, not one to 3·width: slices of a joint result would have to be copied. Same arithmetic.
-        self.projections = nn.ModuleList(nn.Linear(width, width) for _ in "QKV")
-        for projection in self.projections:
-            initialise_projection(projection, projection_gain, projection_diagonal)
-        self.output = nn.Linear(width + num_heads * coordinate_dim, width)
+        if self.attention is not None:
+            # Three maps, not one to 3·width: slices of a joint result would have to be copied.
+            self.projections = nn.ModuleList(nn.Linear(width, width) for _ in "QKV")
+            for projection in self.projections:
+                initialise_projection(projection, projection_gain, projection_diagonal)
+            self.output = nn.Linear(width + num_heads * coordinate_dim, width)
         self.feedforward = nn.Sequential(
             nn.Linear(width, feedforward_width),
             nn.ReLU(inplace=True),
@@ -89,24 +114,22 @@ class EncoderLayer(nn.Module):
         )
         self.residual_dropout = nn.Dropout(residual_dropout)
 
-        self.projection_norm, self.norms = None, None
-        if layer_norm == "projection":
+        self.projection_norm, self.attention_norm, self.feedforward_norm = None, nn.Identity(), nn.Identity()
+        if layer_norm == "regular":
+            if self.attention is not None:
+                self.attention_norm = nn.LayerNorm(width, eps=layer_norm_epsilon)
+            self.feedforward_norm = nn.LayerNorm(width, eps=layer_norm_epsilon)
+        elif self.attention is not None:
             first = 0 if attention in ("fourier", "softmax") else 1  # Q and K, or K and V
-            self.projection_norm = ProjectionNorm(first, num_heads, width // num_heads)
-        else:
-            self.norms = nn.ModuleList([nn.LayerNorm(width), nn.LayerNorm(width)])
+            self.projection_norm = ProjectionNorm(first, num_heads, width // num_heads, layer_norm_epsilon)
 
     def forward(
         self, y: Float[Tensor, "batch n width"], x: Float[Tensor, "n coordinate_dim"]
     ) -> Float[Tensor, "batch n width"]:
         """The layer at the points `x`, whose raw coordinates every head sees."""
-        y = y + self.residual_dropout(self._attend(y, x))
-        if self.norms is not None:
-            y = self.norms[0](y)
-        y = y + self.residual_dropout(self.feedforward(y))
-        if self.norms is not None:
-            y = self.norms[1](y)
-        return y
+        if self.attention is not None:
+            y = self.attention_norm(y + self.residual_dropout(self._attend(y, x)))
+        return self.feedforward_norm(y + self.residual_dropout(self.feedforward(y)))
 
     def _attend(self, y: Tensor, x: Tensor) -> Tensor:
         batch, n, width = y.shape
@@ -126,9 +149,10 @@ class EncoderLayer(nn.Module):
 class ProjectionNorm(nn.Module):
     """Layer norm of two neighbours among Q, K, V, with a scale and a shift for each of them and each head."""
 
-    def __init__(self, first: int, num_heads: int, head_width: int) -> None:
+    def __init__(self, first: int, num_heads: int, head_width: int, epsilon: float) -> None:
         super().__init__()
         self.first = first
+        self.epsilon = epsilon
         self.weight = nn.Parameter(torch.ones(2, num_heads, head_width))
         self.bias = nn.Parameter(torch.zeros(2, num_heads, head_width))
 
@@ -139,10 +163,10 @@ class ProjectionNorm(nn.Module):
             num_heads, head_width = weight.shape
             if num_heads == 1:  # the fused kernel scales and shifts in its own pass: half the time
                 normalised[index] = functional.layer_norm(
-                    heads[index], (head_width,), weight[0], bias[0], eps=1e-5
+                    heads[index], (head_width,), weight[0], bias[0], eps=self.epsilon
                 )
             else:
-                features = functional.layer_norm(heads[index], (head_width,), eps=1e-5)
+                features = functional.layer_norm(heads[index], (head_width,), eps=self.epsilon)
                 normalised[index] = torch.addcmul(bias, features, weight)
         return normalised
 

@@ -80,14 +80,18 @@ class SpectralLayer(nn.Module):
     The layer of the Fourier neural operator (Li et al. 2021, eq. 2, before the activation).
     """
 
+    convolution_class = SpectralConvolution
+
     def __init__(
         self, *, in_channels: int, out_channels: int, modes: int, initialisation: Literal["li", "cao"]
     ) -> None:
         super().__init__()
-        self.convolution = SpectralConvolution(
+        self.convolution = self.convolution_class(
             in_channels=in_channels, out_channels=out_channels, modes=modes, initialisation=initialisation
         )
         self.pointwise = nn.Linear(in_channels, out_channels)
 
-    def forward(self, u: Float[Tensor, "batch n in_channels"]) -> Float[Tensor, "batch n out_channels"]:
+    def forward(
+        self, u: Float[Tensor, "batch *grid in_channels"]
+    ) -> Float[Tensor, "batch *grid out_channels"]:
         return self.convolution(u) + self.pointwise(u)

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from models.coordinates import place
-from models.encoder import EncoderLayer
+from models.encoder import Encoder
 from models.spectral_convolution import SpectralLayer
 
 
@@ -18,62 +18,31 @@ class Transformer1d(nn.Module):
     → `decoder_layers` spectral layers to and at `decoder_width`, SiLU after each
     → affine, SiLU, affine to `out_channels`.
 
-    No normaliser and no boundary condition. Width 96, 1 head, 4 layers, decoder 48, 16 modes: 530,305
-    parameters for each of the four attentions and either place of the layer norm.
+    `encoder` are the remaining keywords of `models.encoder.Encoder`. No normaliser and no boundary condition.
+    It is discretisation-invariant unless `attention` is "linear" with `public_code_scaling`.
+    Width 96, 1 head, 4 layers, decoder 48, 16 modes: 530,305 parameters for each of the four attentions and
+    either place of the layer norm.
     """
-
-    discretisation_invariant = True
 
     def __init__(
         self,
         *,
         in_channels: int,
         out_channels: int,
-        attention: Literal["galerkin", "fourier", "softmax", "linear"],
-        layer_norm: Literal["projection", "regular"],
         width: int,
-        num_layers: int,
-        num_heads: int,
-        feedforward_width: int,
         decoder_width: int,
         decoder_layers: int,
         modes: int,
-        projection_gain: float,
-        projection_diagonal: float,
-        residual_dropout: float,
-        feedforward_dropout: float,
-        attention_dropout: float,
-        attention_dropout_in_evaluation: bool,
-        public_code_scaling: bool,
-        contraction: Literal["linear", "quadratic"],
         coordinates: Literal["grid", "linspace"],
         input_coordinates: bool,
+        **encoder,
     ) -> None:
         super().__init__()
         self.coordinates = coordinates
         self.input_coordinates = input_coordinates
-        if attention == "linear" and public_code_scaling:
-            self.discretisation_invariant = False  # its attention is O(1/n)
         self.lifting = nn.Linear(in_channels + int(input_coordinates), width)
-        self.encoder = nn.ModuleList(
-            EncoderLayer(
-                width=width,
-                num_heads=num_heads,
-                coordinate_dim=1,
-                feedforward_width=feedforward_width,
-                attention=attention,
-                layer_norm=layer_norm,
-                projection_gain=projection_gain,
-                projection_diagonal=projection_diagonal,
-                residual_dropout=residual_dropout,
-                feedforward_dropout=feedforward_dropout,
-                attention_dropout=attention_dropout,
-                attention_dropout_in_evaluation=attention_dropout_in_evaluation,
-                public_code_scaling=public_code_scaling,
-                contraction=contraction,
-            )
-            for _ in range(num_layers)
-        )
+        self.encoder = Encoder(width=width, coordinate_dim=1, **encoder)
+        self.discretisation_invariant = self.encoder.discretisation_invariant
         self.decoder = nn.ModuleList(
             SpectralLayer(
                 in_channels=decoder_width if index else width,
@@ -94,9 +63,7 @@ class Transformer1d(nn.Module):
         x = place(x, self.coordinates)
         if self.input_coordinates:
             u = torch.cat([u, x.expand(len(u), -1, -1)], dim=-1)
-        y = self.lifting(u)
-        for layer in self.encoder:
-            y = layer(y, x)
+        y = self.encoder(self.lifting(u), x)
         for layer in self.decoder:
             y = nn.functional.silu(layer(y))
         return self.projection(y)

@@ -5,37 +5,63 @@ import torch
 ATTENTIONS = ("galerkin", "fourier", "softmax", "linear")
 LAYER_NORMS = ("projection", "regular")
 
-VARIANTS = [("fno1d", {})] + [
-    ("transformer1d", {"attention": attention, "layer_norm": layer_norm})
-    for attention in ATTENTIONS
+VARIANTS = [("fno1d", {}), ("fno2d", {})]
+VARIANTS += [
+    (architecture, {"attention": attention, "layer_norm": layer_norm})
+    for architecture in ("transformer1d", "transformer2d")
+    for attention in (*ATTENTIONS, "none")
     for layer_norm in LAYER_NORMS
+]
+# What differs from transformer2d is outside the attention.
+VARIANTS += [
+    ("transformer2d_coarse", {"attention": "galerkin", "layer_norm": "projection"}),
+    ("transformer2d_coarse", {"attention": "softmax", "layer_norm": "regular"}),
+    ("transformer2d_coarse", {"attention": "none", "layer_norm": "regular"}),
 ]
 NAMES = ["-".join([architecture, *settings.values()]) for architecture, settings in VARIANTS]
 
 # Few parameters, several heads and channels: what the tests of properties, not of counts, build.
+SMALL_ENCODER = {"width": 16, "num_layers": 2, "num_heads": 2, "feedforward_width": 24}
 SMALL = {
     "fno1d": {"width": 16, "num_layers": 3, "modes": 8, "projection_width": 24},
-    "transformer1d": {
-        "width": 16,
-        "num_layers": 2,
-        "num_heads": 2,
-        "feedforward_width": 24,
-        "decoder_width": 12,
-        "modes": 8,
+    "fno2d": {"width": 8, "num_layers": 3, "modes": 4, "projection_width": 12},
+    "transformer1d": {**SMALL_ENCODER, "decoder_width": 12, "modes": 8},
+    "transformer2d": {
+        **SMALL_ENCODER,
+        "downsampling_factor": 0.7,
+        "decoder_width": 8,
+        "modes": 4,
+        "projection_width": 12,
     },
+    "transformer2d_coarse": {**SMALL_ENCODER, "downsampling_factor": 0.7, "decoder_width": 12},
 }
 
 
-def grid(n: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    """Periodic grid on [0, 1): shape (n, 1)."""
-    return torch.arange(n, dtype=dtype)[:, None] / n
+def dimension(architecture: str) -> int:
+    return 2 if "2d" in architecture else 1
+
+
+def grid(n: int, dtype: torch.dtype = torch.float32, dim: int = 1) -> torch.Tensor:
+    """Periodic grid on [0, 1)^dim: shape (n, 1) or (n, n, 2)."""
+    axis = torch.arange(n, dtype=dtype) / n
+    return torch.stack(torch.meshgrid(*[axis] * dim, indexing="ij"), dim=-1)
+
+
+def points(architecture: str, n: int | None = None, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """A grid for `architecture`; in two dimensions a rectangle, so that no two axes can be confused."""
+    if dimension(architecture) == 1:
+        return grid(n or 32, dtype)
+    return grid(n or 18, dtype, dim=2)[:, :-2]
 
 
 def band_limited(x: torch.Tensor, batch: int, channels: int, seed: int = 0) -> torch.Tensor:
-    """The same random functions with four Fourier modes on any grid: shape (batch, n, channels)."""
+    """The same random functions with four Fourier modes on any grid: shape (batch, *grid, channels)."""
     generator = torch.Generator().manual_seed(seed)
-    amplitudes = torch.randn(2, batch, 1, channels, 4, generator=generator, dtype=torch.float64)
-    phases = 2 * torch.pi * x.double()[..., None] * torch.arange(4)  # (n, 1, 4)
+    dim = x.shape[-1]
+    waves = {1: [[0], [1], [2], [3]], 2: [[0, 0], [1, 0], [1, 2], [-2, 1]]}[dim]
+    shape = (2, batch, *[1] * dim, channels, 4)
+    amplitudes = torch.randn(shape, generator=generator, dtype=torch.float64)
+    phases = 2 * torch.pi * (x.double() @ torch.tensor(waves, dtype=torch.float64).T)[..., None, :]
     values = (amplitudes[0] * torch.cos(phases) + amplitudes[1] * torch.sin(phases)).sum(-1)
     return values.to(x.dtype)
 

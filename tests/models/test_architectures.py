@@ -7,9 +7,10 @@ from itertools import pairwise
 import pytest
 import torch
 from jaxtyping import TypeCheckError
-from model_variants import SMALL, VARIANTS, band_limited, grid, relative_error
+from model_variants import NAMES, SMALL, VARIANTS, band_limited, dimension, grid, points, relative_error
 
 from models.build import build
+from models.resampling import downsampled_sizes
 from models.settings import ARCHITECTURES, resolve
 
 
@@ -18,54 +19,110 @@ def small(variant, seed=0, **more):
     return build(architecture, {**SMALL[architecture], **settings, **more}, seed)
 
 
+def sample(variant, batch=2, channels=1, n=None, dtype=torch.float32):
+    """Noise on a grid, and the grid."""
+    x = points(variant[0], n, dtype)
+    return torch.randn(batch, *x.shape[:-1], channels, dtype=dtype), x
+
+
 def count(operator):
     return sum(parameter.numel() for parameter in operator.parameters())
 
 
-def fno1d_count(s):
-    spectral_layer = s.width**2 + s.width + 2 * s.modes * s.width**2
-    lifting = (s.in_channels + 1) * s.width + s.width
+def fno_count(s, dim):
+    spectral_layer = s.width**2 + s.width + 2 * (2 * s.modes) ** (dim - 1) * s.modes * s.width**2
+    lifting = (s.in_channels + dim) * s.width + s.width
     projection = (s.width + 1) * s.projection_width + (s.projection_width + 1) * s.out_channels
     return lifting + s.num_layers * spectral_layer + projection
 
 
+def encoder_count(s, dim):
+    d, f = s.width, s.feedforward_width
+    layer = 2 * d * f + f + d
+    if s.attention != "none":
+        layer += 3 * (d**2 + d) + (d + s.num_heads * dim) * d + d + 4 * d
+    elif s.layer_norm == "regular":
+        layer += 2 * d
+    return s.num_layers * layer
+
+
 def transformer1d_count(s):
-    d, f, c = s.width, s.feedforward_width, s.decoder_width
-    layer = 3 * (d**2 + d) + (d + s.num_heads) * d + d + 2 * d * f + f + d + 4 * d
+    d, c = s.width, s.decoder_width
     spectral = sum(a * c + c + 2 * s.modes * a * c for a in [d] + [c] * (s.decoder_layers - 1))
     lifting = (s.in_channels + s.input_coordinates) * d + d
-    return lifting + s.num_layers * layer + spectral + (c + 1) * c + (c + 1) * s.out_channels
+    return lifting + encoder_count(s, 1) + spectral + (c + 1) * c + (c + 1) * s.out_channels
 
 
-COUNTS = {"fno1d": (549_569, fno1d_count), "transformer1d": (530_305, transformer1d_count)}
+def coarse_count(s):
+    """Samplers, encoder and the map that takes the coordinates in."""
+    d, third = s.width, s.width // 3
+    downsampler = 9 * (s.in_channels * d + d * third + third**2 + third * (d - 2 * third))
+    return downsampler + encoder_count(s, 2) + 9 * d**2 + (d + 3) * s.decoder_width
+
+
+def transformer2d_count(s):
+    c, p = s.decoder_width, s.projection_width
+    spectral = s.decoder_layers * (c**2 + c + 4 * s.modes**2 * c**2)
+    return coarse_count(s) + spectral + (c + 1) * p + (p + 1) * s.out_channels
+
+
+def transformer2d_coarse_count(s):
+    c = s.decoder_width
+    return coarse_count(s) + s.decoder_layers * (c**2 + c) + (c + 1) * s.out_channels
+
+
+FORMULAS = {
+    "fno1d": lambda s: fno_count(s, 1),
+    "fno2d": lambda s: fno_count(s, 2),
+    "transformer1d": transformer1d_count,
+    "transformer2d": transformer2d_count,
+    "transformer2d_coarse": transformer2d_coarse_count,
+}
+# Cao 2021, table 5: 550k, 2.37m, 530k, 2.22m, 2.38m, whatever the attention and the norm.
+PAPER = {
+    "fno1d": 549_569,
+    "fno2d": 2_368_001,
+    "transformer1d": 530_305,
+    "transformer2d": 2_220_829,
+    "transformer2d_coarse": 2_383_873,
+}
 
 
 def test_every_registered_architecture_is_tested():
-    assert {architecture for architecture, _ in VARIANTS} == set(ARCHITECTURES) == set(COUNTS)
+    assert {architecture for architecture, _ in VARIANTS} == set(ARCHITECTURES) == set(PAPER) == set(FORMULAS)
 
 
 def test_parameter_count_of_the_paper(variant):
-    assert count(build(*variant, seed=0)) == COUNTS[variant[0]][0]
+    operator = build(*variant, seed=0)
+    if variant[1].get("attention") == "none":
+        assert count(operator) < PAPER[variant[0]]
+    else:
+        assert count(operator) == PAPER[variant[0]]
 
 
 def test_parameter_count_follows_the_closed_formula(variant):
     more = {"in_channels": 3, "out_channels": 2}
     if variant[0] == "transformer1d":
-        more |= {"input_coordinates": True, "decoder_layers": 3}
+        more |= {"input_coordinates": True}
+    if variant[0].startswith("transformer"):
+        more |= {"decoder_layers": 3}
     settings = resolve(variant[0], {**SMALL[variant[0]], **variant[1], **more})
-    assert count(small(variant, **more)) == COUNTS[variant[0]][1](settings)
+    assert count(small(variant, **more)) == FORMULAS[variant[0]](settings)
 
 
 def test_any_number_of_points(variant):
     operator = small(variant, in_channels=3, out_channels=2)
-    for n in (17, 32, 45, 128):
-        assert operator(torch.randn(2, n, 3), grid(n)).shape == (2, n, 2)
+    for n in (17, 32, 45) if dimension(variant[0]) == 2 else (17, 32, 45, 128):
+        u, x = sample(variant, channels=3, n=n)
+        shape = x.shape[:-1]
+        if variant[0] == "transformer2d_coarse":
+            shape = tuple(downsampled_sizes(m, 0.7)[1] for m in shape)
+        assert operator(u, x).shape == (2, *shape, 2)
 
 
 def test_gradient_reaches_every_parameter(variant):
     operator = small(variant)
-    u = torch.randn(3, 32, 1)
-    operator(u, grid(32)).square().sum().backward()
+    operator(*sample(variant, batch=3)).square().sum().backward()
     dead = [
         name for name, p in operator.named_parameters() if p.grad is None or not p.grad.abs().max().item() > 0
     ]
@@ -74,7 +131,8 @@ def test_gradient_reaches_every_parameter(variant):
 
 def test_gradient_in_the_input_is_that_of_differences(variant):
     operator = small(variant).double()
-    x, direction = grid(24, torch.float64), band_limited(grid(24, torch.float64), 1, 1, seed=1)
+    x = points(variant[0], 24, torch.float64)
+    direction = band_limited(x, 1, 1, seed=1)
     u = band_limited(x, 1, 1).requires_grad_()
     (gradient,) = torch.autograd.grad(operator(u, x).sum(), u)
     with torch.no_grad():
@@ -82,26 +140,51 @@ def test_gradient_in_the_input_is_that_of_differences(variant):
     assert torch.isclose((gradient * direction).sum(), difference, rtol=1e-5, atol=1e-8)
 
 
-def test_same_function_on_two_grids_is_the_same_function_out(variant):
-    """First order: the coordinates jump across the period, so the rectangle rule is no better than O(h)."""
-    operator = small(variant).double().eval()
-    assert operator.discretisation_invariant
-    # Off the initialisation, where attention is a small perturbation, so that its quadrature matters.
+def scramble(operator):
+    """Off the initialisation, where attention is a small perturbation, so that its quadrature matters."""
     generator = torch.Generator().manual_seed(1)
     for parameter in operator.parameters():
         parameter.data += 0.1 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
 
-    def output(n):
-        x = grid(n, torch.float64)
-        with torch.no_grad():
-            return operator(band_limited(x, 2, 1), x)[:, :: n // 32]
 
-    finest = output(4096)
-    sizes = [32, 64, 128, 256]
-    errors = [relative_error(output(n), finest) for n in sizes]
+def refined(operator, dim, sizes):
+    """Outputs for the same functions on grids of these sizes, at the points of the first."""
+    scramble(operator)
+    for n in sizes:
+        x = grid(n, torch.float64, dim)
+        with torch.no_grad():
+            out = operator(band_limited(x, 2, 1), x)
+        yield out[(slice(None), *[slice(None, None, n // sizes[0])] * dim)]
+
+
+INVARIANT = {
+    name: variant
+    for name, variant in zip(NAMES, VARIANTS, strict=True)
+    if not variant[0].startswith("transformer2d")
+}
+
+
+@pytest.mark.parametrize("variant", INVARIANT.values(), ids=INVARIANT)
+def test_same_function_on_two_grids_is_the_same_function_out(variant):
+    """First order: the coordinates jump across the period, so the rectangle rule is no better than O(h)."""
+    operator, dim = small(variant).double().eval(), dimension(variant[0])
+    assert operator.discretisation_invariant
+    sizes = [32, 64, 128, 256, 4096] if dim == 1 else [16, 32, 64, 128, 512]
+    *outputs, finest = refined(operator, dim, sizes)
+    errors = [relative_error(output, finest) for output in outputs]
     orders = [math.log2(a / b) for a, b in pairwise(errors)]
     assert sum(orders) / len(orders) > 0.9, (errors, orders)
     assert errors[-1] < 0.02, errors
+
+
+@pytest.mark.parametrize("attention", ["galerkin", "none"])
+def test_interpolating_cnns_claim_no_invariance(attention):
+    """Their convolutions reach half as far on twice as fine a grid."""
+    operator = small(("transformer2d", {"attention": attention})).double().eval()
+    assert not operator.discretisation_invariant
+    assert not small(("transformer2d_coarse", {"attention": attention})).discretisation_invariant
+    coarse, fine = refined(operator, 2, [24, 48])
+    assert relative_error(coarse, fine) > 0.05
 
 
 def test_public_code_scaling_of_linear_attention_claims_no_invariance():
@@ -124,9 +207,9 @@ def test_weights_depend_on_the_seed_alone(variant):
 
 
 def test_evaluation_is_deterministic_and_training_dropout_is_not(variant):
-    rates = {} if variant[0] == "fno1d" else {"residual_dropout": 0.1, "feedforward_dropout": 0.1}
+    rates = {} if "fno" in variant[0] else {"residual_dropout": 0.1, "feedforward_dropout": 0.1}
     operator = small(variant, **rates)
-    u, x = torch.randn(2, 32, 1), grid(32)
+    u, x = sample(variant)
     operator.eval()
     assert torch.equal(operator(u, x), operator(u, x))
     operator.train()
@@ -135,7 +218,7 @@ def test_evaluation_is_deterministic_and_training_dropout_is_not(variant):
 
 def test_samples_do_not_see_each_other(variant):
     operator = small(variant).double().eval()
-    u, x = torch.randn(4, 32, 1, dtype=torch.float64), grid(32, torch.float64)
+    u, x = sample(variant, batch=4, dtype=torch.float64)
     torch.testing.assert_close(operator(u, x)[2:3], operator(u[2:3], x), rtol=1e-12, atol=1e-12)
 
 
@@ -143,7 +226,7 @@ def test_state_dict_round_trip(variant, tmp_path):
     operator, other = small(variant, seed=0), small(variant, seed=1)
     torch.save(operator.state_dict(), tmp_path / "weights.pt")
     other.load_state_dict(torch.load(tmp_path / "weights.pt", weights_only=True))
-    u, x = torch.randn(2, 32, 1), grid(32)
+    u, x = sample(variant)
     assert torch.equal(operator(u, x), other(u, x))
     assert torch.equal(operator(u, x), copy.deepcopy(operator)(u, x))
     assert all(not parameter.is_complex() for parameter in operator.parameters())
@@ -151,7 +234,7 @@ def test_state_dict_round_trip(variant, tmp_path):
 
 def test_bfloat16_autocast(variant):
     operator = small(variant)
-    u, x = torch.randn(2, 32, 1), grid(32)
+    u, x = sample(variant)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         v = operator(u, x)
     v.float().square().sum().backward()
@@ -160,7 +243,9 @@ def test_bfloat16_autocast(variant):
     assert relative_error(v.float(), operator(u, x)) < 0.05
 
 
-def test_linspace_coordinates_end_at_the_right_end(variant):
+@pytest.mark.parametrize("architecture", ["fno1d", "transformer1d"])
+def test_linspace_coordinates_end_at_the_right_end(architecture):
+    variant = (architecture, {})
     operator, linspace = small(variant), small(variant, coordinates="linspace")
     u = torch.randn(2, 32, 1)
     ends_included = torch.linspace(0, 1, 32)[:, None]
@@ -169,10 +254,19 @@ def test_linspace_coordinates_end_at_the_right_end(variant):
 
 
 def test_shapes_are_checked(variant):
+    u, x = sample(variant)
     with pytest.raises(TypeCheckError):
-        small(variant)(torch.randn(2, 32, 1), grid(31))
+        small(variant)(u, x[1:])
 
 
 def test_too_few_points(variant):
-    with pytest.raises(ValueError, match=r"^8 modes need at least 14 points; got n=13$"):
-        small(variant)(torch.randn(1, 13, 1), grid(13))
+    messages = {
+        1: "8 modes need at least 14 points; got n=13",
+        2: "4 modes need at least 8 x 6 points; got 7 x 5",
+    }
+    n, message = {1: 13, 2: 7}[dimension(variant[0])], messages[dimension(variant[0])]
+    if variant[0] == "transformer2d_coarse":
+        n, message = 3, "downsampling_factor 0.7 leaves 1 of 3 points a side; at least 2 needed"
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole message is compared
+        small(variant)(*sample(variant, n=n))
+    assert str(caught.value) == message

@@ -7,7 +7,7 @@ import torch
 from model_variants import ATTENTIONS, LAYER_NORMS, grid
 
 from models.build import build
-from models.encoder import EncoderLayer
+from models.encoder import Encoder, EncoderLayer
 
 WIDTH, HEADS, N = 12, 3, 10
 
@@ -18,6 +18,7 @@ DEFAULTS = {
     "feedforward_width": 20,
     "attention": "galerkin",
     "layer_norm": "projection",
+    "layer_norm_epsilon": 1e-5,
     "projection_gain": 1e-2,
     "projection_diagonal": 1e-2,
     "residual_dropout": 0.0,
@@ -38,13 +39,13 @@ def scrambled(seed=0, **settings):
     return layer
 
 
-def layer_norm(features, weight, bias):
+def layer_norm(features, weight, bias, epsilon):
     mean = features.mean(-1, keepdim=True)
     variance = ((features - mean) ** 2).mean(-1, keepdim=True)
-    return (features - mean) / torch.sqrt(variance + 1e-5) * weight + bias
+    return (features - mean) / torch.sqrt(variance + epsilon) * weight + bias
 
 
-def naive(layer, y, x, attention, scheme):
+def naive(layer, y, x, attention, scheme, epsilon=1e-5):
     """One sample (n, width) at a time, one head at a time: eqs. 3-7."""
     n, width = y.shape
     h = width // layer.num_heads
@@ -55,9 +56,9 @@ def naive(layer, y, x, attention, scheme):
         if scheme == "projection":
             gamma, beta = layer.projection_norm.weight[:, head], layer.projection_norm.bias[:, head]
             if attention in ("galerkin", "linear"):
-                k, v = layer_norm(k, gamma[0], beta[0]), layer_norm(v, gamma[1], beta[1])
+                k, v = layer_norm(k, gamma[0], beta[0], epsilon), layer_norm(v, gamma[1], beta[1], epsilon)
             else:
-                q, k = layer_norm(q, gamma[0], beta[0]), layer_norm(k, gamma[1], beta[1])
+                q, k = layer_norm(q, gamma[0], beta[0], epsilon), layer_norm(k, gamma[1], beta[1], epsilon)
         q, k, v = (torch.cat([x, features], dim=1) for features in (q, k, v))
         if attention == "galerkin":
             z = q @ (k.T @ v) / n
@@ -69,16 +70,18 @@ def naive(layer, y, x, attention, scheme):
             z = torch.softmax(q, dim=1) @ (torch.softmax(k, dim=0).T @ v)
         outputs.append(z)
     z = torch.cat(outputs, dim=1) @ layer.output.weight.T + layer.output.bias
-    first, last = layer.feedforward[0], layer.feedforward[3]
-
-    def feedforward(y):
-        return torch.clamp(y @ first.weight.T + first.bias, min=0) @ last.weight.T + last.bias
-
     if scheme == "projection":
         y = y + z
-        return y + feedforward(y)
-    y = layer_norm(y + z, layer.norms[0].weight, layer.norms[0].bias)
-    return layer_norm(y + feedforward(y), layer.norms[1].weight, layer.norms[1].bias)
+        return y + feedforward(layer, y)
+    y = layer_norm(y + z, layer.attention_norm.weight, layer.attention_norm.bias, epsilon)
+    return layer_norm(
+        y + feedforward(layer, y), layer.feedforward_norm.weight, layer.feedforward_norm.bias, epsilon
+    )
+
+
+def feedforward(layer, y):
+    first, last = layer.feedforward[0], layer.feedforward[3]
+    return torch.clamp(y @ first.weight.T + first.bias, min=0) @ last.weight.T + last.bias
 
 
 @pytest.mark.parametrize("heads", [1, HEADS])
@@ -90,6 +93,48 @@ def test_layer_is_the_naive_one(attention, scheme, dim, heads):
     y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), torch.rand(N, dim, dtype=torch.float64)
     expected = torch.stack([naive(layer, sample, x, attention, scheme) for sample in y])
     torch.testing.assert_close(layer(y, x), expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("heads", [1, HEADS])
+@pytest.mark.parametrize("scheme", LAYER_NORMS)
+def test_epsilon_of_every_layer_norm(scheme, heads):
+    layer = scrambled(layer_norm=scheme, layer_norm_epsilon=0.3, num_heads=heads)
+    y, x = torch.randn(N, WIDTH, dtype=torch.float64), torch.rand(N, 1, dtype=torch.float64)
+    expected = naive(layer, y, x, "galerkin", scheme, epsilon=0.3)
+    torch.testing.assert_close(layer(y[None], x)[0], expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("scheme", LAYER_NORMS)
+def test_without_attention_the_layer_is_its_feedforward_network(scheme):
+    layer = scrambled(attention="none", layer_norm=scheme)
+    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), torch.rand(N, 1, dtype=torch.float64)
+    expected = y + feedforward(layer, y)
+    if scheme == "regular":
+        norm = layer.feedforward_norm
+        expected = layer_norm(expected, norm.weight, norm.bias, 1e-5)
+    torch.testing.assert_close(layer(y, x), expected, rtol=1e-11, atol=1e-11)
+    feedforward_count = 2 * WIDTH * 20 + 20 + WIDTH
+    norm_count = 2 * WIDTH if scheme == "regular" else 0
+    assert sum(p.numel() for p in layer.parameters()) == feedforward_count + norm_count
+
+
+@pytest.mark.parametrize("scheme", LAYER_NORMS)
+@pytest.mark.parametrize("attention", ["galerkin", "fourier"])
+def test_on_a_line_the_encoder_in_two_dimensions_is_that_in_one(attention, scheme):
+    """With the second coordinate zero, its entries of Q̂, K̂ and V̂ add nothing; the weights are the same."""
+    settings = DEFAULTS | {"num_layers": 3, "attention": attention, "layer_norm": scheme}
+    plane, line = (Encoder(**settings | {"coordinate_dim": dim}).double() for dim in (2, 1))
+    weights = {name: 0.5 * torch.randn_like(value) for name, value in plane.state_dict().items()}
+    plane.load_state_dict(weights)
+    e = WIDTH // HEADS + 2
+    kept = [column for column in range(HEADS * e) if column % e != 1]  # without the second coordinate
+    for index in range(3):
+        name = f"layers.{index}.output.weight"
+        weights[name] = weights[name][:, kept]
+    line.load_state_dict(weights)
+    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), torch.rand(N, 1, dtype=torch.float64)
+    x2 = torch.cat([x, torch.zeros_like(x)], dim=1)
+    torch.testing.assert_close(plane(y, x2), line(y, x), rtol=1e-11, atol=1e-11)
 
 
 def test_schemes_and_attentions_have_the_same_number_of_parameters():
@@ -119,7 +164,7 @@ def test_projections_start_near_a_small_multiple_of_the_identity():
 
 
 def test_layers_start_from_different_weights():
-    first, second = build("transformer1d", {}, 0).encoder[:2]
+    first, second = build("transformer1d", {}, 0).encoder.layers[:2]
     assert not torch.equal(first.projections[0].weight, second.projections[0].weight)
 
 

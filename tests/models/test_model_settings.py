@@ -16,9 +16,14 @@ from models.settings import ARCHITECTURES, resolve
             "transformer_1d",
             {},
             "unknown architecture 'transformer_1d'; did you mean 'transformer1d'? "
-            "accepted: fno1d, transformer1d",
+            "accepted: fno1d, fno2d, transformer1d, transformer2d, transformer2d_coarse",
         ),
-        ("mlp", {}, "unknown architecture 'mlp'; accepted: fno1d, transformer1d"),
+        (
+            "mlp",
+            {},
+            "unknown architecture 'mlp'; "
+            "accepted: fno1d, fno2d, transformer1d, transformer2d, transformer2d_coarse",
+        ),
         (
             "fno1d",
             {"widht": 64},
@@ -30,13 +35,34 @@ from models.settings import ARCHITECTURES, resolve
         (
             "transformer1d",
             {"attention": "cosine"},
-            "transformer1d: attention: Input should be 'galerkin', 'fourier', 'softmax' or 'linear', "
+            "transformer1d: attention: Input should be 'galerkin', 'fourier', 'softmax', 'linear' or 'none', "
             "got 'cosine'",
         ),
         (
             "transformer1d",
             {"width": 96, "num_heads": 5},
             "transformer1d: width 96 is not divisible by num_heads 5",
+        ),
+        (
+            "transformer1d",
+            {"attention": "none", "attention_dropout": 0.1},
+            "transformer1d: attention 'none' has no matrix for attention_dropout 0.1",
+        ),
+        ("transformer2d", {"width": 130}, "transformer2d: width 130 is not divisible by num_heads 4"),
+        (
+            "transformer2d",
+            {"width": 2, "num_heads": 1},
+            "transformer2d: width: Input should be greater than or equal to 3, got 2",
+        ),
+        (
+            "transformer2d",
+            {"downsampling_factor": 1.2},
+            "transformer2d: downsampling_factor: Input should be less than or equal to 1, got 1.2",
+        ),
+        (
+            "transformer2d_coarse",
+            {"layer_norm_epsilon": 0},
+            "transformer2d_coarse: layer_norm_epsilon: Input should be greater than 0, got 0",
         ),
         (
             "transformer1d",
@@ -66,6 +92,7 @@ def test_bad_settings_are_refused_in_one_line(architecture, settings, message):
 
 def test_yaml_numbers_without_a_dot_are_text_and_accepted():
     assert resolve("transformer1d", {"projection_gain": "1e-3"}).projection_gain == 1e-3
+    assert resolve("transformer2d", {"layer_norm_epsilon": "1e-5"}).layer_norm_epsilon == 1e-5
 
 
 def test_every_setting_is_described():
@@ -80,9 +107,17 @@ def test_settings_need_no_torch():
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-def test_building_one_architecture_imports_no_other():
+@pytest.mark.parametrize(
+    ("architecture", "others"),
+    [
+        ("fno1d", ("transformer1d", "encoder", "fno2d", "spectral_convolution_2d")),
+        ("fno2d", ("transformer2d", "encoder", "resampling", "fno1d")),
+        ("transformer2d", ("transformer1d", "fno1d", "fno2d")),
+    ],
+)
+def test_building_one_architecture_imports_no_other(architecture, others):
     code = (
-        "import sys; from models.build import build; build('fno1d', {}, 0); "
-        "sys.exit('models.transformer1d' in sys.modules or 'models.encoder' in sys.modules)"
+        f"import sys; from models.build import build; build({architecture!r}, {{}}, 0); "
+        f"sys.exit(any(f'models.{{other}}' in sys.modules for other in {others}))"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -139,7 +139,8 @@ def test_the_papers_setting_is_what_the_paper_says():
         ),
         (
             {"models": {"fno": {"architecture": "fno1"}}},
-            "models.fno: unknown architecture 'fno1'; did you mean 'fno1d'? accepted: fno1d, transformer1d",
+            "models.fno: unknown architecture 'fno1'; did you mean 'fno1d'? "
+            "accepted: fno1d, fno2d, transformer1d, transformer2d, transformer2d_coarse",
         ),
         (
             {"models": {"galerkin": {"settings": {"attentoin": "galerkin"}}}},
