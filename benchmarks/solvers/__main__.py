@@ -71,6 +71,7 @@ def described(race: Race, results: list[Result]) -> str:
     parts = [
         f"#### {race.title}",
         table(HEADER, [row(result, results[0].milliseconds) for result in results]),
+        *([f"Rounds: {race.most_rounds}."] if race.most_rounds else []),
         *(f"Not raced: {peer}." for peer in race.missing),
     ]
     return "\n\n".join(parts)

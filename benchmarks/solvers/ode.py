@@ -20,9 +20,8 @@ from solvers.observation_times import uniform
 REMARK = (
     "Trajectories at 200 times; slow peers get fewer. Peers have the loosest of a few tolerances, or "
     "the longest of a few steps, that reach the error; torchdiffeq's dopri5 is as in the papers' public "
-    "code: default tolerance, float32; a second thread slows it. Reference: SciPy's DOP853 at its "
-    "tightest tolerance, on some of the trajectories, in short steps, because interpolating between "
-    "them is its less accurate part."
+    "code: default tolerance, float32. Reference: SciPy's DOP853 at its tightest tolerance, on some of "
+    "the trajectories, in short steps, because interpolating between them is its less accurate part."
 )
 PACKAGES = ("diffrax", "jax", "numpy", "scipy", "torch", "torchdiffeq")
 TIMES = uniform(0.01, 2.0)
@@ -54,9 +53,6 @@ def lorenz() -> Race:
         start = torch.tensor(columns, dtype=dtype)
         return torchdiffeq_contestant(rate(torch.stack), start, method, threads, setting)
 
-    def by_diffrax(solver: diffrax.AbstractSolver, **setting) -> Contestant:
-        return diffrax_contestant(rate(jnp.stack), jnp.asarray(initial), None, solver, **setting)
-
     def by_scipy(samples: int, tolerance: float, largest_step: float = np.inf) -> np.ndarray:
         return dop853([(rate(list), state) for state in initial[:samples]], tolerance, largest_step)
 
@@ -68,7 +64,7 @@ def lorenz() -> Race:
             f"order {ours.order}, step {ours.step}",
             ours=True,
         ),
-        by_diffrax(diffrax.Dopri8(), tolerance=1e-10),
+        diffrax_contestant(rate(jnp.stack), jnp.asarray(initial), None, tolerance=1e-10),
         by_torch("dopri8", 1, tolerance=1e-12),
         by_torch("rk4", 1, step=0.01 / 15),
         by_torch("dopri5", 1, torch.float32),
@@ -94,13 +90,13 @@ def controlled() -> Race:
         states = torch.full((BATCH,), start, dtype=dtype)
         return torchdiffeq_contestant(rate, states, method, threads, setting)
 
-    def by_diffrax(solver: diffrax.AbstractSolver, **setting) -> Contestant:
+    def by_diffrax(tolerance: float) -> Contestant:
         def rate(time, state, parameters):
             slope, omega = parameters
             return jnp.sin(state) * jnp.sum(slope * jnp.cos(omega * time))
 
         parameters = jnp.asarray(slopes[:SOME]), jnp.asarray(angular[:SOME])
-        return diffrax_contestant(rate, jnp.full(SOME, start), parameters, solver, **setting)
+        return diffrax_contestant(rate, jnp.full(SOME, start), parameters, tolerance)
 
     def by_scipy(samples: int, tolerance: float, largest_step: float = np.inf) -> np.ndarray:
         def rate(slope: np.ndarray, omega: np.ndarray) -> Callable:
@@ -117,7 +113,7 @@ def controlled() -> Race:
             "any times",
             ours=True,
         ),
-        by_diffrax(diffrax.Dopri8(), tolerance=2e-10),
+        by_diffrax(5e-10),
         by_torch("dopri8", 1, tolerance=1e-11),
         by_torch("rk4", 1, step=0.001),
         by_torch("dopri5", 1, torch.float32),
@@ -147,33 +143,25 @@ def torchdiffeq_contestant(
     return Contestant(f"torchdiffeq {method}", run, BATCH, note)
 
 
-def diffrax_contestant(
-    rate: Callable, start, parameters, solver: diffrax.AbstractSolver, **setting
-) -> Contestant:
-    """Vectorised over the trajectories; `setting` is a `tolerance` or a `step`."""
-    adaptive = "tolerance" in setting
-    controller = (
-        diffrax.PIDController(rtol=setting["tolerance"], atol=setting["tolerance"])
-        if adaptive
-        else diffrax.ConstantStepSize()
-    )
+def diffrax_contestant(rate: Callable, start, parameters, tolerance: float) -> Contestant:
+    """Vectorised over the trajectories."""
 
     def trajectory(state, parameters):
         return diffrax.diffeqsolve(
             diffrax.ODETerm(rate),
-            solver,
+            diffrax.Dopri8(),
             t0=0.0,
             t1=TIMES.positions[-1],
-            dt0=1e-3 if adaptive else setting["step"],
+            dt0=1e-3,
             y0=state,
             args=parameters,
             saveat=diffrax.SaveAt(ts=jnp.asarray(TIMES.coordinates)),
-            stepsize_controller=controller,
+            stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance),
         ).ys.T
 
     solve = jax.jit(jax.vmap(trajectory))
-    name = f"diffrax {type(solver).__name__}"
-    return Contestant(name, lambda: np.asarray(solve(start, parameters)), len(start), described(setting))
+    note = f"tolerance {tolerance:.0e}"
+    return Contestant("diffrax Dopri8", lambda: np.asarray(solve(start, parameters)), len(start), note)
 
 
 def dop853(problems: list[tuple[Callable, np.ndarray]], tolerance: float, largest_step: float) -> np.ndarray:
