@@ -21,7 +21,7 @@ REMARK = (
     "with a shorter step, and over the long time on more points."
 )
 PACKAGES = ("exponax", "jax", "jax-cfd", "numpy", "scipy")
-MISSING = ("the papers' own generator, in PyTorch: it is not on PyPI",)
+MISSING = ("the public PyTorch generator of such data: we know of no package that has it",)
 VISCOSITY, FORCING_WAVENUMBER = 1 / 70, 4
 OBSERVED = 416
 SHORT = (0.5,)

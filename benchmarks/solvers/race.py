@@ -1,7 +1,7 @@
 """Races: contestants solve the same problem on the same machine, their runs interleaved.
 
 A busy machine then slows them alike: read the ratios. Every contestant's error is measured, against one
-reference that none of them made.
+reference that no contestant's run made (some are a contestant's package, at finer settings).
 """
 
 from __future__ import annotations
