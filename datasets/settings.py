@@ -42,6 +42,13 @@ def _law_on(domain: str):
     """The name of a law is replaced by its numbers, so that equal laws are equal settings."""
 
     def resolve(value: Any) -> Any:
+        value = numbers_of(value)
+        gamma = value.get("gamma") if isinstance(value, dict) else None
+        if domain != "circle" and isinstance(gamma, int | float) and gamma <= 1:
+            raise ValueError(f"gamma must exceed 1 on the {domain}, or the variance is infinite; got {gamma}")
+        return value
+
+    def numbers_of(value: Any) -> Any:
         if not isinstance(value, dict) or "name" not in value:
             return value
         names = [name for name, law in LAWS.items() if law.domain == domain]

@@ -79,17 +79,17 @@ class PeriodicGaussianField:
         return float((constant + 2 * squares[1:].sum()) / self.length)
 
 
-def check_law(field) -> None:
-    """Raise a ValueError where `field`, of any domain, has parameters that name no law."""
+def check_law(field, dimension: int = 1) -> None:
+    """Raise a ValueError where `field`, of a domain of this dimension, has parameters that name no law."""
     if not field.sigma > 0:
         raise ValueError(f"sigma must be positive, got {field.sigma}")
     if not field.tau >= 0:
         raise ValueError(f"tau must not be negative, got {field.tau}")
     if field.tau == 0 and not field.zero_mean:
         raise ValueError("tau must be positive unless zero_mean: the constant mode's variance is infinite")
-    if not field.gamma > 0.5:
+    if not field.gamma > dimension / 2:
         raise ValueError(
-            f"gamma must exceed 1/2 (below, the pointwise variance is infinite), got {field.gamma}"
+            f"gamma must exceed {dimension / 2:g} (below, the pointwise variance is infinite), got {field.gamma}"
         )
     if field.num_modes < 1:
         raise ValueError(f"num_modes must be at least 1, got {field.num_modes}")

@@ -38,7 +38,7 @@ class PeriodicGaussianField2d:
     length: float = 2 * np.pi
 
     def __post_init__(self):
-        check_law(self)
+        check_law(self, dimension=2)
 
     def coefficients(self, seed: int, split: int, index: int) -> Complex[np.ndarray, "rows columns"]:
         """Fourier coefficients of sample `index` of split number `split`, as in `solvers.fourier`."""
@@ -84,7 +84,7 @@ class NeumannGaussianField:
     num_modes: int = 420
 
     def __post_init__(self):
-        check_law(self)
+        check_law(self, dimension=2)
 
     def coefficients(self, seed: int, split: int, index: int) -> Float[np.ndarray, "modes modes"]:
         """Cosine coefficients [k_y, k_x] of sample `index` of split number `split`."""

@@ -85,7 +85,7 @@ def test_drawing_at_512_is_restricting_8192_to_512():
             {"tau": 0.0, "zero_mean": False},
             "tau must be positive unless zero_mean: the constant mode's variance is infinite",
         ),
-        ({"gamma": 0.5}, "gamma must exceed 1/2 (below, the pointwise variance is infinite), got 0.5"),
+        ({"gamma": 0.5}, "gamma must exceed 0.5 (below, the pointwise variance is infinite), got 0.5"),
         ({"num_modes": 0}, "num_modes must be at least 1, got 0"),
         ({"length": 0.0}, "length must be positive, got 0.0"),
     ],

@@ -236,7 +236,7 @@ def test_standard_deviations_shared_between_samples_cannot_be_changed(field):
             {"tau": 0.0, "zero_mean": False},
             "tau must be positive unless zero_mean: the constant mode's variance is infinite",
         ),
-        ({"gamma": 0.5}, "gamma must exceed 1/2 (below, the pointwise variance is infinite), got 0.5"),
+        ({"gamma": 1.0}, "gamma must exceed 1 (below, the pointwise variance is infinite), got 1.0"),
         ({"num_modes": 0}, "num_modes must be at least 1, got 0"),
     ],
 )

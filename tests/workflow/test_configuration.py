@@ -93,6 +93,10 @@ def test_the_papers_setting_is_what_the_paper_says():
             "datasets.darcy_cao.law: unknown law 'cao_darci' on the square; accepted: cao_darcy, ",
         ),
         (
+            {"datasets": {"darcy_cao": {"law": {"gamma": 1.0}}}},
+            "datasets.darcy_cao.law: gamma must exceed 1 on the square, or the variance is infinite; got 1.0",
+        ),
+        (
             {"datasets": {"darcy_cao": {"below": 0}}},
             "datasets.darcy_cao.below: input should be greater than 0, got 0",
         ),
