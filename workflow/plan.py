@@ -16,6 +16,7 @@ from models.settings import ARCHITECTURES
 from workflow.code_digest import code_digest
 from workflow.configuration import Configuration, Experiment, model_settings, training_settings
 
+TRAINING = ("training.fit", "training.normalised_operator")
 RUN_FOLDER = "{experiment}/{model}/n{resolution}/seed{seed}"
 
 
@@ -126,7 +127,7 @@ class Plan:
     def training_code(self, model: str) -> str:
         """Digest of the training loop and of this model's architecture."""
         architecture = ARCHITECTURES[self.configuration.models[model].architecture]
-        return code_digest("training.fit", "models.build", architecture.location.partition(":")[0])
+        return code_digest(*TRAINING, "models.build", architecture.location.partition(":")[0])
 
     def description(self, experiment: str, model: str, resolution: int, seed: int) -> dict:
         """What tables and captions say of a run."""
