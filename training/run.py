@@ -10,7 +10,7 @@ import pandas
 import torch
 
 from datasets.files import write_arrays, write_json
-from datasets.loading import load_samples, read_card, stored_points, target_gradients
+from datasets.loading import load_samples, read_card, target_gradients
 from datasets.settings import settings_hash
 from models.build import build
 from training import checkpoints
@@ -71,7 +71,10 @@ def train_run(
 
 
 def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus: int) -> None:
-    """Evaluate the run in `folder` on the test split: errors.csv, predictions.npz, run.json."""
+    """Evaluate the run in `folder` on the test split: errors.csv, predictions.npz, run.json.
+
+    `description` is what `workflow.plan.Plan.description` gives; it names the resolutions to test on.
+    """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
     facts = read_card(card)
@@ -84,7 +87,7 @@ def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus
             checkpoint["operator"],
         ).to(device)
     count = description["training"]["test_samples"]
-    test = {points: load_samples(card, points, "test", count) for points in stored_points(facts)}
+    test = {points: load_samples(card, points, "test", count) for points in description["test_resolutions"]}
     errors, kept = evaluate(operator, test, device, shown_samples(count, facts["seed"]))
     write_table(errors, folder / "errors.csv")
     write_arrays(folder / "predictions.npz", kept, compressed=True)

@@ -45,8 +45,8 @@ class TrainingSettings(BaseModel):
     )
     normalisation: Literal["none", "pointwise"] = Field(
         "none",
-        description="pointwise: input and target less their mean, over their standard deviation, at every point, "
-        "both of the training samples; the loss is in physical units",
+        description="pointwise: input and target are standardised at every point, by the training samples' "
+        "mean and deviation there; the loss is in physical units",
     )
     boundary: Literal["free", "zero"] = Field(
         "free", description="zero: the prediction is overwritten by zero on the boundary"
