@@ -110,6 +110,33 @@ class Darcy:
             }
         return budget
 
+    def solve_on_grid(self, coefficient: np.ndarray) -> np.ndarray:
+        """The dataset's own solver given the coefficient on a grid, (batch, n, n): coarse and classical."""
+        return self.solver.solve(coefficient.astype(np.float64))
+
+    def solve_interpolated(self, coefficient: np.ndarray) -> np.ndarray:
+        """The coefficient interpolated bilinearly to the finest grid, solved there, and observed again."""
+        settings, points = self.settings, coefficient.shape[-1]
+        coarse = Grid(settings.grid, points)
+        fine = Grid(settings.grid, settings.finest)
+        up, down = _linear_interpolation(coarse, fine), _linear_interpolation(fine, coarse)
+        pressure = np.empty(coefficient.shape)
+        for row, one in enumerate(coefficient):
+            (finest,) = self.solver.solve((up @ one @ up.T)[None])
+            pressure[row] = (
+                restrict_dirichlet(finest, points) if settings.grid == "nodes" else down @ finest @ down.T
+            )
+        return pressure
+
+    def solve_constant(self, coefficient: np.ndarray) -> np.ndarray:
+        """Pressure of a constant coefficient, the geometric mean of the sample's values on its grid.
+
+        In two dimensions that mean is the effective permeability of a medium that is statistically the same
+        with its two materials exchanged.
+        """
+        (unit,) = self.solver.solve(np.ones((1, *coefficient.shape[1:])))
+        return unit / np.exp(np.log(coefficient).mean(axis=(1, 2), keepdims=True, dtype=np.float64))
+
     def description(self) -> dict:
         """The part of the dataset card that says what the numbers mean."""
         settings = self.settings
@@ -127,6 +154,12 @@ class Darcy:
                 "pressure_on_coarser_grids": settings.pressure.replace("_", " "),
             },
         }
+
+
+def _linear_interpolation(from_grid: Grid, to_grid: Grid) -> np.ndarray:
+    """Matrix from values along an axis to linear interpolants; constant beyond the outermost points."""
+    rows = np.eye(from_grid.points)
+    return np.stack([np.interp(to_grid.coordinates, from_grid.coordinates, row) for row in rows], axis=1)
 
 
 class CoefficientLaw:

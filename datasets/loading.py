@@ -10,18 +10,26 @@ import numpy as np
 import zarr
 
 from datasets.errors import DatasetError
+from datasets.gradients import gradient
 from datasets.layout import grid_from_facts, group_name
 from datasets.store import read_array
 from solvers.grid import Grid
 
+BATCH = 32  # samples on the finest grid at a time
+
 
 @dataclass(frozen=True)
 class Samples:
-    """Paired functions on one grid: `inputs` and `targets` (samples, ...space), in physical units."""
+    """Paired functions on one grid: `inputs` and `targets` (samples, ...space), in physical units.
+
+    gradients  of the targets, (samples, dimension, ...space), as `datasets.gradients` orders them, where they
+               are known better than from the targets on this grid (`target_gradients`).
+    """
 
     grid: Grid
     inputs: np.ndarray
     targets: np.ndarray
+    gradients: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -68,16 +76,8 @@ def load_arrays(card_path: Path, group: str, split: str, count: int | None = Non
     count = available if count is None else count
     if count > available:
         raise DatasetError(f"{count} {split} samples asked for; {card['dataset']} has {available}")
-    splits = list(card["samples"])
-    start = sum(card["samples"][name] for name in splits[: splits.index(split)])
-    store, members = Path(card_path).with_suffix(".zarr"), range(start, start + count)
-    try:
-        _check_belongs(card, card_path, store)
-        return {
-            name: read_array(store, f"{group}/{name}", members) for name in card["groups"][group]["variables"]
-        }
-    except DatasetError as error:
-        raise DatasetError(f"{error}; make it again with snakemake -R solve_{card['dataset']}") from None
+    names = card["groups"][group]["variables"]
+    return {name: _read(card_path, card, f"{group}/{name}", split, range(count)) for name in names}
 
 
 def load_samples(card_path: Path, points: int, split: str, count: int) -> Samples:
@@ -98,6 +98,49 @@ def load_samples(card_path: Path, points: int, split: str, count: int) -> Sample
     arrays = load_arrays(card_path, group_name(points), split, count)
     grid = grid_from_facts(card["groups"][group_name(points)]["grid"])
     return Samples(grid, arrays[card["inputs"][0]], arrays[card["targets"][0]])
+
+
+def target_gradients(card_path: Path, samples: Samples, split: str) -> np.ndarray:
+    """Gradients of the targets of `samples`, the first ones of `split`: (samples, dimension, ...space).
+
+    On nodes they are second-order differences on the finest stored grid that holds the very same values at
+    these nodes, as Cao 2021, section C.1, has them; elsewhere the derivative of the samples' own grid.
+
+    Raises
+    ------
+    DatasetError
+        As `load_arrays`.
+    """
+    card, own = read_card(card_path), samples.grid
+    (target,) = card["targets"]
+    finest = own.points
+    if own.kind == "nodes":
+        nested = [n for n in stored_points(card) if (n - 1) % (own.points - 1) == 0]
+        finest = max(n for n in nested if target in card["groups"][group_name(n)]["variables"])
+    if finest == own.points:
+        return gradient(samples.targets, own)
+    grid = grid_from_facts(card["groups"][group_name(finest)]["grid"])
+    strided = (..., *[slice(None, None, (finest - 1) // (own.points - 1))] * own.dimension)
+    parts = []
+    for start in range(0, len(samples), BATCH):
+        members = range(start, min(start + BATCH, len(samples)))
+        values = _read(card_path, card, f"{group_name(finest)}/{target}", split, members)
+        if not np.array_equal(values[strided], samples.targets[members.start : members.stop]):
+            return gradient(samples.targets, own)  # solved anew on each grid
+        parts.append(gradient(values, grid)[strided].copy())
+    return np.concatenate(parts)
+
+
+def _read(card_path: Path, card: dict, name: str, split: str, members: range) -> np.ndarray:
+    """Samples `members` of `split` of the array `name`, "n512/u"."""
+    splits = list(card["samples"])
+    start = sum(card["samples"][one] for one in splits[: splits.index(split)])
+    store = Path(card_path).with_suffix(".zarr")
+    try:
+        _check_belongs(card, card_path, store)
+        return read_array(store, name, range(start + members.start, start + members.stop))
+    except DatasetError as error:
+        raise DatasetError(f"{error}; make it again with snakemake -R solve_{card['dataset']}") from None
 
 
 def _check_belongs(card: dict, card_path: Path, store: Path) -> None:

@@ -92,9 +92,13 @@ class _Dataset(_Settings):
 
 
 class _SpaceDataset(_Dataset):
-    """A dataset of functions of space, stored on several grids."""
+    """A dataset of functions of space, stored on several grids.
+
+    grid_kind  of every stored grid, one of `solvers.grid.KINDS`.
+    """
 
     dimension: ClassVar[int] = 2
+    grid_kind: ClassVar[str] = "periodic"
 
     @property
     def largest_array(self) -> int:
@@ -195,6 +199,10 @@ class DarcyDataset(_DarcySettings):
         "where the grids are nested), or solved anew there with the coefficient of the same function",
     )
 
+    @property
+    def grid_kind(self) -> str:
+        return self.grid
+
     @model_validator(mode="after")
     def _grids_fit(self):
         if max(self.resolutions) > self.finest:
@@ -210,6 +218,8 @@ class DarcyDataset(_DarcySettings):
 
 class DarcyInverseDataset(_DarcySettings):
     """Inverse Darcy: from the pressure on a fine grid to the coefficient on a coarse (Cao 2021, eq. 23)."""
+
+    grid_kind: ClassVar[str] = "nodes"
 
     equation: Literal["darcy_inverse"] = Field(description="the equation solved")
     resolutions: Annotated[list[Annotated[int, Field(ge=4)]], Field(min_length=1)] = Field(

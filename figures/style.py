@@ -24,6 +24,7 @@ FIXED = {  # by attention, or by architecture where there is none
     "linear": ("#00805e", "^"),
     "softmax": ("#b0418a", "D"),
     "fno1d": ("#a87000", "P"),
+    "fno2d": ("#a87000", "P"),
 }
 SPARE = ("#7a5230", "#4b4fb5", "#3d434b", "#8a8f00", "#c2185b", "#00838f")
 PLAIN = {

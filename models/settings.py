@@ -188,19 +188,27 @@ class Transformer2dCoarseSettings(CoarseEncoderSettings):
 
 @dataclass(frozen=True)
 class Architecture:
-    """Settings class and place of a module, "package.file:Class"; the module is imported only when built."""
+    """What can be built.
+
+    settings       class of its settings.
+    location       of its module, "package.file:Class", which is imported only when built.
+    dimension      of the functions it maps.
+    coarse_output  whether its output is on a coarser grid than its input.
+    """
 
     settings: type[Settings]
     location: str
+    dimension: int
+    coarse_output: bool = False
 
 
 ARCHITECTURES: dict[str, Architecture] = {
-    "fno1d": Architecture(FNO1dSettings, "models.fno1d:FNO1d"),
-    "fno2d": Architecture(FNO2dSettings, "models.fno2d:FNO2d"),
-    "transformer1d": Architecture(Transformer1dSettings, "models.transformer1d:Transformer1d"),
-    "transformer2d": Architecture(Transformer2dSettings, "models.transformer2d:Transformer2d"),
+    "fno1d": Architecture(FNO1dSettings, "models.fno1d:FNO1d", 1),
+    "fno2d": Architecture(FNO2dSettings, "models.fno2d:FNO2d", 2),
+    "transformer1d": Architecture(Transformer1dSettings, "models.transformer1d:Transformer1d", 1),
+    "transformer2d": Architecture(Transformer2dSettings, "models.transformer2d:Transformer2d", 2),
     "transformer2d_coarse": Architecture(
-        Transformer2dCoarseSettings, "models.transformer2d:Transformer2dCoarse"
+        Transformer2dCoarseSettings, "models.transformer2d:Transformer2dCoarse", 2, coarse_output=True
     ),
 }
 

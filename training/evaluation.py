@@ -12,18 +12,19 @@ from torch import nn
 from datasets.files import write_atomically
 from datasets.loading import Samples
 from training.metrics import METRICS
+from training.tensors import batch_size, coordinate_tensor, function_tensor
 
 SHOWN_SAMPLES = 4  # predictions kept for the figures, as in Cao 2021, Fig. 9
-BATCH_VALUES = 2**16  # grid values per batch: 128 samples at 512 points, 8 at 8192
+BATCH_VALUES = 2**16  # grid values per batch: 128 samples at 512 points, 8 at 8192, 1 at 211 x 211
 
 
 @torch.no_grad()
 def predict(operator: nn.Module, samples: Samples, device: torch.device) -> np.ndarray:
-    """Predictions (samples, points) in float64 for comparison; the operator computes in float32."""
+    """Predictions (samples, ...space) in float64 for comparison; the operator computes in float32."""
     operator.eval()
-    coordinates = torch.from_numpy(samples.grid.coordinates[:, None].astype(np.float32)).to(device)
-    inputs = torch.from_numpy(samples.inputs[..., None].astype(np.float32))
-    size = max(1, BATCH_VALUES // samples.grid.points)
+    coordinates = coordinate_tensor(samples.grid).to(device)
+    inputs = function_tensor(samples.inputs)
+    size = batch_size(samples.grid, BATCH_VALUES, len(samples))
     outputs = [operator(batch.to(device), coordinates).squeeze(-1).cpu() for batch in inputs.split(size)]
     return torch.cat(outputs).numpy().astype(np.float64)
 

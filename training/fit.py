@@ -13,15 +13,20 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import OneCycleLR
 from torch.utils.tensorboard import SummaryWriter
 
+from datasets.gradients import gradient
 from datasets.loading import Samples
 from datasets.progress import progress_bar
 from training import checkpoints
 from training.devices import device_name, peak_memory_bytes
 from training.losses import RelativeLoss
 from training.settings import TrainingSettings
+from training.tensors import batch_size, coordinate_tensor, function_tensor
 
 HISTORY_COLUMNS = ("epoch", "learning_rate", "train_loss", "train_relative_l2", "validation_relative_l2")
-VALIDATION_BATCH = 32
+VALIDATION_BATCH, VALIDATION_VALUES = (
+    32,
+    2**18,
+)  # samples at once, and grid values: 32 at 8192, 5 at 211 x 211
 # An epoch whose mean relative error is this large has diverged, even if every number is finite: predictions
 # ten times the size of the solution do not come back, they collapse to zero (error 1) and stay there.
 DIVERGED_ERROR = 10.0
@@ -45,7 +50,7 @@ class Trainer:
     Parameters
     ----------
     operator
-        Freshly built; moved to `device`.
+        Freshly built, from physical units to physical units; moved to `device`.
     train, validation
         The only data a run sees: the test split never comes here.
     seed
@@ -72,11 +77,11 @@ class Trainer:
         self.operator = operator.to(device)
         self.settings, self.seed, self.device = settings, seed, device
         self.identity, self.directory = identity, Path(directory)
-        self.train, self.validation = _on_device(train, device), _on_device(validation, device)
+        self.train = _on_device(train, device, settings)
+        self.validation = _on_device(validation, device)
+        self.validation_batch = batch_size(validation.grid, VALIDATION_VALUES, VALIDATION_BATCH)
         self.steps_per_epoch = len(train) // settings.batch_size
-        self.loss = RelativeLoss(
-            train.grid.spacing, settings.gradient_weight, settings.loss == "squared_norms"
-        )
+        self.loss = RelativeLoss(train.grid, settings.gradient_weight, settings.loss == "squared_norms")
         self.optimizer = torch.optim.Adam(
             operator.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
@@ -124,7 +129,9 @@ class Trainer:
         for step in range(self.steps_per_epoch):
             batch = order[step * size : (step + 1) * size]
             prediction = self.operator(data.inputs[batch], data.coordinates).squeeze(-1)
-            loss, relative_l2 = self.loss(prediction, data.targets[batch], data.derivatives[batch])
+            loss, relative_l2 = self.loss(
+                prediction, data.targets[batch], _rows(data.gradients, batch), _rows(data.coefficients, batch)
+            )
             self.optimizer.zero_grad(set_to_none=True)
             loss.backward()
             nn.utils.clip_grad_norm_(self.operator.parameters(), self.settings.gradient_clip)
@@ -148,12 +155,10 @@ class Trainer:
     @torch.no_grad()
     def _validation_error(self) -> float:
         self.operator.eval()
-        data, errors = self.validation, []
-        for inputs, targets in zip(
-            data.inputs.split(VALIDATION_BATCH), data.targets.split(VALIDATION_BATCH), strict=True
-        ):
-            prediction = self.operator(inputs, data.coordinates).squeeze(-1)
-            errors.append((prediction - targets).norm(dim=-1) / targets.norm(dim=-1))
+        data, size, errors = self.validation, self.validation_batch, []
+        for inputs, targets in zip(data.inputs.split(size), data.targets.split(size), strict=True):
+            difference = self.operator(inputs, data.coordinates).squeeze(-1) - targets
+            errors.append(difference.flatten(1).norm(dim=-1) / targets.flatten(1).norm(dim=-1))
         return float(torch.cat(errors).mean())
 
     def _save(self) -> None:
@@ -203,22 +208,33 @@ class Trainer:
 
 @dataclass(frozen=True)
 class _Tensors:
-    inputs: Tensor  # (samples, points, 1)
-    targets: Tensor  # (samples, points)
-    derivatives: Tensor  # (samples, points)
-    coordinates: Tensor  # (points, 1)
+    inputs: Tensor  # (samples, ...space, 1)
+    targets: Tensor  # (samples, ...space)
+    coordinates: Tensor  # (...space, dimension)
+    gradients: Tensor | None = None  # (samples, dimension, ...space)
+    coefficients: Tensor | None = None  # (samples, ...space)
 
 
-def _on_device(samples: Samples, device: torch.device) -> _Tensors:
-    def tensor(values: np.ndarray) -> Tensor:
-        return torch.from_numpy(np.asarray(values, dtype=np.float32)).to(device)
-
+def _on_device(samples: Samples, device: torch.device, settings: TrainingSettings | None = None) -> _Tensors:
+    """The samples, and what the regulariser of `settings` needs besides."""
+    inputs = function_tensor(samples.inputs).to(device)
+    gradients = coefficients = None
+    if settings is not None and settings.gradient_weight > 0:
+        known = samples.gradients
+        known = gradient(samples.targets, samples.grid) if known is None else known
+        gradients = torch.from_numpy(known.astype(np.float32)).to(device)
+        coefficients = inputs.squeeze(-1) if settings.gradient_coefficient == "input" else None
     return _Tensors(
-        inputs=tensor(samples.inputs[..., None]),
-        targets=tensor(samples.targets),
-        derivatives=tensor(samples.grid.derivative(samples.targets)),
-        coordinates=tensor(samples.grid.coordinates[:, None]),
+        inputs=inputs,
+        targets=function_tensor(samples.targets).squeeze(-1).to(device),
+        coordinates=coordinate_tensor(samples.grid).to(device),
+        gradients=gradients,
+        coefficients=coefficients,
     )
+
+
+def _rows(values: Tensor | None, batch: Tensor) -> Tensor | None:
+    return None if values is None else values[batch]
 
 
 def _on_cpu(state: dict[str, Tensor]) -> dict[str, Tensor]:

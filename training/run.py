@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -9,13 +10,14 @@ import pandas
 import torch
 
 from datasets.files import write_arrays, write_json
-from datasets.loading import load_samples, read_card, stored_points
+from datasets.loading import load_samples, read_card, target_gradients
 from datasets.settings import settings_hash
 from models.build import build
 from training import checkpoints
 from training.devices import choose_device
 from training.evaluation import evaluate, shown_samples, write_table
 from training.fit import HISTORY_COLUMNS, Trainer
+from training.normalised_operator import in_physical_units, restored
 from training.settings import TrainingSettings
 
 LIBRARIES = ("numpy", "torch")
@@ -31,11 +33,15 @@ def train_run(
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
+    settings = TrainingSettings.model_validate(run["training"])
+    train = load_samples(card, resolution, "train", run["samples"]["train"])
+    if settings.gradient_weight > 0:
+        train = replace(train, gradients=target_gradients(card, train, "train"))
     trainer = Trainer(
-        build(run["architecture"], run["settings"], seed),
-        load_samples(card, resolution, "train", run["samples"]["train"]),
+        in_physical_units(build(run["architecture"], run["settings"], seed), settings, train),
+        train,
         load_samples(card, resolution, "validation", run["samples"]["validation"]),
-        TrainingSettings.model_validate(run["training"]),
+        settings,
         seed=seed,
         device=device,
         identity=settings_hash(
@@ -57,6 +63,7 @@ def train_run(
         "operator": None if diverged else progress.best_state,
         "architecture": run["architecture"],
         "settings": run["settings"],
+        "training": run["training"],
         "epoch": progress.best_epoch,
         "identity": trainer.identity,
     }
@@ -64,18 +71,23 @@ def train_run(
 
 
 def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus: int) -> None:
-    """Evaluate the run in `folder` on the test split: errors.csv, predictions.npz, run.json."""
+    """Evaluate the run in `folder` on the test split: errors.csv, predictions.npz, run.json.
+
+    `description` is what `workflow.plan.Plan.description` gives; it names the resolutions to test on.
+    """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
     facts = read_card(card)
     checkpoint = checkpoints.load(folder / "checkpoint.pt")
     operator = None
     if checkpoint["operator"] is not None:
-        operator = build(checkpoint["architecture"], checkpoint["settings"], seed=0)
-        operator.load_state_dict(checkpoint["operator"])
-        operator.to(device)
+        operator = restored(
+            build(checkpoint["architecture"], checkpoint["settings"], seed=0),
+            TrainingSettings.model_validate(checkpoint["training"]),
+            checkpoint["operator"],
+        ).to(device)
     count = description["training"]["test_samples"]
-    test = {points: load_samples(card, points, "test", count) for points in stored_points(facts)}
+    test = {points: load_samples(card, points, "test", count) for points in description["test_resolutions"]}
     errors, kept = evaluate(operator, test, device, shown_samples(count, facts["seed"]))
     write_table(errors, folder / "errors.csv")
     write_arrays(folder / "predictions.npz", kept, compressed=True)

@@ -34,8 +34,20 @@ class TrainingSettings(BaseModel):
         ge=0,
         description="γ of the H1-seminorm regulariser, whose weight is γ h with the spacing h; 0: none",
     )
+    gradient_coefficient: Literal["one", "input"] = Field(
+        "one",
+        description="factor of the gradient in the regulariser; input: a∇u, for a coefficient a (Darcy)",
+    )
     loss: Literal["norms", "squared_norms"] = Field(
         "norms",
         description="mean of relative norms (the public code, and what the paper's curves show), or of their "
         "squares (the paper's eq. 2)",
+    )
+    normalisation: Literal["none", "pointwise"] = Field(
+        "none",
+        description="pointwise: input and target are standardised at every point, by the training samples' "
+        "mean and deviation there; the loss is in physical units",
+    )
+    boundary: Literal["free", "zero"] = Field(
+        "free", description="zero: the prediction is overwritten by zero on the boundary"
     )

@@ -14,6 +14,7 @@ from training.evaluation import error_rows
 LABELS = {
     "mean_predictor": "Mean of the training targets",
     "identity": "Identity: the input itself",
+    "constant_coefficient": "Constant coefficient: solve with the geometric mean of the input",
     "interpolation_oracle": "Interpolate the input linearly, solve finely, restrict",
     "coarse_solve": "Classical solver on the same grid",
 }
@@ -22,16 +23,19 @@ LABELS = {
 def yardsticks(train: Samples, test: Samples, task) -> tuple[pandas.DataFrame, dict[str, dict]]:
     """Errors of every yardstick on `test`, and what each costs per sample.
 
-    `task` brings the two classical answers: `solve_on_grid` and `solve_interpolated`, each from the input's
-    values on the test grid to the target's.
+    `task` brings the classical answers: `solve_on_grid` and `solve_interpolated`, each from the input's
+    values on the test grid to the target's. A task whose input is a coefficient, and so no answer itself, has
+    `solve_constant` in place of the identity.
     """
     mean = train.targets.mean(axis=0)
     answers: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-        "mean_predictor": lambda inputs: np.broadcast_to(mean, inputs.shape),
-        "identity": lambda inputs: inputs,
-        "interpolation_oracle": task.solve_interpolated,
-        "coarse_solve": task.solve_on_grid,
+        "mean_predictor": lambda inputs: np.broadcast_to(mean, (len(inputs), *mean.shape)),
     }
+    if hasattr(task, "solve_constant"):
+        answers["constant_coefficient"] = task.solve_constant
+    else:
+        answers["identity"] = lambda inputs: inputs
+    answers |= {"interpolation_oracle": task.solve_interpolated, "coarse_solve": task.solve_on_grid}
     rows, costs = [], {}
     for name, answer in answers.items():
         answer(test.inputs[:1])  # compile before timing

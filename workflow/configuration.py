@@ -14,10 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from datasets.settings import DatasetSettings
 from datasets.tasks import TASKS
-from models.settings import resolve
+from models.settings import ARCHITECTURES, resolve
 from training.settings import TrainingSettings
 
-TRAINED_ON = ("burgers",)  # equations whose operators the models of models/ can learn
+TRAINED_ON = ("burgers", "darcy")  # equations whose operators the models of models/ can learn
+# Training settings that only functions on nodes of a square can have, with the value that others have.
+ON_NODES = {"normalisation": "none", "boundary": "free", "gradient_coefficient": "one"}
 
 
 class ConfigurationError(Exception):
@@ -34,6 +36,10 @@ class Model(_Settings):
     label: str = Field(description="name in tables and figures")
     architecture: str = Field(description="one of models.settings.ARCHITECTURES")
     settings: dict[str, typing.Any] = Field({}, description="settings of the architecture")
+    settings_at: dict[int, dict[str, typing.Any]] = Field(
+        {},
+        description="settings that differ at a training resolution, such as downsampling_factor",
+    )
     training: dict[str, typing.Any] = Field({}, description="training settings that differ for this model")
 
 
@@ -52,6 +58,9 @@ class Experiment(_Settings):
     dataset: str = Field(description="a key of `datasets`")
     models: Annotated[list[str], Field(min_length=1)] = Field(description="keys of `models`, in table order")
     resolutions: Annotated[list[int], Field(min_length=1)] = Field(description="training resolutions")
+    test_resolutions: list[int] | None = Field(
+        None, description="resolutions tested on, those of training among them; default: every stored one"
+    )
     seeds: Annotated[list[int], Field(min_length=1)] = Field([1127802], description="one run per seed")
     samples: SampleCounts = Field(SampleCounts(), description="default: every sample of the dataset")
     training: TrainingSettings = Field(TrainingSettings(), description="for every model of the experiment")
@@ -99,9 +108,9 @@ def _without_dropped(value: object) -> object:
     return {name: entry for name, entry in value.items() if entry is not None}
 
 
-def model_settings(model: Model) -> BaseModel:
-    """Validated settings of the model's architecture, defaults filled in."""
-    return resolve(model.architecture, model.settings)
+def model_settings(model: Model, resolution: int) -> BaseModel:
+    """Validated settings of the model's architecture, trained at `resolution`, defaults filled in."""
+    return resolve(model.architecture, {**model.settings, **model.settings_at.get(resolution, {})})
 
 
 def training_settings(experiment: Experiment, model: Model, resolution: int) -> TrainingSettings:
@@ -115,13 +124,23 @@ def training_settings(experiment: Experiment, model: Model, resolution: int) -> 
 def _faults(configuration: Configuration) -> typing.Iterator[str]:
     """What no single key can tell: names that refer to nothing, sizes that do not fit."""
     for name, model in configuration.models.items():
-        try:
-            resolve(model.architecture, model.settings)
-        except ValueError as error:
-            yield f"models.{name}: {error}"
+        yield from _model_faults(name, model)
         yield from _partial_faults(model.training, ("models", name, "training"))
     for name, experiment in configuration.experiments.items():
         yield from _experiment_faults(configuration, name, experiment)
+
+
+def _model_faults(name: str, model: Model) -> typing.Iterator[str]:
+    try:
+        resolve(model.architecture, model.settings)
+    except ValueError as error:
+        yield f"models.{name}: {error}"
+        return
+    for resolution in model.settings_at:
+        try:
+            model_settings(model, resolution)
+        except ValueError as error:
+            yield f"models.{name}.settings_at.{resolution}: {error}"
 
 
 def _experiment_faults(
@@ -143,21 +162,65 @@ def _experiment_faults(
             f"{', '.join(TRAINED_ON)} so far"
         )
         return
-    for resolution in dict.fromkeys([*experiment.resolutions, *experiment.training_at]):
+    tested = experiment.test_resolutions
+    for resolution in dict.fromkeys([*experiment.resolutions, *experiment.training_at, *(tested or [])]):
         if resolution not in dataset.resolutions:
             yield (
                 f"{at}: resolution {resolution} is not stored; dataset '{experiment.dataset}' has "
                 f"{', '.join(map(str, dataset.resolutions))}"
             )
+    if tested is not None:
+        for resolution in experiment.resolutions:
+            if resolution not in tested:
+                yield f"{at}.test_resolutions: {tested} lacks the training resolution {resolution}"
     for split, wanted in experiment.samples.model_dump().items():
         available = getattr(dataset.samples, split)
         if wanted is not None and wanted > available:
             yield f"{at}.samples.{split}: {wanted} asked for; dataset '{experiment.dataset}' has {available}"
+    models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
+    yield from _architecture_faults(at, experiment.dataset, dataset, models)
+    yield from _training_faults(at, experiment, dataset, models)
+
+
+def _architecture_faults(at: str, name: str, dataset, models: dict[str, Model]) -> typing.Iterator[str]:
+    """Models whose functions are not the dataset's."""
+    for key, model in models.items():
+        architecture = ARCHITECTURES.get(model.architecture)
+        if architecture is None:
+            continue  # told with the model
+        if architecture.dimension != dataset.dimension:
+            yield (
+                f"{at}.models: '{key}' ({model.architecture}) maps functions of {architecture.dimension} "
+                f"variable(s); those of dataset '{name}' have {dataset.dimension}"
+            )
+        elif architecture.coarse_output:
+            yield (
+                f"{at}.models: '{key}' ({model.architecture}) gives functions on a coarser grid than its "
+                f"input; those of dataset '{name}' are on one grid"
+            )
+
+
+def _training_faults(
+    at: str, experiment: Experiment, dataset, models: dict[str, Model]
+) -> typing.Iterator[str]:
+    """Merged training settings that do not fit the data; each fault once, however many models have it."""
     train = experiment.samples.train or dataset.samples.train
-    overrides = [*experiment.training_at.values(), *(m.training for m in configuration.models.values())]
-    for batch in {experiment.training.batch_size, *(o.get("batch_size", 1) for o in overrides)}:
-        if isinstance(batch, int) and batch > train:
-            yield f"{at}: batch_size {batch} is more than the {train} training samples"
+    faults = {}
+    for resolution in experiment.resolutions:
+        for model in models.values():
+            try:
+                settings = training_settings(experiment, model, resolution)
+            except ValidationError:
+                continue  # told with the part that is at fault
+            if settings.batch_size > train:
+                words = f"batch_size {settings.batch_size} is more than the {train} training samples"
+                faults[f"{at}: {words}"] = None
+            if dataset.grid_kind != "nodes":
+                for key, free in ON_NODES.items():
+                    if getattr(settings, key) != free:
+                        words = f"{key} '{getattr(settings, key)}' is for functions on nodes of a square"
+                        faults[f"{at}: {words}; those of '{experiment.dataset}' are on another grid"] = None
+    yield from faults
 
 
 def _partial_faults(settings: dict, location: tuple) -> typing.Iterator[str]:

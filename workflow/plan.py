@@ -16,6 +16,11 @@ from models.settings import ARCHITECTURES
 from workflow.code_digest import code_digest
 from workflow.configuration import Configuration, Experiment, model_settings, training_settings
 
+TRAINING = ("training.fit", "training.normalised_operator")
+QUANTITIES = {  # what captions call the input and the target
+    "burgers": ("initial velocity", "velocity at the final time"),
+    "darcy": ("coefficient", "pressure"),
+}
 RUN_FOLDER = "{experiment}/{model}/n{resolution}/seed{seed}"
 
 
@@ -88,10 +93,14 @@ class Plan:
             for model, n, seed in itertools.product(e.models, e.resolutions, e.seeds)
         ]
 
+    def tested(self, experiment: str) -> list[int]:
+        """Resolutions at which errors are measured."""
+        stored = self.dataset_of(experiment).settings.resolutions
+        return self.experiment(experiment).test_resolutions or stored
+
     def yardstick_folders(self, experiment: str) -> list[str]:
-        """Folders of the yardsticks, one for each stored resolution."""
-        points = self.dataset_of(experiment).settings.resolutions
-        return [str(self.results / experiment / "yardsticks" / f"n{n}") for n in points]
+        """Folders of the yardsticks, one for each resolution tested on."""
+        return [str(self.results / experiment / "yardsticks" / f"n{n}") for n in self.tested(experiment)]
 
     def shown_run(self, experiment: str) -> str:
         """Folder of the run whose predictions are drawn: the last model's, on the finest training grid."""
@@ -118,7 +127,7 @@ class Plan:
         counts = self.sample_counts(experiment)
         return {
             "architecture": m.architecture,
-            "settings": model_settings(m).model_dump(mode="json"),
+            "settings": model_settings(m, resolution).model_dump(mode="json"),
             "training": training_settings(e, m, resolution).model_dump(mode="json"),
             "samples": {split: counts[split] for split in ("train", "validation")},
         }
@@ -126,7 +135,7 @@ class Plan:
     def training_code(self, model: str) -> str:
         """Digest of the training loop and of this model's architecture."""
         architecture = ARCHITECTURES[self.configuration.models[model].architecture]
-        return code_digest("training.fit", "models.build", architecture.location.partition(":")[0])
+        return code_digest(*TRAINING, "models.build", architecture.location.partition(":")[0])
 
     def description(self, experiment: str, model: str, resolution: int, seed: int) -> dict:
         """What tables and captions say of a run."""
@@ -140,6 +149,7 @@ class Plan:
             "architecture": m.architecture,
             "settings": training["settings"],
             "resolution": resolution,
+            "test_resolutions": self.tested(experiment),
             "seed": seed,
             "dataset": e.dataset,
             "dataset_settings": dataset.settings.model_dump(mode="json"),
@@ -159,6 +169,13 @@ class Plan:
             "epochs": e.training.epochs,
             "batch_size": e.training.batch_size,
             "seeds": f"{len(e.seeds)} seed" + ("s" if len(e.seeds) > 1 else ""),
-            "stored": ", ".join(map(str, self.dataset_of(experiment).settings.resolutions)),
+            "tested": ", ".join(map(str, self.tested(experiment))),
+            **dict(
+                zip(
+                    ("input", "target"),
+                    QUANTITIES[self.dataset_of(experiment).settings.equation],
+                    strict=True,
+                )
+            ),
             "shown": self.configuration.models[e.models[-1]].label,
         }

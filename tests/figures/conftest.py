@@ -49,7 +49,7 @@ def make_yardsticks(tmp_path):
 def write_run(
     folder, model, *, label=None, architecture="transformer1d", attention="galerkin", layer_norm="projection",
     resolution=512, tested=None, seed=1, level=1e-3, errors=None, diverged_epoch=None, setting=None,
-    parameters=530_305, seconds=180.0, epochs=30,
+    parameters=530_305, seconds=180.0, epochs=30, dimension=1,
 ):  # fmt: skip
     """A run directory with lognormal errors about `level`, or exactly `errors` at the training resolution."""
     tested = tested or (resolution,)
@@ -92,7 +92,8 @@ def write_run(
         drawn = errors if errors is not None else np.full(SAMPLES, np.nan) if diverged else drawn
         rows += [(points, sample, value, 3 * value) for sample, value in enumerate(drawn)]
     _errors(rows).to_csv(directory / "errors.csv", index=False)
-    _write_predictions(directory, generator, tested, level, diverged)
+    write = _write_predictions if dimension == 1 else _write_fields
+    write(directory, generator, tested, level, diverged)
     return directory
 
 
@@ -147,5 +148,18 @@ def _write_predictions(directory, generator, tested, level, diverged):
         stored |= {
             f"x_{points}": x, f"input_{points}": wave, f"target_{points}": target,
             f"prediction_{points}": prediction,
+        }  # fmt: skip
+    np.savez(directory / "predictions.npz", **stored)
+
+
+def _write_fields(directory, generator, tested, level, diverged):
+    stored = {"samples": np.array([3, 11, 19, 27])}
+    for points in tested:
+        x = np.linspace(0, 1, points)
+        target = 0.02 * np.sin(np.pi * x) * np.sin(np.pi * x[:, None]) * np.arange(1, 5)[:, None, None]
+        prediction = np.full_like(target, np.nan) if diverged else target * (1 + level)
+        stored |= {
+            f"x_{points}": x, f"input_{points}": np.where(target > 0.01, 12.0, 3.0),
+            f"target_{points}": target, f"prediction_{points}": prediction,
         }  # fmt: skip
     np.savez(directory / "predictions.npz", **stored)

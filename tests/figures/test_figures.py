@@ -9,7 +9,7 @@ from figures.error_distributions import draw_error_distributions
 from figures.labels import spread
 from figures.resolution_curves import draw_resolution_curves
 from figures.results import read_runs
-from figures.sample_curves import draw_sample_curves
+from figures.samples import draw_samples
 from figures.style import appearances
 from figures.training_curves import draw_training_curves
 
@@ -20,7 +20,7 @@ def draw_all(runs, yardsticks, folder):
     write_comparison(runs, yardsticks, comparison)
     return [
         *draw_training_curves(runs, folder / "training.svg"),
-        *draw_sample_curves(runs[0], folder / "samples.svg"),
+        *draw_samples(runs[0], folder / "samples.svg"),
         *draw_resolution_curves(comparison, runs, folder / "resolution.svg"),
         *draw_cost_scatter(comparison, runs, folder / "cost.svg"),
         *draw_error_distributions(runs, yardsticks, folder / "errors.svg"),
@@ -44,6 +44,24 @@ def test_the_same_results_give_the_same_bytes(make_run, make_yardsticks, tmp_pat
 def test_one_run_without_yardsticks(make_run, tmp_path, diverged_epoch):
     files = draw_all([make_run(diverged_epoch=diverged_epoch)], [], tmp_path / "figures")
     assert {file.suffix for file in files} == {".svg", ".png"}
+
+
+@pytest.mark.parametrize("diverged_epoch", [None, 3])
+def test_samples_on_the_square_are_images(make_run, tmp_path, diverged_epoch):
+    run = make_run(
+        "fno2d",
+        architecture="fno2d",
+        attention=None,
+        resolution=17,
+        dimension=2,
+        diverged_epoch=diverged_epoch,
+    )
+    svg, png = draw_samples(run, tmp_path / "samples.svg")
+    page = svg.read_text()
+    assert page.count("<image") >= 4 * 4  # four rows of four samples
+    again, _ = draw_samples(run, tmp_path / "again.svg")
+    assert again.read_bytes() == svg.read_bytes()
+    assert png.stat().st_size > 5_000
 
 
 def test_an_unknown_suffix_is_refused(make_run, tmp_path):

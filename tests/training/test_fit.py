@@ -5,16 +5,33 @@ import math
 
 import pytest
 import torch
-from training_fixtures import SMALL_FNO, SMALL_TRANSFORMER, small_trainer, smooth_samples
+from training_fixtures import (
+    DARCY_LIKE,
+    SMALL_FNO,
+    SMALL_FNO_2D,
+    SMALL_TRANSFORMER,
+    SMALL_TRANSFORMER_2D,
+    rough_samples,
+    small_trainer,
+    smooth_samples,
+)
 
 from training import checkpoints
 from training.errors import TrainingError
 from training.evaluation import evaluate, shown_samples
 from training.fit import HISTORY_COLUMNS
 
+ON_THE_SQUARE = {
+    "architecture": "fno2d",
+    "settings": SMALL_FNO_2D,
+    "samples": rough_samples,
+    **DARCY_LIKE,
+}
 
-def test_training_learns(tmp_path):
-    progress = small_trainer(tmp_path, epochs=30).fit()
+
+@pytest.mark.parametrize("kind", [{}, ON_THE_SQUARE], ids=["circle", "square"])
+def test_training_learns(tmp_path, kind):
+    progress = small_trainer(tmp_path, epochs=30, **kind).fit()
     errors = [row[HISTORY_COLUMNS.index("validation_relative_l2")] for row in progress.history]
     assert errors[-1] < 0.3 * errors[0]
     assert progress.best_error == min(errors)
@@ -22,10 +39,16 @@ def test_training_learns(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("architecture", "settings"), [("fno1d", SMALL_FNO), ("transformer1d", SMALL_TRANSFORMER)]
+    "kind",
+    [
+        {"architecture": "fno1d", "settings": SMALL_FNO},
+        {"architecture": "transformer1d", "settings": SMALL_TRANSFORMER},
+        ON_THE_SQUARE,
+        ON_THE_SQUARE | {"architecture": "transformer2d", "settings": SMALL_TRANSFORMER_2D},
+    ],
+    ids=["fno1d", "transformer1d", "fno2d", "transformer2d"],
 )
-def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, architecture, settings, monkeypatch):
-    kind = {"architecture": architecture, "settings": settings}
+def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, kind, monkeypatch):
     undisturbed = small_trainer(tmp_path / "a", **kind)
     undisturbed.fit()
 
@@ -127,3 +150,15 @@ def test_evaluation_keeps_every_sample_and_marks_a_diverged_run(tmp_path):
     diverged, kept = evaluate(None, test, torch.device("cpu"), shown)
     assert diverged["relative_l2"].isna().all()
     assert (diverged[["resolution", "sample"]] == errors[["resolution", "sample"]]).all(axis=None)
+
+
+def test_evaluation_on_the_square_follows_to_another_grid(tmp_path):
+    trainer = small_trainer(tmp_path, **ON_THE_SQUARE)
+    trainer.fit()
+    test = {points: rough_samples(5, points, seed=2) for points in (13, 25)}
+    shown = shown_samples(5, seed=1)
+    errors, kept = evaluate(trainer.operator, test, torch.device("cpu"), shown)
+    assert errors.groupby("resolution")["relative_l2"].mean().between(1e-3, 0.8).all()
+    assert kept["prediction_25"].shape == (4, 25, 25)
+    again, _ = evaluate(trainer.operator, {25: test[25]}, torch.device("cpu"), shown)
+    assert again["relative_l2"].tolist() == errors.loc[errors["resolution"] == 25, "relative_l2"].tolist()

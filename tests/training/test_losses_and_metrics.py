@@ -30,8 +30,8 @@ def test_relative_h1_weighs_the_derivative():
 
 
 def test_the_loss_is_the_relative_error_without_a_regulariser():
-    loss = RelativeLoss(GRID.spacing, gradient_weight=0.0, squared=False)
-    value, relative = loss(tensor(1.25 * WAVE), tensor(WAVE), tensor(GRID.derivative(WAVE)))
+    loss = RelativeLoss(GRID, gradient_weight=0.0, squared=False)
+    value, relative = loss(tensor(1.25 * WAVE), tensor(WAVE), tensor(GRID.derivative(WAVE))[:, None])
     assert float(value) == pytest.approx(0.25, rel=1e-12)
     assert float(relative) == pytest.approx(0.25, rel=1e-12)
 
@@ -47,8 +47,8 @@ def test_the_regulariser_is_the_relative_seminorm_with_weight_gamma_h(squared):
     first = np.sum((prediction - WAVE) ** 2) / np.sum(WAVE**2)
     second = gamma * h * np.sum(difference**2) / np.sum((2 * np.pi * np.cos(2 * np.pi * X)) ** 2)
     expected = first + second if squared else np.sqrt(first) + np.sqrt(second)
-    loss = RelativeLoss(h, gradient_weight=gamma, squared=squared)
-    value, _ = loss(tensor(prediction), tensor(WAVE), tensor(GRID.derivative(WAVE)))
+    loss = RelativeLoss(GRID, gradient_weight=gamma, squared=squared)
+    value, _ = loss(tensor(prediction), tensor(WAVE), tensor(GRID.derivative(WAVE))[:, None])
     assert float(value) == pytest.approx(expected, rel=1e-9)
 
 

@@ -1,7 +1,7 @@
 """Yardsticks are computed, not assumed."""
 
 import numpy as np
-from training_fixtures import smooth_samples
+from training_fixtures import rough_samples, smooth_samples
 
 from training.yardsticks import LABELS, yardsticks
 
@@ -19,7 +19,7 @@ class ExactTask:
 def test_every_yardstick_has_a_row_per_sample_and_a_cost():
     train, test = smooth_samples(8), smooth_samples(4, seed=1)
     errors, costs = yardsticks(train, test, ExactTask())
-    assert set(errors["yardstick"]) == set(costs) == set(LABELS)
+    assert set(errors["yardstick"]) == set(costs) == set(LABELS) - {"constant_coefficient"}
     assert (errors.groupby("yardstick").size() == 4).all()
     assert all(cost["seconds_per_sample"] > 0 and cost["label"] for cost in costs.values())
 
@@ -34,3 +34,20 @@ def test_every_yardstick_has_a_row_per_sample_and_a_cost():
     }.items():
         measured = errors.loc[errors["yardstick"] == name, "relative_l2"]
         np.testing.assert_allclose(measured, expected(prediction), rtol=1e-12)
+
+
+def test_a_coefficient_is_no_answer_itself():
+    class CoefficientTask(ExactTask):
+        def solve_constant(self, values):
+            return 4 * values
+
+    train, test = rough_samples(8), rough_samples(4, seed=1)
+    errors, costs = yardsticks(train, test, CoefficientTask())
+    assert set(costs) == set(LABELS) - {"identity"}
+    measured = errors.loc[errors["yardstick"] == "constant_coefficient", "relative_l2"]
+    squares = [
+        np.sum(test.grid.weights * values**2, axis=(1, 2))
+        for values in (4 * test.inputs - test.targets, test.targets)
+    ]
+    expected = np.sqrt(squares[0] / squares[1])
+    np.testing.assert_allclose(measured, expected, rtol=1e-12)

@@ -7,6 +7,7 @@ from datasets.loading import Samples
 from models.build import build
 from solvers.grid import Grid
 from training.fit import Trainer
+from training.normalised_operator import in_physical_units
 from training.settings import TrainingSettings
 
 SMALL_FNO = {"width": 8, "num_layers": 2, "modes": 6, "projection_width": 16}
@@ -17,6 +18,25 @@ SMALL_TRANSFORMER = {
     "decoder_width": 8,
     "modes": 6,
     "feedforward_dropout": 0.1,
+}
+SMALL_FNO_2D = {"width": 6, "num_layers": 2, "modes": 4, "projection_width": 8}
+SMALL_TRANSFORMER_2D = {
+    "width": 12,
+    "num_layers": 1,
+    "num_heads": 2,
+    "feedforward_width": 12,
+    "downsampling_factor": 0.8,
+    "decoder_width": 4,
+    "decoder_layers": 1,
+    "modes": 4,
+    "projection_width": 8,
+    "residual_dropout": 0.1,
+}
+DARCY_LIKE = {
+    "gradient_weight": 0.5,
+    "gradient_coefficient": "input",
+    "normalisation": "pointwise",
+    "boundary": "zero",
 }
 
 
@@ -32,16 +52,35 @@ def smooth_samples(count: int, points: int = 64, seed: int = 0) -> Samples:
     return Samples(grid, inputs, targets)
 
 
+def rough_samples(count: int, points: int = 13, seed: int = 0) -> Samples:
+    """Darcy-like: coefficients of two values, and smooth functions that vanish on the boundary."""
+    grid = Grid("nodes", points, dimension=2)
+    x, y = grid.coordinates[None, :], grid.coordinates[:, None]
+    rng = np.random.default_rng(seed)
+    levels, shifts = rng.uniform(0.2, 0.8, size=(2, count, 1, 1))
+    inputs = np.where(x + 0.5 * np.sin(3 * y) > levels + 0.3 * shifts, 12.0, 3.0)
+    targets = np.sin(np.pi * x) * np.sin(np.pi * y) * (levels + shifts * x * y)
+    targets[:, [0, -1]] = targets[:, :, [0, -1]] = 0
+    return Samples(grid, inputs, targets)
+
+
 def small_trainer(
-    directory, *, architecture="fno1d", settings=SMALL_FNO, identity="a", **training
+    directory,
+    *,
+    architecture="fno1d",
+    settings=SMALL_FNO,
+    identity="a",
+    samples=smooth_samples,
+    **training,
 ) -> Trainer:
     training = {"epochs": 4, "batch_size": 4, "learning_rate": 1e-2} | training
     torch.set_num_threads(1)
+    training, train = TrainingSettings.model_validate(training), samples(16)
     return Trainer(
-        build(architecture, settings, seed=7),
-        smooth_samples(16),
-        smooth_samples(8, seed=1),
-        TrainingSettings.model_validate(training),
+        in_physical_units(build(architecture, settings, seed=7), training, train),
+        train,
+        samples(8, seed=1),
+        training,
         seed=7,
         device=torch.device("cpu"),
         identity=identity,

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from workflow.configuration import ConfigurationError, load_configuration
+from workflow.configuration import (
+    ConfigurationError,
+    load_configuration,
+    model_settings,
+    training_settings,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text())
@@ -40,6 +45,38 @@ def test_the_papers_setting_is_what_the_paper_says():
     assert dataset.viscosity == pytest.approx(0.1 / (2 * 3.141592653589793), rel=1e-15)
     law = dataset.initial_law
     assert (law.sigma, law.tau, law.gamma, law.zero_mean) == (25, 5, 2, True)
+
+
+def test_the_papers_darcy_setting_is_what_the_paper_says():
+    overlay = yaml.safe_load((ROOT / "config/cao2021.yaml").read_text())
+    configuration = load_configuration(merged(DEFAULT, overlay))
+    experiment = configuration.experiments["darcy"]
+    assert experiment.resolutions == [141, 211]
+    assert experiment.samples.train == 1024
+    rows = {}
+    for key in experiment.models:
+        model = configuration.models[key]
+        for n_f, n_c in ((141, 43), (211, 61)):
+            training = training_settings(experiment, model, n_f)
+            settings = model_settings(model, n_f).model_dump()
+            assert (training.epochs, training.batch_size, training.gradient_clip) == (100, 4, 0.999)
+            assert (training.normalisation, training.peak_fraction) == ("pointwise", 0.3)
+            if model.architecture == "fno2d":
+                assert (training.gradient_weight, training.learning_rate) == (0, 1e-3)
+                continue
+            assert int(int(n_f * settings["downsampling_factor"]) * settings["downsampling_factor"]) == n_c
+            half = settings["attention"] in ("fourier", "softmax")
+            assert training.learning_rate == (5e-4 if half else 1e-3)
+            assert (training.gradient_weight, training.gradient_coefficient) == (0.5, "input")
+            assert training.boundary == "zero"
+            rows[settings["attention"], settings["layer_norm"], n_f] = settings
+    assert len(rows) == 4 * 2 * 2
+    assert rows["galerkin", "regular", 211]["layer_norm_epsilon"] == 1e-5
+    assert rows["galerkin", "projection", 141]["layer_norm_epsilon"] == 1e-7
+    for attention, feedforward in (("fourier", 0.1), ("galerkin", 0.05)):  # table 7
+        settings = rows[attention, "projection", 141]
+        rates = [settings[f"{part}_dropout"] for part in ("residual", "feedforward", "downsampling")]
+        assert rates == [0.1, feedforward, 0.05]
 
 
 @pytest.mark.parametrize(
@@ -138,8 +175,49 @@ def test_the_papers_setting_is_what_the_paper_says():
             "datasets.kolmogorov: a periodic grid has an even number of points, at least 2; got 65",
         ),
         (
-            {"experiments": {"burgers": {"dataset": "darcy_cao"}}},
-            "experiments.burgers.dataset: 'darcy_cao' solves equation darcy; models train on burgers so far",
+            {"experiments": {"burgers": {"dataset": "lorenz63_y"}}},
+            "experiments.burgers.dataset: 'lorenz63_y' solves equation lorenz63; models train on burgers, "
+            "darcy so far",
+        ),
+        (
+            {"experiments": {"darcy": {"models": ["fno"]}}},
+            "experiments.darcy.models: 'fno' (fno1d) maps functions of 1 variable(s); those of dataset "
+            "'darcy_cao' have 2",
+        ),
+        (
+            {
+                "models": {"coarse": {"label": "C", "architecture": "transformer2d_coarse"}},
+                "experiments": {"darcy": {"models": ["coarse"]}},
+            },
+            "experiments.darcy.models: 'coarse' (transformer2d_coarse) gives functions on a coarser grid "
+            "than its input; those of dataset 'darcy_cao' are on one grid",
+        ),
+        (
+            {"experiments": {"darcy": {"test_resolutions": [61, 85]}}},
+            "experiments.darcy.test_resolutions: [61, 85] lacks the training resolution 43",
+        ),
+        (
+            {"experiments": {"darcy": {"test_resolutions": [43, 44]}}},
+            "experiments.darcy: resolution 44 is not stored; dataset 'darcy_cao' has 421, 211, 141",
+        ),
+        (
+            {"experiments": {"burgers": {"training": {"normalisation": "pointwise"}}}},
+            "experiments.burgers: normalisation 'pointwise' is for functions on nodes of a square; those of "
+            "'burgers' are on another grid",
+        ),
+        (
+            {"models": {"galerkin": {"training": {"boundary": "zero"}}}},
+            "experiments.burgers: boundary 'zero' is for functions on nodes of a square",
+        ),
+        (
+            {"models": {"galerkin2d": {"settings_at": {141: {"downsampling_factr": 0.5}}}}},
+            "models.galerkin2d.settings_at.141: transformer2d: unknown setting 'downsampling_factr'; did you "
+            "mean 'downsampling_factor'?",
+        ),
+        (
+            {"models": {"galerkin2d": {"settings_at": {211: {"downsampling_factor": 1.5}}}}},
+            "models.galerkin2d.settings_at.211: transformer2d: downsampling_factor: Input should be less "
+            "than or equal to 1, got 1.5",
         ),
         (
             {"models": {"fno": {"architecture": "fno1"}}},

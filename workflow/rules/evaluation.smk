@@ -23,7 +23,7 @@ rule evaluate:
         description=lambda wildcards: plan.description(
             wildcards.experiment, wildcards.model, int(wildcards.resolution), int(wildcards.seed)
         ),
-        code=code_digest("training.evaluation"),
+        code=code_digest("training.evaluation", "training.normalised_operator"),
     script:
         "../scripts/evaluate.py"
 

@@ -1,6 +1,6 @@
 # From result files to the tables, figures and the page of an experiment.
 
-FIGURES = ["training_curves", "sample_curves", "resolution_curves", "cost_scatter", "error_distributions"]
+FIGURES = ["training_curves", "samples", "resolution_curves", "cost_scatter", "error_distributions"]
 EXPERIMENT = f"{plan.results}/{{experiment}}"
 
 

@@ -8,13 +8,13 @@ with job(snakemake):
     from figures.cost_scatter import draw_cost_scatter
     from figures.error_distributions import draw_error_distributions
     from figures.resolution_curves import draw_resolution_curves
-    from figures.sample_curves import draw_sample_curves
+    from figures.samples import draw_samples
     from figures.training_curves import draw_training_curves
 
     folder = Path(snakemake.output[0]).parent
     runs, comparison = snakemake.params.runs, snakemake.input.comparison
     draw_training_curves(runs, folder / "training_curves.svg")
-    draw_sample_curves(snakemake.params.shown, folder / "sample_curves.svg")
+    draw_samples(snakemake.params.shown, folder / "samples.svg")
     draw_resolution_curves(comparison, runs, folder / "resolution_curves.svg")
     draw_cost_scatter(comparison, runs, folder / "cost_scatter.svg")
     draw_error_distributions(runs, snakemake.params.yardsticks, folder / "error_distributions.svg")

@@ -1,0 +1,14 @@
+"""Test samples beside their predictions: curves of functions of one variable, images of functions of two."""
+
+from pathlib import Path
+
+from figures.results import read_runs
+from figures.sample_curves import draw_sample_curves
+from figures.sample_fields import draw_sample_fields
+
+
+def draw_samples(run: str | Path, output: str | Path) -> list[Path]:
+    """The stored samples of one run at its training resolution, by the dimension of what is stored."""
+    (one,) = read_runs([run])
+    fields = one.predictions[f"target_{one.resolution}"].ndim == 3  # (samples, y, x)
+    return (draw_sample_fields if fields else draw_sample_curves)(run, output)

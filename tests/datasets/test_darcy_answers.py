@@ -1,0 +1,45 @@
+"""The classical answers of the Darcy task: exact where they must be, better with what they know."""
+
+import numpy as np
+import pytest
+from dataset_fixtures import small
+
+from datasets.tasks import build_task
+
+
+@pytest.fixture(scope="module")
+def task():
+    return build_task(small("darcy"))
+
+
+def errors(answer, target):
+    return np.linalg.norm(answer - target, axis=(1, 2)) / np.linalg.norm(target, axis=(1, 2))
+
+
+def test_on_the_finest_grid_both_solves_give_the_stored_pressure(task):
+    stored = task.compute([("test", 0)])
+    coefficient, pressure = stored["n33/coefficient"], stored["n33/pressure"]
+    assert errors(task.solve_on_grid(coefficient), pressure).max() < 1e-8
+    assert errors(task.solve_interpolated(coefficient), pressure).max() < 1e-8
+
+
+def test_on_a_coarse_grid_a_solve_knows_more_than_a_constant(task):
+    stored = task.compute([("test", 0), ("test", 1)])
+    coefficient, pressure = stored["n17/coefficient"].astype(np.float32), stored["n17/pressure"]
+    constant = errors(task.solve_constant(coefficient), pressure)
+    for solve in (task.solve_on_grid, task.solve_interpolated):
+        error = errors(solve(coefficient), pressure)
+        assert np.all(error > 1e-4)
+        assert np.all(error < 0.5 * constant)
+
+
+def test_a_constant_coefficient_is_solved_by_its_own_value(task):
+    constant = np.full((2, 17, 17), 6.0) * np.array([1, 2])[:, None, None]
+    assert errors(task.solve_constant(constant), task.solve_on_grid(constant)).max() < 1e-7
+
+
+def test_cell_centres_have_the_same_answers():
+    cells = build_task(small("darcy", grid="cell_centres", pressure="solved_on_each_grid"))
+    constant = np.full((1, 16, 16), 6.0)
+    exact = cells.solve_on_grid(constant)
+    assert errors(cells.solve_interpolated(constant), exact).max() < 0.02

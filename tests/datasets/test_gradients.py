@@ -1,0 +1,36 @@
+"""Gradients of targets, from the finest stored grid where it holds the same function."""
+
+import numpy as np
+from dataset_fixtures import make_dataset, small
+
+from datasets.gradients import gradient
+from datasets.loading import load_samples, target_gradients
+
+
+def test_targets_take_their_gradients_from_the_finest_grid(tmp_path):
+    card = make_dataset(tmp_path, small("darcy"))
+    samples, finest = (load_samples(card, points, "validation", 1) for points in (17, 33))
+    gradients = target_gradients(card, samples, "validation")
+    assert gradients.shape == (1, 2, 17, 17)
+    fine, h = finest.targets, 1 / 32
+    along_x, along_y = (fine[:, 1:-1, 2:] - fine[:, 1:-1, :-2]), (fine[:, 2:, 1:-1] - fine[:, :-2, 1:-1])
+    inside = gradients[..., 1:-1, 1:-1]  # of every second node
+    np.testing.assert_allclose(inside[:, 0], along_x[:, 1::2, 1::2] / (2 * h), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(inside[:, 1], along_y[:, 1::2, 1::2] / (2 * h), rtol=1e-4, atol=1e-6)
+    own = gradient(samples.targets, samples.grid)
+    assert not np.allclose(gradients, own, rtol=1e-2)
+
+
+def test_targets_that_the_finest_grid_does_not_hold_have_their_own_gradient(tmp_path):
+    card = make_dataset(tmp_path, small("darcy", pressure="solved_on_each_grid"))
+    samples = load_samples(card, 17, "train", 2)
+    np.testing.assert_array_equal(
+        target_gradients(card, samples, "train"), gradient(samples.targets, samples.grid)
+    )
+
+
+def test_periodic_targets_have_the_derivative_of_their_grid(tmp_path):
+    card = make_dataset(tmp_path, small("burgers"))
+    samples = load_samples(card, 64, "train", 3)
+    derivative = samples.grid.derivative(samples.targets)[:, None]
+    np.testing.assert_array_equal(target_gradients(card, samples, "train"), derivative)

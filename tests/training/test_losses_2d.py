@@ -1,0 +1,100 @@
+"""Loss and metrics on the square, against hand computations and functions whose derivatives are known."""
+
+import numpy as np
+import pytest
+import torch
+
+from datasets.gradients import gradient
+from solvers.grid import Grid
+from training.losses import RelativeLoss, central_gradient
+from training.metrics import relative_h1, relative_l2
+
+
+def on(points: int, function) -> np.ndarray:
+    x = Grid("nodes", points, dimension=2).coordinates
+    return np.asarray(function(x[None, :], x[:, None]))[None]  # values are (batch, y, x)
+
+
+def wave(points, k=1, m=1):
+    return on(points, lambda x, y: np.sin(k * np.pi * x) * np.sin(m * np.pi * y))
+
+
+def wave_gradient(points):
+    along_x = on(points, lambda x, y: np.pi * np.cos(np.pi * x) * np.sin(np.pi * y))
+    along_y = on(points, lambda x, y: np.pi * np.sin(np.pi * x) * np.cos(np.pi * y))
+    return np.stack([along_x, along_y], axis=1)
+
+
+def test_the_gradient_of_a_plane_has_x_along_the_last_axis_first():
+    grid = Grid("nodes", 5, dimension=2)
+    plane = on(5, lambda x, y: 2 * x - 3 * y)
+    np.testing.assert_allclose(gradient(plane, grid)[:, 0], 2, rtol=1e-12)
+    np.testing.assert_allclose(gradient(plane, grid)[:, 1], -3, rtol=1e-12)
+    inside = central_gradient(torch.from_numpy(plane), grid)
+    assert inside.shape == (1, 2, 3, 3)
+    np.testing.assert_allclose(inside[:, 0], 2, rtol=1e-12)
+    np.testing.assert_allclose(inside[:, 1], -3, rtol=1e-12)
+
+
+def test_central_gradient_is_second_order_inside():
+    errors = []
+    for points in (17, 33, 65):
+        grid = Grid("nodes", points, dimension=2)
+        difference = central_gradient(torch.from_numpy(wave(points)), grid).numpy()
+        errors.append(np.abs(difference - wave_gradient(points)[..., 1:-1, 1:-1]).max())
+    assert np.all(np.abs(np.log2(np.array(errors[:-1]) / errors[1:]) - 2) < 0.1)
+
+
+def test_metrics_use_the_quadrature_of_the_square():
+    grid = Grid("nodes", 3, dimension=2)
+    target, prediction = np.ones((1, 3, 3)), np.ones((1, 3, 3))
+    prediction[0, 0, 0] = 2  # a corner: weight 1/16 of the area
+    prediction[0, 1, 1] = 2  # the centre: 1/4
+    np.testing.assert_allclose(relative_l2(prediction, target, grid), np.sqrt(5 / 16), rtol=1e-12)
+
+
+def test_relative_h1_weighs_both_derivatives():
+    points, k, m = 401, 3, 2
+    grid = Grid("nodes", points, dimension=2)
+    measured = relative_h1(wave(points) + 0.1 * wave(points, k, m), wave(points), grid)
+    expected = 0.1 * np.sqrt((1 + np.pi**2 * (k**2 + m**2)) / (1 + 2 * np.pi**2))
+    np.testing.assert_allclose(measured, expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_the_weighted_loss_by_hand(squared):
+    grid = Grid("nodes", 4, dimension=2)
+    rng = np.random.default_rng(0)
+    prediction, target = rng.normal(size=(2, 2, 4, 4))
+    known = rng.normal(size=(2, 2, 4, 4))
+    coefficient = rng.choice([3.0, 12.0], size=(2, 4, 4))
+    gamma, h, first, second = 0.5, 1 / 3, [], []
+    for b in range(2):
+        first.append(((prediction[b] - target[b]) ** 2).sum() / (target[b] ** 2).sum())
+        above = below = 0.0
+        for i in range(4):
+            for j in range(4):
+                below += coefficient[b, i, j] * (known[b, :, i, j] ** 2).sum() / 16
+                if 0 < i < 3 and 0 < j < 3:
+                    along_x = (prediction[b, i, j + 1] - prediction[b, i, j - 1]) / (2 * h)
+                    along_y = (prediction[b, i + 1, j] - prediction[b, i - 1, j]) / (2 * h)
+                    error = (along_x - known[b, 0, i, j]) ** 2 + (along_y - known[b, 1, i, j]) ** 2
+                    above += coefficient[b, i, j] ** 2 * error / 2 / 4
+        second.append(gamma * h * above / below)
+    first, second = np.array(first), np.array(second)
+    expected = (first + second).mean() if squared else (np.sqrt(first) + np.sqrt(second)).mean()
+    value, relative = RelativeLoss(grid, gamma, squared)(
+        *map(torch.from_numpy, (prediction, target, known, coefficient))
+    )
+    assert float(value) == pytest.approx(expected, rel=1e-12)
+    assert float(relative) == pytest.approx(np.sqrt(first).mean(), rel=1e-12)
+
+
+def test_without_a_coefficient_the_regulariser_is_the_relative_seminorm():
+    points, gamma = 201, 0.5
+    grid = Grid("nodes", points, dimension=2)
+    arguments = (1.1 * wave(points), wave(points), wave_gradient(points))
+    value, relative = RelativeLoss(grid, gamma, False)(*map(torch.from_numpy, arguments))
+    expected = 0.1 * (1 + np.sqrt(gamma * grid.spacing))
+    assert float(value) == pytest.approx(expected, rel=1e-2)
+    assert float(relative) == pytest.approx(0.1, rel=1e-12)

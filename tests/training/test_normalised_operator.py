@@ -1,0 +1,76 @@
+"""Normalisers and boundary values: fitted, undone, saved with the weights, followed to other grids."""
+
+import numpy as np
+import pytest
+import torch
+from training_fixtures import SMALL_FNO_2D, rough_samples
+
+from models.build import build
+from training.normalised_operator import PointwiseNormaliser, in_physical_units, restored
+from training.settings import TrainingSettings
+from training.tensors import coordinate_tensor, function_tensor
+
+BOTH = TrainingSettings(normalisation="pointwise", boundary="zero")
+
+
+def test_a_normaliser_standardises_every_point_and_is_undone():
+    values = torch.randn(50, 5, 5, 1, dtype=torch.float64) * torch.rand(5, 5, 1).double() * 7 + 3
+    normaliser = PointwiseNormaliser.fitted(values)
+    deviation = values.numpy().std(axis=0) + 1e-5  # of the population
+    np.testing.assert_allclose(normaliser.deviation, deviation, rtol=1e-6)
+    normal = normaliser.normalise(values)
+    np.testing.assert_allclose(normal.mean(0), 0, atol=1e-5)
+    np.testing.assert_allclose(normal.std(0, correction=0), 1, rtol=1e-3)
+    torch.testing.assert_close(normaliser.restore(normal), values, rtol=1e-6, atol=1e-6)
+
+
+def test_a_normaliser_is_interpolated_bilinearly_on_another_grid():
+    x = torch.linspace(0, 1, 5)
+    plane = (1 + 2 * x[:, None] + 3 * x[None, :])[..., None]  # bilinear interpolation is exact on it
+    normaliser = PointwiseNormaliser(plane, 2 * plane)
+    fine = torch.linspace(0, 1, 9)
+    expected = (1 + 2 * fine[:, None] + 3 * fine[None, :])[..., None]
+    u = torch.randn(2, 9, 9, 1)
+    torch.testing.assert_close(normaliser.normalise(u), (u - expected) / (2 * expected))
+    torch.testing.assert_close(normaliser.restore(normaliser.normalise(u)), u)
+
+
+def test_the_operator_maps_physical_units_to_physical_units_and_vanishes_on_the_boundary():
+    train = rough_samples(12)
+    inner = build("fno2d", SMALL_FNO_2D, seed=0)
+    operator = in_physical_units(inner, BOTH, train)
+    u, x = function_tensor(train.inputs[:3]), coordinate_tensor(train.grid)
+    v = operator(u, x).detach().numpy()[..., 0]
+    assert not v[:, [0, -1]].any()
+    assert not v[:, :, [0, -1]].any()
+    mean, deviation = train.inputs.mean(0), train.inputs.std(0) + 1e-5
+    normal = function_tensor((train.inputs[:3] - mean) / deviation)
+    raw = inner(normal, x).detach().numpy()[..., 0]
+    expected = raw * (train.targets.std(0) + 1e-5) + train.targets.mean(0)
+    np.testing.assert_allclose(v[:, 1:-1, 1:-1], expected[:, 1:-1, 1:-1], rtol=1e-4, atol=1e-6)
+
+
+def test_a_saved_operator_is_restored_with_its_normalisers():
+    operator = in_physical_units(build("fno2d", SMALL_FNO_2D, seed=0), BOTH, rough_samples(12))
+    again = restored(build("fno2d", SMALL_FNO_2D, seed=1), BOTH, operator.state_dict())
+    other = rough_samples(2, points=21)
+    arguments = function_tensor(other.inputs), coordinate_tensor(other.grid)
+    assert torch.equal(operator(*arguments), again(*arguments))
+    assert sum(p.numel() for p in again.parameters()) == sum(
+        p.numel() for p in operator.operator.parameters()
+    )
+
+
+def test_an_operator_without_normalisation_or_boundary_is_left_alone():
+    inner = build("fno2d", SMALL_FNO_2D, seed=0)
+    assert in_physical_units(inner, TrainingSettings(), rough_samples(4)) is inner
+    assert restored(inner, TrainingSettings(), inner.state_dict()) is inner
+
+
+@pytest.mark.parametrize(("normalisation", "boundary"), [("none", "zero"), ("pointwise", "free")])
+def test_each_of_the_two_can_be_had_alone(normalisation, boundary):
+    settings, train = TrainingSettings(normalisation=normalisation, boundary=boundary), rough_samples(6)
+    operator = in_physical_units(build("fno2d", SMALL_FNO_2D, seed=0), settings, train)
+    v = operator(function_tensor(train.inputs), coordinate_tensor(train.grid))
+    assert bool(v[:, 0].any()) == (boundary == "free")
+    assert (len(list(operator.buffers())) == 4) == (normalisation == "pointwise")

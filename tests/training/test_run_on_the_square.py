@@ -1,0 +1,61 @@
+"""The two jobs of a run on a Darcy dataset: train, save, restore, evaluate on another grid."""
+
+import json
+
+import numpy as np
+import pandas
+import pytest
+from training_fixtures import DARCY_LIKE, SMALL_FNO_2D
+
+from datasets.card import seal
+from datasets.generation import generate_shard
+from datasets.loading import load_samples
+from datasets.tasks import build_task, settings_of
+from training import checkpoints
+from training.run import evaluate_run, train_run
+from training.settings import TrainingSettings
+
+CODE = "0123456789abcdef"
+# With fewer training samples some node has seen one material only: its deviation is 1e-5.
+COUNTS = {"train": 32, "validation": 2, "test": 3}
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("darcy")
+    task = build_task(
+        settings_of(
+            {"equation": "darcy", "finest": 33, "resolutions": [33, 17], "samples": COUNTS}
+            | {"samples_per_shard": sum(COUNTS.values())}
+        )
+    )
+    store, card, receipt = folder / "darcy.zarr", folder / "darcy.json", folder / "receipt.json"
+    generate_shard(task, store, 0, receipt, CODE)
+    seal(task, store, [receipt], card, CODE)
+    return card
+
+
+def test_a_run_is_trained_saved_and_evaluated_in_physical_units(card, tmp_path):
+    settings = TrainingSettings(epochs=2, batch_size=8, **DARCY_LIKE)
+    run = {
+        "architecture": "fno2d",
+        "settings": SMALL_FNO_2D,
+        "training": settings.model_dump(mode="json"),
+        "samples": {split: COUNTS[split] for split in ("train", "validation")},
+    }
+    train_run(card, tmp_path, 17, seed=3, run=run, code_digest=CODE, threads=1, gpus=0)
+    train = load_samples(card, 17, "train", COUNTS["train"])
+    state = checkpoints.load(tmp_path / "checkpoint.pt")["operator"]
+    mean, deviation = (state[f"output.{name}"][..., 0] for name in ("mean", "deviation"))
+    np.testing.assert_allclose(mean, train.targets.mean(axis=0), rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(deviation, train.targets.std(axis=0) + 1e-5, rtol=1e-4)
+
+    description = {"training": {"test_samples": COUNTS["test"]}, "test_resolutions": [17, 33]}
+    evaluate_run(card, tmp_path, description, threads=1, gpus=0)
+    errors = pandas.read_csv(tmp_path / "errors.csv")
+    assert errors.groupby("resolution").size().to_dict() == {17: 3, 33: 3}
+    assert errors["relative_l2"].between(0.01, 1).all()  # eight steps: little more than the mean is known
+    with np.load(tmp_path / "predictions.npz") as kept:
+        assert kept["prediction_33"].shape == (3, 33, 33)
+        assert not kept["prediction_17"][:, [0, -1]].any()
+    assert json.loads((tmp_path / "run.json").read_text())["test_resolutions"] == [17, 33]

@@ -1,0 +1,122 @@
+"""What stands around an operator in training: pointwise normalisers and boundary values.
+
+Example 2 of Cao 2021 (arXiv:2105.14995, section C.3) normalises input and target point by point and, as its
+public code does, overwrites the boundary of the prediction by zero. Both are part of the operator from
+physical units to physical units that is trained, saved and evaluated.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from datasets.loading import Samples
+from training.settings import TrainingSettings
+from training.tensors import function_tensor
+
+STATISTICS = ("mean", "deviation")
+FLOOR = 1e-5  # added to a standard deviation, which is zero where the boundary condition holds
+
+
+class PointwiseNormaliser(nn.Module):
+    """(u - mean) / deviation at every point of the training grid, and back. Not trained.
+
+    Elsewhere mean and deviation are interpolated bilinearly from the training grid, whose corners are those
+    of any other grid of nodes.
+
+    mean, deviation  (n1, n2, channels): fixed, saved with the operator's weights.
+    """
+
+    def __init__(self, mean: Tensor, deviation: Tensor):
+        super().__init__()
+        self.register_buffer("mean", mean)
+        self.register_buffer("deviation", deviation)
+
+    @classmethod
+    def fitted(cls, values: Tensor) -> PointwiseNormaliser:
+        """From training samples (samples, n1, n2, channels): mean and population deviation, plus 1e-5."""
+        deviation, mean = torch.std_mean(values.double(), dim=0, correction=0)
+        return cls(mean.float(), (deviation + FLOOR).float())
+
+    def normalise(self, u: Tensor) -> Tensor:
+        """From physical units; (batch, m1, m2, channels)."""
+        return (u - self._at(self.mean, u)) / self._at(self.deviation, u)
+
+    def restore(self, v: Tensor) -> Tensor:
+        """To physical units: the inverse of `normalise`."""
+        return v * self._at(self.deviation, v) + self._at(self.mean, v)
+
+    def _at(self, statistic: Tensor, u: Tensor) -> Tensor:
+        sizes = tuple(u.shape[1:3])
+        if sizes == statistic.shape[:2]:
+            return statistic
+        channels_first = statistic.permute(2, 0, 1)[None]
+        there = functional.interpolate(channels_first, size=sizes, mode="bilinear", align_corners=True)
+        return there[0].permute(1, 2, 0)
+
+
+class NormalisedOperator(nn.Module):
+    """An operator from physical units to physical units, on grids of nodes of the square.
+
+    operator          computes in normalised units.
+    input, output     normalisers, or None for both.
+    zero_boundary     whether the prediction is set to zero on the boundary.
+    """
+
+    def __init__(
+        self,
+        operator: nn.Module,
+        *,
+        input: PointwiseNormaliser | None,
+        output: PointwiseNormaliser | None,
+        zero_boundary: bool,
+    ):
+        super().__init__()
+        self.operator, self.input, self.output = operator, input, output
+        self.zero_boundary = zero_boundary
+
+    def forward(self, u: Tensor, x: Tensor) -> Tensor:
+        """u (batch, n1, n2, channels), x (n1, n2, 2), both in physical units."""
+        if self.input is not None:
+            u = self.input.normalise(u)
+        v = self.operator(u, x)
+        if self.output is not None:
+            v = self.output.restore(v)
+        if self.zero_boundary:
+            v = functional.pad(v[:, 1:-1, 1:-1], (0, 0, 1, 1, 1, 1))
+        return v
+
+
+def in_physical_units(operator: nn.Module, settings: TrainingSettings, train: Samples) -> nn.Module:
+    """`operator` with what `settings` ask for around it, fitted to `train`; itself if that is nothing."""
+    if settings.normalisation == "none":
+        return _around(operator, settings, None, None)
+    return _around(
+        operator,
+        settings,
+        PointwiseNormaliser.fitted(function_tensor(train.inputs)),
+        PointwiseNormaliser.fitted(function_tensor(train.targets)),
+    )
+
+
+def restored(operator: nn.Module, settings: TrainingSettings, state: dict[str, Tensor]) -> nn.Module:
+    """The same around a freshly built `operator`, with weights and normalisers from the saved `state`."""
+    normalisers = [None, None]
+    if settings.normalisation == "pointwise":
+        normalisers = [
+            PointwiseNormaliser(
+                *(torch.empty_like(state[f"{side}.{part}"]) for part in ("mean", "deviation"))
+            )
+            for side in ("input", "output")
+        ]
+    operator = _around(operator, settings, *normalisers)
+    operator.load_state_dict(state)
+    return operator
+
+
+def _around(operator, settings, input, output) -> nn.Module:
+    zero_boundary = settings.boundary == "zero"
+    if input is None and not zero_boundary:
+        return operator
+    return NormalisedOperator(operator, input=input, output=output, zero_boundary=zero_boundary)
