@@ -89,7 +89,8 @@ def check_law(field, dimension: int = 1) -> None:
         raise ValueError("tau must be positive unless zero_mean: the constant mode's variance is infinite")
     if not field.gamma > dimension / 2:
         raise ValueError(
-            f"gamma must exceed {dimension / 2:g} (below, the pointwise variance is infinite), got {field.gamma}"
+            f"gamma must exceed {dimension / 2:g} (below, the pointwise variance is infinite), "
+            f"got {field.gamma}"
         )
     if field.num_modes < 1:
         raise ValueError(f"num_modes must be at least 1, got {field.num_modes}")

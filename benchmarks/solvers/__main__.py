@@ -35,8 +35,8 @@ INTRODUCTION = """\
 ## Solvers
 
 Contestants solve the same samples in interleaved rounds; errors are relative L² against a reference that
-no run here made (a race says which), largest over the samples. "Our speed-up" is the time of a contestant over
-that of the first, which is ours. The machine may be shared: read the ratios.
+no run here made (a race says which), largest over the samples. "Our speed-up" is the time of a contestant
+over that of the first, which is ours. The machine may be shared: read the ratios.
 """
 
 
