@@ -22,7 +22,14 @@ from training.losses import RelativeLoss
 from training.settings import TrainingSettings
 from training.tensors import batch_size, coordinate_tensor, function_tensor
 
-HISTORY_COLUMNS = ("epoch", "learning_rate", "train_loss", "train_relative_l2", "validation_relative_l2")
+HISTORY_COLUMNS = (
+    "epoch",
+    "learning_rate",
+    "train_loss",
+    "train_relative_l2",
+    "validation_relative_l2",
+    "test_relative_l2",  # of runs that record it
+)
 VALIDATION_BATCH, VALIDATION_VALUES = (
     32,
     2**18,
@@ -36,7 +43,7 @@ DIVERGED_ERROR = 10.0
 class Progress:
     """What a run has reached. `history` has a row of HISTORY_COLUMNS per epoch."""
 
-    history: list[list[float]] = field(default_factory=list)
+    history: list[list[float | None]] = field(default_factory=list)
     best_error: float = math.inf
     best_epoch: int = 0
     best_state: dict | None = None
@@ -52,7 +59,10 @@ class Trainer:
     operator
         Freshly built, from physical units to physical units; moved to `device`.
     train, validation
-        The only data a run sees: the test split never comes here.
+        The data that a run learns from and chooses its epoch by.
+    test
+        Given, its error is recorded after every epoch, for a paper that reports the best of them
+        (`TrainingSettings.record_test_error`). It decides nothing.
     seed
         Orders the samples: epoch e is permuted by a key of (seed, e) alone, so a resumed run sees what an
         undisturbed one would have.
@@ -73,12 +83,14 @@ class Trainer:
         device: torch.device,
         identity: str,
         directory: Path,
+        test: Samples | None = None,
     ):
         self.operator = operator.to(device)
         self.settings, self.seed, self.device = settings, seed, device
         self.identity, self.directory = identity, Path(directory)
         self.train = _on_device(train, device, settings)
         self.validation = _on_device(validation, device)
+        self.test = None if test is None else _on_device(test, device)
         self.validation_batch = batch_size(validation.grid, VALIDATION_VALUES, VALIDATION_BATCH)
         self.steps_per_epoch = len(train) // settings.batch_size
         self.loss = RelativeLoss(train.grid, settings.gradient_weight, settings.loss == "squared_norms")
@@ -113,13 +125,14 @@ class Trainer:
                     break
                 row = self._epoch(epoch)
                 for name, value in zip(HISTORY_COLUMNS[1:], row[1:], strict=True):
-                    board.add_scalar(name, value, epoch)
+                    if value is not None:
+                        board.add_scalar(name, value, epoch)
                 self._save()
                 bar.set_postfix(loss=f"{row[2]:.2e}", validation=f"{row[4]:.2e}")
                 bar.update()
         return self.progress
 
-    def _epoch(self, epoch: int) -> list[float]:
+    def _epoch(self, epoch: int) -> list[float | None]:
         start = time.perf_counter()
         self.operator.train()
         order = np.random.default_rng([self.seed, epoch]).permutation(len(self.train.inputs))
@@ -142,20 +155,22 @@ class Trainer:
             error += relative_l2
         train_loss, train_error = float(total) / self.steps_per_epoch, float(error) / self.steps_per_epoch
         self.progress.seconds += time.perf_counter() - start
-        validation_error = self._validation_error()
+        validation_error = self._mean_error(self.validation)
+        test_error = None if self.test is None else self._mean_error(self.test)
         if not (train_error <= DIVERGED_ERROR and math.isfinite(train_loss + validation_error)):
             self.progress.diverged_epoch = epoch
         elif validation_error < self.progress.best_error:
             self.progress.best_error, self.progress.best_epoch = validation_error, epoch
             self.progress.best_state = _on_cpu(self.operator.state_dict())
-        row = [epoch, learning_rate, train_loss, train_error, validation_error]
+        row = [epoch, learning_rate, train_loss, train_error, validation_error, test_error]
         self.progress.history.append(row)
         return row
 
     @torch.no_grad()
-    def _validation_error(self) -> float:
+    def _mean_error(self, data: _Tensors) -> float:
+        """Mean relative L2 error in evaluation."""
         self.operator.eval()
-        data, size, errors = self.validation, self.validation_batch, []
+        size, errors = self.validation_batch, []
         for inputs, targets in zip(data.inputs.split(size), data.targets.split(size), strict=True):
             difference = self.operator(inputs, data.coordinates).squeeze(-1) - targets
             errors.append(difference.flatten(1).norm(dim=-1) / targets.flatten(1).norm(dim=-1))
@@ -187,6 +202,12 @@ class Trainer:
         if self.device.type == "cuda":
             torch.cuda.set_rng_state(state["cuda_random_state"])
 
+    def _best_test_epoch(self) -> dict:
+        """The paper's protocol: the lowest test error of all epochs, and its epoch."""
+        tested = [(row[-1], row[0]) for row in self.progress.history if math.isfinite(row[-1] or math.nan)]
+        error, epoch = min(tested, default=(None, None))
+        return {"best_test_epoch": epoch, "best_test_relative_l2": error}
+
     def cost(self, threads: int) -> dict:
         """What the run took, for cost.json. Times are measured, so they differ between runs."""
         progress, steps = self.progress, len(self.progress.history) * self.steps_per_epoch
@@ -197,6 +218,7 @@ class Trainer:
             "steps": steps,
             "best_epoch": progress.best_epoch,
             "best_validation_relative_l2": progress.best_error if progress.best_epoch else None,
+            **self._best_test_epoch(),
             "parameters": sum(parameter.numel() for parameter in self.operator.parameters()),
             "train_seconds": progress.seconds,
             "seconds_per_step": progress.seconds / steps,

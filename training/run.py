@@ -37,6 +37,9 @@ def train_run(
     train = load_samples(card, resolution, "train", run["samples"]["train"])
     if settings.gradient_weight > 0:
         train = replace(train, gradients=target_gradients(card, train, "train"))
+    test = None
+    if settings.record_test_error:
+        test = load_samples(card, resolution, "test", run["samples"]["test"])
     trainer = Trainer(
         in_physical_units(build(run["architecture"], run["settings"], seed), settings, train),
         train,
@@ -54,6 +57,7 @@ def train_run(
             }
         ),
         directory=folder,
+        test=test,
     )
     progress = trainer.fit()
     write_table(pandas.DataFrame(progress.history, columns=HISTORY_COLUMNS), folder / "history.csv")

@@ -43,6 +43,11 @@ class TrainingSettings(BaseModel):
         description="mean of relative norms (the public code, and what the paper's curves show), or of their "
         "squares (the paper's eq. 2)",
     )
+    record_test_error: bool = Field(
+        False,
+        description="also measure the test error after every epoch, to tell the paper's number, the best "
+        "epoch on the test samples; it never chooses the checkpoint",
+    )
     normalisation: Literal["none", "pointwise"] = Field(
         "none",
         description="pointwise: input and target are standardised at every point, by the training samples' "

@@ -124,12 +124,13 @@ class Plan:
         Labels are left out, for a new label is no reason to train again.
         """
         e, m = self.experiment(experiment), self.configuration.models[model]
-        counts = self.sample_counts(experiment)
+        counts, training = self.sample_counts(experiment), training_settings(e, m, resolution)
+        seen = ("train", "validation", "test") if training.record_test_error else ("train", "validation")
         return {
             "architecture": m.architecture,
             "settings": model_settings(m, resolution).model_dump(mode="json"),
-            "training": training_settings(e, m, resolution).model_dump(mode="json"),
-            "samples": {split: counts[split] for split in ("train", "validation")},
+            "training": training.model_dump(mode="json"),
+            "samples": {split: counts[split] for split in seen},
         }
 
     def training_code(self, model: str) -> str:

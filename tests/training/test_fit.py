@@ -74,6 +74,19 @@ def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, kind, monkeypatch):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
+def test_recording_the_test_error_changes_nothing_but_the_record(tmp_path):
+    watched = small_trainer(tmp_path / "a", test=smooth_samples(8, seed=2))
+    progress, plain = watched.fit(), small_trainer(tmp_path / "b").fit()
+    recorded = [row[-1] for row in progress.history]
+    assert [row[:-1] for row in progress.history] == [row[:-1] for row in plain.history]
+    assert {row[-1] for row in plain.history} == {None}
+    assert progress.best_epoch == plain.best_epoch
+    cost = watched.cost(threads=1)
+    assert cost["best_test_relative_l2"] == min(recorded) == recorded[cost["best_test_epoch"] - 1]
+    last = watched._mean_error(watched.test)
+    assert last == recorded[-1]
+
+
 def test_a_state_of_other_settings_is_not_resumed(tmp_path):
     small_trainer(tmp_path, identity="older").fit()
     trainer = small_trainer(tmp_path, identity="newer")

@@ -71,6 +71,7 @@ def small_trainer(
     settings=SMALL_FNO,
     identity="a",
     samples=smooth_samples,
+    test=None,
     **training,
 ) -> Trainer:
     training = {"epochs": 4, "batch_size": 4, "learning_rate": 1e-2} | training
@@ -85,4 +86,5 @@ def small_trainer(
         device=torch.device("cpu"),
         identity=identity,
         directory=directory,
+        test=test,
     )
