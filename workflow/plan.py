@@ -162,3 +162,8 @@ class Plan:
             "stored": ", ".join(map(str, self.dataset_of(experiment).settings.resolutions)),
             "shown": self.configuration.models[e.models[-1]].label,
         }
+
+    @property
+    def theory(self) -> dict:
+        """Settings of the measurements of theory."""
+        return self.configuration.theory.model_dump(mode="json")

@@ -8,7 +8,6 @@ from workflow.job import job
 
 with job(snakemake):
     from figures.dataset_page import write_dataset_page
-
     from workflow.provenance import command, provenance
 
     captions = yaml.safe_load(Path(snakemake.input.captions).read_text(encoding="utf-8"))
