@@ -86,10 +86,11 @@ def cost_rows(costs: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
     rows = []
     for attention, group in orders.groupby("attention", sort=False):
         fitted = group.set_index("quantity")
+        milliseconds = 1000 * finest.loc[attention, "seconds"]
         rows.append(
             [
                 NAMES[attention],
-                f"{1000 * finest.loc[attention, 'seconds']:.3g}",
+                f"{milliseconds:,.0f}" if milliseconds >= 100 else f"{milliseconds:.3g}",
                 f"{fitted.loc['flops', 'fitted']:.2f}",
                 f"{fitted.loc['seconds', 'fitted']:.2f}",
                 f"{fitted.loc['flops', 'theory']:g}",
