@@ -41,6 +41,7 @@ include: "workflow/rules/dataset_pages.smk"
 include: "workflow/rules/training.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/theory.smk"
 
 
 localrules:
@@ -56,6 +57,7 @@ rule all:
         [f"{plan.results}/datasets/{dataset}.html" for dataset in plan.datasets],
         [f"{folder}/errors.csv" for e in plan.configuration.experiments for folder in plan.run_folders(e)],
         [f"{plan.results}/{e}/report.html" for e in plan.configuration.experiments],
+        f"{plan.results}/theory.html",
 
 
 rule datasets:

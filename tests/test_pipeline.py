@@ -41,6 +41,7 @@ def test_a_fresh_copy_plans_every_job(project):
     assert project.fresh_plan == {
         "all": 1, "recipe_burgers": 1, "train": 6, "evaluate": 6, "yardsticks": 1, "compare": 1,
         "draw_figures": 1, "report": 1, "draw_dataset": 4, "dataset_page": 4,
+        "theory": 1, "draw_theory": 1, "theory_page": 1,
         "solve_burgers": 2, "seal_burgers": 1, "preview_burgers": 1,
         "solve_darcy_cao": 2, "seal_darcy_cao": 1, "preview_darcy_cao": 1,
         "solve_lorenz63_yz": 1, "seal_lorenz63_yz": 1, "preview_lorenz63_yz": 1,
@@ -80,6 +81,14 @@ def test_every_dataset_has_its_page(project, dataset):
     assert not re.search(r'(src|href)="(?!#|data:)', page)
     assert page.count("data:image/svg+xml") == 4
     for words in (f"-R solve_{dataset}", "Truth budget", "--cores 2", "against"):
+        assert words in page
+
+
+def test_the_theory_has_its_page(project):
+    page = (project.folder / "results/test/theory.html").read_text()
+    assert not re.search(r'(src|href)="(?!#|data:)', page)
+    assert page.count("data:image/svg+xml") == 3
+    for words in ("n = 16, 32 intervals", "One head of 5 features", "Median of 1 timing,", "--cores 2"):
         assert words in page
 
 

@@ -1,8 +1,8 @@
-"""What the configuration may say about training. Light to import: no torch."""
+"""What the configuration may say about training and the measurements of theory. Light to import: no torch."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -56,3 +56,26 @@ class TrainingSettings(BaseModel):
     boundary: Literal["free", "zero"] = Field(
         "free", description="zero: the prediction is overwritten by zero on the boundary"
     )
+
+
+class TheorySettings(BaseModel):
+    """Sizes at which the theory of Cao 2021 is measured; no dataset and no training is needed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    projection_points: list[Annotated[int, Field(ge=32)]] = Field(
+        [64, 128, 256, 512, 1024], min_length=1, description="grids of the projections (float64)"
+    )
+    convergence_points: list[Annotated[int, Field(ge=16, multiple_of=16)]] = Field(
+        [16, 32, 64, 128, 256, 512, 1024],
+        min_length=2,
+        description="grids of the convergence to the integral operator (float64)",
+    )
+    cost_points: list[Annotated[int, Field(ge=1)]] = Field(
+        [256, 512, 1024, 2048, 4096, 8192], min_length=2, description="grids of the timings (float32)"
+    )
+    cost_features: int = Field(97, ge=1, description="features of the head timed (Example 1: 96 and x)")
+    cost_repetitions: int = Field(
+        7, ge=1, description="timings of each attention and size; the median counts"
+    )
+    seed: int = Field(1127802, ge=0, description="seed of the random bases and of the numbers timed")

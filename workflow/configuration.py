@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from datasets.settings import DatasetSettings
 from datasets.tasks import TASKS
 from models.settings import ARCHITECTURES, resolve
-from training.settings import TrainingSettings
+from training.settings import TheorySettings, TrainingSettings
 
 TRAINED_ON = ("burgers", "darcy")  # equations whose operators the models of models/ can learn
 # Training settings that only functions on nodes of a square can have, with the value that others have.
@@ -81,6 +81,7 @@ class Configuration(_Settings):
     datasets: dict[str, DatasetSettings] = Field(description="what to solve")
     models: dict[str, Model] = Field(description="what to train")
     experiments: dict[str, Experiment] = Field(description="what to compare")
+    theory: TheorySettings = Field(TheorySettings(), description="sizes at which theory is measured")
 
 
 def load_configuration(content: dict) -> Configuration:

@@ -180,3 +180,8 @@ class Plan:
             ),
             "shown": self.configuration.models[e.models[-1]].label,
         }
+
+    @property
+    def theory(self) -> dict:
+        """Settings of the measurements of theory."""
+        return self.configuration.theory.model_dump(mode="json")

@@ -1,0 +1,167 @@
+"""The figures and the page of the theory show the numbers of their tables, and load nothing."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from figures.errors import ResultError
+from figures.theory_convergence import draw_theory_convergence
+from figures.theory_cost import draw_theory_cost
+from figures.theory_page import write_theory_page
+from figures.theory_projection import draw_theory_projection
+
+TABLES = {
+    "projection": [
+        {"basis": basis, "points": n, "distance": distance, "distance_rescaled": distance / 2}
+        for basis, distance in (
+            ("orthonormal", 1.5e-15), ("dual_keys", 2e-15), ("unit_columns", 2.0), ("layer_norm", 4.5),
+            ("as_drawn", 6.0),
+        )
+        for n in (32, 64)
+    ],
+    "quasi_optimality": [
+        {"spaces": spaces, "points": n, "inf_sup": c, "error": 0.1, "bound": 0.1 / ratio,
+         "ratio": ratio, "reproduction": 3e-15}
+        for spaces, c, ratio in (
+            ("fourier", 1.0, 1.0), ("legendre_fourier", 0.5, 0.625), ("random", 0.4, 0.7),
+            ("noise", 0.1, 0.2),
+        )
+        for n in (32, 64)
+    ],
+    "cost": [
+        {"attention": attention, "points": n, "flops": 100 * n**power, "seconds": 1e-6 * n**power,
+         "repetitions": 3, "device": "A <fast> processor"}
+        for attention, power in (
+            ("galerkin", 1), ("linear", 1), ("fourier_linear", 1), ("fourier_quadratic", 2), ("softmax", 2),
+        )
+        for n in (32, 64)
+    ],
+    "cost_orders": [
+        {"attention": attention, "quantity": quantity, "fitted": power + shift, "theory": power,
+         "fitted_from": 32}
+        for attention, power in (
+            ("galerkin", 1), ("linear", 1), ("fourier_linear", 1), ("fourier_quadratic", 2), ("softmax", 2),
+        )
+        for quantity, shift in (("flops", 0.0), ("seconds", 0.07))
+    ],
+    "convergence": [
+        {"attention": attention, "rule": rule, "points": n, "error": error(n)}
+        for attention in ("galerkin", "fourier", "softmax", "linear")
+        for rule, error in (
+            ("periodic", lambda n: 0.5**n),
+            ("left_rectangle", lambda n: 1 / n),
+            ("trapezoid", lambda n: n**-2),
+        )
+        for n in (16, 32)
+    ],
+    "convergence_orders": [
+        {"attention": attention, "rule": rule, "quantity": quantity, "fitted": fitted, "theory": theory}
+        for attention in ("galerkin", "fourier", "softmax", "linear")
+        for rule, quantity, fitted, theory in (
+            ("periodic", "rate", None if attention == "linear" else 0.523, 0.5),
+            ("left_rectangle", "order", 1.003, 1.0),
+            ("trapezoid", "order", 1.994, 2.0),
+        )
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """The path of each table."""
+    paths = {name: tmp_path / f"{name}.csv" for name in TABLES}
+    for name, path in paths.items():
+        pd.DataFrame(TABLES[name]).to_csv(path, index=False)
+    return paths
+
+
+def draw_all(tables, folder):
+    return [
+        *draw_theory_projection(tables["projection"], tables["quasi_optimality"], folder / "projection.svg"),
+        *draw_theory_cost(tables["cost"], tables["cost_orders"], folder / "cost.svg"),
+        *draw_theory_convergence(
+            tables["convergence"], tables["convergence_orders"], folder / "convergence.svg"
+        ),
+    ]
+
+
+def write_page(tables, folder):
+    figures = [(path, path.stem, "What was run.") for path in draw_all(tables, folder)]
+    write_theory_page(
+        folder / "theory.html",
+        distances=tables["projection"],
+        quasi_optimality=tables["quasi_optimality"],
+        costs=tables["cost"],
+        cost_orders=tables["cost_orders"],
+        convergence_orders=tables["convergence_orders"],
+        figures=[figure for figure in figures if figure[0].suffix == ".svg"],
+        command="snakemake theory.html",
+        provenance={"git revision": "abc1234"},
+    )
+    return (folder / "theory.html").read_text()
+
+
+def shown(monkeypatch, module, draw, *paths):
+    """The figure that `draw` would save."""
+    kept = []
+    monkeypatch.setattr(f"{module}.save", lambda figure, output: kept.append(figure))
+    draw(*paths, "unused.svg")
+    return kept[0]
+
+
+def words_of(figure) -> str:
+    return " | ".join(text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text")))
+
+
+def test_each_figure_is_written_twice_and_always_alike(tables, tmp_path):
+    first = {path: path.read_bytes() for path in draw_all(tables, tmp_path)}
+    assert sorted(path.suffix for path in first) == [".png"] * 3 + [".svg"] * 3
+    assert {path: path.read_bytes() for path in draw_all(tables, tmp_path)} == first
+
+
+def test_every_distance_and_every_bound_is_drawn(tables, monkeypatch):
+    figure = shown(
+        monkeypatch, "figures.theory_projection", draw_theory_projection, tables["projection"],
+        tables["quasi_optimality"],
+    )  # fmt: skip
+    left, middle, right = figure.axes
+    drawn = {x for line in left.get_lines() for x in line.get_xdata()}
+    assert drawn >= {row["distance"] for row in TABLES["projection"]}
+    bounds = {x for line in middle.get_lines() for x in line.get_xdata()}
+    assert bounds >= {row["bound"] for row in TABLES["quasi_optimality"]}
+    constants = {y for line in right.get_lines() for y in line.get_ydata()}
+    assert constants == {1.0, 0.5, 0.4, 0.1}
+
+
+def test_fitted_orders_are_printed_beside_the_theory(tables, monkeypatch):
+    figure = shown(
+        monkeypatch, "figures.theory_convergence", draw_theory_convergence, tables["convergence"],
+        tables["convergence_orders"],
+    )  # fmt: skip
+    for words in ("ρ fitted (theory 0.50)", "order fitted (theory 2.00)", "Galerkin  1.99", "linear  —"):
+        assert words in words_of(figure)
+    figure = shown(
+        monkeypatch, "figures.theory_cost", draw_theory_cost, tables["cost"], tables["cost_orders"]
+    )
+    for words in ("softmax  $n^{2.00}$", "softmax  $n^{2.07}$", "Fourier as Q(KᵀV)  $n^{1.07}$"):
+        assert words in words_of(figure)
+
+
+def test_the_page_shows_the_tables_and_loads_nothing(tables, tmp_path):
+    page = write_page(tables, tmp_path)
+    assert re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', page) == []
+    assert not re.search(r"@import|url\(|fetch\(|<link|<iframe|<script", page)
+    assert page.count("data:image/svg+xml;base64,") == 3
+    for words in (
+        "<td class=\"number\">1.5e-15</td>", "0.500 to 0.500", "0.625", "3.0e-15", "All 8 cases",
+        "<td class=\"number\">0.523</td>", "<td class=\"number\">—</td>", "<td class=\"number\">4.1</td>",
+        "Median of 3 timings, one thread of A &lt;fast&gt; processor", "snakemake theory.html", "abc1234",
+    ):  # fmt: skip
+        assert words in page, words
+
+
+def test_a_missing_table_is_told_by_name(tables, tmp_path):
+    tables["cost"].unlink()
+    with pytest.raises(ResultError, match=r"cost\.csv is missing"):
+        draw_all(tables, tmp_path)

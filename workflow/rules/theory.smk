@@ -1,0 +1,59 @@
+# What Cao (2021) proves of attention, measured, and its page. Needs no dataset and no training.
+
+THEORY_TABLES = ["projection", "quasi_optimality", "cost", "cost_orders", "convergence", "convergence_orders"]
+THEORY_FIGURES = ["theory_projection", "theory_cost", "theory_convergence"]
+THEORY = f"{plan.results}/theory"
+
+
+rule theory:
+    output:
+        **{table: f"{THEORY}/{table}.csv" for table in THEORY_TABLES},
+    log:
+        f"logs/theory/{plan.configuration.name}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=4000,
+        runtime=30,
+    params:
+        settings=plan.theory,
+        code=code_digest("training.theory.projection", "training.theory.cost", "training.theory.convergence"),
+    script:
+        "../scripts/theory.py"
+
+
+rule draw_theory:
+    input:
+        **rules.theory.output,
+    output:
+        [f"{THEORY}/{figure}.{suffix}" for figure in THEORY_FIGURES for suffix in ("svg", "png")],
+    log:
+        f"logs/draw_theory/{plan.configuration.name}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code_digest(*(f"figures.{figure}" for figure in THEORY_FIGURES)),
+    script:
+        "../scripts/draw_theory.py"
+
+
+rule theory_page:
+    input:
+        **rules.theory.output,
+        figures=[f"{THEORY}/{figure}.svg" for figure in THEORY_FIGURES],
+        captions=f"{workflow.basedir}/workflow/report/captions.yaml",
+        templates=[
+            f"{workflow.basedir}/figures/templates/{file}"
+            for file in ("theory.html.j2", "macros.html.j2", "report.css", "references.bib")
+        ],
+    output:
+        page=f"{plan.results}/theory.html",
+    log:
+        f"logs/theory_page/{plan.configuration.name}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        settings=plan.theory,
+        code=code_digest("figures.theory_page", "workflow.provenance"),
+    script:
+        "../scripts/theory_page.py"

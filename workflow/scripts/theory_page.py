@@ -1,0 +1,32 @@
+"""Write the page of the theory."""
+
+from pathlib import Path
+
+import yaml
+
+from workflow.job import job
+
+with job(snakemake):
+    from figures.theory_page import write_theory_page
+    from workflow.provenance import command, provenance
+
+    captions = yaml.safe_load(Path(snakemake.input.captions).read_text(encoding="utf-8"))
+    facts = {
+        key: ", ".join(map(str, value)) if isinstance(value, list) else value
+        for key, value in snakemake.params.settings.items()
+    }
+    figures = []
+    for path in snakemake.input.figures:
+        words = captions[Path(path).stem]
+        figures.append((path, words["title"], words["caption"].format(**facts)))
+    write_theory_page(
+        snakemake.output.page,
+        distances=snakemake.input.projection,
+        quasi_optimality=snakemake.input.quasi_optimality,
+        costs=snakemake.input.cost,
+        cost_orders=snakemake.input.cost_orders,
+        convergence_orders=snakemake.input.convergence_orders,
+        figures=figures,
+        command=command(),
+        provenance=provenance(),
+    )
