@@ -38,11 +38,11 @@ format: .venv/installed
 docs: .venv/installed
 	$(BIN)/python -m workflow.documentation
 
-# Timings against peers and between our own, into docs/performance.md. Takes a quarter of an hour; wants a quiet
+# Timings against peers, and Table 1 of Cao (2021), into docs/performance.md. Takes about an hour; wants a quiet
 # machine.
 bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[bench]"
-	$(BIN)/python -m benchmarks.attention --output docs/performance.md
+	$(BIN)/python -m benchmarks.training --output docs/performance.md
 	$(BIN)/python -m benchmarks.solvers --output docs/performance.md
 
 environment.yml: pyproject.toml constraints.txt .venv/installed

@@ -38,6 +38,17 @@ def replaced(page: str, section: str, body: str) -> str:
     return page.partition(begin)[0] + enclosed(section, body) + page.partition(end)[2]
 
 
+def replaced_part(page: str, section: str, introduction: str, parts: list[str], part: str, body: str) -> str:
+    """The page with another body of one part of a section, whose other parts stay, in the order of `parts`.
+
+    Raises `ValueError` as `replaced` does.
+    """
+    present = contents(page, section) or ""
+    bodies = {name: contents(present, name) for name in parts} | {part: body}
+    written = [enclosed(name, text) for name, text in bodies.items() if text]
+    return replaced(page, section, "\n\n".join([introduction.strip(), *written]))
+
+
 def _markers(section: str) -> tuple[str, str]:
     return f"<!-- {section}:begin -->", f"<!-- {section}:end -->"
 
@@ -47,6 +58,11 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     header = list(header)
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def digits(value: float) -> str:
+    """Three significant digits, without an exponent."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:#.3g}"
 
 
 def machine() -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from benchmarks.solvers.race import Race, Result, run_race
-from benchmarks.tables import contents, enclosed, machine, replaced, table, versions
+from benchmarks.tables import digits, machine, replaced_part, table, versions
 
 TOPICS = {
     "burgers": "Burgers",
@@ -51,7 +51,9 @@ def main() -> None:
         section = f"### {TOPICS[topic]}\n\n{race_topic(topic, arguments.rounds)}"
         tqdm.write(section)
         if arguments.output:  # after every topic: one that fails loses none before it
-            arguments.output.write_text(with_section(arguments.output.read_text(), topic, section))
+            page = arguments.output.read_text()
+            page = replaced_part(page, "solvers", INTRODUCTION, list(TOPICS), topic, section)
+            arguments.output.write_text(page)
 
 
 def race_topic(topic: str, rounds: int) -> str:
@@ -83,19 +85,6 @@ def row(result: Result, ours: float) -> tuple[str, ...]:
     name = f"**{contestant.name}**" if contestant.ours else contestant.name
     speed_up = digits(result.milliseconds / ours)
     return name, contestant.note, f"{contestant.samples:,}", span, f"{result.error:.1e}", speed_up
-
-
-def digits(value: float) -> str:
-    """Three significant digits, without an exponent."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:#.3g}"
-
-
-def with_section(page: str, topic: str, section: str) -> str:
-    """The page with another section of one topic; topics stand in the order of TOPICS."""
-    solvers = contents(page, "solvers") or ""
-    bodies = {name: contents(solvers, name) for name in TOPICS} | {topic: section}
-    present = [enclosed(name, body) for name, body in bodies.items() if body]
-    return replaced(page, "solvers", "\n\n".join([INTRODUCTION.strip(), *present]))
 
 
 if __name__ == "__main__":
