@@ -8,7 +8,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from models.resampling import DownSampler, UpSampler, downsampled_sizes, interpolate, upsampled_size
+from models.grid_sizes import downsampled_sizes, upsampled_size
+from models.resampling import DownSampler, UpSampler, interpolate
 
 SIZES = [
     (141, 0.555, 78, 43),
