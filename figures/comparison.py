@@ -13,7 +13,7 @@ import pandas as pd
 from figures.bootstrap import mean_interval, paired_difference
 from figures.errors import ResultError
 from figures.reported import reported_beside
-from figures.results import Run, Yardstick, error_matrix, read_runs, read_yardsticks
+from figures.results import Run, Yardstick, error_matrix, read_runs, read_yardsticks, same_noise
 
 COLUMNS = [
     "kind", "key", "label", "architecture", "trained_resolution", "test_resolution", "trained_noise",
@@ -87,7 +87,7 @@ def _run_facts(group: list[Run], resolution: int, noise: float) -> dict:
     first = group[0]
     finished = [run for run in group if not run.diverged] or group
     beside = reported_beside(first.facts, first.cost)
-    at_home = (resolution, noise) == (first.resolution, first.noise)
+    at_home = resolution == first.resolution and same_noise(noise, first.noise)
     return {
         "kind": "model",
         "key": first.model,

@@ -77,7 +77,7 @@ class Run:
     def shown_errors(self) -> pd.Series:
         """Relative L2 error of the predictions that `shown` gives, by sample."""
         errors = self.errors
-        here = (errors["resolution"] == self.resolution) & (errors["noise"] == self.noise)
+        here = (errors["resolution"] == self.resolution) & same_noise(errors["noise"], self.noise)
         return errors[here & (errors["realisation"] == 0)].set_index("sample")["relative_l2"]
 
 
@@ -139,13 +139,18 @@ def read_json(path: str | Path) -> dict:
 
 def read_table(path: Path, columns: list[str], *, may_be_empty: bool = False) -> pd.DataFrame:
     """A CSV file that has these columns and, unless it may be empty, at least one row."""
-    table = pd.read_csv(present(path), float_precision="round_trip")  # levels of noise are compared
+    table = pd.read_csv(present(path))
     absent = [column for column in columns if column not in table]
     if absent:
         raise ResultError(f"{path} has no column {', '.join(absent)}: delete it and run `snakemake {path}`")
     if table.empty and not may_be_empty:
         raise ResultError(f"{path} has no rows: delete it and run `snakemake {path}`")
     return table
+
+
+def same_noise(levels, others):
+    """Where two levels of noise are one, up to the rounding of a number read from text."""
+    return np.isclose(levels, others, rtol=1e-9, atol=0)
 
 
 def at_home(comparison: pd.DataFrame) -> pd.DataFrame:
@@ -156,7 +161,7 @@ def at_home(comparison: pd.DataFrame) -> pd.DataFrame:
 
 def with_home_noise(comparison: pd.DataFrame) -> pd.DataFrame:
     """Rows of a comparison that are tested with the noise of training, on any grid."""
-    return comparison[comparison["trained_noise"] == comparison["test_noise"]]
+    return comparison[same_noise(comparison["trained_noise"], comparison["test_noise"])]
 
 
 def error_matrix(
@@ -169,7 +174,7 @@ def error_matrix(
     """
     rows = []
     for table in tables:
-        here = table[(table["resolution"] == resolution) & (table["noise"] == noise)]
+        here = table[(table["resolution"] == resolution) & same_noise(table["noise"], noise)]
         if not here.empty and np.isfinite(here[metric]).all():
             rows.append(here.groupby("sample")[metric].mean())
     matrix = pd.DataFrame(rows)
