@@ -39,6 +39,7 @@ def write_report(
         seeds=sorted({run.seed for run in loaded}),
         samples=int(comparison["samples"].max()),
         several_resolutions=comparison["test_resolution"].nunique() > 1,
+        several_noises=comparison["test_noise"].nunique() > 1,
         comparison=comparison.to_dict("records"),
         figures=[inlined_figure(*figure) for figure in figures],
         cards=[split_card(read_json(card), Path(card).name) for card in cards],

@@ -48,7 +48,7 @@ def _row(run: Run) -> str:
     if run.diverged:
         ours, ratio = f"diverged (epoch {cost['diverged_epoch']})", "—"
     else:
-        errors = error_matrix([run.errors], run.resolution).to_numpy()
+        errors = error_matrix([run.errors], run.resolution, run.noise).to_numpy()
         interval = mean_interval(errors)
         ours = f"{interval.mean * 1e3:.3f}e-3 [{interval.low * 1e3:.3f}, {interval.high * 1e3:.3f}]"
         ratio = f"{interval.mean / beside.value:.2f}" if beside.value else "—"

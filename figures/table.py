@@ -1,5 +1,7 @@
 """The headline table, laid out like Table 2a of Cao 2021: models by resolution, trained and tested there.
 
+With noise, trained and tested with the same.
+
 One list of rows is written three times: as CSV, as LaTeX (booktabs) and as an HTML fragment. Errors are
 printed in units of 1e-3, as in the paper.
 """
@@ -12,6 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from figures.errors import ResultError
+from figures.results import at_home
 
 UNIT = 1e-3
 DASH = "—"
@@ -44,7 +47,7 @@ class Row:
 
 def headline(comparison: pd.DataFrame) -> tuple[list[int], list[Row]]:
     """The resolutions and rows, models first, in the order of the comparison."""
-    home = comparison[comparison["trained_resolution"] == comparison["test_resolution"]]
+    home = at_home(comparison)
     resolutions = sorted({int(one) for one in home[home["kind"] == "model"]["trained_resolution"]})
     rows = []
     for (kind, key), group in home.groupby(["kind", "key"], sort=False):

@@ -51,7 +51,7 @@ def test_a_fresh_copy_plans_every_job(project):
 
 def test_the_full_configuration_is_planned_on_sixteen_cores_and_two_gpus(project):
     output = project.run("--cores", "16", "--resources", "gpu=2", "-n", config="config/cao2021.yaml")
-    assert re.search(r"^train +51$", output, re.MULTILINE)
+    assert re.search(r"^train +117$", output, re.MULTILINE)
 
 
 def test_the_workflow_is_clean_of_lint(project):
@@ -75,7 +75,7 @@ def test_tables_come_as_csv_latex_and_html(project):
     assert "\\toprule" in (folder / "table.tex").read_text()
 
 
-@pytest.mark.parametrize("dataset", ["burgers", "darcy_cao", "lorenz63_yz"])
+@pytest.mark.parametrize("dataset", ["burgers", "darcy_cao", "darcy_cao_inverse", "lorenz63_yz"])
 def test_every_dataset_has_its_page(project, dataset):
     page = (project.folder / f"results/test/datasets/{dataset}.html").read_text()
     assert not re.search(r'(src|href)="(?!#|data:)', page)
@@ -103,6 +103,18 @@ def test_the_measurements_of_the_docs_come_from_cards_and_logs(project, monkeypa
     assert re.search(r"`config/cao2021.yaml` \| `burgers` \| 2,048 \|", tables)
 
 
+def test_the_inverse_problem_is_tested_at_every_level_of_noise(project):
+    folder = project.folder / "results/test/darcy_inverse_noise1"
+    rows = list(csv.DictReader((folder / "comparison.csv").open()))
+    levels = {(row["key"], row["trained_noise"], row["test_noise"]) for row in rows}
+    models = {(key, "0.01", noise) for key in ("fno2d_coarse", "tiny2d_coarse") for noise in ("0.0", "0.01")}
+    assert levels == models | {(key, "0.01", "0.01") for key in ("mean_predictor", "ridge_regression")}
+    assert all(float(row["mean"]) > 0 for row in rows)
+    page = (folder / "report.html").read_text()
+    for words in ("Inverse Darcy problem, 1 % noise", "Linear ridge regression", "resolution and noise"):
+        assert words in page
+
+
 def test_a_diverged_run_is_told_and_does_not_stop_the_pipeline(project):
     cost = json.loads((project.folder / RUN.format(model="unstable") / "cost.json").read_text())
     assert cost["status"] == "diverged"
@@ -126,7 +138,9 @@ def test_other_settings_of_one_model_rerun_that_model_alone(project):
     [
         ("solvers/burgers.py", "LANES = 16", "LANES = 8", 3, 4),
         ("models/transformer1d.py", "nn.SiLU()", "nn.GELU()", 1, 0),
-        ("training/losses.py", "(2 * spacing)", "(3 * spacing)", 3, 0),
+        ("training/losses.py", "(2 * spacing)", "(3 * spacing)", 5, 0),
+        ("models/transformer2d.py", "nn.SiLU()", "nn.GELU()", 1, 0),
+        ("datasets/noise.py", "level * deviation", "2 * level * deviation", 5, 0),
         ("solvers/burgers.py", "# XLA vectorises", "# As is known, XLA vectorises", 0, 0),
     ],
 )

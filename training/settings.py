@@ -48,6 +48,12 @@ class TrainingSettings(BaseModel):
         description="also measure the test error after every epoch, to tell the paper's number, the best "
         "epoch on the test samples; it never chooses the checkpoint",
     )
+    noise: float = Field(
+        0.0,
+        ge=0,
+        description="ε of the noise on the inputs, in units of the training inputs' pointwise deviation: one "
+        "draw a sample, the same in every epoch; for equation darcy_inverse",
+    )
     normalisation: Literal["none", "pointwise"] = Field(
         "none",
         description="pointwise: input and target are standardised at every point, by the training samples' "

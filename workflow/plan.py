@@ -20,6 +20,7 @@ TRAINING = ("training.fit", "training.normalised_operator")
 QUANTITIES = {  # what captions call the input and the target
     "burgers": ("initial velocity", "velocity at the final time"),
     "darcy": ("coefficient", "pressure"),
+    "darcy_inverse": ("measured pressure", "coefficient"),
 }
 RUN_FOLDER = "{experiment}/{model}/n{resolution}/seed{seed}"
 
@@ -94,9 +95,9 @@ class Plan:
         ]
 
     def tested(self, experiment: str) -> list[int]:
-        """Resolutions at which errors are measured."""
-        stored = self.dataset_of(experiment).settings.resolutions
-        return self.experiment(experiment).test_resolutions or stored
+        """Resolutions at which errors are measured; of an inverse problem each run's own."""
+        e, dataset = self.experiment(experiment), self.dataset_of(experiment).settings
+        return e.test_resolutions or (e.resolutions if dataset.inverse else dataset.resolutions)
 
     def yardstick_folders(self, experiment: str) -> list[str]:
         """Folders of the yardsticks, one for each resolution tested on."""
@@ -129,6 +130,7 @@ class Plan:
         return {
             "architecture": m.architecture,
             "settings": model_settings(m, resolution).model_dump(mode="json"),
+            "grids": m.grids,
             "training": training.model_dump(mode="json"),
             "samples": {split: counts[split] for split in seen},
         }
@@ -149,8 +151,11 @@ class Plan:
             "label": m.label,
             "architecture": m.architecture,
             "settings": training["settings"],
+            "grids": training["grids"],
             "resolution": resolution,
-            "test_resolutions": self.tested(experiment),
+            "test_resolutions": [resolution] if dataset.settings.inverse else self.tested(experiment),
+            "test_noise": e.tested_noise,
+            "noise_realisations": e.noise_realisations,
             "seed": seed,
             "dataset": e.dataset,
             "dataset_settings": dataset.settings.model_dump(mode="json"),

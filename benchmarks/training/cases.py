@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from models.build import build
 from models.encoder import Encoder
-from models.resampling import downsampled_sizes, interpolate
+from models.grid_sizes import downsampled_sizes
+from models.resampling import interpolate
 from models.settings import Transformer1dSettings
 
 ENCODER_ONLY = {"width": 128, "num_heads": 1, "num_layers": 4, "feedforward_width": 256}

@@ -7,14 +7,16 @@ import pandas as pd
 import pytest
 
 from figures.comparison import write_comparison
+from figures.results import error_matrix
 from figures.table import duration, milli, write_table
 
 
-def row(table, key, trained=512, tested=512):
+def row(table, key, trained=512, tested=512, noise=0.0):
     chosen = (
         (table["key"] == key)
         & (table["trained_resolution"] == trained)
         & (table["test_resolution"] == tested)
+        & (table["test_noise"] == noise)
     )
     assert chosen.sum() == 1
     return table[chosen].iloc[0]
@@ -126,7 +128,7 @@ def test_a_missing_file_names_itself_and_what_to_run(make_run, tmp_path):
     (run / "errors.csv").touch()
     with pytest.raises(ValueError, match=r"errors\.csv is empty"):
         write_comparison([run], [], tmp_path / "comparison.csv")
-    (run / "errors.csv").write_text("resolution,sample,relative_l2,relative_h1\n")
+    (run / "errors.csv").write_text("resolution,noise,realisation,sample,relative_l2,relative_h1\n")
     with pytest.raises(ValueError, match=r"errors\.csv has no rows"):
         write_comparison([run], [], tmp_path / "comparison.csv")
     (run / "run.json").write_text("{")
@@ -153,3 +155,48 @@ def test_different_test_samples_cannot_be_paired(make_run, tmp_path):
     runs = [make_run(errors=[1e-3] * 5), make_run("linear", attention="linear", errors=[1e-3] * 6)]
     with pytest.raises(ValueError, match="different samples"):
         write_comparison(runs, [], tmp_path / "comparison.csv")
+
+
+NOISY = {"noise": 0.01, "tested_noise": (0.0, 0.01, 0.05)}
+
+
+def test_realisations_of_the_noise_are_averaged_before_anything_else(make_run, tmp_path):
+    runs = [make_run(errors=[1e-3, 3e-3], **NOISY), make_run(seed=2, errors=[2e-3, 4e-3], **NOISY)]
+    table = write_comparison(runs, [], tmp_path / "comparison.csv")
+    noisy, clean = row(table, "galerkin", noise=0.01), row(table, "galerkin")
+    assert noisy["samples"] == clean["samples"] == 2  # not two realisations of two samples
+    assert clean["mean"] == pytest.approx(2.5e-3)
+    assert noisy["mean"] == pytest.approx(2.5e-3 * 1.01 * (1 + 1.5) / 2)
+    assert noisy["worst"] == pytest.approx(4e-3 * 1.01 * 1.25)
+
+
+def test_one_realisation_that_is_not_finite_is_a_lost_seed(make_run):
+    run = make_run(errors=[1e-3, 3e-3], **NOISY)
+    errors = pd.read_csv(run / "errors.csv")
+    errors.loc[errors["noise"].eq(0.01) & errors["realisation"].eq(1), "relative_l2"] = np.nan
+    assert error_matrix([errors], 512, 0.01).empty
+    assert error_matrix([errors], 512, 0.05).shape == (1, 2)
+
+
+def test_each_level_of_noise_is_a_row_and_a_contest_of_its_own(make_run, make_yardsticks, tmp_path):
+    runs = [make_run("galerkin", **NOISY), make_run("linear", attention="linear", level=2e-3, **NOISY)]
+    table = write_comparison(runs, [make_yardsticks(noise=0.01)], tmp_path / "comparison.csv")
+    models = table[table["kind"] == "model"]
+    assert [tuple(one) for one in models[["key", "test_noise"]].to_numpy()] == [
+        (key, noise) for key in ("galerkin", "linear") for noise in NOISY["tested_noise"]
+    ]
+    assert (table["trained_noise"] == 0.01).all()
+    assert (models[models["standing"] == "best"]["test_noise"].tolist()) == list(NOISY["tested_noise"])
+    yardsticks = table[table["kind"] == "yardstick"]
+    assert (yardsticks["test_noise"] == 0.01).all()
+    assert yardsticks["mean"].notna().all()
+
+
+def test_the_headline_has_the_noise_of_training_alone(make_run, make_yardsticks, tmp_path):
+    write_comparison([make_run(**NOISY)], [make_yardsticks(noise=0.01)], tmp_path / "comparison.csv")
+    write_table(tmp_path / "comparison.csv", [tmp_path / "table.csv"])
+    comparison = pd.read_csv(tmp_path / "comparison.csv")
+    home = row(comparison, "galerkin", noise=0.01)
+    printed = pd.read_csv(tmp_path / "table.csv", dtype=str).iloc[0]["n512"]
+    assert printed == milli(home["mean"]) != milli(row(comparison, "galerkin", noise=0.05)["mean"])
+    assert np.isnan(row(comparison, "galerkin", noise=0.05)["reported"])

@@ -147,7 +147,7 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
             "solved_on_each_grid",
         ),
         (
-            {"datasets": {"darcy_cao_inverse": {"coarse": [37, 71]}}},
+            {"datasets": {"darcy_cao_inverse": {"coarse": [15, 37, 71]}}},
             "datasets.darcy_cao_inverse: 37 nodes are not nested in 141: 140 intervals, 36",
         ),
         (
@@ -177,7 +177,7 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
         (
             {"experiments": {"burgers": {"dataset": "lorenz63_y"}}},
             "experiments.burgers.dataset: 'lorenz63_y' solves equation lorenz63; models train on burgers, "
-            "darcy so far",
+            "darcy, darcy_inverse so far",
         ),
         (
             {"experiments": {"darcy": {"models": ["fno"]}}},
