@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from figures.page import inlined_figure, render, split_card
-from figures.reported import differences
+from figures.reported import EXAMPLES, differences, tables_of
 from figures.results import Run, present, read_json, read_runs
 from figures.table import as_html, duration, headline
 
@@ -20,14 +20,17 @@ def write_report(
     cards: list[str | Path],
     figures: list[tuple[str | Path, str, str]],
     provenance: dict[str, str],
+    paper_page: str | None = None,
 ) -> None:
     """Write the page, all at once.
 
     `table` is the comparison CSV, `runs` the run directories, `cards` the dataset cards (JSON), `figures` are
     (SVG or PNG file, title, caption), `provenance` is what only the caller knows: git revision, machine, ...
+    `paper_page` is the link to the page of the paper whose tables or figures these runs give.
     """
     loaded = read_runs(runs)
     comparison = pd.read_csv(present(Path(table)))
+    errors = headline(comparison)
     render(
         "report.html.j2",
         output,
@@ -35,7 +38,10 @@ def write_report(
         command=command,
         summary=summarise(loaded, comparison),
         told_apart=differences_from_paper(loaded),
-        headline=as_html(*headline(comparison)),
+        paper=paper_of(loaded),
+        paper_page=paper_page,
+        headline=as_html(errors),
+        has_best_test=errors.has_best_test,
         seeds=sorted({run.seed for run in loaded}),
         samples=int(comparison["samples"].max()),
         several_resolutions=comparison["test_resolution"].nunique() > 1,
@@ -74,6 +80,16 @@ def differences_from_paper(runs: list[Run]) -> list[str]:
         for words in differences(run.facts, run.cost):
             told[f"{run.label}: {words}" if "parameters" in words else words] = None
     return list(told)
+
+
+def paper_of(runs: list[Run]) -> dict[str, str]:
+    """Where the paper has this example: its section, and the tables of errors."""
+    tables = tables_of(runs[0].facts)
+    example = EXAMPLES.get(runs[0].facts["dataset_settings"].get("equation"))
+    return {
+        "section": f"Section {example.section}" if example else "",
+        "tables": " or ".join(table.name for table in tables),
+    }
 
 
 def _count(number: int, noun: str) -> str:
