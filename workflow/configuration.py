@@ -6,7 +6,6 @@ this module puts them together and checks what only the whole can tell.
 
 from __future__ import annotations
 
-import difflib
 import typing
 from typing import Annotated
 
@@ -16,7 +15,9 @@ from datasets.settings import DatasetSettings
 from datasets.tasks import TASKS
 from models.grid_sizes import coarse_points, suitable_factor
 from models.settings import ARCHITECTURES, resolve
-from training.settings import TheorySettings, TrainingSettings
+from training.settings import CostSettings, TheorySettings, TrainingSettings
+from workflow.messages import unknown
+from workflow.shown_items import shown_faults
 
 # Equations whose operators the models of models/ can learn.
 TRAINED_ON = ("burgers", "darcy", "darcy_inverse")
@@ -82,6 +83,17 @@ class Experiment(_Settings):
     training_at: dict[int, dict[str, typing.Any]] = Field(
         {}, description="training settings that differ at a resolution, such as a smaller batch_size"
     )
+    shown: str | None = Field(
+        None, description="the one of `models` whose predictions are drawn; default: the last"
+    )
+    shows: dict[str, list[str]] = Field(
+        {}, description="tables and figures that it gives, by paper: `cao2021: [table2a, figure9]`"
+    )
+
+    @property
+    def shown_model(self) -> str:
+        """Key of the model whose predictions are drawn."""
+        return self.shown or self.models[-1]
 
     @property
     def tested_noise(self) -> list[float]:
@@ -102,6 +114,7 @@ class Configuration(_Settings):
     models: dict[str, Model] = Field(description="what to train")
     experiments: dict[str, Experiment] = Field(description="what to compare")
     theory: TheorySettings = Field(TheorySettings(), description="sizes at which theory is measured")
+    cost: CostSettings = Field(CostSettings(), description="sizes at which the cost of a step is measured")
 
 
 def load_configuration(content: dict) -> Configuration:
@@ -149,6 +162,7 @@ def _faults(configuration: Configuration) -> typing.Iterator[str]:
         yield from _partial_faults(model.training, ("models", name, "training"))
     for name, experiment in configuration.experiments.items():
         yield from _experiment_faults(configuration, name, experiment)
+    yield from shown_faults(configuration.experiments)
 
 
 def _model_faults(name: str, model: Model) -> typing.Iterator[str]:
@@ -172,9 +186,11 @@ def _experiment_faults(
         yield from _partial_faults(settings, ("experiments", name, "training_at", resolution))
     for model in experiment.models:
         if model not in configuration.models:
-            yield f"{at}.models: {_unknown('model', model, configuration.models)}"
+            yield f"{at}.models: {unknown('model', model, configuration.models)}"
+    if experiment.shown_model not in experiment.models:
+        yield f"{at}.shown: {unknown('model', experiment.shown_model, experiment.models)}"
     if experiment.dataset not in configuration.datasets:
-        yield f"{at}.dataset: {_unknown('dataset', experiment.dataset, configuration.datasets)}"
+        yield f"{at}.dataset: {unknown('dataset', experiment.dataset, configuration.datasets)}"
         return
     dataset = configuration.datasets[experiment.dataset]
     if dataset.equation not in TRAINED_ON:
@@ -318,13 +334,13 @@ def _explain(root: type[BaseModel], error: ValidationError, prefix: tuple = ()) 
         keys, beside = _walk(root, fault["loc"])
         where = ".".join(map(str, (*prefix, *keys)))
         if fault["type"] == "extra_forbidden":
-            yield f"{where}: {_unknown('key', str(keys[-1]), beside)}"
+            yield f"{where}: {unknown('key', str(keys[-1]), beside)}"
         elif fault["type"] == "missing":
             yield f"{where}: required, but absent"
         elif fault["type"] == "union_tag_not_found":
             yield f"{where}.equation: required, but absent; accepted: {', '.join(TASKS)}"
         elif fault["type"] == "union_tag_invalid":
-            yield f"{where}.equation: {_unknown('equation', fault['ctx']['tag'], TASKS)}"
+            yield f"{where}.equation: {unknown('equation', fault['ctx']['tag'], TASKS)}"
         elif fault["type"] == "value_error":
             yield f"{where}: {fault['ctx']['error']}"
         else:
@@ -359,10 +375,3 @@ def _inside(annotation: object) -> object:
     if classes and all("equation" in getattr(part, "model_fields", {}) for part in classes):
         return {typing.get_args(part.model_fields["equation"].annotation)[0]: part for part in classes}
     return annotation
-
-
-def _unknown(kind: str, name: str, accepted: typing.Iterable[str]) -> str:
-    accepted = list(accepted)
-    near = difflib.get_close_matches(name, accepted, n=1)
-    hint = f"did you mean '{near[0]}'? " if near else ""
-    return f"unknown {kind} '{name}'; {hint}accepted: {', '.join(accepted)}"

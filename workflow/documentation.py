@@ -12,7 +12,7 @@ from datasets.errors import DatasetError
 from datasets.settings import DatasetSettings, GaussianLaw, ObservationTimes, SplitSizes
 from figures.reported_vs_ours import write_reported_vs_ours
 from models.settings import ARCHITECTURES
-from training.settings import TheorySettings, TrainingSettings
+from training.settings import CostSettings, TheorySettings, TrainingSettings
 from workflow import dataset_measurements
 from workflow.configuration import Configuration, Experiment, Model, SampleCounts
 
@@ -34,6 +34,7 @@ def configuration_page() -> str:
         ("experiments.<name>.samples", SampleCounts),
         ("experiments.<name>.training, models.<name>.training", TrainingSettings),
         ("theory", TheorySettings),
+        ("cost", CostSettings),
     ]
     head = (
         "# Configuration\n\nWritten by `make docs` from the classes that check it; do not edit. "

@@ -104,12 +104,11 @@ class Plan:
         return [str(self.results / experiment / "yardsticks" / f"n{n}") for n in self.tested(experiment)]
 
     def shown_run(self, experiment: str) -> str:
-        """Folder of the run whose predictions are drawn: the last model's, on the finest training grid."""
+        """Folder of the run whose predictions are drawn: the shown model's, on the finest training grid."""
         e = self.experiment(experiment)
-        last, finest, seed = e.models[-1], max(e.resolutions), e.seeds[0]
-        return str(
-            self.results / RUN_FOLDER.format(experiment=experiment, model=last, resolution=finest, seed=seed)
-        )
+        finest, seed = max(e.resolutions), e.seeds[0]
+        folder = RUN_FOLDER.format(experiment=experiment, model=e.shown_model, resolution=finest, seed=seed)
+        return str(self.results / folder)
 
     def sample_counts(self, experiment: str) -> dict[str, int]:
         """Samples that the experiment uses of each split."""
@@ -183,10 +182,21 @@ class Plan:
                     strict=True,
                 )
             ),
-            "shown": self.configuration.models[e.models[-1]].label,
+            "shown": self.configuration.models[e.shown_model].label,
         }
 
     @property
     def theory(self) -> dict:
         """Settings of the measurements of theory."""
         return self.configuration.theory.model_dump(mode="json")
+
+    @property
+    def cost(self) -> dict:
+        """Settings of the measurements of a step's cost."""
+        return self.configuration.cost.model_dump(mode="json")
+
+    @property
+    def cost_memory(self) -> int:
+        """Megabytes that these take: imports, and some ten matrices of all pairs of points."""
+        cost = self.configuration.cost
+        return 3000 + 10 * cost.batch_size * cost.points**2 * 4 // 2**20

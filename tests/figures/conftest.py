@@ -14,6 +14,7 @@ PAPER_SETTING = {
     "tau": 5.0,
     "gamma": 2.0,
     "train_samples": 1024,
+    "test_samples": 100,
     "epochs": 100,
     "batch_size": 8,
 }
@@ -50,38 +51,47 @@ def make_yardsticks(tmp_path):
 def write_run(
     folder, model, *, label=None, architecture="transformer1d", attention="galerkin", layer_norm="projection",
     resolution=512, tested=None, seed=1, level=1e-3, errors=None, diverged_epoch=None, setting=None,
-    parameters=530_305, seconds=180.0, epochs=30, dimension=1, noise=None, tested_noise=None, realisations=2,
+    parameters=530_305, seconds=180.0, epochs=30, dimension=1, training=None, settings=None, dataset=None,
+    best_test=(None, None), noise=None, tested_noise=None, realisations=2, **more_facts,
 ):  # fmt: skip
     """A run directory with lognormal errors about `level`, or exactly `errors` at the training resolution.
 
-    With `noise` in training, errors grow with that of the test, and differ between its `realisations`.
+    `settings` of the model and of `training` are beside the paper's; `dataset` is in place of Burgers'. With
+    `noise` in training, errors grow with that of the test, and differ between its `realisations`.
     """
     tested = tested or (resolution,)
     tested_noise = tested_noise or (noise or 0.0,)
     directory = folder / f"{model}-n{resolution}-seed{seed}"
     directory.mkdir(parents=True)
     setting = {**PAPER_SETTING, **(setting or {})}
-    settings = {"attention": attention, "layer_norm": layer_norm} if attention else {"width": 64}
+    own = {"attention": attention, "layer_norm": layer_norm} if attention else {"width": 64}
+    if architecture == "transformer1d":
+        own |= {"projection_gain": 1e-2, "projection_diagonal": 1e-2}
+        own |= {"attention_dropout": 0.1 if (attention, layer_norm) == ("galerkin", "regular") else 0.0}
     facts = {
         "experiment": "burgers", "model": model, "label": label or model, "architecture": architecture,
-        "settings": settings, "resolution": resolution, "seed": seed, "dataset": "burgers_cao",
-        "dataset_hash": "d" * 12, "config_hash": f"c{seed}" * 6, "code_digest": "e" * 12,
+        "settings": {**own, **(settings or {})}, "resolution": resolution, "seed": seed,
+        "dataset": "burgers_cao", "dataset_hash": "d" * 12, "config_hash": f"c{seed}" * 6,
+        "code_digest": "e" * 12,
         "versions": {"torch": "2.13.0", "numpy": "2.4.6"},
-        "dataset_settings": {
-            "viscosity": setting["viscosity"], "final_time": setting["final_time"],
+        "dataset_settings": dataset or {
+            "equation": "burgers", "viscosity": setting["viscosity"], "final_time": setting["final_time"],
             "initial_law": {name: setting[name] for name in ("sigma", "tau", "gamma")},
         },
         "training": {
             "train_samples": setting["train_samples"], "validation_samples": 128,
-            "test_samples": SAMPLES, "epochs": setting["epochs"],
+            "test_samples": setting["test_samples"], "epochs": setting["epochs"],
             "batch_size": setting["batch_size"], **({} if noise is None else {"noise": noise}),
+            **(training or {}),
         },
+        **more_facts,
     }  # fmt: skip
     diverged = diverged_epoch is not None
     lasted = diverged_epoch if diverged else epochs
     cost = {
         "status": "diverged" if diverged else "finished", "diverged_epoch": diverged_epoch, "epochs": lasted,
-        "steps": 128 * lasted, "best_epoch": lasted, "parameters": parameters, "train_seconds": seconds,
+        "steps": 128 * lasted, "best_epoch": lasted, "best_test_relative_l2": best_test[0],
+        "best_test_epoch": best_test[1], "parameters": parameters, "train_seconds": seconds,
         "seconds_per_step": seconds / 128 / max(1, lasted), "peak_memory_bytes": 10**9, "device": "cpu",
         "threads": 1,
     }  # fmt: skip
