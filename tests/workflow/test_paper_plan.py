@@ -61,6 +61,9 @@ def test_what_each_kind_of_item_is_made_from():
     assert set(paper.inputs("table6")) >= {f"{folder}/cost.json" for folder in runs}
     assert paper.source("figure9") == [RUN]
     assert all(file.startswith(RUN) for file in paper.inputs("figure9"))
+    each = planned({"burgers": ["figure11"], "burgers_ablation": ["figure11"]})
+    other = RUN.replace("burgers", "burgers_ablation")
+    assert each.source("figure11") == [[[RUN], [other]]]
     basis = "results/laptop/darcy/galerkin2d/n43/seed1127802/latent_basis.npz"
     assert paper.source("figure13") == paper.inputs("figure13") == [basis]
     assert set(paper.folders) == {*runs, str(Path(basis).parent)}
