@@ -84,7 +84,8 @@ class Experiment(_Settings):
         {}, description="training settings that differ at a resolution, such as a smaller batch_size"
     )
     shown: str | None = Field(
-        None, description="the one of `models` whose predictions are drawn; default: the last"
+        None,
+        description="the model whose predictions are drawn; default, or if not in `models`: the last of them",
     )
     shows: dict[str, list[str]] = Field(
         {}, description="tables and figures that it gives, by paper: `cao2021: [table2a, figure9]`"
@@ -93,7 +94,7 @@ class Experiment(_Settings):
     @property
     def shown_model(self) -> str:
         """Key of the model whose predictions are drawn."""
-        return self.shown or self.models[-1]
+        return self.shown if self.shown in self.models else self.models[-1]
 
     @property
     def tested_noise(self) -> list[float]:
@@ -187,8 +188,8 @@ def _experiment_faults(
     for model in experiment.models:
         if model not in configuration.models:
             yield f"{at}.models: {unknown('model', model, configuration.models)}"
-    if experiment.shown_model not in experiment.models:
-        yield f"{at}.shown: {unknown('model', experiment.shown_model, experiment.models)}"
+    if experiment.shown not in (None, *configuration.models):
+        yield f"{at}.shown: {unknown('model', experiment.shown, configuration.models)}"
     if experiment.dataset not in configuration.datasets:
         yield f"{at}.dataset: {unknown('dataset', experiment.dataset, configuration.datasets)}"
         return

@@ -61,7 +61,7 @@ class PaperPlan:
 
     def runs(self, item: str) -> list[list[str]]:
         """Folders of the runs of each of the item's experiments."""
-        if ITEMS[item].takes in ("shown", "latent_basis"):
+        if ITEMS[item].takes in ("shown", "each_shown", "latent_basis"):
             return [[self.plan.shown_run(name)] for name in self.experiments[item]]
         return [self.plan.run_folders(name) for name in self.experiments[item]]
 

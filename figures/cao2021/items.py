@@ -18,8 +18,9 @@ class Item:
               function(*source, output), with the files to write (tables) or one of them (figures) as output.
     takes     the source. "runs": the run folders of each experiment, a list of lists. "comparisons": the
               comparison CSV of each experiment, and these run folders. "shown": the folder of the one run
-              whose predictions the experiment shows. "latent_basis": the file of that run's. "cost": the CSV
-              of the costs of a step, from no experiment.
+              whose predictions the experiment shows. "each_shown": that of each experiment, a list of lists
+              of one. "latent_basis": the file of that run's. "cost": the CSV of the costs of a step, from no
+              experiment.
     several   whether more than one experiment may give it.
     of        items whose experiments give it, where no experiment does so itself.
     table     in the paper's setting of which ours is told to differ; default: that of the runs' equation.
@@ -27,7 +28,7 @@ class Item:
 
     title: str
     location: str
-    takes: Literal["runs", "comparisons", "shown", "latent_basis", "cost"] = "runs"
+    takes: Literal["runs", "comparisons", "shown", "each_shown", "latent_basis", "cost"] = "runs"
     several: bool = False
     of: tuple[str, ...] = ()
     table: PaperTable | None = None
@@ -97,11 +98,13 @@ ITEMS: dict[str, Item] = {
     "figure11": Item(
         "Figure 11. The coefficient recovered from noisy measurements",
         "figures.cao2021.noise:draw_noise_levels",
+        takes="each_shown",
         several=True,
     ),
     "figure12": Item(
         "Figure 12. Noise in training against noise in evaluation",
         "figures.cao2021.noise:draw_noise_transfer",
+        takes="each_shown",
         several=True,
     ),
     "figure13": Item(

@@ -25,10 +25,10 @@ rule paper_table:
         reported=REPORTED,
     output:
         [f"{paper.folder}/{{item}}.{suffix}" for suffix in ("csv", "tex", "html")],
-    wildcard_constraints:
-        item=paper.made_like("table"),
     log:
         f"logs/paper_table/{plan.configuration.name}/{{item}}.log",
+    wildcard_constraints:
+        item=paper.made_like("table"),
     conda:
         "../../environment.yml"
     params:
@@ -43,10 +43,10 @@ rule paper_figure:
         lambda wildcards: paper.inputs(wildcards.item),
     output:
         [f"{paper.folder}/{{item}}.{suffix}" for suffix in ("svg", "png")],
-    wildcard_constraints:
-        item=paper.made_like("figure"),
     log:
         f"logs/paper_figure/{plan.configuration.name}/{{item}}.log",
+    wildcard_constraints:
+        item=paper.made_like("figure"),
     conda:
         "../../environment.yml"
     params:
