@@ -19,7 +19,7 @@ def test_the_page_has_a_row_per_run_with_its_ratio_or_its_divergence(make_run, t
         make_run("softmax", attention="softmax", setting=paper, diverged_epoch=7, epochs=100),
     ]
     output = tmp_path / "page.md"
-    write_reported_vs_ours(runs, why, "snakemake --cores 2", output)
+    write_reported_vs_ours({"snakemake --cores 2": runs}, why, output)
     text = output.read_text()
     rows = [line for line in text.splitlines() if "512" in line and line.startswith("|")]
     assert "1.203e-3" in rows[0]
