@@ -85,14 +85,18 @@ def test_samples_of_an_inverse_problem_are_those_with_the_noise_of_training(
 def test_figures_of_an_experiment_with_noise_show_the_noise_of_training(
     make_run, make_yardsticks, tmp_path, monkeypatch
 ):
-    drawn = []
+    curves, points, dots = [], [], []
     monkeypatch.setattr(
-        "figures.resolution_curves._draw_model", lambda panel, rows, *_: drawn.append(rows) or []
+        "figures.resolution_curves._draw_model", lambda panel, rows, *_: curves.append(rows) or []
     )
+    monkeypatch.setattr("figures.cost_scatter._draw_model", lambda panel, row, *_: points.append(row))
+    monkeypatch.setattr("figures.error_distributions._draw", lambda panel, rows, limits: dots.extend(rows))
     run = make_run(resolution=17, dimension=2, noise=0.01, tested_noise=(0.0, 0.01, 0.05))
     draw_all([run], [make_yardsticks(17, noise=0.01)], tmp_path / "figures")
-    (rows,) = drawn
-    assert rows["test_noise"].tolist() == [0.01]
+    assert [rows["test_noise"].tolist() for rows in curves] == [[0.01]]
+    assert [row["test_noise"] for row in points] == [0.01]
+    assert dots[0][2].mean() == pytest.approx(points[0]["mean"])
+    assert len(dots) == 1 + 4  # the yardsticks too have errors at this level
 
 
 def test_an_unknown_suffix_is_refused(make_run, tmp_path):

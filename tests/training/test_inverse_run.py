@@ -14,6 +14,8 @@ from datasets.loading import load_samples, training_noise
 from datasets.tasks import build_task, settings_of
 from training import checkpoints
 from training.fit import Trainer
+from training.metrics import relative_l2
+from training.ridge import RidgeRegression
 from training.run import evaluate_run, train_run
 from training.settings import TrainingSettings
 from training.yardsticks import measured_yardsticks
@@ -124,6 +126,7 @@ def test_training_validation_and_test_see_their_own_noise_once(card, tmp_path, m
     class Spy(Trainer):
         def __init__(self, operator, train, validation, *rest, test, **options):
             super().__init__(operator, train, validation, *rest, test=test, **options)
+            assert self.loss.grid.points == COARSE
             seen.update(train=train, validation=validation, test=test)
 
     monkeypatch.setattr(training.run, "Trainer", Spy)
@@ -175,5 +178,9 @@ def test_yardsticks_have_the_noise_of_training_in_training_and_in_test(card):
     assert rows.groupby("yardstick").size().to_dict() == {"mean_predictor": 6, "ridge_regression": 6}
     assert (rows["mean_predictor"][0] == rows["mean_predictor"][1]).all()
     assert (rows["ridge_regression"][0] != rows["ridge_regression"][1]).all()
+    fitted = RidgeRegression(loaded(card, "train").inputs, loaded(card, "train").targets)
+    test = loaded(card, "test")
+    expected = relative_l2(fitted(test.inputs), test.targets, test.target_grid)
+    np.testing.assert_allclose(rows["ridge_regression"][0], expected, rtol=1e-9)
     clean, _ = measured_yardsticks(card, FINE, COUNTS, noise=0.0, realisations=2)
     assert set(clean["realisation"]) == {0}
