@@ -79,14 +79,15 @@ class Table:
         return any(cell.best_test != DASH for row in self.rows for cell in row.cells.values())
 
     def heading(self, column: Column) -> str:
-        """ "n = 141", and the noise where columns differ in it."""
+        """ "n = 141", and the noise if there is any."""
         points = self.headings.get(column.resolution, f"n = {column.resolution}")
-        noisy = len({one.noise for one in self.columns}) > 1 or column.noise
+        noisy = any(one.noise for one in self.columns)
         return f"{points}, ε = {column.noise:g}" if noisy else points
 
     def name(self, column: Column) -> str:
-        """The heading for a CSV file: "n141", "n141_noise0.01"."""
-        return f"n{column.resolution}" + (f"_noise{column.noise:g}" if column.noise else "")
+        """The heading for a CSV file: "n141", or "n141_noise0.01" where columns differ in the noise."""
+        differ = len({one.noise for one in self.columns}) > 1
+        return f"n{column.resolution}" + (f"_noise{column.noise:g}" if differ else "")
 
 
 def headline(comparison: pd.DataFrame, unit: float = UNIT, headings: dict[int, str] | None = None) -> Table:

@@ -51,13 +51,13 @@ def make_yardsticks(tmp_path):
 def write_run(
     folder, model, *, label=None, architecture="transformer1d", attention="galerkin", layer_norm="projection",
     resolution=512, tested=None, seed=1, level=1e-3, errors=None, diverged_epoch=None, setting=None,
-    parameters=530_305, seconds=180.0, epochs=30, dimension=1, training=None, settings=None, dataset=None,
-    best_test=(None, None), noise=None, tested_noise=None, realisations=2, **more_facts,
+    parameters=530_305, seconds=180.0, epochs=30, dimension=1, noise=None, tested_noise=None, realisations=2,
+    training=None, settings=None, dataset=None, best_test=(None, None), **more_facts,
 ):  # fmt: skip
     """A run directory with lognormal errors about `level`, or exactly `errors` at the training resolution.
 
-    `settings` of the model and of `training` are beside the paper's; `dataset` is in place of Burgers'. With
-    `noise` in training, errors grow with that of the test, and differ between its `realisations`.
+    With `noise` in training, errors grow with that of the test, and differ between its `realisations`.
+    `settings` of the model and of `training` are beside the paper's; `dataset` is in place of Burgers'.
     """
     tested = tested or (resolution,)
     tested_noise = tested_noise or (noise or 0.0,)

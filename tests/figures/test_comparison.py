@@ -256,6 +256,6 @@ def test_the_headline_has_the_noise_of_training_alone(make_run, make_yardsticks,
     write_table(tmp_path / "comparison.csv", [tmp_path / "table.csv"])
     comparison = pd.read_csv(tmp_path / "comparison.csv")
     home = row(comparison, "galerkin", noise=0.01)
-    printed = pd.read_csv(tmp_path / "table.csv", dtype=str).iloc[0]["n512_noise0.01"]
+    printed = pd.read_csv(tmp_path / "table.csv", dtype=str).iloc[0]["n512"]
     assert printed == milli(home["mean"]) != milli(row(comparison, "galerkin", noise=0.05)["mean"])
     assert np.isnan(row(comparison, "galerkin", noise=0.05)["reported"])
