@@ -10,7 +10,7 @@ from workflow.paper_plan import PaperPlan
 from workflow.plan import Plan
 
 DEFAULT = yaml.safe_load((Path(__file__).resolve().parents[2] / "config.yaml").read_text())
-RUN = "results/laptop/burgers/galerkin/n512/seed1127802"
+RUN = "results/laptop/burgers/galerkin/n128/seed1127802"
 
 
 def planned(shows: dict[str, list[str]], **changes) -> PaperPlan:
