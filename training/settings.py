@@ -48,6 +48,12 @@ class TrainingSettings(BaseModel):
         description="also measure the test error after every epoch, to tell the paper's number, the best "
         "epoch on the test samples; it never chooses the checkpoint",
     )
+    loader_seed: int | None = Field(
+        None,
+        ge=0,
+        description="seed of the order of the training samples; none: the run's seed. With a number, runs "
+        "that differ in their seed see the samples in the same order (Cao 2021, Figure 8a)",
+    )
     normalisation: Literal["none", "pointwise"] = Field(
         "none",
         description="pointwise: input and target are standardised at every point, by the training samples' "
