@@ -17,6 +17,7 @@ import pandas as pd
 from figures.errors import ResultError
 
 ERROR_COLUMNS = ["resolution", "sample", "relative_l2", "relative_h1"]
+NOISE_COLUMNS = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
 HISTORY_COLUMNS = ["epoch", "train_relative_l2", "validation_relative_l2"]
 
 

@@ -49,7 +49,7 @@ def make_yardsticks(tmp_path):
 def write_run(
     folder, model, *, label=None, architecture="transformer1d", attention="galerkin", layer_norm="projection",
     resolution=512, tested=None, seed=1, level=1e-3, errors=None, diverged_epoch=None, setting=None,
-    parameters=530_305, seconds=180.0, epochs=30, dimension=1,
+    parameters=530_305, seconds=180.0, epochs=30, dimension=1, training=None,
 ):  # fmt: skip
     """A run directory with lognormal errors about `level`, or exactly `errors` at the training resolution."""
     tested = tested or (resolution,)
@@ -69,7 +69,7 @@ def write_run(
         "training": {
             "train_samples": setting["train_samples"], "validation_samples": 128,
             "test_samples": SAMPLES, "epochs": setting["epochs"],
-            "batch_size": setting["batch_size"],
+            "batch_size": setting["batch_size"], **(training or {}),
         },
     }  # fmt: skip
     diverged = diverged_epoch is not None
