@@ -40,6 +40,7 @@ include: "workflow/rules/datasets.smk"
 include: "workflow/rules/dataset_pages.smk"
 include: "workflow/rules/training.smk"
 include: "workflow/rules/evaluation.smk"
+include: "workflow/rules/latent_basis.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/theory.smk"
 
