@@ -20,7 +20,9 @@ def label_right(axes, labels: list[tuple[float, str, str]], *, size: float = 8.5
     """Write (y, text, colour) to the right of the axes, moved apart where they would overlap."""
     if not labels:
         return
-    axes.figure.draw_without_rendering()  # the layout must be final before positions are taken from it
+    axes.get_figure(
+        root=True
+    ).draw_without_rendering()  # the layout must be final before positions are taken from it
     to_axes = axes.transData + axes.transAxes.inverted()
     x_left = axes.get_xlim()[0]
     labels = sorted(labels, key=lambda label: label[0])
@@ -50,7 +52,7 @@ def label_points(
 
     `away` is the distance of a label from its point, in typographic points.
     """
-    figure = axes.figure
+    figure = axes.get_figure(root=True)
     figure.draw_without_rendering()
     renderer = figure.canvas.get_renderer()
     pixel = figure.dpi / 72

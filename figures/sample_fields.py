@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from figures.fields import draw_colour_bar, draw_field, scale_of, symmetric_scale_of
 from figures.results import read_runs
 from figures.style import new_figure, save, title
 
@@ -23,29 +24,18 @@ def draw_sample_fields(run: str | Path, output: str | Path) -> list[Path]:
     relative = run.shown_errors()
     figure, axes = new_figure(len(ROWS), len(samples), size=(8.6, 8.4))
     for row, panels in zip(ROWS, axes, strict=True):
-        scale = _scale(row, fields)
+        if row == "error":
+            scale = symmetric_scale_of(fields["error"])
+        else:
+            scale = scale_of(fields["input" if row == "input" else "target"])
         for panel, field in zip(panels, fields[row], strict=True):
-            image = panel.imshow(field, origin="lower", interpolation="nearest", extent=(0, 1, 0, 1), **scale)
-            panel.set(xticks=[], yticks=[])
-            panel.spines[:].set_visible(False)
+            image = draw_field(panel, field, scale)
         panels[0].set_ylabel(row)
-        bar = figure.colorbar(image, ax=panels, fraction=0.02, pad=0.01)
-        bar.outline.set_visible(False)
-        bar.ax.tick_params(labelsize=7)
+        draw_colour_bar(figure, image, panels)
     for panel, sample in zip(axes[0], samples, strict=True):
         title(panel, _heading(int(sample), relative.get(sample, np.nan)))
         panel.title.set_fontsize(8)
     return save(figure, output)
-
-
-def _scale(row: str, fields: dict[str, np.ndarray]) -> dict:
-    """Colour map and limits of a row; a diverged run has no errors."""
-    if row == "error":
-        error = fields["error"]
-        bound = np.abs(error[np.isfinite(error)]).max(initial=0) or 1.0
-        return {"cmap": "RdBu_r", "vmin": -bound, "vmax": bound}
-    values = fields["input" if row == "input" else "target"]
-    return {"cmap": "viridis", "vmin": float(values.min()), "vmax": float(values.max())}
 
 
 def _heading(sample: int, relative: float) -> str:

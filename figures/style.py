@@ -6,6 +6,7 @@ regular layer norm, grey a yardstick. Figures use matplotlib's object interface:
 """
 
 from collections.abc import Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,6 +91,27 @@ def appearances(runs: Iterable[Run]) -> dict[str, Appearance]:
 
 def new_figure(rows: int, columns: int, *, size: tuple[float, float], **options):
     """A figure and its axes as an array (rows, columns), always two-dimensional."""
+    with _plain_figure(size) as figure:
+        return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def new_stack(*bands: dict, size: tuple[float, float]):
+    """A figure of bands, one below the other, and their axes: a list of arrays (rows, columns).
+
+    A band has `height`, its share of the figure, `nrows`, `ncols`, and may have `width_ratios` and
+    `height_ratios`. Columns of one band need not stand above those of the next.
+    """
+    with _plain_figure(size) as figure:
+        places = figure.add_gridspec(len(bands), 1, height_ratios=[band["height"] for band in bands])
+        axes = []
+        for place, band in zip(places, bands, strict=True):
+            ratios = {name: value for name, value in band.items() if name.endswith("_ratios")}
+            axes.append(place.subgridspec(band["nrows"], band["ncols"], **ratios).subplots(squeeze=False))
+        return figure, axes
+
+
+@contextmanager
+def _plain_figure(size: tuple[float, float]):
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -97,7 +119,7 @@ def new_figure(rows: int, columns: int, *, size: tuple[float, float], **options)
     with matplotlib.rc_context(PLAIN):
         figure = Figure(figsize=size, layout="constrained", facecolor="white")
         FigureCanvasAgg(figure)
-        return figure, figure.subplots(rows, columns, squeeze=False, **options)
+        yield figure
 
 
 def save(figure, output: str | Path) -> list[Path]:
@@ -108,10 +130,22 @@ def save(figure, output: str | Path) -> list[Path]:
     if output.suffix not in (".svg", ".png"):
         raise ResultError(f"{output} must end in .svg or .png; both are written")
     with matplotlib.rc_context(PLAIN):
+        _settle(figure)
         svg, png = output.with_suffix(".svg"), output.with_suffix(".png")
         figure.savefig(svg, metadata={"Date": None, "Creator": None})
         figure.savefig(png, dpi=200, metadata={"Software": None})
     return [svg, png]
+
+
+def _settle(figure) -> None:
+    """Keep the axes where the layout has put them, to six digits.
+
+    The last bits of what the solver of the layout finds vary, and they name the clips of an SVG.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        axes.set_position([round(float(value), 6) for value in axes.get_position(original=True).bounds])
 
 
 def grid_lines(axes, axis: str = "y") -> None:

@@ -64,8 +64,8 @@ class Trainer:
         Given, its error is recorded after every epoch, for a paper that reports the best of them
         (`TrainingSettings.record_test_error`). It decides nothing.
     seed
-        Orders the samples: epoch e is permuted by a key of (seed, e) alone, so a resumed run sees what an
-        undisturbed one would have.
+        Orders the samples, unless `settings.loader_seed` does: epoch e is permuted by a key of (seed, e)
+        alone, so a resumed run sees what an undisturbed one would have. Draws the dropout masks.
     identity
         Names data, settings and code. A saved state of another identity is ignored.
     directory
@@ -87,6 +87,7 @@ class Trainer:
     ):
         self.operator = operator.to(device)
         self.settings, self.seed, self.device = settings, seed, device
+        self.loader_seed = seed if settings.loader_seed is None else settings.loader_seed
         self.identity, self.directory = identity, Path(directory)
         self.train = _on_device(train, device, settings)
         self.validation = _on_device(validation, device)
@@ -137,7 +138,7 @@ class Trainer:
     def _epoch(self, epoch: int) -> list[float | None]:
         start = time.perf_counter()
         self.operator.train()
-        order = np.random.default_rng([self.seed, epoch]).permutation(len(self.train.inputs))
+        order = np.random.default_rng([self.loader_seed, epoch]).permutation(len(self.train.inputs))
         order = torch.from_numpy(order).to(self.device)
         size, data = self.settings.batch_size, self.train
         total, error = torch.zeros((), device=self.device), torch.zeros((), device=self.device)

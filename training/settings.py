@@ -54,6 +54,12 @@ class TrainingSettings(BaseModel):
         description="ε of the noise on the inputs, in units of the training inputs' pointwise deviation: one "
         "draw a sample, the same in every epoch; for equation darcy_inverse",
     )
+    loader_seed: int | None = Field(
+        None,
+        ge=0,
+        description="seed of the order of the training samples; none: the run's seed. With a number, runs "
+        "that differ in their seed see the samples in the same order (Cao 2021, Figure 8a)",
+    )
     normalisation: Literal["none", "pointwise"] = Field(
         "none",
         description="pointwise: input and target are standardised at every point, by the training samples' "

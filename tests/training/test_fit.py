@@ -122,20 +122,32 @@ def test_the_schedule_starts_and_ends_low_and_peaks_where_asked(tmp_path):
     assert rates[-1] < 1e-4
 
 
-def test_the_order_of_samples_changes_with_the_epoch_and_the_seed_only(tmp_path, monkeypatch):
+def order_seen(trainer, epoch):
+    """The batches of an epoch, each sample told by its first value."""
     seen = []
-    trainer = small_trainer(tmp_path)
-    operator = trainer.operator.forward
-    monkeypatch.setattr(
-        trainer.operator, "forward", lambda u, x: seen.append(u[:, 0, 0].tolist()) or operator(u, x)
+    hook = trainer.operator.register_forward_pre_hook(
+        lambda _, given: seen.append(given[0][:, 0, 0].tolist())
     )
-    trainer.operator.train()
-    for epoch in (1, 2, 1):
-        trainer._epoch(epoch)
-    per_epoch = len(seen) // 3
-    epochs = [seen[i * per_epoch : i * per_epoch + 4] for i in range(3)]
-    assert epochs[0] == epochs[2] != epochs[1]
-    assert sorted(itertools.chain(*epochs[0])) == sorted(itertools.chain(*epochs[1]))
+    trainer._epoch(epoch)
+    hook.remove()
+    return seen[: trainer.steps_per_epoch]  # then comes the validation
+
+
+def test_the_order_of_samples_changes_with_the_epoch_and_the_seed_only(tmp_path):
+    trainer = small_trainer(tmp_path)
+    first, second, again = (order_seen(trainer, epoch) for epoch in (1, 2, 1))
+    assert first == again != second
+    assert sorted(itertools.chain(*first)) == sorted(itertools.chain(*second))
+    assert order_seen(small_trainer(tmp_path, seed=8), 1) != first
+
+
+def test_with_one_seed_of_the_loader_two_seeds_see_one_order_from_different_weights(tmp_path):
+    one, other = (small_trainer(tmp_path, seed=seed, loader_seed=3) for seed in (7, 8))
+    before = [next(trainer.operator.parameters()).clone() for trainer in (one, other)]
+    assert not torch.equal(*before)
+    for epoch in (1, 2):
+        assert order_seen(one, epoch) == order_seen(other, epoch)
+    assert order_seen(one, 1) == order_seen(small_trainer(tmp_path, seed=3), 1)
 
 
 def test_a_damaged_checkpoint_is_one_line(tmp_path):

@@ -72,17 +72,18 @@ def small_trainer(
     identity="a",
     samples=smooth_samples,
     test=None,
+    seed=7,
     **training,
 ) -> Trainer:
     training = {"epochs": 4, "batch_size": 4, "learning_rate": 1e-2} | training
     torch.set_num_threads(1)
     training, train = TrainingSettings.model_validate(training), samples(16)
     return Trainer(
-        in_physical_units(build(architecture, settings, seed=7), training, train),
+        in_physical_units(build(architecture, settings, seed), training, train),
         train,
         samples(8, seed=1),
         training,
-        seed=7,
+        seed=seed,
         device=torch.device("cpu"),
         identity=identity,
         directory=directory,

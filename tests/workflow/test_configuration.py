@@ -38,7 +38,8 @@ def test_the_papers_setting_is_what_the_paper_says():
     configuration = load_configuration(merged(DEFAULT, overlay))
     experiment, dataset = configuration.experiments["burgers"], configuration.datasets["burgers"]
     assert experiment.resolutions == [512, 2048, 8192]
-    assert 1127802 in experiment.seeds and len(experiment.seeds) >= 3
+    assert 1127802 in experiment.seeds
+    assert len(experiment.seeds) >= 3
     assert (dataset.samples.train, dataset.samples.test) == (1848, 100)
     assert experiment.samples.train == 1024
     assert experiment.training.epochs == 100

@@ -1,0 +1,57 @@
+"""Run folders of the inverse problem with noise: trained at one level, evaluated at several."""
+
+import numpy as np
+import pandas as pd
+
+FINE, COARSE = 21, 9
+SAMPLES = 12
+
+
+def write_noisy_run(
+    make_run, noise, levels, *, samples=(2, 5, 7), diverged_epoch=None, resolution=FINE, **options
+):
+    """A run whose errors are `expected_error`, into what `make_run` has made."""
+    directory = make_run(
+        f"noise{noise:g}", architecture="transformer2d_coarse", resolution=resolution, dimension=2,
+        diverged_epoch=diverged_epoch, training={"noise": noise}, **options,
+    )  # fmt: skip
+    rows = []
+    for level in levels:
+        for realisation in range(2 if level else 1):
+            for sample in range(SAMPLES):
+                error = (
+                    expected_error(noise, level, realisation, sample) if diverged_epoch is None else np.nan
+                )
+                rows.append((resolution, level, realisation, sample, error, 3 * error))
+    columns = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
+    pd.DataFrame(rows[::-1], columns=columns).to_csv(directory / "errors.csv", index=False)
+    np.savez(directory / "predictions.npz", **_fields(noise, levels, samples, diverged_epoch, resolution))
+    return directory
+
+
+def expected_error(noise, level, realisation, sample):
+    """0.02 at home, ten times the distance from there more, and a little by realisation and sample."""
+    return (0.02 + 10 * abs(level - noise)) * (1 + 0.3 * realisation + 0.02 * sample)
+
+
+def coefficient(sample, points=COARSE):
+    x = np.linspace(0, 1, points)
+    return np.where(np.sin(3 * x + sample) * np.cos(4 * x[:, None] - sample) > 0, 12.0, 3.0)
+
+
+def _fields(noise, levels, samples, diverged_epoch, resolution):
+    x = np.linspace(0, 1, resolution)
+    random = np.random.default_rng(3)
+    target = np.stack([coefficient(sample) for sample in samples])
+    clean = 0.02 * np.stack([np.sin(np.pi * x) * np.sin(np.pi * x[:, None]) ** (1 + s % 2) for s in samples])
+    stored = {
+        "samples": np.array(samples), f"x_{resolution}": x,
+        f"x_target_{resolution}": np.linspace(0, 1, COARSE), f"target_{resolution}": target,
+    }  # fmt: skip
+    for level in levels:
+        tag = f"_noise{level:g}" if level else ""
+        wrong = 40 * abs(level - noise) + 0.3
+        stored[f"input_{resolution}{tag}"] = clean + 0.006 * level * random.normal(size=clean.shape)
+        prediction = target + wrong * random.normal(size=target.shape)
+        stored[f"prediction_{resolution}{tag}"] = prediction * (np.nan if diverged_epoch is not None else 1)
+    return stored

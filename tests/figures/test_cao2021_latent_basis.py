@@ -1,0 +1,69 @@
+"""Figure 13 of Cao 2021: functions of two layers and of the operator, and how rough all columns are."""
+
+import numpy as np
+import pytest
+
+from figures.cao2021.latent_basis import draw_latent_basis, smoothing, turned
+from figures.errors import ResultError
+
+NODES, WIDTH = 9, 16
+
+
+def latent(layers=(1, 4), depth=6, diverged=False):
+    """What `training.latent_basis` writes, smoother by a tenth from layer to layer."""
+    random = np.random.default_rng(0)
+    roughness = np.exp(random.normal(size=(1, WIDTH)) * 0.2) * 12 * 0.9 ** np.arange(depth)[:, None]
+    lost = np.nan if diverged else 1.0
+    return {
+        "sample": np.array(4),
+        "layers": np.array(layers),
+        "basis": random.normal(size=(len(layers), 2, NODES, NODES)) * lost,
+        "share": np.full((len(layers), 2), 0.4) * lost,
+        "basis_roughness": np.full((len(layers), 2), 11.0) * lost,
+        "roughness": roughness * lost,
+        "initial_roughness": roughness[:1].repeat(depth, axis=0) * lost,
+        "coefficient": np.where(random.normal(size=(NODES - 1, NODES - 1)) > 0, 12.0, 3.0),
+        "eigenvalues": np.array([80.0, 190.0]),
+        "eigenfunctions": random.normal(size=(2, NODES, NODES)),
+        "eigenfunction_roughness": np.array([5.0, 8.0]),
+    }
+
+
+def drawn(found, folder, name="figure13.svg"):
+    np.savez(folder / "latent_basis.npz", **found)
+    return draw_latent_basis(folder / "latent_basis.npz", folder / name)
+
+
+def test_every_function_is_an_image(tmp_path):
+    svg, png = drawn(latent(), tmp_path)
+    assert svg.read_text().count("<image") == 3 * 2 + 2  # and the coefficient with its colour bar
+    assert png.stat().st_size > 30_000
+    again, _ = drawn(latent(), tmp_path, "again.svg")
+    assert again.read_bytes() == svg.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "options", [{"layers": (1,), "depth": 1}, {"diverged": True}], ids=["short", "diverged"]
+)
+def test_a_short_encoder_and_a_diverged_run_are_drawn(tmp_path, options):
+    _, png = drawn(latent(**options), tmp_path)
+    assert png.stat().st_size > 15_000
+
+
+def test_the_paper_s_remark_is_a_number():
+    found = latent()
+    first, fourth = np.median(found["roughness"][0]), np.median(found["roughness"][3])
+    assert smoothing(found) == f"Median roughness: {first:.3g} in layer 1, {fourth:.3g} in layer 4"
+    found["roughness"][0, :3] = np.nan  # columns without a roughness do not count
+    assert smoothing(found).startswith(f"Median roughness: {np.median(found['roughness'][0, 3:]):.3g} in")
+    assert smoothing(latent(diverged=True)) == "Roughness: the run diverged"
+
+
+def test_signs_are_those_of_the_first_layer():
+    functions = latent()["basis"][0]
+    assert (turned(functions * [[[-2.0]], [[3.0]]], functions) == functions * [[[2.0]], [[3.0]]]).all()
+
+
+def test_a_missing_file_names_itself(tmp_path):
+    with pytest.raises(ResultError, match=r"latent_basis\.npz is missing: make it with `snakemake"):
+        draw_latent_basis(tmp_path / "latent_basis.npz", tmp_path / "figure13.svg")

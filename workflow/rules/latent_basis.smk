@@ -1,0 +1,23 @@
+# What a trained encoder on the square expands functions in; the checkpoint is read, nothing is trained.
+
+
+rule latent_basis:
+    input:
+        recipe=lambda wildcards: plan.dataset_of(wildcards.experiment).recipe,
+        card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
+        checkpoint=rules.train.output.checkpoint,
+    output:
+        latent=f"{plan.results}/{RUN_FOLDER}/latent_basis.npz",
+    log:
+        f"logs/latent_basis/{plan.configuration.name}/{RUN_FOLDER}.log",
+    conda:
+        "../../environment.yml"
+    threads: plan.configuration.training_threads
+    resources:
+        mem_mb=4000,
+        runtime=30,
+    params:
+        test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
+        code=code_digest("training.latent_basis"),
+    script:
+        "../scripts/latent_basis.py"

@@ -1,0 +1,17 @@
+"""The latent functions of one trained encoder, beside the eigenfunctions of the equation."""
+
+from pathlib import Path
+
+from workflow.job import job
+
+with job(snakemake):
+    from training.latent_basis import write_latent_basis
+
+    write_latent_basis(
+        card=Path(snakemake.input.card),
+        folder=Path(snakemake.output.latent).parent,
+        resolution=int(snakemake.wildcards.resolution),
+        seed=int(snakemake.wildcards.seed),
+        test_samples=snakemake.params.test_samples,
+        threads=snakemake.threads,
+    )
