@@ -3,6 +3,7 @@
 import copy
 import math
 from itertools import pairwise
+from typing import get_args
 
 import pytest
 import torch
@@ -90,6 +91,13 @@ PAPER = {
 
 def test_every_registered_architecture_is_tested():
     assert {architecture for architecture, _ in VARIANTS} == set(ARCHITECTURES) == set(PAPER) == set(FORMULAS)
+
+
+def test_every_layer_norm_of_an_architecture_is_tested():
+    for architecture, known in ARCHITECTURES.items():
+        if norm := known.settings.model_fields.get("layer_norm"):
+            tested = {settings["layer_norm"] for name, settings in VARIANTS if name == architecture}
+            assert tested == set(get_args(norm.annotation)), architecture
 
 
 def test_parameter_count_of_the_paper(variant):

@@ -5,17 +5,16 @@ import math
 
 import pytest
 import torch
+from model_variants import SMALL
 from training_fixtures import (
     DARCY_LIKE,
-    SMALL_FNO,
     SMALL_FNO_2D,
-    SMALL_TRANSFORMER,
-    SMALL_TRANSFORMER_2D,
     rough_samples,
     small_trainer,
     smooth_samples,
 )
 
+from models.settings import ARCHITECTURES
 from training import checkpoints
 from training.errors import TrainingError
 from training.evaluation import evaluate, shown_samples
@@ -38,17 +37,20 @@ def test_training_learns(tmp_path, kind):
     assert errors[progress.best_epoch - 1] == progress.best_error
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        {"architecture": "fno1d", "settings": SMALL_FNO},
-        {"architecture": "transformer1d", "settings": SMALL_TRANSFORMER},
-        ON_THE_SQUARE,
-        ON_THE_SQUARE | {"architecture": "transformer2d", "settings": SMALL_TRANSFORMER_2D},
-    ],
-    ids=["fno1d", "transformer1d", "fno2d", "transformer2d"],
-)
-def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, kind, monkeypatch):
+def kind_of(architecture):
+    """How to train it here: small, with dropout where it has some, on samples of its dimension."""
+    chosen, settings = ARCHITECTURES[architecture], dict(SMALL[architecture])
+    if "residual_dropout" in chosen.settings.model_fields:
+        settings["residual_dropout"] = 0.1
+    if chosen.coarse_output:
+        settings["downsampling_factor"] = 1.0  # the samples' targets are on the grid of their inputs
+    common = ON_THE_SQUARE if chosen.dimension == 2 else {}
+    return common | {"architecture": architecture, "settings": settings}
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, architecture, monkeypatch):
+    kind = kind_of(architecture)
     undisturbed = small_trainer(tmp_path / "a", **kind)
     undisturbed.fit()
 

@@ -11,14 +11,6 @@ from training.normalised_operator import in_physical_units
 from training.settings import TrainingSettings
 
 SMALL_FNO = {"width": 8, "num_layers": 2, "modes": 6, "projection_width": 16}
-SMALL_TRANSFORMER = {
-    "width": 16,
-    "num_layers": 1,
-    "feedforward_width": 16,
-    "decoder_width": 8,
-    "modes": 6,
-    "feedforward_dropout": 0.1,
-}
 SMALL_FNO_2D = {"width": 6, "num_layers": 2, "modes": 4, "projection_width": 8}
 SMALL_TRANSFORMER_2D = {
     "width": 12,
