@@ -1,5 +1,6 @@
 # What can be built: the configuration is checked, the rules are included, the targets are named.
 import sys
+from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
@@ -11,8 +12,10 @@ sys.path.insert(0, str(workflow.basedir))
 
 from datasets.tasks import task_module
 from workflow.code_digest import code_digest
+from figures.cao2021.items import ITEMS
 from workflow.configuration import ConfigurationError, load_configuration
 from workflow.job import prepare_environment
+from workflow.paper_plan import PaperPlan
 from workflow.plan import RUN_FOLDER, Plan
 
 prepare_environment(workflow.basedir)
@@ -25,6 +28,7 @@ try:
     plan = Plan(load_configuration(config))
 except ConfigurationError as error:
     raise WorkflowError(f"the configuration is not valid:\n{error}")
+paper = PaperPlan(plan)
 
 
 wildcard_constraints:
@@ -43,6 +47,7 @@ include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/latent_basis.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/theory.smk"
+include: "workflow/rules/cao2021.smk"
 
 
 localrules:
@@ -59,6 +64,7 @@ rule all:
         [f"{folder}/errors.csv" for e in plan.configuration.experiments for folder in plan.run_folders(e)],
         [f"{plan.results}/{e}/report.html" for e in plan.configuration.experiments],
         f"{plan.results}/theory.html",
+        paper.pages,
 
 
 rule datasets:

@@ -39,7 +39,7 @@ class DarcyInverse:
         coefficient = Variable(TARGET, "mean permeability a over windows of nodes")
         self.layout = Layout(
             groups=(
-                *(self._group(n, pressure) for n in settings.resolutions),
+                *(self._group(n, pressure, coefficient) for n in settings.resolutions),
                 *(self._group(n, coefficient) for n in settings.coarse),
             ),
             samples=settings.samples.model_dump(),
@@ -47,11 +47,11 @@ class DarcyInverse:
             dtype="float32",
         )
 
-    def _group(self, points: int, variable: Variable) -> Group:
-        return space_group(Grid("nodes", points, dimension=2), variable)
+    def _group(self, points: int, *variables: Variable) -> Group:
+        return space_group(Grid("nodes", points, dimension=2), *variables)
 
     def compute(self, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
-        """Every stored array of these samples: "n141/pressure", "n36/coefficient", and so on."""
+        """Every stored array of these samples: "n141/pressure", "n141/coefficient", "n36/coefficient", …"""
         settings = self.settings
         coefficient = self.draw.coefficient(self.draw.fields(samples), settings.finest, "nodes")
         pressure = self.solver.solve(coefficient)
@@ -60,6 +60,7 @@ class DarcyInverse:
             stride = (settings.finest - 1) // (fine - 1)
             arrays[f"n{fine}/{INPUT}"] = pressure[:, ::stride, ::stride].copy()
             on_fine = window_means(coefficient, stride)
+            arrays[f"n{fine}/{TARGET}"] = on_fine
             arrays[f"n{coarse}/{TARGET}"] = window_means(on_fine, (fine - 1) // (coarse - 1))
         return arrays
 

@@ -12,6 +12,7 @@ import zarr
 from datasets.errors import DatasetError
 from datasets.gradients import gradient
 from datasets.layout import grid_from_facts, group_name
+from datasets.noise import Noise, pointwise_deviation
 from datasets.store import read_array
 from solvers.grid import Grid
 
@@ -20,16 +21,22 @@ BATCH = 32  # samples on the finest grid at a time
 
 @dataclass(frozen=True)
 class Samples:
-    """Paired functions on one grid: `inputs` and `targets` (samples, ...space), in physical units.
+    """Paired functions: `inputs` on `grid` and `targets` (samples, ...space), in physical units.
 
-    gradients  of the targets, (samples, dimension, ...space), as `datasets.gradients` orders them, where they
-               are known better than from the targets on this grid (`target_gradients`).
+    gradients    of the targets, (samples, dimension, ...space), as `datasets.gradients` orders them, where
+                 they are known better than from the targets on this grid (`target_gradients`).
+    target_grid  of the targets; that of the inputs, unless another is given.
     """
 
     grid: Grid
     inputs: np.ndarray
     targets: np.ndarray
     gradients: np.ndarray | None = None
+    target_grid: Grid | None = None
+
+    def __post_init__(self):
+        if self.target_grid is None:
+            object.__setattr__(self, "target_grid", self.grid)
 
     def __len__(self) -> int:
         return len(self.inputs)
@@ -55,13 +62,25 @@ def read_card(path: Path) -> dict:
         ) from None
 
 
-def stored_points(card: dict) -> list[int]:
-    """Points along each axis of the grids that hold functions of space."""
-    return [group["grid"]["points"] for group in card["groups"].values() if "points" in group["grid"]]
+def stored_points(card: dict, name: str | None = None) -> list[int]:
+    """Points along each axis of the grids that hold functions of space; or of those that hold `name`."""
+    return [
+        group["grid"]["points"]
+        for group in card["groups"].values()
+        if "points" in group["grid"] and (name is None or name in group["variables"])
+    ]
 
 
-def load_arrays(card_path: Path, group: str, split: str, count: int | None = None) -> dict[str, np.ndarray]:
-    """Every variable of `group`, as (samples, ...): the first `count` samples of `split`, or all.
+def target_points(card: dict, points: int) -> int:
+    """Points of the grid that an operator from the grid of `points` goes to: a coarser one where paired."""
+    resolutions = card["settings"]["resolutions"]
+    return dict(zip(resolutions, card["settings"].get("coarse", resolutions), strict=True))[points]
+
+
+def load_arrays(
+    card_path: Path, group: str, split: str, count: int | None = None, names: list[str] | None = None
+) -> dict[str, np.ndarray]:
+    """Variables of `group`, all or `names`, as (samples, ...): the first `count` samples of `split`, or all.
 
     Raises
     ------
@@ -76,12 +95,29 @@ def load_arrays(card_path: Path, group: str, split: str, count: int | None = Non
     count = available if count is None else count
     if count > available:
         raise DatasetError(f"{count} {split} samples asked for; {card['dataset']} has {available}")
-    names = card["groups"][group]["variables"]
+    names = card["groups"][group]["variables"] if names is None else names
     return {name: _read(card_path, card, f"{group}/{name}", split, range(count)) for name in names}
 
 
-def load_samples(card_path: Path, points: int, split: str, count: int) -> Samples:
-    """The first `count` samples of `split` on the grid of `points`: one input, one target.
+def load_samples(
+    card_path: Path,
+    points: int,
+    split: str,
+    count: int,
+    *,
+    grids: str = "stored",
+    noise: Noise | None = None,
+) -> Samples:
+    """The first `count` samples of `split`, measured on the grid of `points`: one input, one target.
+
+    Parameters
+    ----------
+    grids
+        Of input and target, for a dataset with a fine grid of inputs and a coarse one of targets: `stored` is
+        fine to coarse, `fine` and `coarse` are one grid for both. On the coarse one the input is what was
+        measured at its nodes.
+    noise
+        Added to the input at every point of the fine grid; none: the stored values.
 
     Raises
     ------
@@ -89,15 +125,40 @@ def load_samples(card_path: Path, points: int, split: str, count: int) -> Sample
         As `load_arrays`; and when the grid is not stored or there are several inputs or targets.
     """
     card = read_card(card_path)
-    if points not in stored_points(card):
-        raise DatasetError(
-            f"{card['dataset']} is not stored at {points} points; it has {stored_points(card)}"
-        )
     if len(card["inputs"]) != 1 or len(card["targets"]) != 1:
         raise DatasetError(f"{card['dataset']} maps {card['inputs']} to {card['targets']}, not one to one")
-    arrays = load_arrays(card_path, group_name(points), split, count)
-    grid = grid_from_facts(card["groups"][group_name(points)]["grid"])
-    return Samples(grid, arrays[card["inputs"][0]], arrays[card["targets"][0]])
+    (input,), (target,) = card["inputs"], card["targets"]
+    if points not in stored_points(card, input):
+        raise DatasetError(
+            f"{card['dataset']} is not stored at {points} points; it has {stored_points(card, input)}"
+        )
+    inputs = load_arrays(card_path, group_name(points), split, count, [input])[input]
+    if noise is not None:
+        inputs = noise.added(inputs, split)
+    coarse = target_points(card, points)
+    to_points = points if grids == "fine" else coarse
+    targets = load_arrays(card_path, group_name(to_points), split, count, [target])[target]
+    grid, target_grid = (grid_from_facts(card["groups"][group_name(n)]["grid"]) for n in (points, to_points))
+    if grids == "coarse":
+        stride = (points - 1) // (coarse - 1)
+        grid, inputs = target_grid, inputs[:, ::stride, ::stride].copy()
+    return Samples(grid, inputs, targets, target_grid=target_grid)
+
+
+def training_noise(card_path: Path, points: int, count: int, level: float) -> Noise | None:
+    """Noise in units of the deviation of the first `count` training inputs on `points`; None at level 0.
+
+    Raises
+    ------
+    DatasetError
+        As `load_arrays`.
+    """
+    if not level:
+        return None
+    card = read_card(card_path)
+    (input,) = card["inputs"]
+    train = load_arrays(card_path, group_name(points), "train", count, [input])[input]
+    return Noise(level, pointwise_deviation(train), card["seed"])
 
 
 def target_gradients(card_path: Path, samples: Samples, split: str) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from datasets.settings import SPLITS
@@ -11,7 +13,7 @@ _STREAM = 0x6E6F697365  # keeps noise apart from the draws of the samples themse
 
 def pointwise_deviation(training: np.ndarray) -> np.ndarray:
     """Standard deviation over training samples at each point, (samples, ...) → (...): the unit of noise."""
-    return training.std(axis=0)
+    return training.std(axis=0, dtype=np.float64)
 
 
 def add_noise(
@@ -45,3 +47,24 @@ def add_noise(
         draw = np.random.Generator(np.random.Philox(key)).standard_normal(values.shape[1:])
         noisy[row] += level * deviation * draw
     return noisy
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Noise of one level on all the functions of a dataset.
+
+    level        ε of `add_noise`.
+    deviation    of the training inputs, at each point of the grid on which they are measured.
+    seed         the dataset's.
+    realisation  which of the independent draws of a sample.
+    """
+
+    level: float
+    deviation: np.ndarray
+    seed: int
+    realisation: int = 0
+
+    def added(self, values: np.ndarray, split: str) -> np.ndarray:
+        """The first samples of `split`, (samples, ...), with noise."""
+        members = range(len(values))
+        return add_noise(values, self.level, self.deviation, self.seed, split, members, self.realisation)

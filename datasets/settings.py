@@ -95,9 +95,12 @@ class _SpaceDataset(_Dataset):
     """A dataset of functions of space, stored on several grids.
 
     grid_kind  of every stored grid, one of `solvers.grid.KINDS`.
+    inverse    whether the input is a measurement, which may have noise, and the target a coefficient that
+               jumps, on a coarser grid.
     """
 
     dimension: ClassVar[int] = 2
+    inverse: ClassVar[bool] = False
     grid_kind: ClassVar[str] = "periodic"
 
     @property
@@ -220,6 +223,7 @@ class DarcyInverseDataset(_DarcySettings):
     """Inverse Darcy: from the pressure on a fine grid to the coefficient on a coarse (Cao 2021, eq. 23)."""
 
     grid_kind: ClassVar[str] = "nodes"
+    inverse: ClassVar[bool] = True
 
     equation: Literal["darcy_inverse"] = Field(description="the equation solved")
     resolutions: Annotated[list[Annotated[int, Field(ge=4)]], Field(min_length=1)] = Field(

@@ -1,10 +1,12 @@
-"""The comparison: every model and yardstick, at every training and test resolution, in one tidy table.
+"""The comparison: every model and yardstick under every condition it is tested in, in one tidy table.
 
-A row pools the seeds of one model trained at one resolution and tested at one resolution. Seeds that diverged
-have no error to pool: the row says how many there were, and a row without any finished seed has no numbers.
+A row pools the seeds of one model trained at one resolution and tested at one resolution, with one level of
+noise. Seeds that diverged have no error to pool: the row says how many there were, and a row without any
+finished seed has no numbers.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -12,14 +14,18 @@ import pandas as pd
 from figures.bootstrap import mean_interval, paired_difference
 from figures.errors import ResultError
 from figures.reported import reported_beside
-from figures.results import Run, Yardstick, error_matrix, read_runs, read_yardsticks
+from figures.results import Run, Yardstick, error_matrix, read_runs, read_yardsticks, same_noise
 
 COLUMNS = [
-    "kind", "key", "label", "architecture", "trained_resolution", "test_resolution", "status", "mean", "low",
-    "high", "median", "worst", "seeds", "diverged_seeds", "samples", "standing", "difference_to_best",
-    "difference_low", "difference_high", "reported", "ratio_to_reported", "reported_note", "parameters",
+    "kind", "key", "label", "architecture", "trained_resolution", "test_resolution", "trained_noise",
+    "test_noise", "status", "mean", "low", "high", "median", "worst", "seeds", "diverged_seeds", "samples",
+    "standing", "difference_to_best", "difference_low", "difference_high", "best_test_mean",
+    "best_test_epoch", "reported", "ratio_to_reported", "ratio_of", "reported_note", "parameters",
     "train_seconds", "seconds_per_step", "steps", "device", "dataset_hash", "config_hash", "code_digest",
 ]  # fmt: skip
+
+PAPERS_PROTOCOL = "best epoch on the test samples, as the paper reports"
+OWN_PROTOCOL = "epoch chosen on validation samples"
 
 
 def write_comparison(
@@ -32,18 +38,20 @@ def write_comparison(
 
 
 def compare(runs: list[Run], yardsticks: list[Yardstick]) -> pd.DataFrame:
-    """One row for each model x trained resolution x test resolution, and for each yardstick x resolution."""
+    """One row for each model x trained resolution x test resolution x test noise, and for each yardstick."""
     check_comparable(runs)
     rows, matrices = [], []
     for group in grouped(runs):
-        tested = sorted({int(one) for run in group for one in run.errors["resolution"]})
-        for resolution in tested:
-            matrices.append(error_matrix([run.errors for run in group], resolution))
-            rows.append({**_run_facts(group, resolution), **_statistics(matrices[-1])})
+        tested = pd.concat([run.errors[["resolution", "noise"]] for run in group]).drop_duplicates()
+        for resolution, noise in tested.sort_values(["resolution", "noise"]).itertuples(index=False):
+            matrices.append(error_matrix([run.errors for run in group], resolution, noise))
+            rows.append({**_run_facts(group, resolution, noise), **_statistics(matrices[-1])})
     for yardstick in yardsticks:
-        matrices.append(error_matrix([yardstick.errors], yardstick.resolution))
+        matrices.append(error_matrix([yardstick.errors], yardstick.resolution, yardstick.noise))
         rows.append({**_yardstick_facts(yardstick), **_statistics(matrices[-1])})
     _add_standing(rows, matrices)
+    for row in rows:
+        _add_ratio(row)
     return pd.DataFrame(rows).reindex(columns=COLUMNS)
 
 
@@ -81,11 +89,28 @@ def status_of(group: list[Run]) -> str:
     return told if len(lost) == len(group) else f"{len(lost)} of {len(group)} seeds {told}"
 
 
-def _run_facts(group: list[Run], resolution: int) -> dict:
+@dataclass(frozen=True)
+class BestTested:
+    """What the paper reports of a run: the lowest mean error on the test samples of all epochs."""
+
+    mean: float  # over the seeds
+    epoch: float  # likewise
+
+
+def best_tested(group: list[Run]) -> BestTested | None:
+    """The mean over seeds, diverged ones too: their best epoch came before. None if one recorded none."""
+    recorded = [(run.cost.get("best_test_relative_l2"), run.cost.get("best_test_epoch")) for run in group]
+    if any(error is None for error, _ in recorded):
+        return None
+    return BestTested(*(sum(values) / len(group) for values in zip(*recorded, strict=True)))
+
+
+def _run_facts(group: list[Run], resolution: int, noise: float) -> dict:
     first = group[0]
     finished = [run for run in group if not run.diverged] or group
     beside = reported_beside(first.facts, first.cost)
-    at_home = resolution == first.resolution
+    at_home = resolution == first.resolution and same_noise(noise, first.noise)
+    tested = best_tested(group) if at_home else None
     return {
         "kind": "model",
         "key": first.model,
@@ -93,10 +118,16 @@ def _run_facts(group: list[Run], resolution: int) -> dict:
         "architecture": first.facts["architecture"],
         "trained_resolution": first.resolution,
         "test_resolution": resolution,
+        "trained_noise": first.noise,
+        "test_noise": noise,
         "status": status_of(group),
         "diverged_seeds": sum(run.diverged for run in group),
+        "best_test_mean": tested and tested.mean,
+        "best_test_epoch": tested and tested.epoch,
         "reported": beside.value if at_home else None,
-        "reported_note": beside.reason if at_home else "the paper has no test at another resolution",
+        "reported_note": beside.reason
+        if at_home
+        else "the paper has no test on another grid or with other noise",
         "parameters": first.cost["parameters"],
         "train_seconds": _mean(finished, "train_seconds"),
         "seconds_per_step": _mean(finished, "seconds_per_step"),
@@ -116,6 +147,8 @@ def _yardstick_facts(yardstick: Yardstick) -> dict:
         "label": yardstick.label,
         "trained_resolution": yardstick.resolution,
         "test_resolution": yardstick.resolution,
+        "trained_noise": yardstick.noise,
+        "test_noise": yardstick.noise,
         "status": "finished",
         "diverged_seeds": 0,
         "reported_note": "the paper has no such row",
@@ -138,14 +171,21 @@ def _statistics(errors: pd.DataFrame) -> dict:
     }
 
 
+def _add_ratio(row: dict) -> None:
+    """Ours over the paper's: the paper's protocol where the test error was recorded by epoch."""
+    ours = row.get("best_test_mean") or row.get("mean")
+    if row.get("reported") and ours:
+        row["ratio_to_reported"] = ours / row["reported"]
+        row["ratio_of"] = PAPERS_PROTOCOL if row["best_test_mean"] else OWN_PROTOCOL
+
+
 def _add_standing(rows: list[dict], matrices: list[pd.DataFrame]) -> None:
-    """Mark the best model of each pair of resolutions and those not resolved from it: `best`, `tied`."""
-    cells: dict[tuple[int, int], list[int]] = {}
+    """Mark the best model under each condition and those not resolved from it: `best`, `tied`."""
+    cells: dict[tuple, list[int]] = {}
+    conditions = ("trained_resolution", "test_resolution", "test_noise")
     for index, row in enumerate(rows):
         if "mean" in row and row["kind"] == "model":
-            cells.setdefault((row["trained_resolution"], row["test_resolution"]), []).append(index)
-            if row["reported"]:
-                row["ratio_to_reported"] = row["mean"] / row["reported"]
+            cells.setdefault(tuple(row[name] for name in conditions), []).append(index)
     for members in cells.values():
         best = min(members, key=lambda index: rows[index]["mean"])
         for index in members:

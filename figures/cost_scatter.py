@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from figures.labels import label_points, label_right
-from figures.results import read_runs
+from figures.results import at_home, read_runs
 from figures.style import (
     YARDSTICK,
     appearances,
@@ -29,8 +29,7 @@ def draw_cost_scatter(comparison: str | Path, runs: list[str | Path], output: st
 
     Yardsticks train nothing: they are dashed lines. Seconds compare only runs on one machine and device.
     """
-    table = pd.read_csv(comparison)
-    home = table[table["trained_resolution"] == table["test_resolution"]]
+    home = at_home(pd.read_csv(comparison))
     looks = appearances(read_runs(runs))
     resolutions = sorted(home[home["kind"] == "model"]["trained_resolution"].unique())
     figure, axes = new_figure(

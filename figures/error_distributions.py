@@ -57,11 +57,13 @@ def _rows(runs, yardsticks, looks, resolution) -> list[tuple[str, str, pd.Series
     models, others = [], []
     for group in grouped(runs):
         if group[0].resolution == resolution:
-            errors = error_matrix([run.errors for run in group], resolution).mean()
+            errors = error_matrix([run.errors for run in group], resolution, group[0].noise).mean()
             models.append((group[0].label, looks[group[0].model].colour, errors))
     for one in yardsticks:
         if one.resolution == resolution:
-            others.append((plain(one.key), YARDSTICK, error_matrix([one.errors], resolution).mean()))
+            others.append(
+                (plain(one.key), YARDSTICK, error_matrix([one.errors], resolution, one.noise).mean())
+            )
     return [
         row
         for part in (models, others)

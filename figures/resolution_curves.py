@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from figures.labels import label_right
-from figures.results import read_runs
+from figures.results import read_runs, with_home_noise
 from figures.style import (
     MUTED,
     YARDSTICK,
@@ -26,9 +26,9 @@ from figures.style import (
 def draw_resolution_curves(comparison: str | Path, runs: list[str | Path], output: str | Path) -> list[Path]:
     """A panel for each training resolution: a line a model, a band its interval, dashes a yardstick.
 
-    A yardstick is at home on every grid, so its line is the same in every panel.
+    A yardstick is at home on every grid, so its line is the same in every panel. Noise is that of training.
     """
-    table = pd.read_csv(comparison)
+    table = with_home_noise(pd.read_csv(comparison))
     looks = appearances(read_runs(runs))
     models, yardsticks = (table[table["kind"] == kind] for kind in ("model", "yardstick"))
     trained, tested = sorted(models["trained_resolution"].unique()), models["test_resolution"].unique()

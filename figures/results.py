@@ -16,8 +16,7 @@ import pandas as pd
 
 from figures.errors import ResultError
 
-ERROR_COLUMNS = ["resolution", "sample", "relative_l2", "relative_h1"]
-NOISE_COLUMNS = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
+ERROR_COLUMNS = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
 HISTORY_COLUMNS = ["epoch", "train_relative_l2", "validation_relative_l2"]
 
 
@@ -42,6 +41,11 @@ class Run:
         return int(self.facts["resolution"])
 
     @property
+    def noise(self) -> float:
+        """Level ε of the noise in training."""
+        return float(self.facts["training"].get("noise", 0))
+
+    @property
     def seed(self) -> int:
         return int(self.facts["seed"])
 
@@ -51,7 +55,7 @@ class Run:
 
     @cached_property
     def errors(self) -> pd.DataFrame:
-        """Per-sample errors at every test resolution."""
+        """Per-sample errors at every test resolution, level of noise and realisation of it."""
         return read_table(self.directory / "errors.csv", ERROR_COLUMNS)
 
     @cached_property
@@ -61,18 +65,30 @@ class Run:
 
     @cached_property
     def predictions(self) -> dict[str, np.ndarray]:
-        """A few test samples with their predictions."""
+        """A few test samples with their predictions, under every condition."""
         with np.load(present(self.directory / "predictions.npz")) as stored:
             return dict(stored)
+
+    def shown(self, name: str) -> np.ndarray:
+        """`input`, `target` or `prediction` of these samples at home: as the run was trained."""
+        tag = f"_noise{self.noise:g}" if self.noise and name != "target" else ""
+        return self.predictions[f"{name}_{self.resolution}{tag}"]
+
+    def shown_errors(self) -> pd.Series:
+        """Relative L2 error of the predictions that `shown` gives, by sample."""
+        errors = self.errors
+        here = (errors["resolution"] == self.resolution) & same_noise(errors["noise"], self.noise)
+        return errors[here & (errors["realisation"] == 0)].set_index("sample")["relative_l2"]
 
 
 @dataclass(frozen=True)
 class Yardstick:
-    """One yardstick on one grid: it has seen the training samples, and is tested, on this grid only."""
+    """One yardstick: it has seen the training samples, and is tested, on one grid and with one noise."""
 
     key: str
     label: str
     resolution: int
+    noise: float
     errors: pd.DataFrame
     cost: dict
 
@@ -97,8 +113,8 @@ def read_yardsticks(directories: Iterable[str | Path]) -> list[Yardstick]:
         errors = read_table(directory / "errors.csv", ["yardstick", *ERROR_COLUMNS])
         resolution = int(directory.name.removeprefix("n"))
         for key, rows in errors.groupby("yardstick", sort=False):
-            cost = costs.get(key, {})
-            yardsticks.append(Yardstick(key, cost.get("label", key), resolution, rows, cost))
+            cost, noise = costs.get(key, {}), float(rows["noise"].iloc[0])
+            yardsticks.append(Yardstick(key, cost.get("label", key), resolution, noise, rows, cost))
     return yardsticks
 
 
@@ -132,16 +148,35 @@ def read_table(path: Path, columns: list[str], *, may_be_empty: bool = False) ->
     return table
 
 
-def error_matrix(tables: list[pd.DataFrame], resolution: int, metric: str = "relative_l2") -> pd.DataFrame:
-    """Errors at one test resolution: a row a seed, a column a sample; no rows if none are finite.
+def same_noise(levels, others):
+    """Where two levels of noise are one, up to the rounding of a number read from text."""
+    return np.isclose(levels, others, rtol=1e-9, atol=0)
 
-    A table whose errors there are not finite (a diverged seed) has no row in the matrix.
+
+def at_home(comparison: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a comparison that are tested on the grid and with the noise of training."""
+    home = with_home_noise(comparison)
+    return home[home["trained_resolution"] == home["test_resolution"]]
+
+
+def with_home_noise(comparison: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a comparison that are tested with the noise of training, on any grid."""
+    return comparison[same_noise(comparison["trained_noise"], comparison["test_noise"])]
+
+
+def error_matrix(
+    tables: list[pd.DataFrame], resolution: int, noise: float = 0.0, metric: str = "relative_l2"
+) -> pd.DataFrame:
+    """Errors at one test resolution and level of noise: a row a seed, a column a sample.
+
+    Before anything else the realisations of the noise on a sample are averaged: what is left are independent
+    samples. A table whose errors there are not finite (a diverged seed) has no row in the matrix.
     """
     rows = []
     for table in tables:
-        here = table[table["resolution"] == resolution].set_index("sample")[metric].sort_index()
-        if not here.empty and np.isfinite(here).all():
-            rows.append(here)
+        here = table[(table["resolution"] == resolution) & same_noise(table["noise"], noise)]
+        if not here.empty and np.isfinite(here[metric]).all():
+            rows.append(here.groupby("sample")[metric].mean())
     matrix = pd.DataFrame(rows)
     if matrix.isna().any(axis=None):
         raise ResultError(f"errors at resolution {resolution} are of different samples: evaluate them again")

@@ -15,25 +15,23 @@ def draw_sample_curves(run: str | Path, output: str | Path) -> list[Path]:
     """
     (run,) = read_runs([run])
     look = appearances([run])[run.model]
-    n = run.resolution
-    stored = run.predictions
-    x, samples = stored[f"x_{n}"], stored["samples"]
-    errors = stored[f"prediction_{n}"] - stored[f"target_{n}"]
+    x, samples = run.predictions[f"x_{run.resolution}"], run.predictions["samples"]
+    inputs, targets, predictions = (run.shown(name) for name in ("input", "target", "prediction"))
+    errors = predictions - targets
     bound = 1.1 * np.abs(errors[np.isfinite(errors)]).max(initial=0) or 1.0
     columns = min(2, len(samples))
     rows = -(-len(samples) // columns)
     figure, axes = new_figure(
         2 * rows, columns, size=(8.6, 0.5 + 2.9 * rows), sharex=True, height_ratios=[3.2, 1] * rows
     )
-    relative = run.errors[run.errors["resolution"] == n].set_index("sample")["relative_l2"]
+    relative = run.shown_errors()
     for index, sample in enumerate(samples):
         row, column = divmod(index, columns)
         panel, strip = axes[2 * row, column], axes[2 * row + 1, column]
-        panel.plot(x, stored[f"input_{n}"][index], color=YARDSTICK, lw=0.9, label="initial condition")
-        panel.plot(x, stored[f"target_{n}"][index], color=INK, lw=1.8, label="target")
+        panel.plot(x, inputs[index], color=YARDSTICK, lw=0.9, label="initial condition")
+        panel.plot(x, targets[index], color=INK, lw=1.8, label="target")
         panel.plot(
-            x, stored[f"prediction_{n}"][index], color=look.colour, lw=1.4, ls=(0, (2.5, 2)),
-            label="prediction",
+            x, predictions[index], color=look.colour, lw=1.4, ls=(0, (2.5, 2)), label="prediction"
         )  # fmt: skip
         title(panel, _heading(int(sample), relative.get(sample, np.nan)))
         panel.tick_params(labelbottom=False)

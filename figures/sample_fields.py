@@ -12,16 +12,16 @@ ROWS = ("input", "target", "prediction", "error")
 
 
 def draw_sample_fields(run: str | Path, output: str | Path) -> list[Path]:
-    """The stored samples of one run at its training resolution: a column a sample, one colour scale a row.
+    """The stored samples of one run as it was trained: a column a sample, one colour scale a row.
 
-    Target and prediction share their scale; errors have a symmetric one of their own.
+    Input and target may be on different grids; the error is on the target's. Target and prediction share
+    their scale; errors have a symmetric one of their own.
     """
     (run,) = read_runs([run])
-    n, stored = run.resolution, run.predictions
-    samples = stored["samples"]
-    fields = {row: stored[f"{row}_{n}"] for row in ROWS[:3]}
+    samples = run.predictions["samples"]
+    fields = {row: run.shown(row) for row in ROWS[:3]}
     fields["error"] = fields["prediction"] - fields["target"]
-    relative = run.errors[run.errors["resolution"] == n].set_index("sample")["relative_l2"]
+    relative = run.shown_errors()
     figure, axes = new_figure(len(ROWS), len(samples), size=(8.6, 8.4))
     for row, panels in zip(ROWS, axes, strict=True):
         if row == "error":

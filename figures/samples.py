@@ -8,7 +8,7 @@ from figures.sample_fields import draw_sample_fields
 
 
 def draw_samples(run: str | Path, output: str | Path) -> list[Path]:
-    """The stored samples of one run at its training resolution, by the dimension of what is stored."""
+    """The stored samples of one run as it was trained, by the dimension of what is stored."""
     (one,) = read_runs([run])
-    fields = one.predictions[f"target_{one.resolution}"].ndim == 3  # (samples, y, x)
+    fields = one.shown("target").ndim == 3  # (samples, y, x)
     return (draw_sample_fields if fields else draw_sample_curves)(run, output)

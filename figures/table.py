@@ -1,7 +1,8 @@
 """The headline table, laid out like Table 2a of Cao 2021: models by resolution, trained and tested there.
 
+Where runs trained on inputs of several levels of noise, a column is a resolution and a level, as in Table 3.
 One list of rows is written three times: as CSV, as LaTeX (booktabs) and as an HTML fragment. Errors are
-printed in units of 1e-3, as in the paper.
+printed in units of 1e-3, as in the paper's Table 2a, unless told otherwise.
 """
 
 import math
@@ -12,20 +13,41 @@ from pathlib import Path
 import pandas as pd
 
 from figures.errors import ResultError
+from figures.results import at_home
 
 UNIT = 1e-3
 DASH = "—"
+MATHEMATICS = {  # in LaTeX
+    DASH: "---",
+    "η": r"$\eta$",
+    "δ": r"$\delta$",
+    "ζ": r"$\zeta$",
+    "ε": r"$\varepsilon$",
+    "×": r"$\times$",
+    "10⁻²": "$10^{-2}$",
+}
+BEST_TEST = "best epoch on the test samples"  # the paper's protocol, beside ours
+
+
+@dataclass(frozen=True, order=True)
+class Column:
+    """Where rows were trained and tested: points, and level of the noise on the inputs."""
+
+    resolution: int
+    noise: float = 0.0
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One row at one resolution."""
+    """One row in one column."""
 
     error: str  # "1.203", or "diverged (epoch 12)", or a dash
     interval: str  # "1.150 to 1.262", or empty
     bold: bool  # the best model, or not resolved from it
     note: str  # seeds that diverged beside others that did not
     value: float | None
+    best_test: str  # the paper's protocol: "1.104", or a dash
+    best_test_epoch: str
     reported: str
     reported_note: str
     seconds: float | None
@@ -33,86 +55,124 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A model or yardstick across resolutions."""
+    """A model or yardstick across columns."""
 
     kind: str
     key: str
     label: str
     parameters: int
-    cells: dict[int, Cell]
+    cells: dict[Column, Cell]
 
 
-def headline(comparison: pd.DataFrame) -> tuple[list[int], list[Row]]:
-    """The resolutions and rows, models first, in the order of the comparison."""
-    home = comparison[comparison["trained_resolution"] == comparison["test_resolution"]]
-    resolutions = sorted({int(one) for one in home[home["kind"] == "model"]["trained_resolution"]})
+@dataclass(frozen=True)
+class Table:
+    """Columns, and rows with the models first; `headings` replace "n = 141" at a resolution."""
+
+    columns: list[Column]
+    rows: list[Row]
+    unit: float
+    headings: dict[int, str]
+
+    @property
+    def has_best_test(self) -> bool:
+        """Whether any run recorded its test error by epoch."""
+        return any(cell.best_test != DASH for row in self.rows for cell in row.cells.values())
+
+    def heading(self, column: Column) -> str:
+        """ "n = 141", and the noise if there is any."""
+        points = self.headings.get(column.resolution, f"n = {column.resolution}")
+        noisy = any(one.noise for one in self.columns)
+        return f"{points}, ε = {column.noise:g}" if noisy else points
+
+    def name(self, column: Column) -> str:
+        """The heading for a CSV file: "n141", or "n141_noise0.01" where columns differ in the noise."""
+        differ = len({one.noise for one in self.columns}) > 1
+        return f"n{column.resolution}" + (f"_noise{column.noise:g}" if differ else "")
+
+
+def headline(comparison: pd.DataFrame, unit: float = UNIT, headings: dict[int, str] | None = None) -> Table:
+    """The rows trained and tested alike, in the order of the comparison."""
+    home = at_home(comparison)
     rows = []
     for (kind, key), group in home.groupby(["kind", "key"], sort=False):
-        cells = {int(record["trained_resolution"]): _cell(record) for record in group.to_dict("records")}
+        cells = {_column(record): _cell(record, unit) for record in group.to_dict("records")}
         first = group.iloc[0]
         rows.append(Row(kind, key, first["label"], int(first["parameters"]), cells))
-    return resolutions, sorted(rows, key=lambda row: row.kind)  # "model" before "yardstick"; stable
+    columns = sorted({_column(record) for record in home[home["kind"] == "model"].to_dict("records")})
+    rows.sort(key=lambda row: row.kind)  # "model" before "yardstick"; stable
+    return Table(columns, rows, unit, headings or {})
 
 
 def write_table(comparison: str | Path, outputs: list[str | Path]) -> None:
     """Write the headline table of a comparison CSV in the format of each output's suffix."""
-    resolutions, rows = headline(pd.read_csv(comparison))
-    writers = {".csv": as_csv, ".tex": as_latex, ".html": as_html}
+    write_as(headline(pd.read_csv(comparison)), outputs, {".csv": as_csv, ".tex": as_latex, ".html": as_html})
+
+
+def write_as(table: object, outputs: list[str | Path], writers: dict) -> None:
+    """Write `table` by the writer of each output's suffix."""
     for output in map(Path, outputs):
         if output.suffix not in writers:
             raise ResultError(f"{output} must end in {', '.join(writers)}")
-        output.write_text(writers[output.suffix](resolutions, rows))
+        output.write_text(writers[output.suffix](table), encoding="utf-8")
 
 
-def as_csv(resolutions: list[int], rows: list[Row]) -> str:
+def as_csv(table: Table) -> str:
     """The table as read by a person: numbers as printed."""
-    columns = ["kind", "label", "parameters"]
-    for n in resolutions:
-        columns += [f"n{n}", f"n{n}_interval", f"n{n}_reported", f"n{n}_train_seconds"]
+    parts = ["", "_interval", *(["_best_test", "_best_test_epoch"] if table.has_best_test else [])]
+    parts += ["_reported", "_train_seconds"]
+    header = ["kind", "label", "parameters"]
+    header += [f"{table.name(column)}{part}" for column in table.columns for part in parts]
     records = []
-    for row in rows:
+    for row in table.rows:
         record = [row.kind, row.label, row.parameters]
-        for n in resolutions:
-            cell = row.cells.get(n)
-            record += (
-                [cell.error, cell.interval, cell.reported, _seconds(cell.seconds)] if cell else [DASH] * 4
-            )
+        for column in table.columns:
+            cell = row.cells.get(column)
+            if cell is None:
+                record += [DASH] * len(parts)
+                continue
+            tested = [cell.best_test, cell.best_test_epoch] if table.has_best_test else []
+            record += [cell.error, cell.interval, *tested, cell.reported, _seconds(cell.seconds)]
         records.append(record)
-    return pd.DataFrame(records, columns=columns).to_csv(index=False, lineterminator="\n")
+    return pd.DataFrame(records, columns=header).to_csv(index=False, lineterminator="\n")
 
 
-def as_latex(resolutions: list[int], rows: list[Row]) -> str:
-    """A booktabs tabular: error with its interval, and the paper's number, for each resolution."""
+def as_latex(table: Table) -> str:
+    """A booktabs tabular: error with its interval, and the paper's number, for each column."""
+    heads = ["ours", *(["best test epoch"] if table.has_best_test else []), "Cao 2021"]
+    wide, columns = len(heads), table.columns
+    exponent = round(math.log10(table.unit))
     lines = [
-        r"% Mean relative $L^2$ error in units of $10^{-3}$, 95\,\% bootstrap interval in brackets.",
+        rf"% Mean relative $L^2$ error in units of $10^{{{exponent}}}$; in brackets: 95\,\% bootstrap.",
         r"% Needs \usepackage{booktabs}.",
-        r"\begin{tabular}{l" + "rr" * len(resolutions) + "}",
+        r"\begin{tabular}{l" + "r" * wide * len(columns) + "}",
         r"\toprule",
-        "".join(rf" & \multicolumn{{2}}{{c}}{{$n = {n}$}}" for n in resolutions) + r" \\",
-        "".join(rf"\cmidrule(lr){{{2 + 2 * i}-{3 + 2 * i}}}" for i in range(len(resolutions))),
-        "model" + " & ours & Cao 2021" * len(resolutions) + r" \\",
+        "".join(rf" & \multicolumn{{{wide}}}{{c}}{{{_latex_heading(table, column)}}}" for column in columns)
+        + r" \\",
+        "".join(rf"\cmidrule(lr){{{2 + wide * i}-{1 + wide * (i + 1)}}}" for i in range(len(columns))),
+        " & ".join(["model", *heads * len(columns)]) + r" \\",
         r"\midrule",
     ]
-    for previous, row in zip([None, *rows], rows, strict=False):
+    for previous, row in zip([None, *table.rows], table.rows, strict=False):
         if previous is not None and previous.kind != row.kind:
             lines.append(r"\midrule")
-        cells = [_latex_text(row.label)]
-        for n in resolutions:
-            cells += _latex_cell(row.cells.get(n))
+        cells = [latex_text(row.label)]
+        for column in columns:
+            cells += _latex_cell(row.cells.get(column), table.has_best_test)
         lines.append(" & ".join(cells) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
-def as_html(resolutions: list[int], rows: list[Row]) -> str:
+def as_html(table: Table) -> str:
     """A sortable table: numbers carry their value in `data-value`, refusals their reason in `title`."""
-    top = "".join(f'<th colspan="3" class="group">n = {n}</th>' for n in resolutions)
-    columns = "".join(
-        '<th class="number">error ×10⁻³</th><th class="number">Cao 2021</th><th class="number">training</th>'
-        for _ in resolutions
+    heads = [f"error ×{power(table.unit)}", *([BEST_TEST] if table.has_best_test else [])]
+    heads += ["Cao 2021", "training"]
+    top = "".join(
+        f'<th colspan="{len(heads)}" class="group">{table.heading(column)}</th>' for column in table.columns
     )
+    columns = "".join(f'<th class="number">{head}</th>' for head in heads) * len(table.columns)
     bodies = []
-    for kind in dict.fromkeys(row.kind for row in rows):
-        body = "\n".join(_html_row(resolutions, row) for row in rows if row.kind == kind)
+    for kind in dict.fromkeys(row.kind for row in table.rows):
+        body = "\n".join(_html_row(table, row) for row in table.rows if row.kind == kind)
         bodies.append(f'<tbody class="{kind}">\n{body}\n</tbody>')
     return (
         '<table class="sortable headline">\n<thead>\n'
@@ -123,12 +183,22 @@ def as_html(resolutions: list[int], rows: list[Row]) -> str:
     )
 
 
-def milli(value: float) -> str:
-    """An error in units of 1e-3, as printed in the paper: 1.203, 14.60, 911.4; below 0.001: 4.2e-04."""
-    scaled = value / UNIT
+def in_units(value: float, unit: float) -> str:
+    """An error in a unit, as printed in the paper: 1.203, 14.60, 911.4; below 0.001: 4.2e-04."""
+    scaled = value / unit
     if scaled < 1e-3:
         return f"{scaled:.1e}"
     return f"{scaled:.3f}" if scaled < 10 else f"{scaled:.2f}" if scaled < 100 else f"{scaled:.1f}"
+
+
+def milli(value: float) -> str:
+    """An error in units of 1e-3."""
+    return in_units(value, UNIT)
+
+
+def power(unit: float) -> str:
+    """1e-3 as 10⁻³."""
+    return f"10{str(round(math.log10(unit))).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
 def duration(seconds: float | None) -> str:
@@ -141,33 +211,40 @@ def duration(seconds: float | None) -> str:
     return f"{seconds:.1f} s"
 
 
-def _cell(record: dict) -> Cell:
-    value, reported = record["mean"], record["reported"]
+def _column(record: dict) -> Column:
+    return Column(int(record["trained_resolution"]), float(record["trained_noise"]))
+
+
+def _cell(record: dict, unit: float) -> Cell:
+    value, reported, tested = record["mean"], record["reported"], record.get("best_test_mean")
     lost = int(record["diverged_seeds"])
     told = {} if not _absent(value) else {"error": str(record["status"]) if lost else DASH, "interval": ""}
     if not told:
-        told = {"error": milli(value), "interval": f"{milli(record['low'])} to {milli(record['high'])}"}
+        interval = " to ".join(in_units(record[end], unit) for end in ("low", "high"))
+        told = {"error": in_units(value, unit), "interval": interval}
     return Cell(
         **told,
         bold=record["standing"] in ("best", "tied"),
         note=str(record["status"]) if lost and not _absent(value) else "",
         value=None if _absent(value) else float(value),
-        reported=DASH if _absent(reported) else f"{reported / UNIT:.3f}",
+        best_test=DASH if _absent(tested) else in_units(tested, unit),
+        best_test_epoch="" if _absent(tested) else f"{record['best_test_epoch']:g}",
+        reported=DASH if _absent(reported) else in_units(reported, unit),
         reported_note=str(record["reported_note"]),
         seconds=record["train_seconds"],
     )
 
 
-def _html_row(resolutions: list[int], row: Row) -> str:
+def _html_row(table: Table, row: Row) -> str:
     parameters = f"{row.parameters:,}" if row.parameters else DASH
     cells = [
         f'<th scope="row">{escape(row.label)}</th>'
         f'<td class="number" {_data(row.parameters)}>{parameters}</td>'
     ]
-    for n in resolutions:
-        cell = row.cells.get(n)
+    for column in table.columns:
+        cell = row.cells.get(column)
         if cell is None:
-            cells.append(f'<td class="number">{DASH}</td>' * 3)
+            cells.append(f'<td class="number">{DASH}</td>' * (4 if table.has_best_test else 3))
             continue
         kind = "number lost" if cell.value is None else "number best" if cell.bold else "number"
         small = "".join(
@@ -175,28 +252,40 @@ def _html_row(resolutions: list[int], row: Row) -> str:
             for name, text in (("interval", cell.interval), ("warning", cell.note))
             if text
         )
+        cells.append(f'<td class="{kind}" {_data(cell.value)}>{escape(cell.error)}{small}</td>')
+        if table.has_best_test:
+            epoch = f'<span class="interval">epoch {cell.best_test_epoch}</span>' * bool(cell.best_test_epoch)
+            cells.append(f'<td class="number">{cell.best_test}{epoch}</td>')
         cells.append(
-            f'<td class="{kind}" {_data(cell.value)}>{escape(cell.error)}{small}</td>'
             f'<td class="number" title="{escape(cell.reported_note)}">{cell.reported}</td>'
             f'<td class="number" {_data(cell.seconds)}>{duration(cell.seconds)}</td>'
         )
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _latex_cell(cell: Cell | None) -> list[str]:
+def _latex_heading(table: Table, column: Column) -> str:
+    return latex_text(table.heading(column)).replace("n = ", "$n$ = ")
+
+
+def _latex_cell(cell: Cell | None, has_best_test: bool) -> list[str]:
     if cell is None:
-        return ["---", "---"]
+        return ["---"] * (3 if has_best_test else 2)
+    beside = [cell.best_test] * has_best_test + [cell.reported]
+    beside = [text.replace(DASH, "---") for text in beside]
     if cell.value is None:
-        return [rf"\textit{{{_latex_text(cell.error)}}}", cell.reported.replace(DASH, "---")]
+        return [rf"\textit{{{latex_text(cell.error)}}}", *beside]
     error = rf"\textbf{{{cell.error}}}" if cell.bold else cell.error
     mark = r"$^{\dagger}$" if cell.note else ""
     interval = cell.interval.replace(" to ", ", ")
-    return [rf"{error}{mark} {{\scriptsize [{interval}]}}", cell.reported.replace(DASH, "---")]
+    return [rf"{error}{mark} {{\scriptsize [{interval}]}}", *beside]
 
 
-def _latex_text(text: str) -> str:
+def latex_text(text: str) -> str:
+    """`text` for LaTeX: its special characters escaped, its mathematics set as such."""
     for character in "&%#_":
         text = text.replace(character, "\\" + character)
+    for character, mathematics in MATHEMATICS.items():
+        text = text.replace(character, mathematics)
     return text
 
 

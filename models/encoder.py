@@ -1,5 +1,6 @@
 """The encoder of Cao (2021, arXiv:2105.14995), in any dimension."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Literal
@@ -98,6 +99,10 @@ class EncoderLayer(nn.Module):
         self.attention = bind_attention(
             attention, contraction=contraction, public_code_scaling=public_code_scaling
         )
+        # Without a softmax the sums over the points can come first.
+        self.reassociates = attention == "galerkin" or (attention == "fourier" and contraction == "linear")
+        root = math.sqrt(width // num_heads + coordinate_dim)
+        self.scale = root if attention == "fourier" and public_code_scaling else 1.0
         self.attention_dropout = attention_dropout
         self.attention_dropout_in_evaluation = attention_dropout_in_evaluation
         if self.attention is not None:
@@ -132,22 +137,70 @@ class EncoderLayer(nn.Module):
         return self.feedforward_norm(y + self.residual_dropout(self.feedforward(y)))
 
     def _attend(self, y: Tensor, x: Tensor) -> Tensor:
-        batch, n, width = y.shape
-        heads = [
-            projection(y).view(batch, n, self.num_heads, width // self.num_heads)
-            for projection in self.projections
-        ]
-        if self.projection_norm is not None:
-            heads = self.projection_norm(heads)
-        place = x[:, None].expand(batch, n, self.num_heads, -1)
-        q, k, v = (torch.cat([place, features], dim=-1).transpose(1, 2) for features in heads)
         active = self.training or self.attention_dropout_in_evaluation
-        z = self.attention(q, k, v, dropout=self.attention_dropout if active else 0.0)
+        dropout = self.attention_dropout if active else 0.0
+        # Fourier's matrix under dropout is the n×n one.
+        if self.reassociates and (dropout == 0.0 or self.attention is attentions.galerkin):
+            return self._attend_reassociated(y, x, dropout)
+        q, k, v = (self._located(self._features(y, index), x).transpose(1, 2) for index in range(3))
+        z = self.attention(q, k, v, dropout=dropout)
         return self.output(z.transpose(1, 2).flatten(2))
+
+    def _attend_reassociated(self, y: Tensor, x: Tensor, dropout: float) -> Tensor:
+        """W Q(KᵀV)/n with as few products over the points as the norms allow.
+
+        Of Q, K and V those that are not normalised are affine in y, (x⊕1⊕y)A. Their A, and W of the output,
+        are multiplied with the small matrix KᵀV, whose sum over the points then is of x⊕1⊕y itself: with
+        "regular" norms, for any number of heads, (x⊕1⊕y)ᵀ(x⊕1⊕y).
+        """
+        lifted = torch.cat([x.expand(len(y), -1, -1), y.new_ones(1).expand(*y.shape[:2], 1), y], dim=-1)
+        (q, of_q), (k, of_k), (v, of_v) = (self._factors(lifted, y, x, index) for index in range(3))
+        matrix = moments(k, v) / (y.shape[1] * self.scale)
+        if of_k is not None:
+            matrix = of_k.mT @ matrix
+        if of_v is not None:
+            matrix = matrix @ of_v
+        matrix = functional.dropout(matrix, dropout)
+        matrix = matrix @ self.output.weight.T.unflatten(0, (self.num_heads, -1))
+        matrix = matrix.flatten(1, 2) if of_q is None else (of_q @ matrix).sum(dim=1)
+        return torch.baddbmm(self.output.bias, q.flatten(2), matrix)
+
+    def _factors(self, lifted: Tensor, y: Tensor, x: Tensor, index: int) -> tuple[Tensor, Tensor | None]:
+        """Q, K or V with the coordinates, (batch, n, heads, e); or, where affine, x⊕1⊕y and its A."""
+        if self.projection_norm is not None and self.projection_norm.acts_on(index):
+            return self._located(self._features(y, index), x), None
+        projection, m = self.projections[index], x.shape[-1]
+        affine = torch.cat([projection.bias[None], projection.weight.T]).unflatten(1, (self.num_heads, -1))
+        affine = functional.pad(affine.transpose(0, 1), (m, 0))
+        copied = torch.eye(m, affine.shape[-1], dtype=affine.dtype, device=affine.device)
+        return lifted[:, :, None], torch.cat([copied.expand(self.num_heads, -1, -1), affine], dim=1)
+
+    def _features(self, y: Tensor, index: int) -> Tensor:
+        """Q, K or V by heads, (batch, n, heads, head_width), normalised where the norm says so."""
+        features = self.projections[index](y).unflatten(-1, (self.num_heads, -1))
+        return features if self.projection_norm is None else self.projection_norm(features, index)
+
+    def _located(self, features: Tensor, x: Tensor) -> Tensor:
+        """The coordinates in front of every head's features."""
+        place = x[:, None].expand(*features.shape[:3], -1)
+        return torch.cat([place, features], dim=-1)
+
+
+def moments(k: Tensor, v: Tensor) -> Tensor:
+    """Sums over the points of products, (batch, heads, e, f).
+
+    `k` is (batch, n, heads, e), `v` (batch, n, heads, f), or (batch, n, 1, f) for all heads.
+    """
+    if v.shape[2] == 1:  # one product for all heads
+        return (k.flatten(2).mT @ v.squeeze(2)).unflatten(1, (k.shape[2], -1))
+    return k.transpose(1, 2).mT @ v.transpose(1, 2)
 
 
 class ProjectionNorm(nn.Module):
-    """Layer norm of two neighbours among Q, K, V, with a scale and a shift for each of them and each head."""
+    """Layer norm of two neighbours among Q, K, V, with a scale and a shift for each of them and each head.
+
+    `first` is the place of the first of the two, 0 (Q and K) or 1 (K and V).
+    """
 
     def __init__(self, first: int, num_heads: int, head_width: int, epsilon: float) -> None:
         super().__init__()
@@ -156,19 +209,20 @@ class ProjectionNorm(nn.Module):
         self.weight = nn.Parameter(torch.ones(2, num_heads, head_width))
         self.bias = nn.Parameter(torch.zeros(2, num_heads, head_width))
 
-    def forward(self, heads: list[Tensor]) -> list[Tensor]:
-        """Q, K, V of shape (batch, n, heads, head_width), two of them normalised over the last axis."""
-        normalised = list(heads)
-        for index, (weight, bias) in enumerate(zip(self.weight, self.bias, strict=True), start=self.first):
-            num_heads, head_width = weight.shape
-            if num_heads == 1:  # the fused kernel scales and shifts in its own pass: half the time
-                normalised[index] = functional.layer_norm(
-                    heads[index], (head_width,), weight[0], bias[0], eps=self.epsilon
-                )
-            else:
-                features = functional.layer_norm(heads[index], (head_width,), eps=self.epsilon)
-                normalised[index] = torch.addcmul(bias, features, weight)
-        return normalised
+    def acts_on(self, index: int) -> bool:
+        """Whether this one of Q, K, V (0, 1, 2) is normalised."""
+        return index in (self.first, self.first + 1)
+
+    def forward(self, features: Tensor, index: int) -> Tensor:
+        """Q, K or V of shape (batch, n, heads, head_width), normalised over the last axis if it is to be."""
+        if not self.acts_on(index):
+            return features
+        weight, bias = self.weight[index - self.first], self.bias[index - self.first]
+        num_heads, head_width = weight.shape
+        if num_heads == 1:  # the fused kernel scales and shifts in its own pass: half the time
+            return functional.layer_norm(features, (head_width,), weight[0], bias[0], eps=self.epsilon)
+        features = functional.layer_norm(features, (head_width,), eps=self.epsilon)
+        return torch.addcmul(bias, features, weight)
 
 
 def initialise_projection(projection: nn.Linear, gain: float, diagonal: float) -> None:

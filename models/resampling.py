@@ -8,7 +8,6 @@ Channels come last outside; the convolutions take that memory as it is, which on
 than channels first (forward and backward of both samplers, 85², 128 channels, one core).
 """
 
-import math
 from typing import Literal
 
 import torch
@@ -16,28 +15,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from models.grid_sizes import downsampled_sizes
+
 ACTIVATIONS = {"relu": nn.ReLU, "silu": nn.SiLU}
-
-
-def downsampled_sizes(n: int, factor: float) -> tuple[int, int]:
-    """Points a side of the intermediate grid, ⌊n r⌋, and of the coarse grid, ⌊⌊n r⌋ r⌋, with r = `factor`.
-
-    The paper's grids need r ≈ √(n_coarse/n), the smallest multiple of 0.005 that leads there:
-    141 → 78 → 43 (0.555), 211 → 113 → 61 (0.54), 141 → 71 → 36 (0.51), 211 → 123 → 71 (0.585).
-    Raises `ValueError` if fewer than two points are left.
-    """
-    middle = math.floor(n * factor + 1e-9)  # 100 · 0.29 < 29 in floating point
-    coarse = math.floor(middle * factor + 1e-9)
-    if coarse < 2:
-        raise ValueError(
-            f"downsampling_factor {factor} leaves {coarse} of {n} points a side; at least 2 needed"
-        )
-    return middle, coarse
-
-
-def upsampled_size(n: int, factor: float) -> int:
-    """Points a side of the up-sampler's intermediate grid below n points: round(n r) - 1, r = `factor`."""
-    return round(n * factor) - 1
 
 
 def interpolate(u: Float[Tensor, "batch n1 n2 c"], sizes: tuple[int, int]) -> Float[Tensor, "batch m1 m2 c"]:

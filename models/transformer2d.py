@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from models.encoder import Encoder
-from models.resampling import DownSampler, UpSampler, interpolate, upsampled_size
+from models.grid_sizes import upsampled_size
+from models.resampling import DownSampler, UpSampler, interpolate
 from models.spectral_convolution_2d import SpectralLayer2d
 
 
@@ -125,7 +126,7 @@ class Transformer2dCoarse(nn.Module):
     interpolations leaving the grid as it is → with x, affine to `decoder_width`
     → `decoder_layers` times affine, SiLU, dropout → affine to `out_channels`.
 
-    Of n points a side the coarse grid keeps `models.resampling.downsampled_sizes(n, downsampling_factor)[1]`;
+    Of n points a side the coarse grid keeps `models.grid_sizes.downsampled_sizes(n, downsampling_factor)[1]`;
     the corners are the same. Normalisation, boundary values, `coarse` and invariance are as in
     `Transformer2d`. Width 192, 4 heads, 6 layers, decoder 192: 2,383,873 parameters.
     """

@@ -42,6 +42,7 @@ def test_a_fresh_copy_plans_every_job(project):
         "all": 1, "recipe_burgers": 1, "train": 6, "evaluate": 6, "yardsticks": 1, "compare": 1,
         "draw_figures": 1, "report": 1, "draw_dataset": 4, "dataset_page": 4,
         "theory": 1, "draw_theory": 1, "theory_page": 1,
+        "measure_cost": 1, "paper_table": 4, "paper_figure": 1, "paper_page": 1,
         "solve_burgers": 2, "seal_burgers": 1, "preview_burgers": 1,
         "solve_darcy_cao": 2, "seal_darcy_cao": 1, "preview_darcy_cao": 1,
         "solve_lorenz63_yz": 1, "seal_lorenz63_yz": 1, "preview_lorenz63_yz": 1,
@@ -51,7 +52,7 @@ def test_a_fresh_copy_plans_every_job(project):
 
 def test_the_full_configuration_is_planned_on_sixteen_cores_and_two_gpus(project):
     output = project.run("--cores", "16", "--resources", "gpu=2", "-n", config="config/cao2021.yaml")
-    assert re.search(r"^train +51$", output, re.MULTILINE)
+    assert re.search(r"^train +413$", output, re.MULTILINE)
 
 
 def test_the_workflow_is_clean_of_lint(project):
@@ -60,7 +61,8 @@ def test_the_workflow_is_clean_of_lint(project):
 
 def test_the_page_stands_alone_and_holds_every_row(project):
     page = (project.folder / "results/test/burgers/report.html").read_text()
-    assert not re.search(r'(src|href)="(?!#|data:)', page.replace('href="https://arxiv', ""))
+    links = re.findall(r'(?:src|href)="(?!#|data:)([^"]*)"', page)
+    assert links == ["../cao2021.html"]
     for words in ("FNO", "Galerkin", "diverged (epoch", "Identity", "Classical solver", "Truth budget"):
         assert words in page
     assert page.count("data:image/svg+xml") == 5
@@ -75,7 +77,7 @@ def test_tables_come_as_csv_latex_and_html(project):
     assert "\\toprule" in (folder / "table.tex").read_text()
 
 
-@pytest.mark.parametrize("dataset", ["burgers", "darcy_cao", "lorenz63_yz"])
+@pytest.mark.parametrize("dataset", ["burgers", "darcy_cao", "darcy_cao_inverse", "lorenz63_yz"])
 def test_every_dataset_has_its_page(project, dataset):
     page = (project.folder / f"results/test/datasets/{dataset}.html").read_text()
     assert not re.search(r'(src|href)="(?!#|data:)', page)
@@ -92,6 +94,23 @@ def test_the_theory_has_its_page(project):
         assert words in page
 
 
+def test_the_paper_has_its_page(project):
+    page = (project.folder / "results/test/cao2021.html").read_text()
+    assert set(re.findall(r'(?:src|href)="(?!#|data:)([^"]*)"', page)) == {"burgers/report.html"}
+    for item in ("table1", "table2a", "table5", "table6", "figure9"):
+        assert f'id="{item}"' in page
+    assert 'id="table2b"' not in page
+    assert page.count("data:image/svg+xml") == 1
+    for words in (
+        "Table 2b. Darcy flow", "n = 64", "batch 2, no dropout", "train samples 16 (paper 1024)", "523k-530k",
+        "best epoch on the test samples", "Galerkin (K, V norm): initial velocity", "--cores 2",
+    ):  # fmt: skip
+        assert words in page, words
+    costs = list(csv.DictReader((project.folder / "results/test/cao2021/cost.csv").open()))
+    assert len(costs) == 2 * 5
+    assert (project.folder / "results/test/cao2021/table2a.tex").exists()
+
+
 def test_the_measurements_of_the_docs_come_from_cards_and_logs(project, monkeypatch):
     monkeypatch.setattr(dataset_measurements, "MEASURED", "config/test.yaml")
     monkeypatch.setattr(dataset_measurements, "PAPERS", ("config/cao2021.yaml",))
@@ -101,6 +120,18 @@ def test_the_measurements_of_the_docs_come_from_cards_and_logs(project, monkeypa
     assert re.search(rf"`darcy_cao` \| against direct solve \| 8 \| .* \| {largest:.1e} \|", tables)
     assert re.search(r"`darcy_cao` \| 33², 17² \| 8 \|", tables)
     assert re.search(r"`config/cao2021.yaml` \| `burgers` \| 2,048 \|", tables)
+
+
+def test_the_inverse_problem_is_tested_at_every_level_of_noise(project):
+    folder = project.folder / "results/test/darcy_inverse_noise1"
+    rows = list(csv.DictReader((folder / "comparison.csv").open()))
+    levels = {(row["key"], row["trained_noise"], row["test_noise"]) for row in rows}
+    models = {(key, "0.01", noise) for key in ("fno2d_coarse", "tiny2d_coarse") for noise in ("0.0", "0.01")}
+    assert levels == models | {(key, "0.01", "0.01") for key in ("mean_predictor", "ridge_regression")}
+    assert all(float(row["mean"]) > 0 for row in rows)
+    page = (folder / "report.html").read_text()
+    for words in ("Inverse Darcy problem, 1 % noise", "Linear ridge regression", "resolution and noise"):
+        assert words in page
 
 
 def test_a_diverged_run_is_told_and_does_not_stop_the_pipeline(project):
@@ -118,6 +149,7 @@ def test_other_settings_of_one_model_rerun_that_model_alone(project):
     change = {"models": {"galerkin": {"settings": {"num_layers": 2}}}}
     assert project.planned(config=change) == {
         "all": 1, "train": 1, "evaluate": 1, "compare": 1, "draw_figures": 1, "report": 1,
+        "paper_table": 3, "paper_figure": 1, "paper_page": 1,
     }  # fmt: skip
 
 
@@ -126,7 +158,9 @@ def test_other_settings_of_one_model_rerun_that_model_alone(project):
     [
         ("solvers/burgers.py", "LANES = 16", "LANES = 8", 3, 4),
         ("models/transformer1d.py", "nn.SiLU()", "nn.GELU()", 1, 0),
-        ("training/losses.py", "(2 * spacing)", "(3 * spacing)", 3, 0),
+        ("training/losses.py", "(2 * spacing)", "(3 * spacing)", 5, 0),
+        ("models/transformer2d.py", "nn.SiLU()", "nn.GELU()", 1, 0),
+        ("datasets/noise.py", "level * deviation", "2 * level * deviation", 5, 0),
         ("solvers/burgers.py", "# XLA vectorises", "# As is known, XLA vectorises", 0, 0),
     ],
 )
@@ -197,7 +231,12 @@ def test_killed_jobs_resume_to_the_same_bytes(tmp_path):
             }
         },
         "experiments": {
-            "burgers": {"models": ["fno"], "samples": {"train": 176}, "training": {"epochs": 12}}
+            "burgers": {
+                "models": ["fno"],
+                "shown": "fno",
+                "samples": {"train": 176},
+                "training": {"epochs": 12},
+            }
         },
     }
     calm = settings | {"name": "calm", "data_root": "data_calm"}

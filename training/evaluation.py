@@ -1,7 +1,13 @@
-"""Evaluate a trained operator on the test split at every stored resolution (zero-shot), sample by sample."""
+"""Evaluate a trained operator on the test split under every condition asked for, sample by sample.
+
+A condition is a resolution (another than that of training: zero-shot), and of noisy inputs the level of the
+noise and one of its realisations.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +16,51 @@ import torch
 from torch import nn
 
 from datasets.files import write_atomically
-from datasets.loading import Samples
+from datasets.loading import Samples, load_samples, training_noise
 from training.metrics import METRICS
 from training.tensors import batch_size, coordinate_tensor, function_tensor
 
 SHOWN_SAMPLES = 4  # predictions kept for the figures, as in Cao 2021, Fig. 9
 BATCH_VALUES = 2**16  # grid values per batch: 128 samples at 512 points, 8 at 8192, 1 at 211 x 211
+
+
+@dataclass(frozen=True)
+class Condition:
+    """How test samples are measured: the grid of the stored input, ε of its noise, and which draw."""
+
+    resolution: int
+    noise: float = 0.0
+    realisation: int = 0
+
+    @property
+    def tag(self) -> str:
+        """What tells arrays of one level of noise from those of another by name."""
+        return f"_noise{self.noise:g}" if self.noise else ""
+
+
+def measured(
+    card: Path,
+    resolutions: list[int],
+    *,
+    levels: list[float],
+    realisations: int,
+    counts: dict[str, int],
+    grids: str = "stored",
+) -> Iterator[tuple[Condition, Samples]]:
+    """The test samples under every condition, one after another.
+
+    Each level of noise above 0 is drawn in `realisations`; there is nothing to draw at 0. `counts` are the
+    samples of the splits; the training samples give the unit of the noise.
+    """
+    for resolution in resolutions:
+        unit = training_noise(card, resolution, counts["train"], 1.0) if any(levels) else None
+        for level in levels:
+            for realisation in range(realisations if level else 1):
+                noise = replace(unit, level=level, realisation=realisation) if level else None
+                yield (
+                    Condition(resolution, level, realisation),
+                    load_samples(card, resolution, "test", counts["test"], grids=grids, noise=noise),
+                )
 
 
 @torch.no_grad()
@@ -29,10 +74,11 @@ def predict(operator: nn.Module, samples: Samples, device: torch.device) -> np.n
     return torch.cat(outputs).numpy().astype(np.float64)
 
 
-def error_rows(prediction: np.ndarray, samples: Samples) -> pandas.DataFrame:
-    """One row per sample: the resolution, the sample's index in the test split, and every metric."""
-    errors = {name: metric(prediction, samples.targets, samples.grid) for name, metric in METRICS.items()}
-    return pandas.DataFrame({"resolution": samples.grid.points, "sample": range(len(samples)), **errors})
+def error_rows(prediction: np.ndarray, samples: Samples, condition: Condition) -> pandas.DataFrame:
+    """One row per sample: the condition, the sample's index in the test split, and every metric."""
+    grid = samples.target_grid
+    errors = {name: metric(prediction, samples.targets, grid) for name, metric in METRICS.items()}
+    return pandas.DataFrame({**asdict(condition), "sample": range(len(samples)), **errors})
 
 
 def shown_samples(count: int, seed: int) -> np.ndarray:
@@ -41,24 +87,39 @@ def shown_samples(count: int, seed: int) -> np.ndarray:
 
 
 def evaluate(
-    operator: nn.Module | None, test: dict[int, Samples], device: torch.device, shown: np.ndarray
+    operator: nn.Module | None,
+    test: Iterable[tuple[Condition, Samples]],
+    device: torch.device,
+    shown: np.ndarray,
 ) -> tuple[pandas.DataFrame, dict[str, np.ndarray]]:
-    """Errors at every resolution of `test`, and the predictions of the samples `shown`.
+    """Errors under every condition of `test`, and the predictions of the samples `shown`.
 
-    `operator` is None for a diverged run: its errors and predictions are NaN, which tables show as such.
+    Of several realisations of one noise the first is kept. `operator` is None for a diverged run: its errors
+    and predictions are NaN, which tables show as such.
     """
     rows, kept = [], {"samples": shown}
-    for points, samples in test.items():
+    for condition, samples in test:
         if operator is None:
             prediction = np.full_like(samples.targets, np.nan)
         else:
             prediction = predict(operator, samples, device)
-        rows.append(error_rows(prediction, samples))
-        kept[f"x_{points}"] = samples.grid.coordinates
-        kept[f"input_{points}"] = samples.inputs[shown]
-        kept[f"target_{points}"] = samples.targets[shown]
-        kept[f"prediction_{points}"] = prediction[shown]
+        rows.append(error_rows(prediction, samples, condition))
+        if condition.realisation == 0:
+            kept |= _kept(condition, samples, prediction, shown)
     return pandas.concat(rows, ignore_index=True), kept
+
+
+def _kept(condition: Condition, samples: Samples, prediction: np.ndarray, shown: np.ndarray) -> dict:
+    points, tag = condition.resolution, condition.tag
+    kept = {
+        f"x_{points}": samples.grid.coordinates,
+        f"target_{points}": samples.targets[shown],
+        f"input_{points}{tag}": samples.inputs[shown],
+        f"prediction_{points}{tag}": prediction[shown],
+    }
+    if samples.target_grid != samples.grid:
+        kept[f"x_target_{points}"] = samples.target_grid.coordinates
+    return kept
 
 
 def write_table(table: pandas.DataFrame, path: Path) -> None:

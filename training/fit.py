@@ -94,7 +94,9 @@ class Trainer:
         self.test = None if test is None else _on_device(test, device)
         self.validation_batch = batch_size(validation.grid, VALIDATION_VALUES, VALIDATION_BATCH)
         self.steps_per_epoch = len(train) // settings.batch_size
-        self.loss = RelativeLoss(train.grid, settings.gradient_weight, settings.loss == "squared_norms")
+        self.loss = RelativeLoss(
+            train.target_grid, settings.gradient_weight, settings.loss == "squared_norms"
+        )
         self.optimizer = torch.optim.Adam(
             operator.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
@@ -232,8 +234,8 @@ class Trainer:
 @dataclass(frozen=True)
 class _Tensors:
     inputs: Tensor  # (samples, ...space, 1)
-    targets: Tensor  # (samples, ...space)
-    coordinates: Tensor  # (...space, dimension)
+    targets: Tensor  # (samples, ...space), on a grid that may be coarser
+    coordinates: Tensor  # of the inputs, (...space, dimension)
     gradients: Tensor | None = None  # (samples, dimension, ...space)
     coefficients: Tensor | None = None  # (samples, ...space)
 
@@ -244,7 +246,7 @@ def _on_device(samples: Samples, device: torch.device, settings: TrainingSetting
     gradients = coefficients = None
     if settings is not None and settings.gradient_weight > 0:
         known = samples.gradients
-        known = gradient(samples.targets, samples.grid) if known is None else known
+        known = gradient(samples.targets, samples.target_grid) if known is None else known
         gradients = torch.from_numpy(known.astype(np.float32)).to(device)
         coefficients = inputs.squeeze(-1) if settings.gradient_coefficient == "input" else None
     return _Tensors(

@@ -37,7 +37,7 @@ class RelativeLoss:
     Parameters
     ----------
     grid
-        The training grid; h is its spacing.
+        The targets' grid in training; h is its spacing.
     gradient_weight
         γ; the paper's regulariser has the weight γ h. With 0 the second term is not computed.
     squared

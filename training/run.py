@@ -10,12 +10,12 @@ import pandas
 import torch
 
 from datasets.files import write_arrays, write_json
-from datasets.loading import load_samples, read_card, target_gradients
+from datasets.loading import Samples, load_samples, read_card, target_gradients, training_noise
 from datasets.settings import settings_hash
 from models.build import build
 from training import checkpoints
 from training.devices import choose_device
-from training.evaluation import evaluate, shown_samples, write_table
+from training.evaluation import evaluate, measured, shown_samples, write_table
 from training.fit import HISTORY_COLUMNS, Trainer
 from training.normalised_operator import in_physical_units, restored
 from training.settings import TrainingSettings
@@ -28,22 +28,25 @@ def train_run(
 ) -> None:
     """Train one run into `folder`: history.csv, cost.json and, last, checkpoint.pt.
 
-    `run` is what `workflow.plan.Plan.training` gives: architecture, settings, training, samples. A run
+    `run` is what `workflow.plan.Plan.training` gives: architecture, settings, grids, training, samples. A run
     that diverges (`training.fit`) ends there, which is a result: its checkpoint holds no operator.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
     settings = TrainingSettings.model_validate(run["training"])
-    train = load_samples(card, resolution, "train", run["samples"]["train"])
+    noise = training_noise(card, resolution, run["samples"]["train"], settings.noise)
+
+    def load(split: str) -> Samples:
+        count = run["samples"][split]
+        return load_samples(card, resolution, split, count, grids=run["grids"], noise=noise)
+
+    train = load("train")
     if settings.gradient_weight > 0:
         train = replace(train, gradients=target_gradients(card, train, "train"))
-    test = None
-    if settings.record_test_error:
-        test = load_samples(card, resolution, "test", run["samples"]["test"])
     trainer = Trainer(
         in_physical_units(build(run["architecture"], run["settings"], seed), settings, train),
         train,
-        load_samples(card, resolution, "validation", run["samples"]["validation"]),
+        load("validation"),
         settings,
         seed=seed,
         device=device,
@@ -57,7 +60,7 @@ def train_run(
             }
         ),
         directory=folder,
-        test=test,
+        test=load("test") if settings.record_test_error else None,
     )
     progress = trainer.fit()
     write_table(pandas.DataFrame(progress.history, columns=HISTORY_COLUMNS), folder / "history.csv")
@@ -77,7 +80,8 @@ def train_run(
 def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus: int) -> None:
     """Evaluate the run in `folder` on the test split: errors.csv, predictions.npz, run.json.
 
-    `description` is what `workflow.plan.Plan.description` gives; it names the resolutions to test on.
+    `description` is what `workflow.plan.Plan.description` gives; it names the resolutions and the levels of
+    noise to test on.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
@@ -90,9 +94,16 @@ def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus
             TrainingSettings.model_validate(checkpoint["training"]),
             checkpoint["operator"],
         ).to(device)
-    count = description["training"]["test_samples"]
-    test = {points: load_samples(card, points, "test", count) for points in description["test_resolutions"]}
-    errors, kept = evaluate(operator, test, device, shown_samples(count, facts["seed"]))
+    counts = {split: description["training"][f"{split}_samples"] for split in ("train", "test")}
+    test = measured(
+        card,
+        description["test_resolutions"],
+        levels=description["test_noise"],
+        realisations=description["noise_realisations"],
+        counts=counts,
+        grids=description["grids"],
+    )
+    errors, kept = evaluate(operator, test, device, shown_samples(counts["test"], facts["seed"]))
     write_table(errors, folder / "errors.csv")
     write_arrays(folder / "predictions.npz", kept, compressed=True)
     versions = {name: version(name) for name in LIBRARIES}

@@ -1,4 +1,4 @@
-"""What the configuration may say about training and the measurements of theory. Light to import: no torch."""
+"""What the configuration may say about training, and about what is measured without it. No torch here."""
 
 from __future__ import annotations
 
@@ -48,6 +48,12 @@ class TrainingSettings(BaseModel):
         description="also measure the test error after every epoch, to tell the paper's number, the best "
         "epoch on the test samples; it never chooses the checkpoint",
     )
+    noise: float = Field(
+        0.0,
+        ge=0,
+        description="ε of the noise on the inputs, in units of the training inputs' pointwise deviation: one "
+        "draw a sample, the same in every epoch; for equation darcy_inverse",
+    )
     loader_seed: int | None = Field(
         None,
         ge=0,
@@ -85,3 +91,13 @@ class TheorySettings(BaseModel):
         7, ge=1, description="timings of each attention and size; the median counts"
     )
     seed: int = Field(1127802, ge=0, description="seed of the random bases and of the numbers timed")
+
+
+class CostSettings(BaseModel):
+    """Sizes at which a step of training is measured, as in Table 1 of Cao 2021; no dataset is needed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    points: int = Field(2048, ge=32, description="grid points (paper: 8192)")
+    batch_size: int = Field(4, ge=1, description="samples of a step")
+    rounds: int = Field(3, ge=1, description="timings, of which the median counts")

@@ -1,15 +1,18 @@
-"""Rows that any model must beat, or explain why not: they need no training."""
+"""Rows that any model must beat, or explain why not: no network is trained for them."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas
 
-from datasets.loading import Samples
-from training.evaluation import error_rows
+from datasets.loading import Samples, load_samples, read_card, training_noise
+from datasets.tasks import build_task, settings_of
+from training.evaluation import Condition, error_rows, measured
+from training.ridge import RidgeRegression
 
 LABELS = {
     "mean_predictor": "Mean of the training targets",
@@ -17,31 +20,54 @@ LABELS = {
     "constant_coefficient": "Constant coefficient: solve with the geometric mean of the input",
     "interpolation_oracle": "Interpolate the input linearly, solve finely, restrict",
     "coarse_solve": "Classical solver on the same grid",
+    "ridge_regression": "Linear ridge regression on the training samples",
 }
 
 
-def yardsticks(train: Samples, test: Samples, task) -> tuple[pandas.DataFrame, dict[str, dict]]:
-    """Errors of every yardstick on `test`, and what each costs per sample.
+def measured_yardsticks(
+    card: Path, resolution: int, counts: dict[str, int], noise: float, realisations: int
+) -> tuple[pandas.DataFrame, dict[str, dict]]:
+    """Yardsticks at home: on one grid of the dataset at `card`, one level of noise in training and test.
+
+    `counts` are the samples of the splits, `realisations` the draws of the noise on each test sample.
+    """
+    unit = training_noise(card, resolution, counts["train"], noise)
+    return yardsticks(
+        load_samples(card, resolution, "train", counts["train"], noise=unit),
+        list(measured(card, [resolution], levels=[noise], realisations=realisations, counts=counts)),
+        build_task(settings_of(read_card(card)["settings"])),
+    )
+
+
+def yardsticks(
+    train: Samples, test: list[tuple[Condition, Samples]], task
+) -> tuple[pandas.DataFrame, dict[str, dict]]:
+    """Errors of every yardstick under every condition of `test`, and what each costs per sample.
 
     `task` brings the classical answers: `solve_on_grid` and `solve_interpolated`, each from the input's
     values on the test grid to the target's. A task whose input is a coefficient, and so no answer itself, has
-    `solve_constant` in place of the identity.
+    `solve_constant` in place of the identity. For one that has no classical answer (the inverse problem) a
+    linear operator is fitted to the training samples.
     """
     mean = train.targets.mean(axis=0)
     answers: dict[str, Callable[[np.ndarray], np.ndarray]] = {
         "mean_predictor": lambda inputs: np.broadcast_to(mean, (len(inputs), *mean.shape)),
     }
-    if hasattr(task, "solve_constant"):
-        answers["constant_coefficient"] = task.solve_constant
+    if not hasattr(task, "solve_on_grid"):
+        answers["ridge_regression"] = RidgeRegression(train.inputs, train.targets)
     else:
-        answers["identity"] = lambda inputs: inputs
-    answers |= {"interpolation_oracle": task.solve_interpolated, "coarse_solve": task.solve_on_grid}
+        if hasattr(task, "solve_constant"):
+            answers["constant_coefficient"] = task.solve_constant
+        else:
+            answers["identity"] = lambda inputs: inputs
+        answers |= {"interpolation_oracle": task.solve_interpolated, "coarse_solve": task.solve_on_grid}
     rows, costs = [], {}
     for name, answer in answers.items():
-        answer(test.inputs[:1])  # compile before timing
+        answer(test[0][1].inputs[:1])  # compile before timing
         start = time.perf_counter()
-        prediction = answer(test.inputs)
-        seconds = (time.perf_counter() - start) / len(test)
+        predictions = [answer(samples.inputs) for _, samples in test]
+        seconds = (time.perf_counter() - start) / sum(len(samples) for _, samples in test)
         costs[name] = {"label": LABELS[name], "seconds_per_sample": seconds, "parameters": 0}
-        rows.append(error_rows(prediction, test).assign(yardstick=name))
+        for prediction, (condition, samples) in zip(predictions, test, strict=True):
+            rows.append(error_rows(prediction, samples, condition).assign(yardstick=name))
     return pandas.concat(rows, ignore_index=True), costs

@@ -6,7 +6,6 @@ this module puts them together and checks what only the whole can tell.
 
 from __future__ import annotations
 
-import difflib
 import typing
 from typing import Annotated
 
@@ -14,12 +13,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from datasets.settings import DatasetSettings
 from datasets.tasks import TASKS
+from models.grid_sizes import coarse_points, suitable_factor
 from models.settings import ARCHITECTURES, resolve
-from training.settings import TheorySettings, TrainingSettings
+from training.settings import CostSettings, TheorySettings, TrainingSettings
+from workflow.messages import unknown
+from workflow.shown_items import shown_faults
 
-TRAINED_ON = ("burgers", "darcy")  # equations whose operators the models of models/ can learn
+# Equations whose operators the models of models/ can learn.
+TRAINED_ON = ("burgers", "darcy", "darcy_inverse")
 # Training settings that only functions on nodes of a square can have, with the value that others have.
 ON_NODES = {"normalisation": "none", "boundary": "free", "gradient_coefficient": "one"}
+# Training settings of which an inverse problem accepts one value: its target jumps, and does not vanish.
+OF_A_JUMP = {"gradient_weight": 0.0, "boundary": "free"}
 
 
 class ConfigurationError(Exception):
@@ -39,6 +44,11 @@ class Model(_Settings):
     settings_at: dict[int, dict[str, typing.Any]] = Field(
         {},
         description="settings that differ at a training resolution, such as downsampling_factor",
+    )
+    grids: typing.Literal["stored", "fine", "coarse"] = Field(
+        "stored",
+        description="of input and target in an inverse problem: as stored, fine to coarse, or one for both; "
+        "on the coarse one the input is what was measured at its nodes",
     )
     training: dict[str, typing.Any] = Field({}, description="training settings that differ for this model")
 
@@ -61,12 +71,35 @@ class Experiment(_Settings):
     test_resolutions: list[int] | None = Field(
         None, description="resolutions tested on, those of training among them; default: every stored one"
     )
+    test_noise: list[Annotated[float, Field(ge=0)]] | None = Field(
+        None, description="levels ε of noise tested on, that of training among them; default: that one"
+    )
+    noise_realisations: int = Field(
+        1, ge=1, description="draws of the noise on each test sample, at each level above 0"
+    )
     seeds: Annotated[list[int], Field(min_length=1)] = Field([1127802], description="one run per seed")
     samples: SampleCounts = Field(SampleCounts(), description="default: every sample of the dataset")
     training: TrainingSettings = Field(TrainingSettings(), description="for every model of the experiment")
     training_at: dict[int, dict[str, typing.Any]] = Field(
         {}, description="training settings that differ at a resolution, such as a smaller batch_size"
     )
+    shown: str | None = Field(
+        None,
+        description="the model whose predictions are drawn; default, or if not in `models`: the last of them",
+    )
+    shows: dict[str, list[str]] = Field(
+        {}, description="tables and figures that it gives, by paper: `cao2021: [table2a, figure9]`"
+    )
+
+    @property
+    def shown_model(self) -> str:
+        """Key of the model whose predictions are drawn."""
+        return self.shown if self.shown in self.models else self.models[-1]
+
+    @property
+    def tested_noise(self) -> list[float]:
+        """Levels of noise on the test inputs."""
+        return self.test_noise or [self.training.noise]
 
 
 class Configuration(_Settings):
@@ -82,6 +115,7 @@ class Configuration(_Settings):
     models: dict[str, Model] = Field(description="what to train")
     experiments: dict[str, Experiment] = Field(description="what to compare")
     theory: TheorySettings = Field(TheorySettings(), description="sizes at which theory is measured")
+    cost: CostSettings = Field(CostSettings(), description="sizes at which the cost of a step is measured")
 
 
 def load_configuration(content: dict) -> Configuration:
@@ -96,7 +130,7 @@ def load_configuration(content: dict) -> Configuration:
         configuration = Configuration.model_validate({key: _without_dropped(v) for key, v in content.items()})
     except ValidationError as error:
         raise ConfigurationError("\n".join(_explain(Configuration, error))) from None
-    faults = list(_faults(configuration))
+    faults = list(dict.fromkeys(_faults(configuration)))
     if faults:
         raise ConfigurationError("\n".join(faults))
     return configuration
@@ -129,6 +163,7 @@ def _faults(configuration: Configuration) -> typing.Iterator[str]:
         yield from _partial_faults(model.training, ("models", name, "training"))
     for name, experiment in configuration.experiments.items():
         yield from _experiment_faults(configuration, name, experiment)
+    yield from shown_faults(configuration.experiments)
 
 
 def _model_faults(name: str, model: Model) -> typing.Iterator[str]:
@@ -152,9 +187,11 @@ def _experiment_faults(
         yield from _partial_faults(settings, ("experiments", name, "training_at", resolution))
     for model in experiment.models:
         if model not in configuration.models:
-            yield f"{at}.models: {_unknown('model', model, configuration.models)}"
+            yield f"{at}.models: {unknown('model', model, configuration.models)}"
+    if experiment.shown not in (None, *configuration.models):
+        yield f"{at}.shown: {unknown('model', experiment.shown, configuration.models)}"
     if experiment.dataset not in configuration.datasets:
-        yield f"{at}.dataset: {_unknown('dataset', experiment.dataset, configuration.datasets)}"
+        yield f"{at}.dataset: {unknown('dataset', experiment.dataset, configuration.datasets)}"
         return
     dataset = configuration.datasets[experiment.dataset]
     if dataset.equation not in TRAINED_ON:
@@ -170,7 +207,9 @@ def _experiment_faults(
                 f"{at}: resolution {resolution} is not stored; dataset '{experiment.dataset}' has "
                 f"{', '.join(map(str, dataset.resolutions))}"
             )
-    if tested is not None:
+    if tested is not None and dataset.inverse:
+        yield f"{at}.test_resolutions: an inverse problem is tested on the grids of training; leave it out"
+    elif tested is not None:
         for resolution in experiment.resolutions:
             if resolution not in tested:
                 yield f"{at}.test_resolutions: {tested} lacks the training resolution {resolution}"
@@ -180,7 +219,9 @@ def _experiment_faults(
             yield f"{at}.samples.{split}: {wanted} asked for; dataset '{experiment.dataset}' has {available}"
     models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
     yield from _architecture_faults(at, experiment.dataset, dataset, models)
+    yield from _grids_faults(experiment, dataset, models)
     yield from _training_faults(at, experiment, dataset, models)
+    yield from _noise_faults(at, experiment, dataset)
 
 
 def _architecture_faults(at: str, name: str, dataset, models: dict[str, Model]) -> typing.Iterator[str]:
@@ -194,10 +235,43 @@ def _architecture_faults(at: str, name: str, dataset, models: dict[str, Model]) 
                 f"{at}.models: '{key}' ({model.architecture}) maps functions of {architecture.dimension} "
                 f"variable(s); those of dataset '{name}' have {dataset.dimension}"
             )
-        elif architecture.coarse_output:
+        elif architecture.coarse_output and not dataset.inverse:
             yield (
                 f"{at}.models: '{key}' ({model.architecture}) gives functions on a coarser grid than its "
                 f"input; those of dataset '{name}' are on one grid"
+            )
+
+
+def _grids_faults(experiment: Experiment, dataset, models: dict[str, Model]) -> typing.Iterator[str]:
+    """Models that would not end on the grid of their targets."""
+    for key, model in models.items():
+        architecture = ARCHITECTURES.get(model.architecture)
+        if architecture is None or architecture.dimension != dataset.dimension:
+            continue  # told before
+        accepted = ["fine", "coarse"] if dataset.inverse and not architecture.coarse_output else ["stored"]
+        if model.grids not in accepted:
+            yield (
+                f"models.{key}.grids: '{model.grids}' is not for {model.architecture} on dataset "
+                f"'{experiment.dataset}' (equation {dataset.equation}); accepted: {', '.join(accepted)}"
+            )
+        elif dataset.inverse and architecture.coarse_output:
+            yield from _factor_faults(key, model, experiment, dataset)
+
+
+def _factor_faults(key: str, model: Model, experiment: Experiment, dataset) -> typing.Iterator[str]:
+    """Down-sampling factors that lead from a fine grid to another coarse grid than the stored one."""
+    for fine, coarse in zip(dataset.resolutions, dataset.coarse, strict=True):
+        if fine not in experiment.resolutions:
+            continue
+        try:
+            factor = model_settings(model, fine).downsampling_factor
+        except ValueError:
+            continue  # told with the model
+        reached = coarse_points(fine, factor)
+        if reached != coarse:
+            yield (
+                f"models.{key}: downsampling_factor {factor} leads from {fine} points a side to {reached}; "
+                f"dataset '{experiment.dataset}' has {coarse}; accepted: {suitable_factor(fine, coarse)}"
             )
 
 
@@ -221,7 +295,30 @@ def _training_faults(
                     if getattr(settings, key) != free:
                         words = f"{key} '{getattr(settings, key)}' is for functions on nodes of a square"
                         faults[f"{at}: {words}; those of '{experiment.dataset}' are on another grid"] = None
+            for key, only in OF_A_JUMP.items() if dataset.inverse else ():
+                if getattr(settings, key) != only:
+                    words = f"{key} {getattr(settings, key)!r} is not for a coefficient that jumps"
+                    faults[f"{at}: {words}; accepted: {only!r}"] = None
+            if settings.noise != experiment.training.noise:
+                words = f"noise {settings.noise} of one model or resolution; accepted: the experiment's"
+                faults[f"{at}: {words}, {experiment.training.noise}"] = None
     yield from faults
+
+
+def _noise_faults(at: str, experiment: Experiment, dataset) -> typing.Iterator[str]:
+    """Noise where nothing is measured, or levels that leave out the one of training."""
+    levels = {"training.noise": [experiment.training.noise], "test_noise": experiment.test_noise or []}
+    for key, given in levels.items():
+        if any(given) and not dataset.inverse:
+            yield (
+                f"{at}.{key}: noise is for equation darcy_inverse; dataset '{experiment.dataset}' solves "
+                f"{dataset.equation}; accepted: 0"
+            )
+    tested = experiment.tested_noise
+    if experiment.training.noise not in tested:
+        yield f"{at}.test_noise: {tested} lacks the noise of training, {experiment.training.noise}"
+    if len(set(tested)) < len(tested):
+        yield f"{at}.test_noise: {tested} names a level twice"
 
 
 def _partial_faults(settings: dict, location: tuple) -> typing.Iterator[str]:
@@ -238,13 +335,13 @@ def _explain(root: type[BaseModel], error: ValidationError, prefix: tuple = ()) 
         keys, beside = _walk(root, fault["loc"])
         where = ".".join(map(str, (*prefix, *keys)))
         if fault["type"] == "extra_forbidden":
-            yield f"{where}: {_unknown('key', str(keys[-1]), beside)}"
+            yield f"{where}: {unknown('key', str(keys[-1]), beside)}"
         elif fault["type"] == "missing":
             yield f"{where}: required, but absent"
         elif fault["type"] == "union_tag_not_found":
             yield f"{where}.equation: required, but absent; accepted: {', '.join(TASKS)}"
         elif fault["type"] == "union_tag_invalid":
-            yield f"{where}.equation: {_unknown('equation', fault['ctx']['tag'], TASKS)}"
+            yield f"{where}.equation: {unknown('equation', fault['ctx']['tag'], TASKS)}"
         elif fault["type"] == "value_error":
             yield f"{where}: {fault['ctx']['error']}"
         else:
@@ -279,10 +376,3 @@ def _inside(annotation: object) -> object:
     if classes and all("equation" in getattr(part, "model_fields", {}) for part in classes):
         return {typing.get_args(part.model_fields["equation"].annotation)[0]: part for part in classes}
     return annotation
-
-
-def _unknown(kind: str, name: str, accepted: typing.Iterable[str]) -> str:
-    accepted = list(accepted)
-    near = difflib.get_close_matches(name, accepted, n=1)
-    hint = f"did you mean '{near[0]}'? " if near else ""
-    return f"unknown {kind} '{name}'; {hint}accepted: {', '.join(accepted)}"

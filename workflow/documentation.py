@@ -12,12 +12,14 @@ from datasets.errors import DatasetError
 from datasets.settings import DatasetSettings, GaussianLaw, ObservationTimes, SplitSizes
 from figures.reported_vs_ours import write_reported_vs_ours
 from models.settings import ARCHITECTURES
-from training.settings import TheorySettings, TrainingSettings
+from training.settings import CostSettings, TheorySettings, TrainingSettings
 from workflow import dataset_measurements
 from workflow.configuration import Configuration, Experiment, Model, SampleCounts
 
 ROOT = Path(__file__).resolve().parent.parent
-PAPER_COMMAND = "snakemake --cores 2 --resources gpu=0 --configfile config/cao2021.yaml"
+COMMAND = "snakemake --cores 2 --resources gpu=0 --configfile config/cao2021.yaml"
+# Of the runs in the page of reported numbers: results, and the command that makes them.
+RUNS = {"results/cao2021": COMMAND, "results/cao2021_cpu": f"{COMMAND} config/cao2021_cpu.yaml"}
 
 
 def configuration_page() -> str:
@@ -34,6 +36,7 @@ def configuration_page() -> str:
         ("experiments.<name>.samples", SampleCounts),
         ("experiments.<name>.training, models.<name>.training", TrainingSettings),
         ("theory", TheorySettings),
+        ("cost", CostSettings),
     ]
     head = (
         "# Configuration\n\nWritten by `make docs` from the classes that check it; do not edit. "
@@ -100,12 +103,18 @@ def main() -> None:
         put_between(ROOT / "docs/datasets.md", "measured", dataset_measurements.tables(ROOT))
     except (DatasetError, FileNotFoundError):
         print(f"docs/datasets.md is left as it is: make its datasets with `{dataset_measurements.COMMAND}`")
-    runs = sorted(path.parent for path in (ROOT / "results/cao2021/burgers").glob("*/n*/seed*/run.json"))
-    if runs:
-        why = ROOT / "docs/why-they-differ.md"
-        write_reported_vs_ours(runs, why, PAPER_COMMAND, ROOT / "docs/reported-vs-ours.md")
+    made = {command: _runs(folder) for folder, command in RUNS.items()}
+    if any(made.values()):
+        made = {command: runs for command, runs in made.items() if runs}
+        write_reported_vs_ours(made, ROOT / "docs/why-they-differ.md", ROOT / "docs/reported-vs-ours.md")
     else:
-        print(f"docs/reported-vs-ours.md is left as it is: no runs; make them with `{PAPER_COMMAND}`")
+        commands = " and ".join(f"`{command}`" for command in made)
+        print(f"docs/reported-vs-ours.md is left as it is: no runs; make them with {commands}")
+
+
+def _runs(folder: str) -> list[Path]:
+    """Folders of the evaluated runs of a configuration."""
+    return sorted(path.parent for path in (ROOT / folder).glob("*/*/n*/seed*/run.json"))
 
 
 if __name__ == "__main__":

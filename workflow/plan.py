@@ -20,6 +20,7 @@ TRAINING = ("training.fit", "training.normalised_operator")
 QUANTITIES = {  # what captions call the input and the target
     "burgers": ("initial velocity", "velocity at the final time"),
     "darcy": ("coefficient", "pressure"),
+    "darcy_inverse": ("measured pressure", "coefficient"),
 }
 RUN_FOLDER = "{experiment}/{model}/n{resolution}/seed{seed}"
 
@@ -94,21 +95,20 @@ class Plan:
         ]
 
     def tested(self, experiment: str) -> list[int]:
-        """Resolutions at which errors are measured."""
-        stored = self.dataset_of(experiment).settings.resolutions
-        return self.experiment(experiment).test_resolutions or stored
+        """Resolutions at which errors are measured; of an inverse problem each run's own."""
+        e, dataset = self.experiment(experiment), self.dataset_of(experiment).settings
+        return e.test_resolutions or (e.resolutions if dataset.inverse else dataset.resolutions)
 
     def yardstick_folders(self, experiment: str) -> list[str]:
         """Folders of the yardsticks, one for each resolution tested on."""
         return [str(self.results / experiment / "yardsticks" / f"n{n}") for n in self.tested(experiment)]
 
     def shown_run(self, experiment: str) -> str:
-        """Folder of the run whose predictions are drawn: the last model's, on the finest training grid."""
+        """Folder of the run whose predictions are drawn: the shown model's, on the finest training grid."""
         e = self.experiment(experiment)
-        last, finest, seed = e.models[-1], max(e.resolutions), e.seeds[0]
-        return str(
-            self.results / RUN_FOLDER.format(experiment=experiment, model=last, resolution=finest, seed=seed)
-        )
+        finest, seed = max(e.resolutions), e.seeds[0]
+        folder = RUN_FOLDER.format(experiment=experiment, model=e.shown_model, resolution=finest, seed=seed)
+        return str(self.results / folder)
 
     def sample_counts(self, experiment: str) -> dict[str, int]:
         """Samples that the experiment uses of each split."""
@@ -129,6 +129,7 @@ class Plan:
         return {
             "architecture": m.architecture,
             "settings": model_settings(m, resolution).model_dump(mode="json"),
+            "grids": m.grids,
             "training": training.model_dump(mode="json"),
             "samples": {split: counts[split] for split in seen},
         }
@@ -149,8 +150,11 @@ class Plan:
             "label": m.label,
             "architecture": m.architecture,
             "settings": training["settings"],
+            "grids": training["grids"],
             "resolution": resolution,
-            "test_resolutions": self.tested(experiment),
+            "test_resolutions": [resolution] if dataset.settings.inverse else self.tested(experiment),
+            "test_noise": e.tested_noise,
+            "noise_realisations": e.noise_realisations,
             "seed": seed,
             "dataset": e.dataset,
             "dataset_settings": dataset.settings.model_dump(mode="json"),
@@ -178,10 +182,21 @@ class Plan:
                     strict=True,
                 )
             ),
-            "shown": self.configuration.models[e.models[-1]].label,
+            "shown": self.configuration.models[e.shown_model].label,
         }
 
     @property
     def theory(self) -> dict:
         """Settings of the measurements of theory."""
         return self.configuration.theory.model_dump(mode="json")
+
+    @property
+    def cost(self) -> dict:
+        """Settings of the measurements of a step's cost."""
+        return self.configuration.cost.model_dump(mode="json")
+
+    @property
+    def cost_memory(self) -> int:
+        """Megabytes that these take: imports, and some ten matrices of all pairs of points."""
+        cost = self.configuration.cost
+        return 3000 + 10 * cost.batch_size * cost.points**2 * 4 // 2**20

@@ -12,11 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from models.build import build
-from models.encoder import Encoder
-from models.resampling import downsampled_sizes, interpolate
-from models.settings import Transformer1dSettings
-
-ENCODER_ONLY = {"width": 128, "num_heads": 1, "num_layers": 4, "feedforward_width": 256}
+from models.grid_sizes import downsampled_sizes
+from models.resampling import interpolate
+from training import step_cost
+from training.step_cost import ENCODER_ONLY, Learner, random_data
 
 
 @dataclass(frozen=True)
@@ -42,29 +41,16 @@ class Case:
         return f"{self.attention}{order}"
 
 
-@dataclass(frozen=True)
-class Learner:
-    """`predict(u)` is the output for the input `u`; `target` has its shape."""
-
-    module: nn.Module
-    predict: Callable[[Tensor], Tensor]
-    u: Tensor
-    target: Tensor
-
-
 def learner(case: Case, device: torch.device) -> Learner:
     """The operator of a case, with weights and data that depend on its sizes alone."""
     module, predict = OPERATORS[case.problem](case, device)
-    channels = ENCODER_ONLY["width"] if case.problem == "encoder" else 1
     grid = (case.n, case.n) if case.problem == "transformer2d" else (case.n,)
-    generator = torch.Generator().manual_seed(0)
-    u, target = (torch.randn(case.batch, *grid, channels, generator=generator).to(device) for _ in range(2))
+    u, target = random_data(case.problem, grid, case.batch, device)
     return Learner(module, predict, u, target)
 
 
 def transformer1d(case: Case, device: torch.device) -> tuple[nn.Module, Callable[[Tensor], Tensor]]:
-    module = build("transformer1d", _settings(case), seed=0)
-    x = torch.arange(case.n)[:, None] / case.n
+    module, x = step_cost.transformer1d(_settings(case), case.n)
     if case.public:
         from benchmarks.training import public_code
 
@@ -93,19 +79,12 @@ def transformer2d(case: Case, device: torch.device) -> tuple[nn.Module, Callable
 
 
 def encoder(case: Case, device: torch.device) -> tuple[nn.Module, Callable[[Tensor], Tensor]]:
-    settings = Transformer1dSettings(**_settings(case), **ENCODER_ONLY)
-    names = set(Transformer1dSettings.model_fields) - {
-        "in_channels", "out_channels", "decoder_width", "decoder_layers", "modes", "coordinates",
-        "input_coordinates",
-    }  # fmt: skip
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        module = Encoder(**settings.model_dump(include=names), coordinate_dim=2)
-        x = torch.rand(case.n, 2)
+    module, x = step_cost.encoder(_settings(case), case.n)
     if case.public:
         from benchmarks.training import public_code
 
-        network = public_code.PublicEncoder(module, case.attention, settings.width, settings.num_heads, 2)
+        width, num_heads = ENCODER_ONLY["width"], ENCODER_ONLY["num_heads"]
+        network = public_code.PublicEncoder(module, case.attention, width, num_heads, 2)
         network = _prepared(network, case, device)
         x = x.expand(case.batch, -1, -1).contiguous().to(device)
         return network, lambda y: network(y, x)
@@ -130,31 +109,3 @@ def _settings(case: Case) -> dict:
 def _prepared(module: nn.Module, case: Case, device: torch.device) -> nn.Module:
     module = module.to(device).train()
     return torch.compile(module, dynamic=False) if case.compiled else module
-
-
-def training_step(learner: Learner) -> Callable[[], Tensor]:
-    """A function that does one step, and returns the loss: forward, backward, clipping, Adam."""
-    parameters = list(learner.module.parameters())
-    optimiser = torch.optim.Adam(parameters, lr=1e-4)
-
-    def step() -> Tensor:
-        optimiser.zero_grad()
-        loss = (learner.predict(learner.u) - learner.target).square().mean()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(parameters, 0.999)
-        optimiser.step()
-        return loss.detach()
-
-    return step
-
-
-def backpropagation(learner: Learner) -> Callable[[], Tensor]:
-    """A function that does forward and backward, and returns the loss: what Table 1 of the paper profiles."""
-
-    def step() -> Tensor:
-        learner.module.zero_grad()
-        loss = (learner.predict(learner.u) - learner.target).square().mean()
-        loss.backward()
-        return loss.detach()
-
-    return step

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from models.encoder import Encoder, EncoderLayer
-from models.resampling import downsampled_sizes, upsampled_size
+from models.grid_sizes import downsampled_sizes, upsampled_size
 from models.spectral_convolution import SpectralLayer
 from models.transformer1d import Transformer1d
 from models.transformer2d import Transformer2d

@@ -10,8 +10,9 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
-from benchmarks.training.cases import Case, learner, training_step
+from benchmarks.training.cases import Case, learner
 from benchmarks.training.cost import cost
+from training.step_cost import training_step
 
 CPU = torch.device("cpu")
 

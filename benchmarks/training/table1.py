@@ -11,7 +11,8 @@ from tqdm import tqdm
 
 from benchmarks.tables import digits, table
 from benchmarks.training.cases import Case
-from benchmarks.training.cost import Cost, cost
+from benchmarks.training.cost import cost
+from training.step_cost import Cost
 
 PAPER = Path("figures/reported/cao2021_table1.csv")
 BATCH = 4

@@ -19,7 +19,7 @@ import pandas as pd
 from figures.errors import ResultError
 from figures.fields import draw_colour_bar, draw_field, scale_of
 from figures.labels import label_right
-from figures.results import NOISE_COLUMNS, Run, read_runs, read_table
+from figures.results import Run, read_runs
 from figures.style import INK, error_limits, grid_lines, new_figure, new_stack, save, tell_no_errors, title
 
 ROWS = {"input": "pressure", "target": "coefficient", "prediction": "recovered"}
@@ -40,8 +40,8 @@ class NoisyRun:
     @cached_property
     def errors(self) -> pd.DataFrame:
         """Errors at the training resolution: a row a level, realisation and sample."""
-        table = read_table(self.run.directory / "errors.csv", NOISE_COLUMNS)
-        return table[table["resolution"] == self.run.resolution]
+        errors = self.run.errors
+        return errors[errors["resolution"] == self.run.resolution]
 
     @property
     def levels(self) -> list[float]:

@@ -14,10 +14,12 @@ PAPER_SETTING = {
     "tau": 5.0,
     "gamma": 2.0,
     "train_samples": 1024,
+    "test_samples": 100,
     "epochs": 100,
     "batch_size": 8,
 }
 SAMPLES = 40
+ERROR_COLUMNS = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
 YARDSTICKS = {
     "mean_predictor": ("Mean predictor", 0.9),
     "identity": ("Identity", 0.7),
@@ -38,10 +40,10 @@ def make_run(tmp_path):
 
 @pytest.fixture
 def make_yardsticks(tmp_path):
-    """Write the yardsticks on one grid and return their directory."""
+    """Write the yardsticks on one grid, with one level of noise, and return their directory."""
 
-    def make(resolution=512):
-        return write_yardsticks(tmp_path / "yardsticks", resolution)
+    def make(resolution=512, noise=0.0):
+        return write_yardsticks(tmp_path / "yardsticks", resolution, noise)
 
     return make
 
@@ -49,34 +51,47 @@ def make_yardsticks(tmp_path):
 def write_run(
     folder, model, *, label=None, architecture="transformer1d", attention="galerkin", layer_norm="projection",
     resolution=512, tested=None, seed=1, level=1e-3, errors=None, diverged_epoch=None, setting=None,
-    parameters=530_305, seconds=180.0, epochs=30, dimension=1, training=None,
+    parameters=530_305, seconds=180.0, epochs=30, dimension=1, noise=None, tested_noise=None, realisations=2,
+    training=None, settings=None, dataset=None, best_test=(None, None), **more_facts,
 ):  # fmt: skip
-    """A run directory with lognormal errors about `level`, or exactly `errors` at the training resolution."""
+    """A run directory with lognormal errors about `level`, or exactly `errors` at the training resolution.
+
+    With `noise` in training, errors grow with that of the test, and differ between its `realisations`.
+    `settings` of the model and of `training` are beside the paper's; `dataset` is in place of Burgers'.
+    """
     tested = tested or (resolution,)
+    tested_noise = tested_noise or (noise or 0.0,)
     directory = folder / f"{model}-n{resolution}-seed{seed}"
     directory.mkdir(parents=True)
     setting = {**PAPER_SETTING, **(setting or {})}
-    settings = {"attention": attention, "layer_norm": layer_norm} if attention else {"width": 64}
+    own = {"attention": attention, "layer_norm": layer_norm} if attention else {"width": 64}
+    if architecture == "transformer1d":
+        own |= {"projection_gain": 1e-2, "projection_diagonal": 1e-2}
+        own |= {"attention_dropout": 0.1 if (attention, layer_norm) == ("galerkin", "regular") else 0.0}
     facts = {
         "experiment": "burgers", "model": model, "label": label or model, "architecture": architecture,
-        "settings": settings, "resolution": resolution, "seed": seed, "dataset": "burgers_cao",
-        "dataset_hash": "d" * 12, "config_hash": f"c{seed}" * 6, "code_digest": "e" * 12,
+        "settings": {**own, **(settings or {})}, "resolution": resolution, "seed": seed,
+        "dataset": "burgers_cao", "dataset_hash": "d" * 12, "config_hash": f"c{seed}" * 6,
+        "code_digest": "e" * 12,
         "versions": {"torch": "2.13.0", "numpy": "2.4.6"},
-        "dataset_settings": {
-            "viscosity": setting["viscosity"], "final_time": setting["final_time"],
+        "dataset_settings": dataset or {
+            "equation": "burgers", "viscosity": setting["viscosity"], "final_time": setting["final_time"],
             "initial_law": {name: setting[name] for name in ("sigma", "tau", "gamma")},
         },
         "training": {
             "train_samples": setting["train_samples"], "validation_samples": 128,
-            "test_samples": SAMPLES, "epochs": setting["epochs"],
-            "batch_size": setting["batch_size"], **(training or {}),
+            "test_samples": setting["test_samples"], "epochs": setting["epochs"],
+            "batch_size": setting["batch_size"], **({} if noise is None else {"noise": noise}),
+            **(training or {}),
         },
+        **more_facts,
     }  # fmt: skip
     diverged = diverged_epoch is not None
     lasted = diverged_epoch if diverged else epochs
     cost = {
         "status": "diverged" if diverged else "finished", "diverged_epoch": diverged_epoch, "epochs": lasted,
-        "steps": 128 * lasted, "best_epoch": lasted, "parameters": parameters, "train_seconds": seconds,
+        "steps": 128 * lasted, "best_epoch": lasted, "best_test_relative_l2": best_test[0],
+        "best_test_epoch": best_test[1], "parameters": parameters, "train_seconds": seconds,
         "seconds_per_step": seconds / 128 / max(1, lasted), "peak_memory_bytes": 10**9, "device": "cpu",
         "threads": 1,
     }  # fmt: skip
@@ -90,25 +105,31 @@ def write_run(
         drift = 1 + 0.4 * abs(math.log2(points / resolution))
         drawn = level * drift * np.exp(hardness + 0.15 * generator.normal(size=SAMPLES))
         drawn = errors if errors is not None else np.full(SAMPLES, np.nan) if diverged else drawn
-        rows += [(points, sample, value, 3 * value) for sample, value in enumerate(drawn)]
+        rows += [
+            (points, one, realisation, sample, value * (1 + one) * (1 + 0.5 * realisation), 3 * value)
+            for one in tested_noise
+            for realisation in range(realisations if one else 1)
+            for sample, value in enumerate(drawn)
+        ]
     _errors(rows).to_csv(directory / "errors.csv", index=False)
-    write = _write_predictions if dimension == 1 else _write_fields
-    write(directory, generator, tested, level, diverged)
+    if dimension == 1:
+        _write_predictions(directory, tested, level, diverged)
+    else:
+        _write_fields(directory, tested, tested_noise, level, diverged)
     return directory
 
 
-def write_yardsticks(folder, resolution):
+def write_yardsticks(folder, resolution, noise):
     """The `n<resolution>` directory of yardsticks."""
     directory = folder / f"n{resolution}"
     directory.mkdir(parents=True)
     hardness = np.random.default_rng(7).normal(size=SAMPLES) * 0.3
     rows = [
-        (key, resolution, sample, level * math.exp(hardness[sample]), level)
+        (key, resolution, noise, 0, sample, level * math.exp(hardness[sample]), level)
         for key, (_, level) in YARDSTICKS.items()
         for sample in range(SAMPLES)
     ]
-    columns = ["yardstick", "resolution", "sample", "relative_l2", "relative_h1"]
-    pd.DataFrame(rows, columns=columns).to_csv(directory / "errors.csv", index=False)
+    pd.DataFrame(rows, columns=["yardstick", *ERROR_COLUMNS]).to_csv(directory / "errors.csv", index=False)
     costs = {
         key: {"label": label, "seconds_per_sample": 1e-3, "parameters": 0}
         for key, (label, _) in YARDSTICKS.items()
@@ -118,7 +139,7 @@ def write_yardsticks(folder, resolution):
 
 
 def _errors(rows):
-    return pd.DataFrame(rows, columns=["resolution", "sample", "relative_l2", "relative_h1"])
+    return pd.DataFrame(rows, columns=ERROR_COLUMNS)
 
 
 def _write_history(directory, generator, lasted, epochs, level, diverged):
@@ -134,7 +155,7 @@ def _write_history(directory, generator, lasted, epochs, level, diverged):
     pd.DataFrame(history).to_csv(directory / "history.csv", index=False)
 
 
-def _write_predictions(directory, generator, tested, level, diverged):
+def _write_predictions(directory, tested, level, diverged):
     stored = {"samples": np.array([3, 11, 19, 27])}
     phases = np.random.default_rng(11).uniform(0, 1, size=(4, 1))
     for points in tested:
@@ -152,14 +173,22 @@ def _write_predictions(directory, generator, tested, level, diverged):
     np.savez(directory / "predictions.npz", **stored)
 
 
-def _write_fields(directory, generator, tested, level, diverged):
+def _write_fields(directory, tested, tested_noise, level, diverged):
+    """With noise, as of the inverse problem: the target on every second point."""
     stored = {"samples": np.array([3, 11, 19, 27])}
     for points in tested:
         x = np.linspace(0, 1, points)
-        target = 0.02 * np.sin(np.pi * x) * np.sin(np.pi * x[:, None]) * np.arange(1, 5)[:, None, None]
-        prediction = np.full_like(target, np.nan) if diverged else target * (1 + level)
-        stored |= {
-            f"x_{points}": x, f"input_{points}": np.where(target > 0.01, 12.0, 3.0),
-            f"target_{points}": target, f"prediction_{points}": prediction,
-        }  # fmt: skip
+        field = 0.02 * np.sin(np.pi * x) * np.sin(np.pi * x[:, None]) * np.arange(1, 5)[:, None, None]
+        stride = 2 if any(tested_noise) else 1
+        target = field[:, ::stride, ::stride]
+        stored |= {f"x_{points}": x, f"target_{points}": target}
+        if stride > 1:
+            stored[f"x_target_{points}"] = x[::stride]
+        for noise in tested_noise:
+            tag = f"_noise{noise:g}" if noise else ""
+            prediction = np.full_like(target, np.nan) if diverged else target * (1 + level + noise)
+            stored |= {
+                f"input_{points}{tag}": np.where(field > 0.01, 12.0, 3.0) + noise,
+                f"prediction_{points}{tag}": prediction,
+            }
     np.savez(directory / "predictions.npz", **stored)

@@ -7,14 +7,16 @@ import pandas as pd
 import pytest
 
 from figures.comparison import write_comparison
-from figures.table import duration, milli, write_table
+from figures.results import error_matrix
+from figures.table import as_csv, as_html, as_latex, duration, headline, milli, write_table
 
 
-def row(table, key, trained=512, tested=512):
+def row(table, key, trained=512, tested=512, noise=0.0):
     chosen = (
         (table["key"] == key)
         & (table["trained_resolution"] == trained)
         & (table["test_resolution"] == tested)
+        & (table["test_noise"] == noise)
     )
     assert chosen.sum() == 1
     return table[chosen].iloc[0]
@@ -94,6 +96,65 @@ def test_the_table_prints_what_the_comparison_holds(make_run, make_yardsticks, t
     assert "Galerkin &amp; co_1" in html
 
 
+def test_the_papers_protocol_is_a_column_of_its_own_where_recorded(make_run, tmp_path):
+    runs = [
+        make_run(seed=1, errors=[2e-3, 2e-3], best_test=(1.2e-3, 97)),
+        make_run(seed=2, errors=[2e-3, 2e-3], best_test=(1.4e-3, 99)),
+        make_run("lost", attention="softmax", diverged_epoch=12, best_test=(1.9e-3, 9)),
+        make_run("fno", architecture="fno1d", attention=None, errors=[3e-3, 3e-3], parameters=549_569),
+    ]
+    outputs = [tmp_path / f"table.{suffix}" for suffix in ("csv", "tex", "html")]
+    write_comparison(runs, [], tmp_path / "comparison.csv")
+    table = pd.read_csv(tmp_path / "comparison.csv")
+    write_table(tmp_path / "comparison.csv", outputs)
+    galerkin, lost, fno = (row(table, key) for key in ("galerkin", "lost", "fno"))
+    assert (galerkin["best_test_mean"], galerkin["best_test_epoch"]) == (pytest.approx(1.3e-3), 98)
+    assert galerkin["ratio_to_reported"] == pytest.approx(1.3 / 1.203)
+    assert galerkin["ratio_of"] == "best epoch on the test samples, as the paper reports"
+    assert lost["ratio_to_reported"] == pytest.approx(1.9 / 1.271)
+    assert np.isnan(fno["best_test_mean"])
+    assert (fno["ratio_to_reported"], fno["ratio_of"]) == (
+        pytest.approx(3 / 4.373),
+        "epoch chosen on validation samples",
+    )
+    printed = pd.read_csv(outputs[0], dtype=str).set_index("label")
+    assert list(printed["n512_best_test"]) == ["1.300", "1.900", "—"]
+    assert printed.loc["galerkin", "n512_best_test_epoch"] == "98"
+    html = outputs[2].read_text()
+    assert '<td class="number">1.300<span class="interval">epoch 98</span></td>' in html  # never bold
+    assert html.count("best epoch on the test samples") == 1
+    assert outputs[1].read_text().count("best test epoch") == 1
+
+
+def test_without_recorded_test_errors_there_is_no_such_column(make_run, tmp_path):
+    write_comparison([make_run()], [], tmp_path / "comparison.csv")
+    outputs = [tmp_path / f"table.{suffix}" for suffix in ("csv", "tex", "html")]
+    write_table(tmp_path / "comparison.csv", outputs)
+    assert not any("best" in output.read_text().replace('"number best"', "") for output in outputs)
+
+
+def test_columns_are_resolutions_and_levels_of_noise():
+    rows = [
+        {
+            "kind": "model", "key": "one", "label": "One", "parameters": 1, "trained_resolution": 141,
+            "test_resolution": 141, "trained_noise": trained, "test_noise": tested, "mean": 2e-2 + tested,
+            "low": 1e-2, "high": 3e-2, "diverged_seeds": 0, "standing": "best", "status": "finished",
+            "reported": 1.651e-2, "reported_note": "", "train_seconds": 1.0,
+        }
+        for trained, tested in ((0.1, 0.1), (0.0, 0.0), (0.0, 0.1))
+    ]  # fmt: skip
+    table = headline(pd.DataFrame(rows), 1e-2, {141: "n = 141 (36)"})
+    assert [table.heading(column) for column in table.columns] == [
+        "n = 141 (36), ε = 0",
+        "n = 141 (36), ε = 0.1",
+    ]
+    (first,) = table.rows
+    assert [first.cells[column].error for column in table.columns] == ["2.000", "12.00"]
+    assert "n141_noise0.1_reported" in as_csv(table)
+    assert "error ×10⁻²" in as_html(table)
+    assert r"units of $10^{-2}$" in as_latex(table)
+
+
 def test_latex_is_balanced(make_run, make_yardsticks, tmp_path):
     runs = [make_run(label="Galerkin & co_1"), make_run("softmax", attention="softmax", diverged_epoch=3)]
     write_comparison(runs, [make_yardsticks()], tmp_path / "comparison.csv")
@@ -126,7 +187,7 @@ def test_a_missing_file_names_itself_and_what_to_run(make_run, tmp_path):
     (run / "errors.csv").touch()
     with pytest.raises(ValueError, match=r"errors\.csv is empty"):
         write_comparison([run], [], tmp_path / "comparison.csv")
-    (run / "errors.csv").write_text("resolution,sample,relative_l2,relative_h1\n")
+    (run / "errors.csv").write_text("resolution,noise,realisation,sample,relative_l2,relative_h1\n")
     with pytest.raises(ValueError, match=r"errors\.csv has no rows"):
         write_comparison([run], [], tmp_path / "comparison.csv")
     (run / "run.json").write_text("{")
@@ -153,3 +214,48 @@ def test_different_test_samples_cannot_be_paired(make_run, tmp_path):
     runs = [make_run(errors=[1e-3] * 5), make_run("linear", attention="linear", errors=[1e-3] * 6)]
     with pytest.raises(ValueError, match="different samples"):
         write_comparison(runs, [], tmp_path / "comparison.csv")
+
+
+NOISY = {"noise": 0.01, "tested_noise": (0.0, 0.01, 0.05)}
+
+
+def test_realisations_of_the_noise_are_averaged_before_anything_else(make_run, tmp_path):
+    runs = [make_run(errors=[1e-3, 3e-3], **NOISY), make_run(seed=2, errors=[2e-3, 4e-3], **NOISY)]
+    table = write_comparison(runs, [], tmp_path / "comparison.csv")
+    noisy, clean = row(table, "galerkin", noise=0.01), row(table, "galerkin")
+    assert noisy["samples"] == clean["samples"] == 2  # not two realisations of two samples
+    assert clean["mean"] == pytest.approx(2.5e-3)
+    assert noisy["mean"] == pytest.approx(2.5e-3 * 1.01 * (1 + 1.5) / 2)
+    assert noisy["worst"] == pytest.approx(4e-3 * 1.01 * 1.25)
+
+
+def test_one_realisation_that_is_not_finite_is_a_lost_seed(make_run):
+    run = make_run(errors=[1e-3, 3e-3], **NOISY)
+    errors = pd.read_csv(run / "errors.csv")
+    errors.loc[errors["noise"].eq(0.01) & errors["realisation"].eq(1), "relative_l2"] = np.nan
+    assert error_matrix([errors], 512, 0.01).empty
+    assert error_matrix([errors], 512, 0.05).shape == (1, 2)
+
+
+def test_each_level_of_noise_is_a_row_and_a_contest_of_its_own(make_run, make_yardsticks, tmp_path):
+    runs = [make_run("galerkin", **NOISY), make_run("linear", attention="linear", level=2e-3, **NOISY)]
+    table = write_comparison(runs, [make_yardsticks(noise=0.01)], tmp_path / "comparison.csv")
+    models = table[table["kind"] == "model"]
+    assert [tuple(one) for one in models[["key", "test_noise"]].to_numpy()] == [
+        (key, noise) for key in ("galerkin", "linear") for noise in NOISY["tested_noise"]
+    ]
+    assert (table["trained_noise"] == 0.01).all()
+    assert (models[models["standing"] == "best"]["test_noise"].tolist()) == list(NOISY["tested_noise"])
+    yardsticks = table[table["kind"] == "yardstick"]
+    assert (yardsticks["test_noise"] == 0.01).all()
+    assert yardsticks["mean"].notna().all()
+
+
+def test_the_headline_has_the_noise_of_training_alone(make_run, make_yardsticks, tmp_path):
+    write_comparison([make_run(**NOISY)], [make_yardsticks(noise=0.01)], tmp_path / "comparison.csv")
+    write_table(tmp_path / "comparison.csv", [tmp_path / "table.csv"])
+    comparison = pd.read_csv(tmp_path / "comparison.csv")
+    home = row(comparison, "galerkin", noise=0.01)
+    printed = pd.read_csv(tmp_path / "table.csv", dtype=str).iloc[0]["n512"]
+    assert printed == milli(home["mean"]) != milli(row(comparison, "galerkin", noise=0.05)["mean"])
+    assert np.isnan(row(comparison, "galerkin", noise=0.05)["reported"])

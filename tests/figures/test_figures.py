@@ -64,6 +64,41 @@ def test_samples_on_the_square_are_images(make_run, tmp_path, diverged_epoch):
     assert png.stat().st_size > 5_000
 
 
+@pytest.mark.parametrize("diverged_epoch", [None, 3])
+def test_samples_of_an_inverse_problem_are_those_with_the_noise_of_training(
+    make_run, tmp_path, diverged_epoch
+):
+    options = {"architecture": "transformer2d_coarse", "resolution": 17, "dimension": 2}
+    options |= {"noise": 0.05, "tested_noise": (0.05, 0.0, 0.2), "diverged_epoch": diverged_epoch}
+    run = make_run(**options)
+    (loaded,) = read_runs([run])
+    assert loaded.shown("input").shape == (4, 17, 17)
+    assert loaded.shown("prediction").shape == loaded.shown("target").shape == (4, 9, 9)
+    assert loaded.shown("input").min() == pytest.approx(3.05)
+    errors = loaded.errors[(loaded.errors["noise"] == 0.05) & (loaded.errors["realisation"] == 0)]
+    assert loaded.shown_errors().equals(errors.set_index("sample")["relative_l2"])
+    assert len(loaded.shown_errors()) == 40
+    svg, _ = draw_samples(run, tmp_path / "samples.svg")
+    assert svg.read_text().count("<image") >= 4 * 4
+
+
+def test_figures_of_an_experiment_with_noise_show_the_noise_of_training(
+    make_run, make_yardsticks, tmp_path, monkeypatch
+):
+    curves, points, dots = [], [], []
+    monkeypatch.setattr(
+        "figures.resolution_curves._draw_model", lambda panel, rows, *_: curves.append(rows) or []
+    )
+    monkeypatch.setattr("figures.cost_scatter._draw_model", lambda panel, row, *_: points.append(row))
+    monkeypatch.setattr("figures.error_distributions._draw", lambda panel, rows, limits: dots.extend(rows))
+    run = make_run(resolution=17, dimension=2, noise=0.01, tested_noise=(0.0, 0.01, 0.05))
+    draw_all([run], [make_yardsticks(17, noise=0.01)], tmp_path / "figures")
+    assert [rows["test_noise"].tolist() for rows in curves] == [[0.01]]
+    assert [row["test_noise"] for row in points] == [0.01]
+    assert dots[0][2].mean() == pytest.approx(points[0]["mean"])
+    assert len(dots) == 1 + 4  # the yardsticks too have errors at this level
+
+
 def test_an_unknown_suffix_is_refused(make_run, tmp_path):
     with pytest.raises(ValueError, match=r"must end in \.svg or \.png"):
         draw_training_curves([make_run()], tmp_path / "figure.pdf")

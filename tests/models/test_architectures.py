@@ -11,7 +11,7 @@ from jaxtyping import TypeCheckError
 from model_variants import NAMES, SMALL, VARIANTS, band_limited, dimension, grid, points, relative_error
 
 from models.build import build
-from models.resampling import downsampled_sizes
+from models.grid_sizes import downsampled_sizes
 from models.settings import ARCHITECTURES, resolve
 
 

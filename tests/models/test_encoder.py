@@ -6,6 +6,7 @@ import pytest
 import torch
 from model_variants import ATTENTIONS, LAYER_NORMS, grid
 
+from models.attention import galerkin
 from models.build import build
 from models.encoder import Encoder, EncoderLayer
 
@@ -93,6 +94,22 @@ def test_layer_is_the_naive_one(attention, scheme, dim, heads):
     y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), torch.rand(N, dim, dtype=torch.float64)
     expected = torch.stack([naive(layer, sample, x, attention, scheme) for sample in y])
     torch.testing.assert_close(layer(y, x), expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("heads", [1, HEADS])
+@pytest.mark.parametrize("scheme", LAYER_NORMS)
+def test_dropout_acts_on_the_matrix_of_the_attention(scheme, heads):
+    layer = scrambled(layer_norm=scheme, num_heads=heads, attention_dropout=0.5).train()
+    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), torch.rand(N, 1, dtype=torch.float64)
+    torch.manual_seed(3)
+    result = layer(y, x)
+    torch.manual_seed(3)
+    q, k, v = (layer._located(layer._features(y, index), x).transpose(1, 2) for index in range(3))
+    z = layer.output(galerkin(q, k, v, dropout=0.5).transpose(1, 2).flatten(2))
+    sums = layer.attention_norm(y + z)
+    expected = layer.feedforward_norm(sums + feedforward(layer, sums))
+    torch.testing.assert_close(result, expected, rtol=1e-11, atol=1e-11)
+    assert not torch.allclose(layer.eval()(y, x), expected)
 
 
 @pytest.mark.parametrize("heads", [1, HEADS])

@@ -8,7 +8,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from models.resampling import DownSampler, UpSampler, downsampled_sizes, interpolate, upsampled_size
+from models.grid_sizes import downsampled_sizes, suitable_factor, upsampled_size
+from models.resampling import DownSampler, UpSampler, interpolate
 
 SIZES = [
     (141, 0.555, 78, 43),
@@ -24,6 +25,7 @@ def test_sizes_of_the_paper(n, factor, middle, coarse):
     assert downsampled_sizes(n, factor) == (middle, coarse)
     # No smaller multiple of 0.005 leads there.
     assert downsampled_sizes(n, factor - 0.005)[1] < coarse
+    assert suitable_factor(n, coarse) == factor
 
 
 def test_sizes_on_the_way_up():
@@ -35,6 +37,10 @@ def test_a_product_that_is_whole_is_not_rounded_down():
     assert math.floor(100 * 0.29) == 28  # in floating point
     assert downsampled_sizes(100, 0.29) == (29, 8)
     assert downsampled_sizes(7, 1.0) == (7, 7)
+
+
+def test_no_factor_leads_to_more_points_than_there_are():
+    assert suitable_factor(7, 8) is None
 
 
 def test_too_few_points_are_left():

@@ -17,7 +17,7 @@ from training_fixtures import (
 from models.settings import ARCHITECTURES
 from training import checkpoints
 from training.errors import TrainingError
-from training.evaluation import evaluate, shown_samples
+from training.evaluation import Condition, evaluate, shown_samples
 from training.fit import HISTORY_COLUMNS
 
 ON_THE_SQUARE = {
@@ -162,21 +162,28 @@ def test_a_damaged_checkpoint_is_one_line(tmp_path):
         checkpoints.load(tmp_path / "absent.pt")
 
 
+def on_each(test):
+    """Samples on several grids, as conditions without noise."""
+    return [(Condition(points), samples) for points, samples in test.items()]
+
+
 def test_evaluation_keeps_every_sample_and_marks_a_diverged_run(tmp_path):
     test = {points: smooth_samples(6, points, seed=2) for points in (64, 128)}
     trainer = small_trainer(tmp_path, epochs=20)
     trainer.fit()
     shown = shown_samples(6, seed=1)
-    errors, kept = evaluate(trainer.operator, test, torch.device("cpu"), shown)
-    assert list(errors.columns) == ["resolution", "sample", "relative_l2", "relative_h1"]
+    errors, kept = evaluate(trainer.operator, on_each(test), torch.device("cpu"), shown)
+    conditions = ["resolution", "noise", "realisation", "sample"]
+    assert list(errors.columns) == [*conditions, "relative_l2", "relative_h1"]
+    assert not errors[["noise", "realisation"]].any(axis=None)
     assert len(errors) == 12
     assert errors["relative_l2"].between(1e-6, 1).all()
     paired = errors.pivot(index="sample", columns="resolution", values="relative_l2")
     assert ((paired[64] - paired[128]).abs() < 0.1 * paired[64]).mean() > 0.5  # the same functions
     assert kept["prediction_128"].shape == (4, 128)
-    diverged, kept = evaluate(None, test, torch.device("cpu"), shown)
+    diverged, kept = evaluate(None, on_each(test), torch.device("cpu"), shown)
     assert diverged["relative_l2"].isna().all()
-    assert (diverged[["resolution", "sample"]] == errors[["resolution", "sample"]]).all(axis=None)
+    assert (diverged[conditions] == errors[conditions]).all(axis=None)
 
 
 def test_evaluation_on_the_square_follows_to_another_grid(tmp_path):
@@ -184,8 +191,8 @@ def test_evaluation_on_the_square_follows_to_another_grid(tmp_path):
     trainer.fit()
     test = {points: rough_samples(5, points, seed=2) for points in (13, 25)}
     shown = shown_samples(5, seed=1)
-    errors, kept = evaluate(trainer.operator, test, torch.device("cpu"), shown)
+    errors, kept = evaluate(trainer.operator, on_each(test), torch.device("cpu"), shown)
     assert errors.groupby("resolution")["relative_l2"].mean().between(1e-3, 0.8).all()
     assert kept["prediction_25"].shape == (4, 25, 25)
-    again, _ = evaluate(trainer.operator, {25: test[25]}, torch.device("cpu"), shown)
+    again, _ = evaluate(trainer.operator, on_each({25: test[25]}), torch.device("cpu"), shown)
     assert again["relative_l2"].tolist() == errors.loc[errors["resolution"] == 25, "relative_l2"].tolist()

@@ -40,6 +40,7 @@ def test_a_run_is_trained_saved_and_evaluated_in_physical_units(card, tmp_path):
     run = {
         "architecture": "fno2d",
         "settings": SMALL_FNO_2D,
+        "grids": "stored",
         "training": settings.model_dump(mode="json"),
         "samples": {split: COUNTS[split] for split in ("train", "validation")},
     }
@@ -50,7 +51,13 @@ def test_a_run_is_trained_saved_and_evaluated_in_physical_units(card, tmp_path):
     np.testing.assert_allclose(mean, train.targets.mean(axis=0), rtol=1e-5, atol=1e-9)
     np.testing.assert_allclose(deviation, train.targets.std(axis=0) + 1e-5, rtol=1e-4)
 
-    description = {"training": {"test_samples": COUNTS["test"]}, "test_resolutions": [17, 33]}
+    description = {
+        "training": {f"{split}_samples": count for split, count in COUNTS.items()},
+        "test_resolutions": [17, 33],
+        "test_noise": [0.0],
+        "noise_realisations": 1,
+        "grids": "stored",
+    }
     evaluate_run(card, tmp_path, description, threads=1, gpus=0)
     errors = pandas.read_csv(tmp_path / "errors.csv")
     assert errors.groupby("resolution").size().to_dict() == {17: 3, 33: 3}

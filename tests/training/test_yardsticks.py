@@ -3,6 +3,8 @@
 import numpy as np
 from training_fixtures import rough_samples, smooth_samples
 
+from training.evaluation import Condition
+from training.ridge import RidgeRegression
 from training.yardsticks import LABELS, yardsticks
 
 
@@ -18,8 +20,10 @@ class ExactTask:
 
 def test_every_yardstick_has_a_row_per_sample_and_a_cost():
     train, test = smooth_samples(8), smooth_samples(4, seed=1)
-    errors, costs = yardsticks(train, test, ExactTask())
-    assert set(errors["yardstick"]) == set(costs) == set(LABELS) - {"constant_coefficient"}
+    errors, costs = yardsticks(train, [(Condition(64), test)], ExactTask())
+    assert (
+        set(errors["yardstick"]) == set(costs) == set(LABELS) - {"constant_coefficient", "ridge_regression"}
+    )
     assert (errors.groupby("yardstick").size() == 4).all()
     assert all(cost["seconds_per_sample"] > 0 and cost["label"] for cost in costs.values())
 
@@ -42,8 +46,8 @@ def test_a_coefficient_is_no_answer_itself():
             return 4 * values
 
     train, test = rough_samples(8), rough_samples(4, seed=1)
-    errors, costs = yardsticks(train, test, CoefficientTask())
-    assert set(costs) == set(LABELS) - {"identity"}
+    errors, costs = yardsticks(train, [(Condition(13), test)], CoefficientTask())
+    assert set(costs) == set(LABELS) - {"identity", "ridge_regression"}
     measured = errors.loc[errors["yardstick"] == "constant_coefficient", "relative_l2"]
     squares = [
         np.sum(test.grid.weights * values**2, axis=(1, 2))
@@ -51,3 +55,53 @@ def test_a_coefficient_is_no_answer_itself():
     ]
     expected = np.sqrt(squares[0] / squares[1])
     np.testing.assert_allclose(measured, expected, rtol=1e-12)
+
+
+def test_where_no_classical_answer_is_known_a_linear_operator_is_fitted():
+    train, tests = rough_samples(24), [rough_samples(4, seed=seed) for seed in (1, 2)]
+    conditions = [(Condition(13, 0.1, realisation), one) for realisation, one in enumerate(tests)]
+    errors, costs = yardsticks(train, conditions, object())
+    assert set(costs) == set(errors["yardstick"]) == {"mean_predictor", "ridge_regression"}
+    assert errors.groupby(["yardstick", "noise", "realisation"]).size().tolist() == [4] * 4
+    expected = relative_errors(RidgeRegression(train.inputs, train.targets)(tests[1].inputs), tests[1])
+    here = (errors["yardstick"] == "ridge_regression") & (errors["realisation"] == 1)
+    np.testing.assert_allclose(errors[here]["relative_l2"], expected, rtol=1e-12)
+
+
+def relative_errors(prediction, samples):
+    weights = samples.target_grid.weights
+    squares = [np.sum(weights * v**2, axis=(1, 2)) for v in (prediction - samples.targets, samples.targets)]
+    return np.sqrt(squares[0] / squares[1])
+
+
+def linear_pairs(count, noise, seed=0):
+    """Functions of 40 points and their image under a fixed linear map to 9, with noise on the former."""
+    rng = np.random.default_rng(0)
+    spread, map = np.exp(rng.normal(size=40)), rng.normal(size=(40, 9))
+    rng = np.random.default_rng([1, seed])
+    inputs = rng.normal(size=(count, 40)) * spread
+    targets = (inputs @ map).reshape(count, 3, 3)
+    return inputs + noise * spread * rng.normal(size=inputs.shape), targets
+
+
+def test_ridge_regression_finds_a_linear_operator():
+    fit = RidgeRegression(*linear_pairs(200, noise=0.0))
+    inputs, targets = linear_pairs(20, noise=0.0, seed=1)
+    inside = (targets > fit.fit.range[0]) & (targets < fit.fit.range[1])
+    np.testing.assert_allclose(fit(inputs)[inside], targets[inside], atol=1e-6 * np.abs(targets).max())
+
+
+def test_the_penalty_grows_with_the_noise_and_helps():
+    clean, noisy = (RidgeRegression(*linear_pairs(60, noise=noise)) for noise in (0.0, 2.0))
+    assert noisy.penalty > 1e3 * clean.penalty
+    inputs, targets = linear_pairs(200, noise=2.0, seed=1)
+    chosen, least = (
+        np.sum((fitted - targets) ** 2) for fitted in (noisy(inputs), noisy.fit.predict(inputs, 1e-10))
+    )
+    assert chosen < 0.8 * least
+
+
+def test_a_point_where_nothing_varies_is_no_division_by_zero():
+    inputs, targets = linear_pairs(30, noise=0.1)
+    inputs[:, 7] = 0
+    assert np.isfinite(RidgeRegression(inputs, targets)(inputs)).all()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from figures.reported import TABLE_8, printed_rows
 from workflow.configuration import (
     ConfigurationError,
     load_configuration,
@@ -37,7 +38,8 @@ def test_the_papers_setting_is_what_the_paper_says():
     configuration = load_configuration(merged(DEFAULT, overlay))
     experiment, dataset = configuration.experiments["burgers"], configuration.datasets["burgers"]
     assert experiment.resolutions == [512, 2048, 8192]
-    assert experiment.seeds == [1127802]
+    assert 1127802 in experiment.seeds
+    assert len(experiment.seeds) >= 3
     assert (dataset.samples.train, dataset.samples.test) == (1848, 100)
     assert experiment.samples.train == 1024
     assert experiment.training.epochs == 100
@@ -64,6 +66,8 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
             if model.architecture == "fno2d":
                 assert (training.gradient_weight, training.learning_rate) == (0, 1e-3)
                 continue
+            if settings["attention"] == "none":
+                continue  # not the paper's
             assert int(int(n_f * settings["downsampling_factor"]) * settings["downsampling_factor"]) == n_c
             half = settings["attention"] in ("fourier", "softmax")
             assert training.learning_rate == (5e-4 if half else 1e-3)
@@ -147,7 +151,7 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
             "solved_on_each_grid",
         ),
         (
-            {"datasets": {"darcy_cao_inverse": {"coarse": [37, 71]}}},
+            {"datasets": {"darcy_cao_inverse": {"coarse": [15, 37, 71]}}},
             "datasets.darcy_cao_inverse: 37 nodes are not nested in 141: 140 intervals, 36",
         ),
         (
@@ -177,17 +181,17 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
         (
             {"experiments": {"burgers": {"dataset": "lorenz63_y"}}},
             "experiments.burgers.dataset: 'lorenz63_y' solves equation lorenz63; models train on burgers, "
-            "darcy so far",
+            "darcy, darcy_inverse so far",
         ),
         (
-            {"experiments": {"darcy": {"models": ["fno"]}}},
+            {"experiments": {"darcy": {"models": ["fno"], "shown": None}}},
             "experiments.darcy.models: 'fno' (fno1d) maps functions of 1 variable(s); those of dataset "
             "'darcy_cao' have 2",
         ),
         (
             {
                 "models": {"coarse": {"label": "C", "architecture": "transformer2d_coarse"}},
-                "experiments": {"darcy": {"models": ["coarse"]}},
+                "experiments": {"darcy": {"models": ["coarse"], "shown": None}},
             },
             "experiments.darcy.models: 'coarse' (transformer2d_coarse) gives functions on a coarser grid "
             "than its input; those of dataset 'darcy_cao' are on one grid",
@@ -206,7 +210,7 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
             "'burgers' are on another grid",
         ),
         (
-            {"models": {"galerkin": {"training": {"boundary": "zero"}}}},
+            {"models": {"fno": {"training": {"boundary": "zero"}}}},
             "experiments.burgers: boundary 'zero' is for functions on nodes of a square",
         ),
         (
@@ -233,7 +237,7 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
             "models.galerkin.training.epoch: unknown key 'epoch'; did you mean 'epochs'?",
         ),
         (
-            {"experiments": {"burgers": {"models": ["galerkn"]}}},
+            {"experiments": {"burgers": {"models": ["galerkn"], "shown": None}}},
             "experiments.burgers.models: unknown model 'galerkn'; did you mean 'galerkin'? accepted: ",
         ),
         (
@@ -242,7 +246,7 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
         ),
         (
             {"experiments": {"burgers": {"resolutions": [1024]}}},
-            "experiments.burgers: resolution 1024 is not stored; dataset 'burgers' has 512, 2048, 8192",
+            "experiments.burgers: resolution 1024 is not stored; dataset 'burgers' has 128, 512, 2048, 8192",
         ),
         (
             {"experiments": {"burgers": {"samples": {"test": 101}}}},
@@ -250,12 +254,25 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
         ),
         (
             {"experiments": {"burgers": {"training": {"batch_size": 2000}}}},
-            "experiments.burgers: batch_size 2000 is more than the 512 training samples",
+            "experiments.burgers: batch_size 2000 is more than the 256 training samples",
         ),
         (
             {"experiments": {"burgers": {"training_at": {512: {"batchsize": 4}}}}},
             "experiments.burgers.training_at.512.batchsize: unknown key 'batchsize'; did you mean 'bat",
         ),
+        (
+            {"experiments": {"burgers": {"shown": "galerkn"}}},
+            "experiments.burgers.shown: unknown model 'galerkn'; did you mean 'galerkin'? accepted: fno, ",
+        ),
+        (
+            {"experiments": {"burgers": {"shows": {"cao2020": ["table2a"]}}}},
+            "experiments.burgers.shows: unknown paper 'cao2020'; did you mean 'cao2021'? accepted: cao2021",
+        ),
+        (
+            {"experiments": {"burgers": {"shows": {"cao2021": ["figure99"]}}}},
+            "experiments.burgers.shows.cao2021: unknown item 'figure99'; did you mean 'figure9'? accepted: ",
+        ),
+        ({"cost": {"points": 8}}, "cost.points: input should be greater than or equal to 32, got 8"),
         ({"name": "My results"}, "name: string should match pattern"),
         ({"experimens": {}}, "experimens: unknown key 'experimens'; did you mean 'experiments'?"),
     ],
@@ -264,6 +281,31 @@ def test_bad_configuration_is_one_readable_line(change, message):
     with pytest.raises(ConfigurationError, match=re.escape(message)) as caught:
         load_configuration(merged(DEFAULT, change))
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_the_papers_ablation_has_the_rows_of_its_table():
+    overlay = yaml.safe_load((ROOT / "config/cao2021.yaml").read_text())
+    configuration = load_configuration(merged(DEFAULT, overlay))
+    experiment = configuration.experiments["burgers_ablation"]
+    assert experiment.resolutions == [512, 2048, 8192]
+    found = []
+    for key in experiment.models:
+        for n in experiment.resolutions:
+            settings = model_settings(configuration.models[key], n).model_dump()
+            training = training_settings(experiment, configuration.models[key], n)
+            assert (training.epochs, training.batch_size) == (100, 4 if n == 8192 else 8)
+            assert training.record_test_error
+            assert settings["feedforward_dropout"] == (0.05 if settings["layer_norm"] == "regular" else 0)
+            row = TABLE_8.row({**settings, "architecture": "transformer1d", "resolution": n})
+            found.append((float(row["printed"]), n))
+    assert found == [(float(row["printed"]), int(row["resolution"])) for row in printed_rows(TABLE_8.file)]
+
+
+def test_figure_8_has_ten_seeds():
+    overlay = yaml.safe_load((ROOT / "config/cao2021.yaml").read_text())
+    experiments = load_configuration(merged(DEFAULT, overlay)).experiments
+    for name in ("burgers_seeds", "darcy_seeds"):
+        assert len(set(experiments[name].seeds)) == 10
 
 
 def test_an_overlay_drops_a_dataset_with_null():

@@ -63,9 +63,11 @@ def treatments(basis: np.ndarray, v: np.ndarray) -> dict[str, tuple[np.ndarray, 
 def layer_normed(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
     """Q, and K and V normalised as in the Galerkin transformer (eq. 6), with initial scale and shift."""
     normalise = ProjectionNorm(1, 1, q.shape[1], LAYER_NORM_EPSILON).double()
-    heads = [torch.from_numpy(matrix)[None, :, None] for matrix in (q, k, v)]
     with torch.no_grad():
-        return tuple(head[0, :, 0].numpy() for head in normalise(heads))
+        return tuple(
+            normalise(torch.from_numpy(matrix)[None, :, None], index)[0, :, 0].numpy()
+            for index, matrix in enumerate((q, k, v))
+        )
 
 
 def quasi_optimality(points: list[int], seed: int) -> pandas.DataFrame:

@@ -1,4 +1,4 @@
-# Errors of every test sample at every stored resolution, for trained models and for the yardsticks.
+# Errors of every test sample at every resolution and level of noise, for trained models and for the yardsticks.
 
 
 rule evaluate:
@@ -44,6 +44,8 @@ rule yardsticks:
         runtime=60,
     params:
         samples=lambda wildcards: plan.sample_counts(wildcards.experiment),
+        noise=lambda wildcards: plan.experiment(wildcards.experiment).training.noise,
+        realisations=lambda wildcards: plan.experiment(wildcards.experiment).noise_realisations,
         code=lambda wildcards: code_digest(
             "training.yardsticks", task_module(plan.dataset_of(wildcards.experiment).settings.equation)
         ),

@@ -1,5 +1,6 @@
 # From result files to the tables, figures and the page of an experiment.
 
+REPORTED = sorted(map(str, Path(workflow.basedir).glob("figures/reported/*.csv")))
 FIGURES = ["training_curves", "samples", "resolution_curves", "cost_scatter", "error_distributions"]
 EXPERIMENT = f"{plan.results}/{{experiment}}"
 
@@ -16,7 +17,7 @@ rule compare:
             for folder in plan.yardstick_folders(wildcards.experiment)
             for file in ("errors.csv", "cost.json")
         ],
-        reported=f"{workflow.basedir}/figures/reported/cao2021_table2a.csv",
+        reported=REPORTED,
     output:
         comparison=f"{EXPERIMENT}/comparison.csv",
         tables=[f"{EXPERIMENT}/table.{suffix}" for suffix in ("csv", "tex", "html")],
@@ -72,6 +73,7 @@ rule report:
         title=lambda wildcards: plan.experiment(wildcards.experiment).title,
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         facts=lambda wildcards: plan.caption_facts(wildcards.experiment),
+        paper_page=lambda wildcards: paper.link(wildcards.experiment),
         code=code_digest("figures.report", "workflow.provenance"),
     script:
         "../scripts/report.py"

@@ -1,4 +1,4 @@
-"""Evaluate one trained model at every stored resolution."""
+"""Evaluate one trained model on every resolution and level of noise asked for."""
 
 from pathlib import Path
 

@@ -1,0 +1,56 @@
+"""Runs in words: what was run, and how that differs from the paper's setting."""
+
+from figures.reported import PaperTable, differences
+from figures.results import Run
+from figures.table import duration
+
+
+def summarise(runs: list[Run]) -> str:
+    """What was run, in a few sentences."""
+    models = len({run.model for run in runs})
+    seeds = len({run.seed for run in runs})
+    resolutions = sorted({run.resolution for run in runs})
+    lost = sum(run.diverged for run in runs)
+    ended = f"of which {lost} diverged" if lost else "all of which finished"
+    return (
+        f"{_count(models, 'model')} trained on {_names(resolutions)} grid points with "
+        f"{_count(seeds, 'seed')} each: {_count(len(runs), 'run')}, {ended}. "
+        f"Training used {_range(runs, 'train_samples')} samples, {_range(runs, 'validation_samples')} more "
+        f"to choose the checkpoint, {_range(runs, 'epochs')} epochs and batches of "
+        f"{_range(runs, 'batch_size')}{_noise(runs)}; "
+        f"errors are measured on {_range(runs, 'test_samples')} test samples that training never saw. "
+        f"It took {duration(sum(run.cost['train_seconds'] for run in runs))} in all on "
+        f"{_names(sorted({_machine(run) for run in runs}))}."
+    )
+
+
+def differences_from_paper(runs: list[Run], table: PaperTable | None = None) -> list[str]:
+    """What differs from the setting of a table, once each, in the order met; parameters by model."""
+    told: dict[str, None] = {}
+    for run in runs:
+        for words in differences(run.facts, run.cost, table):
+            told[f"{run.label}: {words}" if "parameters" in words else words] = None
+    return list(told)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def _names(values: list) -> str:
+    return " and ".join(filter(None, [", ".join(map(str, values[:-1])), str(values[-1])]))
+
+
+def _range(runs: list[Run], name: str) -> str:
+    values = sorted({run.facts["training"][name] for run in runs if name in run.facts["training"]})
+    return _names([f"{value:,}" for value in values]) if values else "an unrecorded number of"
+
+
+def _noise(runs: list[Run]) -> str:
+    levels = sorted({run.facts["training"].get("noise", 0.0) for run in runs})
+    return f", noise {_names([f'{level:g}' for level in levels])} on the inputs" if any(levels) else ""
+
+
+def _machine(run: Run) -> str:
+    threads = run.cost.get("threads")
+    return str(run.cost["device"]) + (f" ({_count(threads, 'thread')})" if threads else "")

@@ -1,0 +1,83 @@
+"""The inverse problem as training reads it: noise on the measurement, and the grids of input and target."""
+
+import numpy as np
+import pytest
+from dataset_fixtures import make_dataset, small
+
+from datasets.errors import DatasetError
+from datasets.loading import load_arrays, load_samples, read_card, training_noise
+from datasets.noise import add_noise
+from datasets.tasks import build_task
+
+FINE, COARSE, TRAIN = 13, 5, 3  # of dataset_fixtures
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory):
+    return make_dataset(tmp_path_factory.mktemp("inverse"), small("darcy_inverse"))
+
+
+def load(card, split="train", count=2, level=0.0, **options):
+    return load_samples(card, FINE, split, count, noise=training_noise(card, FINE, TRAIN, level), **options)
+
+
+def test_the_coefficient_is_stored_on_both_grids(card):
+    fine, coarse = (load_arrays(card, f"n{n}", "test")["coefficient"] for n in (FINE, COARSE))
+    task = build_task(small("darcy_inverse"))
+    finest = task.draw.coefficient(task.draw.fields([("test", 0), ("test", 1)]), 25, "nodes")
+    for i, j in ((0, 0), (3, 11), (11, 2)):
+        np.testing.assert_allclose(
+            fine[:, i, j], finest[:, 2 * i : 2 * i + 2, 2 * j : 2 * j + 2].mean((1, 2)), rtol=1e-6
+        )
+    np.testing.assert_allclose(fine[:, -1, -1], finest[:, -1, -1])
+    np.testing.assert_allclose(coarse[:, 1, 2], fine[:, 3:6, 6:9].mean((1, 2)), rtol=1e-6)
+
+
+def test_each_choice_of_grids_has_input_and_target_where_it_says(card):
+    stored, fine, coarse = (load(card, grids=grids) for grids in ("stored", "fine", "coarse"))
+    assert (stored.grid.points, stored.target_grid.points) == (FINE, COARSE)
+    assert (fine.grid.points, fine.target_grid.points) == (FINE, FINE)
+    assert (coarse.grid.points, coarse.target_grid.points) == (COARSE, COARSE)
+    for samples in (stored, fine, coarse):
+        assert samples.inputs.shape == (2, *[samples.grid.points] * 2)
+        assert samples.targets.shape == (2, *[samples.target_grid.points] * 2)
+    np.testing.assert_array_equal(fine.inputs, stored.inputs)
+    np.testing.assert_array_equal(coarse.targets, stored.targets)
+    np.testing.assert_array_equal(fine.targets, load_arrays(card, f"n{FINE}", "train", 2)["coefficient"])
+
+
+def test_the_coarse_pressure_is_what_was_measured_at_every_third_node(card):
+    fine, coarse = (load(card, "test", level=0.1, grids=grids) for grids in ("fine", "coarse"))
+    np.testing.assert_array_equal(coarse.inputs, fine.inputs[:, ::3, ::3])
+    np.testing.assert_array_equal(coarse.grid.coordinates, fine.grid.coordinates[::3])
+
+
+def test_noise_is_in_units_of_the_training_samples_in_use(card):
+    pressure = load_arrays(card, f"n{FINE}", "train")["pressure"].astype(np.float64)
+    for count in (2, 3):
+        noise = training_noise(card, FINE, count, 0.1)
+        np.testing.assert_allclose(noise.deviation, pressure[:count].std(0), rtol=1e-6)
+    clean, noisy = load(card, "test"), load(card, "test", level=0.1)
+    seed = read_card(card)["seed"]
+    expected = add_noise(clean.inputs, 0.1, noise.deviation, seed, "test", range(2))
+    np.testing.assert_array_equal(noisy.inputs, expected)
+    assert np.abs(noisy.inputs - clean.inputs).max() > 0
+    np.testing.assert_array_equal(noisy.targets, clean.targets)
+
+
+def test_no_level_is_no_noise(card):
+    assert training_noise(card, FINE, TRAIN, 0.0) is None
+    stored = load_arrays(card, f"n{FINE}", "train", 2)["pressure"]
+    np.testing.assert_array_equal(load(card).inputs, stored)
+
+
+def test_the_noise_of_a_split_is_never_that_of_another(card):
+    clean, noisy = ([load(card, s, 1, level).inputs[0] for s in ("train", "test")] for level in (0, 0.1))
+    train, test = (loud - quiet for loud, quiet in zip(noisy, clean, strict=True))
+    inside = (slice(1, -1), slice(1, -1))
+    assert not np.isclose(train[inside], test[inside], rtol=1e-3).any()
+
+
+def test_a_coarse_grid_is_no_grid_of_inputs(card):
+    with pytest.raises(DatasetError, match=rf"is not stored at {COARSE} points; it has \[{FINE}\]"):
+        load_samples(card, COARSE, "train", 1)

@@ -1,0 +1,96 @@
+"""Every item of the paper has its makings, and the page says what was run."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from figures.cao2021.items import ITEMS
+from figures.cao2021.page import Made, write_paper_page
+from figures.cao2021.sizes import write_sizes
+from figures.cao2021.step_costs import write_step_costs
+from figures.samples import draw_samples
+
+CAPTIONS = Path(__file__).parents[2] / "workflow/report/captions.yaml"
+TABLES = ["table1", "table2a", "table2b", "table3", "table5", "table6", "table8"]
+FIGURES = ["figure8a", "figure8b", "figure9", "figure10", "figure11", "figure12", "figure13"]
+
+
+def test_the_items_are_those_of_the_paper_in_its_order():
+    assert list(ITEMS) == TABLES + FIGURES
+    for name, item in ITEMS.items():
+        assert item.title.lower().replace(" ", "").startswith(f"{name}.")
+
+
+@pytest.mark.parametrize("name", [*TABLES, "figure9", "figure10"])
+def test_an_item_can_be_loaded(name):
+    assert callable(ITEMS[name].load())
+
+
+def test_items_from_no_experiment_are_not_for_experiments_to_show():
+    assert [name for name, item in ITEMS.items() if not item.shown_by_experiments] == ["table1", "table5"]
+    assert set(ITEMS["table5"].of) <= set(ITEMS)
+
+
+def test_every_item_has_a_caption_that_can_be_filled():
+    captions = yaml.safe_load(CAPTIONS.read_text())["cao2021"]
+    assert set(captions) == set(ITEMS)
+    facts = {"shown": "Galerkin", "seeds": "10 seeds", "input": "coefficient", "target": "pressure"}
+    assert not any("{" in caption.format(**facts) for caption in captions.values())
+
+
+@pytest.fixture
+def page(make_run, tmp_path):
+    """A page of three items."""
+    run = make_run(label="Galerkin <new>", setting={"epochs": 40})
+    lost = make_run("lost", label="FNO", architecture="fno1d", attention=None, diverged_epoch=3)
+    case = {
+        "contraction": "linear", "points": 64, "batch_size": 4, "peak_bytes": 1e9, "flop": 2e11,
+        "seconds": 0.25, "allocated_bytes": 3e9, "rounds": 3, "device": "one core",
+    }  # fmt: skip
+    rows = [{"scope": "encoder", "attention": one, **case} for one in ("galerkin", "softmax")]
+    costs = tmp_path / "cost.csv"
+    pd.DataFrame(rows).to_csv(costs, index=False)
+    write_step_costs(costs, [tmp_path / "table1.html"])
+    write_sizes([[run, lost]], [tmp_path / "table5.html"])
+    draw_samples(run, tmp_path / "figure9.svg")
+    reports = [("Burgers & co", "burgers/report.html")]
+    write_paper_page(
+        tmp_path / "cao2021.html",
+        made={
+            "table1": Made(tmp_path / "table1.html", "Costs of a step.", costs=costs),
+            "table5": Made(tmp_path / "table5.html", "Sizes.", runs=[run, lost], reports=reports),
+            "figure9": Made(tmp_path / "figure9.svg", "Four samples.", runs=[run], reports=reports),
+        },
+        command="snakemake --cores 2",
+        provenance={"git revision": "abc1234"},
+    )
+    return (tmp_path / "cao2021.html").read_text()
+
+
+def test_the_page_loads_nothing_and_links_to_the_reports(page):
+    assert set(re.findall(r'(?:src|href)="(?!data:|#)([^"]*)"', page)) == {"burgers/report.html"}
+    assert not re.search(r"@import|url\(|fetch\(|<link|<iframe", page)
+    assert page.count("data:image/svg+xml;base64,") == 1
+    assert page.count("<table") == 2
+
+
+def test_every_item_says_what_was_run_and_how_it_differs(page):
+    for words in (
+        "Table 5. Sizes of the networks", "Galerkin &lt;new&gt;", "Burgers &amp; co", "Four samples.",
+        "2 models trained on 512 grid points", "2 runs, of which 1 diverged", "epochs 40 (paper 100)",
+        "at n = 64, batch 4, no dropout, on one core; the median of 3 timings", "points 64 (paper 8192)",
+        "snakemake --cores 2", "abc1234", "cao2021choose",
+    ):  # fmt: skip
+        assert words in page, words
+    figure = page[page.index('id="figure9"') :]
+    assert "1 model trained on 512 grid points" in figure
+
+
+def test_items_that_are_not_made_are_listed(page):
+    listed = page[page.index("Not made by this configuration") : page.index('id="tables"')]
+    absent = [item.title for name, item in ITEMS.items() if name not in ("table1", "table5", "figure9")]
+    assert all(title in listed.replace("&#39;", "'") for title in absent)
+    assert "Table 5" not in listed

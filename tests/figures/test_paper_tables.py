@@ -1,0 +1,195 @@
+"""The tables of the paper hold what the runs hold, and the paper's numbers where they are comparable."""
+
+import pandas as pd
+import pytest
+
+from figures.cao2021.ablation import write_ablation
+from figures.cao2021.errors import write_burgers, write_darcy, write_inverse
+from figures.cao2021.hours import write_hours
+from figures.cao2021.sizes import write_sizes
+from figures.cao2021.step_costs import write_step_costs
+from figures.comparison import write_comparison
+
+DARCY = {
+    "equation": "darcy", "law": {"sigma": 1.0, "tau": 3.0, "gamma": 2.0}, "push_forward": "level_set",
+    "above": 12.0, "below": 3.0, "finest": 421, "grid": "nodes", "pressure": "restricted",
+}  # fmt: skip
+SIZES_1D = {
+    "num_layers": 4, "width": 96, "num_heads": 1, "decoder_layers": 2, "decoder_width": 48, "modes": 16,
+}  # fmt: skip
+
+
+@pytest.fixture
+def outputs(tmp_path):
+    return [tmp_path / f"item.{suffix}" for suffix in ("csv", "tex", "html")]
+
+
+def printed(outputs):
+    """The CSV as text, and the others checked for balance."""
+    latex, html = (output.read_text() for output in outputs[1:])
+    assert latex.count("{") == latex.count("}")
+    assert latex.replace(r"\$", "").count("$") % 2 == 0
+    rows = [line for line in latex.splitlines() if line.endswith(r"\\") and "multicolumn" not in line]
+    assert len({line.replace(r"\&", "").count("&") for line in rows}) == 1
+    assert html.count("<tr") == html.count("</tr>")
+    assert html.count("<td") == html.count("</td>")
+    return pd.read_csv(outputs[0], dtype=str, keep_default_na=False)
+
+
+def compared(runs, tmp_path, name="comparison"):
+    write_comparison(runs, [], tmp_path / f"{name}.csv")
+    return tmp_path / f"{name}.csv"
+
+
+def test_table_2a_is_in_the_units_of_the_paper(make_run, tmp_path, outputs):
+    runs = [
+        make_run(errors=[1e-3, 2e-3], best_test=(1.4e-3, 98)),
+        make_run("none", attention="none", errors=[2e-3, 2e-3]),
+    ]
+    write_burgers([compared(runs, tmp_path)], [runs], outputs)
+    table = printed(outputs).set_index("label")
+    assert tuple(table.loc["galerkin", ["n512", "n512_best_test", "n512_reported"]]) == (
+        "1.500",
+        "1.400",
+        "1.203",
+    )
+    assert table.loc["none", "n512_reported"] == "—"
+
+
+def test_table_2b_names_both_grids(make_run, tmp_path, outputs):
+    runs = [
+        make_run(
+            resolution=n, errors=[1e-2, 2e-2], architecture="transformer2d", dataset=DARCY,
+            parameters=2_220_829, setting={"batch_size": 4}, settings={"downsampling_factor": factor},
+        )
+        for n, factor in ((141, 0.555), (211, 0.54))
+    ]  # fmt: skip
+    write_darcy([compared(runs, tmp_path)], [runs], outputs)
+    (row,) = printed(outputs).to_dict("records")
+    assert (row["n141"], row["n141_reported"], row["n211_reported"]) == ("1.500", "0.839", "0.844")
+    html = outputs[2].read_text()
+    assert "n = 141 (43)" in html
+    assert "n = 211 (61)" in html
+    assert "error ×10⁻²" in html
+
+
+def test_table_3_has_a_column_for_each_noise_of_each_experiment(make_run, tmp_path, outputs):
+    experiments, comparisons = [], []
+    inverse = {**DARCY, "equation": "darcy_inverse", "resolutions": [141], "coarse": [36]}
+    for noise in (0.0, 0.01, 0.1):
+        runs = [
+            make_run(
+                model, seed=round(100 * noise), architecture="transformer2d_coarse", resolution=141,
+                errors=[1e-2] * 3, dataset=inverse, parameters=2_383_873, layer_norm=norm,
+                setting={"batch_size": 4}, noise=noise, realisations=1,
+            )
+            for model, norm in (("galerkin_regular", "regular"), ("galerkin", "projection"))
+        ]  # fmt: skip
+        experiments.append(runs)
+        comparisons.append(compared(runs, tmp_path, f"noise{noise}"))
+    write_inverse(comparisons, experiments, outputs)
+    table = printed(outputs).set_index("label")
+    columns = ["n141_noise0_reported", "n141_noise0.01_reported", "n141_noise0.1_reported"]
+    assert list(table.loc["galerkin", columns]) == ["1.944", "2.552", "6.689"]
+    assert list(table.loc["galerkin_regular", columns]) == ["2.026", "2.536", "6.659"]
+    assert list(table.loc["galerkin", ["n141_noise0", "n141_noise0.01", "n141_noise0.1"]]) == [
+        "1.000",
+        "1.010",
+        "1.100",
+    ]
+    assert "n = 141 (36), ε = 0.01" in outputs[2].read_text()
+
+
+def test_table_5_tells_where_a_size_differs(make_run, outputs):
+    runs = [
+        make_run(settings=SIZES_1D),
+        make_run("narrow", settings={**SIZES_1D, "width": 48}, parameters=150_000),
+        make_run("none", attention="none", settings=SIZES_1D, parameters=379_393),
+        make_run(
+            "fno", architecture="fno1d", attention=None, parameters=549_569,
+            settings={"num_layers": 4, "width": 64, "modes": 16},
+        ),
+    ]  # fmt: skip
+    write_sizes([runs[:2], runs[2:]], outputs)
+    table = printed(outputs).set_index("model")
+    assert list(table["parameters: Cao 2021"]) == ["523k-530k", "523k-530k", "—", "550k"]
+    assert list(table["parameters: Cao 2021 (note)"]) == ["", "differs", "", ""]
+    assert list(table["encoder: width (note)"]) == ["", "paper 96", "", ""]
+    assert list(table["encoder: width"]) == ["96", "48", "96", "—"]
+    assert table.loc["fno", "decoder: spectral layers"] == "4"
+    assert table.loc["galerkin", "parameters: ours"] == "530,305"
+
+
+def test_table_6_is_the_mean_over_finished_runs(make_run, outputs):
+    runs = [
+        make_run(label="Galerkin", seed=1, seconds=1800),
+        make_run(label="Galerkin", seed=2, seconds=5400),
+        make_run(label="Galerkin", seed=3, seconds=60, diverged_epoch=2),
+        make_run("fno", label="FNO", architecture="fno1d", attention=None, parameters=549_569),
+        make_run("softmax", label="Softmax", attention="softmax", diverged_epoch=3),
+    ]
+    darcy = make_run(
+        "galerkin2d", label="Galerkin", resolution=43, architecture="transformer2d", dataset=DARCY, seconds=36
+    )
+    write_hours([runs, [darcy]], outputs)
+    table = printed(outputs).set_index("model")
+    assert tuple(table.loc["Galerkin"]) == ("1.000", "0.064", "0.010", "—")
+    assert tuple(table.loc["FNO"]) == ("0.050", "—", "—", "—")
+    assert table.loc["Softmax", "Burgers, n = 512: ours"] == "diverged"
+    assert "no such row" in outputs[2].read_text()
+
+
+def test_table_8_has_values_epochs_and_divergences(make_run, outputs):
+    start = {"projection_gain": 1.0, "projection_diagonal": 0.0}
+    lost = make_run(
+        "lost", layer_norm="regular", settings={**start, "attention_dropout": 0.0}, diverged_epoch=30,
+        best_test=(0.2, 28),
+    )  # fmt: skip
+    other = make_run("other", settings={**start, "attention_dropout": 0.1})
+    kept = [make_run(seed=seed, errors=[1e-3, 2e-3], best_test=(1.4e-3, 97), epochs=99) for seed in (1, 2)]
+    write_ablation([[lost, other, *kept]], outputs)
+    rows = printed(outputs).to_dict("records")
+    assert [row["layer norm"] for row in rows] == ["regular norm", "K, V norm", "K, V norm"]
+    assert [(row["η"], row["δ"], row["ζ"]) for row in rows] == [
+        ("1", "0", "0"),
+        ("1", "0", "0.1"),
+        ("0.01", "0.01", "0"),
+    ]
+    ours, best, paper = (f"n = 512: {one}" for one in ("ours", "best epoch on the test samples", "Cao 2021"))
+    assert [row[ours] for row in rows][::2] == ["diverged (epoch 30)", "1.500"]
+    assert rows[2][f"{ours} (note)"].endswith("epoch 99")
+    assert [(row[best], row[f"{best} (note)"]) for row in rows][::2] == [
+        ("200.0", "epoch 28"),
+        ("1.400", "epoch 97"),
+    ]
+    assert [(row[paper], row[f"{paper} (note)"]) for row in rows] == [
+        ("200.4", "epoch 86"),
+        ("—", ""),
+        ("1.203", "epoch 99"),
+    ]
+    assert "Table 8 has no such row" in outputs[2].read_text()
+
+
+@pytest.mark.parametrize(("points", "beside"), [(8192, "275"), (2048, "—")])
+def test_table_1_has_the_papers_numbers_at_the_papers_size_alone(tmp_path, outputs, points, beside):
+    case = {
+        "points": points, "batch_size": 4, "peak_bytes": 1.25e9, "flop": 2e11, "profiler_flop": 2e11,
+        "allocated_bytes": 3e9, "seconds": 0.25, "rounds": 1, "device": "one core",
+    }  # fmt: skip
+    rows = [
+        {"scope": "transformer1d", "attention": attention, "contraction": contraction, **case}
+        for attention, contraction in (
+            ("galerkin", "linear"),
+            ("fourier", "linear"),
+            ("fourier", "quadratic"),
+        )
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "cost.csv", index=False)
+    write_step_costs(tmp_path / "cost.csv", outputs)
+    table = printed(outputs).set_index("attention")
+    galerkin = table.loc["Example 1: Galerkin"]
+    assert list(galerkin[["ours: peak GB", "ours: steps/s", "ours: GFLOP"]]) == ["1.25", "4.00", "200"]
+    assert galerkin["Cao 2021: GFLOP"] == beside
+    assert table.loc["Example 1: Fourier as Q(KᵀV)", "Cao 2021: GFLOP"] == "—"
+    reason = f"points {points} (paper 8192)"
+    assert (reason in outputs[2].read_text()) == (beside == "—")

@@ -1,0 +1,186 @@
+"""Runs on the inverse Darcy problem: noisy inputs on a fine grid, targets on a coarse one."""
+
+import itertools
+
+import numpy as np
+import pandas
+import pytest
+from training_fixtures import SMALL_FNO_2D
+
+import training.run
+from datasets.card import seal
+from datasets.generation import generate_shard
+from datasets.loading import load_samples, training_noise
+from datasets.tasks import build_task, settings_of
+from training import checkpoints
+from training.fit import Trainer
+from training.metrics import relative_l2
+from training.ridge import RidgeRegression
+from training.run import evaluate_run, train_run
+from training.settings import TrainingSettings
+from training.yardsticks import measured_yardsticks
+
+FINE, COARSE = 13, 5
+COUNTS = {"train": 16, "validation": 2, "test": 3}
+TINY = {
+    "width": 12,
+    "num_layers": 1,
+    "num_heads": 2,
+    "feedforward_width": 12,
+    "decoder_width": 8,
+    "downsampling_factor": 0.625,
+    "feedforward_dropout": 0.05,
+}
+ROWS = {
+    "stored": ("transformer2d_coarse", TINY),
+    "fine": ("fno2d", SMALL_FNO_2D),
+    "coarse": ("fno2d", {**SMALL_FNO_2D, "modes": 2}),
+}
+SHAPES = {"stored": (FINE, COARSE), "fine": (FINE, FINE), "coarse": (COARSE, COARSE)}
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inverse")
+    content = {"equation": "darcy_inverse", "finest": 25, "resolutions": [FINE], "coarse": [COARSE]}
+    content |= {"samples": COUNTS, "samples_per_shard": sum(COUNTS.values())}
+    task = build_task(settings_of(content))
+    store, card, receipt = folder / "inverse.zarr", folder / "inverse.json", folder / "receipt.json"
+    generate_shard(task, store, 0, receipt, "0123456789abcdef")
+    seal(task, store, [receipt], card, "0123456789abcdef")
+    return card
+
+
+def train(card, folder, grids="stored", noise=0.1, **training):
+    training = {"epochs": 3, "batch_size": 4, "gradient_weight": 0.0, "normalisation": "pointwise"} | training
+    architecture, settings = ROWS[grids]
+    run = {
+        "architecture": architecture,
+        "settings": settings,
+        "grids": grids,
+        "training": TrainingSettings(noise=noise, **training).model_dump(mode="json"),
+        "samples": COUNTS,
+    }
+    train_run(card, folder, FINE, seed=3, run=run, code_digest="c", threads=1, gpus=0)
+    return checkpoints.load(folder / "checkpoint.pt")["operator"]
+
+
+def evaluated(card, folder, grids="stored", levels=(0.1, 0.0, 0.05), realisations=3):
+    description = {
+        "training": {f"{split}_samples": count for split, count in COUNTS.items()},
+        "test_resolutions": [FINE],
+        "test_noise": list(levels),
+        "noise_realisations": realisations,
+        "grids": grids,
+    }
+    evaluate_run(card, folder, description, threads=1, gpus=0)
+    with np.load(folder / "predictions.npz") as kept:
+        return pandas.read_csv(folder / "errors.csv"), dict(kept)
+
+
+def loaded(card, split, grids="stored", noise=0.1):
+    unit = training_noise(card, FINE, COUNTS["train"], noise)
+    return load_samples(card, FINE, split, COUNTS[split], grids=grids, noise=unit)
+
+
+@pytest.mark.parametrize("grids", ROWS)
+def test_a_run_is_trained_and_evaluated_on_its_grids(card, tmp_path, grids):
+    state = train(card, tmp_path, grids)
+    samples = loaded(card, "train", grids)
+    for side, values in (("input", samples.inputs), ("output", samples.targets)):
+        mean, deviation = (state[f"{side}.{name}"][..., 0] for name in ("mean", "deviation"))
+        np.testing.assert_allclose(mean, values.mean(axis=0), rtol=1e-5, atol=1e-9)
+        np.testing.assert_allclose(deviation, values.std(axis=0) + 1e-5, rtol=1e-4)
+
+    errors, kept = evaluated(card, tmp_path, grids)
+    assert set(errors["resolution"]) == {FINE}
+    assert errors.groupby(["noise", "realisation"]).size().to_dict() == {
+        (0.0, 0): 3, **{(level, one): 3 for level in (0.05, 0.1) for one in range(3)},
+    }  # fmt: skip
+    assert errors["relative_l2"].between(0.01, 2).all()
+    assert np.isfinite(errors["relative_h1"]).all()
+    fine, coarse = SHAPES[grids]
+    keys = {"samples", f"x_{FINE}", f"target_{FINE}"} | ({f"x_target_{FINE}"} if fine != coarse else set())
+    tags = ("", "_noise0.05", "_noise0.1")
+    assert set(kept) == keys | {f"{name}_{FINE}{tag}" for name in ("input", "prediction") for tag in tags}
+    assert kept[f"input_{FINE}_noise0.1"].shape == (3, fine, fine)
+    assert kept[f"prediction_{FINE}"].shape == kept[f"target_{FINE}"].shape == (3, coarse, coarse)
+
+
+def test_every_realisation_is_another_and_a_louder_level_the_same_one_louder(card, tmp_path):
+    train(card, tmp_path)
+    errors, kept = evaluated(card, tmp_path)
+    noisy = errors[errors["noise"] == 0.1]
+    assert noisy["relative_l2"].nunique() == len(noisy) == 9
+    clean, half, full = (kept[f"input_{FINE}{tag}"] for tag in ("", "_noise0.05", "_noise0.1"))
+    np.testing.assert_allclose(full - clean, 2 * (half - clean), rtol=1e-9, atol=1e-16)
+    np.testing.assert_array_equal(full, loaded(card, "test").inputs)  # the first realisation is kept
+    again, _ = evaluated(card, tmp_path, levels=(0.1,), realisations=1)
+    first = noisy[noisy["realisation"] == 0]
+    assert again["relative_l2"].tolist() == first["relative_l2"].tolist()
+
+
+def test_training_validation_and_test_see_their_own_noise_once(card, tmp_path, monkeypatch):
+    seen = {}
+
+    class Spy(Trainer):
+        def __init__(self, operator, train, validation, *rest, test, **options):
+            super().__init__(operator, train, validation, *rest, test=test, **options)
+            assert self.loss.grid.points == COARSE
+            seen.update(train=train, validation=validation, test=test)
+
+    monkeypatch.setattr(training.run, "Trainer", Spy)
+    train(card, tmp_path, record_test_error=True)
+    noises = {}
+    for split, samples in seen.items():
+        np.testing.assert_array_equal(samples.inputs, loaded(card, split).inputs)
+        np.testing.assert_array_equal(samples.targets, loaded(card, split, noise=0.0).targets)
+        noises[split] = (samples.inputs - loaded(card, split, noise=0.0).inputs)[:, 1:-1, 1:-1]
+        assert np.abs(noises[split]).max() > 0
+    for one, other in itertools.combinations(noises.values(), 2):
+        assert not np.isclose(one[:, None], other[None], rtol=1e-4).all(axis=(2, 3)).any()
+    history = pandas.read_csv(tmp_path / "history.csv")
+    assert history["test_relative_l2"].notna().all()
+
+
+def test_a_killed_run_resumes_with_its_noise_and_another_noise_starts_anew(card, tmp_path, monkeypatch):
+    class Killed(BaseException):
+        pass
+
+    def killed(folder, noise):
+        save = Trainer._save
+
+        def save_twice(self):
+            save(self)
+            if len(self.progress.history) == 2:
+                raise Killed
+
+        monkeypatch.setattr(Trainer, "_save", save_twice)
+        with pytest.raises(Killed):
+            train(card, folder, noise=noise)
+        monkeypatch.undo()
+
+    for noise in (0.1, 0.2):
+        train(card, tmp_path / f"calm{noise}", noise=noise)
+        killed(tmp_path / f"killed{noise}", noise=0.1)
+        train(card, tmp_path / f"killed{noise}", noise=noise)
+        calm, resumed = (tmp_path / f"{name}{noise}" for name in ("calm", "killed"))
+        for name in ("checkpoint.pt", "history.csv"):
+            assert (calm / name).read_bytes() == (resumed / name).read_bytes()
+    histories = [(tmp_path / f"calm{noise}" / "history.csv").read_bytes() for noise in (0.1, 0.2)]
+    assert histories[0] != histories[1]
+
+
+def test_yardsticks_have_the_noise_of_training_in_training_and_in_test(card):
+    errors, _ = measured_yardsticks(card, FINE, COUNTS, noise=0.1, realisations=2)
+    assert set(errors["noise"]) == {0.1}
+    rows = errors.set_index(["yardstick", "realisation", "sample"])["relative_l2"]
+    assert rows.groupby("yardstick").size().to_dict() == {"mean_predictor": 6, "ridge_regression": 6}
+    assert (rows["mean_predictor"][0] == rows["mean_predictor"][1]).all()
+    assert (rows["ridge_regression"][0] != rows["ridge_regression"][1]).all()
+    fitted = RidgeRegression(loaded(card, "train").inputs, loaded(card, "train").targets)
+    test = loaded(card, "test")
+    expected = relative_l2(fitted(test.inputs), test.targets, test.target_grid)
+    np.testing.assert_allclose(rows["ridge_regression"][0], expected, rtol=1e-9)
+    clean, _ = measured_yardsticks(card, FINE, COUNTS, noise=0.0, realisations=2)
+    assert set(clean["realisation"]) == {0}

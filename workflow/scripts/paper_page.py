@@ -1,0 +1,23 @@
+"""Write the page of the paper."""
+
+from pathlib import Path
+
+import yaml
+
+from workflow.job import job
+
+with job(snakemake):
+    from figures.cao2021.page import Made, write_paper_page
+    from workflow.provenance import command, provenance
+
+    captions = yaml.safe_load(Path(snakemake.input.captions).read_text(encoding="utf-8"))["cao2021"]
+    facts = snakemake.params.facts
+    write_paper_page(
+        snakemake.output.page,
+        made={
+            item: Made(caption=captions[item].format(**facts[item]), **made)
+            for item, made in snakemake.params.made.items()
+        },
+        command=command(),
+        provenance=provenance(),
+    )
