@@ -22,8 +22,8 @@ import torch
 from torch import Tensor, nn
 
 from datasets.files import write_arrays
-from datasets.layout import grid_from_facts, group_name
-from datasets.loading import load_arrays, read_card
+from datasets.layout import group_name
+from datasets.loading import load_arrays, load_samples, read_card
 from models.build import build
 from models.settings import ARCHITECTURES, CoarseEncoderSettings
 from solvers.darcy_eigenfunctions import (
@@ -48,7 +48,7 @@ NEGLIGIBLE = 1e-6  # of a layer's largest column: a smaller one is rounding, and
 
 
 def write_latent_basis(
-    card: Path, folder: Path, *, resolution: int, seed: int, test_samples: int, threads: int
+    card: Path, folder: Path, *, resolution: int, seed: int, test_samples: int, grids: str, threads: int
 ) -> None:
     """Latent functions of the run in `folder` for the first shown test sample: latent_basis.npz.
 
@@ -63,8 +63,8 @@ def write_latent_basis(
     eigenvalues (2), eigenfunctions (2, n_c, n_c), eigenfunction_roughness (2)
                                     of -∇·(a∇·), `solvers.darcy_eigenfunctions`
 
-    `test_samples` is the number that the experiment tests on. Inputs are as stored, without noise. A diverged
-    run has no latent functions: they are NaN.
+    `test_samples` is the number that the experiment tests on, `grids` as in `datasets.loading.load_samples`.
+    The input is without noise. A diverged run has no latent functions: they are NaN.
 
     Raises
     ------
@@ -78,9 +78,9 @@ def write_latent_basis(
             f"{folder}: {checkpoint['architecture']} has no encoder on a coarse grid and no latent basis"
         )
     sample = int(shown_samples(test_samples, read_card(card)["seed"])[0])
-    trained, initial = _latent_of_run(checkpoint, seed, *_input(card, resolution, sample))
+    trained, initial = _latent_of_run(checkpoint, seed, *_input(card, resolution, grids, sample))
     nodes = trained.shape[-1]
-    coefficient = element_means(_coefficient(card, (resolution, nodes), sample), nodes - 1)
+    coefficient = element_means(_coefficient(card, resolution, sample), nodes - 1)
     eigenvalues, functions = eigenfunctions(coefficient, FUNCTIONS)
     layers = sorted({min(layer, len(trained)) for layer in LAYERS})
     bases, shares = zip(*(leading_functions(trained[layer - 1], FUNCTIONS) for layer in layers), strict=True)
@@ -165,22 +165,18 @@ def _latent_of_run(checkpoint: dict, seed: int, u: Tensor, x: Tensor) -> tuple[n
     return latent_functions(operator, u, x), latent_functions(initial, u, x)
 
 
-def _input(card: Path, resolution: int, sample: int) -> tuple[Tensor, Tensor]:
+def _input(card: Path, resolution: int, grids: str, sample: int) -> tuple[Tensor, Tensor]:
     """One test input (1, n, n, 1) and its coordinates (n, n, 2)."""
-    facts = read_card(card)
-    group = group_name(resolution)
-    values = load_arrays(card, group, "test", sample + 1)[facts["inputs"][0]][sample]
-    return function_tensor(values[None]), coordinate_tensor(grid_from_facts(facts["groups"][group]["grid"]))
+    samples = load_samples(card, resolution, "test", sample + 1, grids=grids)
+    return function_tensor(samples.inputs[-1:]), coordinate_tensor(samples.grid)
 
 
-def _coefficient(card: Path, grids: tuple[int, ...], sample: int) -> np.ndarray:
-    """The coefficient of a test sample on the first of these grids that holds it."""
-    groups = read_card(card)["groups"]
-    for points in grids:
-        group = groups.get(group_name(points))
-        if group and COEFFICIENT in group["variables"] and group["grid"]["kind"] == "nodes":
-            return load_arrays(card, group_name(points), "test", sample + 1)[COEFFICIENT][sample].astype(
-                float
-            )
-    tried = " or ".join(map(str, grids))
-    raise TrainingError(f"{card} has no {COEFFICIENT} on {tried} nodes: there is no operator to compare with")
+def _coefficient(card: Path, resolution: int, sample: int) -> np.ndarray:
+    """The coefficient of a test sample on the run's grid of n × n nodes."""
+    group = read_card(card)["groups"][group_name(resolution)]
+    if COEFFICIENT not in group["variables"] or group["grid"]["kind"] != "nodes":
+        raise TrainingError(
+            f"{card} has no {COEFFICIENT} on {resolution} nodes: there are no eigenfunctions to show"
+        )
+    arrays = load_arrays(card, group_name(resolution), "test", sample + 1, [COEFFICIENT])
+    return arrays[COEFFICIENT][sample].astype(float)

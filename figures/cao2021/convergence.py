@@ -21,9 +21,9 @@ from matplotlib.ticker import MaxNLocator
 
 from figures.comparison import grouped, status_of
 from figures.results import Run, read_runs
-from figures.style import MUTED, Appearance, appearances, grid_lines, new_figure, save, title
+from figures.style import MUTED, Appearance, appearances, error_limits, grid_lines, new_figure, save, title
 
-PANELS = {"train_relative_l2": "training samples", "validation_relative_l2": "validation samples"}
+PANELS = {"train_relative_l2": "Training samples", "validation_relative_l2": "Validation samples"}
 
 
 def draw_convergence(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
@@ -37,16 +37,18 @@ def draw_convergence(runs: Iterable[Iterable[str | Path]], output: str | Path) -
     experiments = [read_runs(folders) for folders in runs]
     groups = [group for experiment in experiments for group in grouped(experiment)]
     looks = appearances(run for experiment in experiments for run in experiment)
-    figure, axes = new_figure(len(groups), 2, size=(8.6, 0.4 + 3.4 * len(groups)), sharex="row", sharey="row")
+    figure, axes = new_figure(len(groups), 2, size=(8.6, 0.4 + 3.7 * len(groups)), sharex="row", sharey="row")
     for group, pair in zip(groups, axes, strict=True):
         for (column, words), panel in zip(PANELS.items(), pair, strict=True):
-            panel.set(yscale="log", xlabel="epoch")
-            panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-            grid_lines(panel)
             _draw_seeds(panel, group, column, looks[group[0].model])
-            title(panel, words.capitalize())
+            panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+            panel.set_xlabel("epoch")
+            grid_lines(panel)
+            title(panel, words)
+        errors = [curve for column in PANELS for run in group for curve in _by_epoch(run, column)]
+        error_limits(pair[0], errors, margin=1.2)
         pair[0].set_ylabel("relative L² error")
-        title(pair[0], f"{_heading(group)}\n{PANELS['train_relative_l2'].capitalize()}")
+        title(pair[0], f"{_heading(group)}\n{PANELS['train_relative_l2']}")
         _tell_end(pair[1], group)
     return save(figure, output)
 
@@ -88,16 +90,15 @@ def _by_epoch(run: Run, column: str) -> pd.Series:
 
 
 def _tell_end(panel, group: list[Run]) -> None:
-    """Where the seeds end, and how many did not get there."""
+    """Below the panel: where the seeds end, and how many did not get there."""
     finished = [_by_epoch(run, "validation_relative_l2") for run in group if not run.diverged]
     told = []
     if finished:
         last = np.array([curve.iloc[-1] for curve in finished])
-        told.append(f"last epoch: median {np.median(last):.2e}")
-        if len(last) > 1:
-            told[0] += f",\nrange {last.min():.2e} to {last.max():.2e}"
+        among = f", from {last.min():.2e} to {last.max():.2e}" if len(last) > 1 else ""
+        told.append(f"last epoch: median {np.median(last):.2e}{among}")
     if any(run.diverged for run in group):
         told.append(f"× {status_of(group)}")
     panel.text(
-        0.98, 0.97, "\n".join(told), transform=panel.transAxes, ha="right", va="top", color=MUTED, fontsize=8
+        1, -0.19, "\n".join(told), transform=panel.transAxes, ha="right", va="top", color=MUTED, fontsize=8
     )

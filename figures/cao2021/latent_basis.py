@@ -32,7 +32,7 @@ def draw_latent_basis(latent: str | Path, output: str | Path) -> list[Path]:
     )
     for column, layer in enumerate(found["layers"]):
         words = [
-            f"{100 * share:.0f} % of the variance, roughness {rough:.3g}"
+            f"{100 * share:.1f} % of the variance, roughness {rough:.3g}"
             for share, rough in zip(found["share"][column], found["basis_roughness"][column], strict=True)
         ]
         functions = turned(found["basis"][column], found["basis"][0])

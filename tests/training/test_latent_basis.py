@@ -7,7 +7,7 @@ from training_fixtures import DARCY_LIKE, SMALL_FNO_2D, SMALL_TRANSFORMER_2D, ro
 
 from datasets.card import seal
 from datasets.generation import generate_shard
-from datasets.loading import load_arrays, read_card
+from datasets.loading import load_arrays, load_samples, read_card
 from datasets.tasks import build_task, settings_of
 from models.build import build
 from models.encoder import Encoder
@@ -55,7 +55,7 @@ def save_run(folder, operator, architecture, settings, training):
 
 
 def written(card, folder, resolution=17, **options):
-    options = {"seed": SEED, "test_samples": COUNTS["test"], "threads": 1} | options
+    options = {"seed": SEED, "test_samples": COUNTS["test"], "grids": "stored", "threads": 1} | options
     write_latent_basis(card, folder, resolution=resolution, **options)
     with np.load(folder / "latent_basis.npz") as stored:
         return dict(stored)
@@ -172,15 +172,33 @@ def test_any_encoder_on_a_coarse_grid_will_do(card, tmp_path, architecture):
     assert written(card, tmp_path)["layers"].tolist() == [1, 2]
 
 
-def test_the_inverse_problem_gives_the_coefficient_of_the_coarse_grid(make_card, tmp_path):
+@pytest.mark.parametrize(("grids", "factor", "nodes"), [("stored", 0.73, 17), ("coarse", 0.8, 10)])
+def test_the_inverse_problem_is_given_pressures_and_shows_its_coefficient(
+    make_card, tmp_path, grids, factor, nodes
+):
+    """33 → 24 → 17 points, or from 17 already, 17 → 13 → 10."""
     card = make_card("darcy_inverse", resolutions=[33], coarse=[17])
     settings = {"width": 12, "num_layers": 1, "num_heads": 2, "feedforward_width": 12, "decoder_width": 4}
-    settings |= {"downsampling_factor": 0.73}  # 33 to 24 to 17
-    save_run(tmp_path, build("transformer2d_coarse", settings, seed=1), "transformer2d_coarse", settings, {})
-    stored = written(card, tmp_path, resolution=33)
-    target = load_arrays(card, "n17", "test", COUNTS["test"])["coefficient"][int(stored["sample"])]
-    np.testing.assert_array_equal(stored["coefficient"], element_means(target.astype(float), 16))
-    assert stored["layers"].tolist() == [1]
+    settings |= {"downsampling_factor": factor}
+    operator = build("transformer2d_coarse", settings, seed=1)
+    save_run(tmp_path, operator, "transformer2d_coarse", settings, {})
+    stored = written(card, tmp_path, resolution=33, grids=grids)
+    sample = int(stored["sample"])
+    coefficient = load_arrays(card, "n33", "test", COUNTS["test"])["coefficient"][sample]
+    np.testing.assert_array_equal(stored["coefficient"], element_means(coefficient.astype(float), nodes - 1))
+    pressure = load_samples(card, 33, "test", COUNTS["test"], grids=grids)
+    u, x = function_tensor(pressure.inputs[[sample]]), coordinate_tensor(pressure.grid)
+    np.testing.assert_array_equal(stored["roughness"], [roughness(latent_functions(operator, u, x)[0])])
+
+
+def test_data_without_a_coefficient_are_refused(make_card, tmp_path):
+    """Nor are those on cell centres used: their boundary is no grid line."""
+    card = make_card(
+        "darcy", finest=32, resolutions=[32], grid="cell_centres", pressure="solved_on_each_grid"
+    )
+    save_run(tmp_path, build("transformer2d", SETTINGS, 0), "transformer2d", SETTINGS, {})
+    with pytest.raises(TrainingError, match="has no coefficient on 32 nodes"):
+        written(card, tmp_path, resolution=32)
 
 
 def test_a_model_without_an_encoder_is_refused(card, tmp_path):

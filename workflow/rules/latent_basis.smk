@@ -18,6 +18,7 @@ rule latent_basis:
         runtime=30,
     params:
         test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
+        grids=lambda wildcards: plan.configuration.models[wildcards.model].grids,
         code=code_digest("training.latent_basis"),
     script:
         "../scripts/latent_basis.py"

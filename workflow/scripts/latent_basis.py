@@ -13,5 +13,6 @@ with job(snakemake):
         resolution=int(snakemake.wildcards.resolution),
         seed=int(snakemake.wildcards.seed),
         test_samples=snakemake.params.test_samples,
+        grids=snakemake.params.grids,
         threads=snakemake.threads,
     )
