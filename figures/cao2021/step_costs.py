@@ -56,7 +56,7 @@ def differences(case: dict) -> list[str]:
 def _beside(case: dict, printed: dict[str, str]) -> list[Entry]:
     told = differences(case)
     if case["attention"] == "fourier" and case["contraction"] != "quadratic":
-        told.append("the paper computes the n x n matrix first")
+        told.append("the paper computes the n × n matrix first")
     if told:
         return [Entry(DASH, hint="not comparable: " + "; ".join(told))] * len(PRINTED)
     return [Entry(printed[name]) for name in PRINTED]

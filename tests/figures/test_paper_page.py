@@ -24,7 +24,7 @@ def test_the_items_are_those_of_the_paper_in_its_order():
         assert item.title.lower().replace(" ", "").startswith(f"{name}.")
 
 
-@pytest.mark.parametrize("name", [*TABLES, "figure9", "figure10"])
+@pytest.mark.parametrize("name", ITEMS)
 def test_an_item_can_be_loaded(name):
     assert callable(ITEMS[name].load())
 
