@@ -45,7 +45,8 @@ def write_paper_page(
 def _entry(name: str, one: Made) -> dict:
     """What the template shows of an item."""
     title, item = ITEMS[name].title, ITEMS[name]
-    entry = {"name": name, "number": title.partition(".")[0].split()[-1], "title": title, "caption": one.caption}
+    number = title.partition(".")[0].split()[-1]
+    entry = {"name": name, "number": number, "title": title, "caption": one.caption}
     entry |= {"reports": one.reports, "table": "", "figure": None}
     if name.startswith("table"):
         entry["table"] = present(Path(one.file)).read_text(encoding="utf-8")
