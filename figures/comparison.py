@@ -120,6 +120,7 @@ def _run_facts(group: list[Run], resolution: int, noise: float) -> dict:
         "test_resolution": resolution,
         "trained_noise": first.noise,
         "test_noise": noise,
+        "fine_target": first.facts.get("grids") == "fine",
         "status": status_of(group),
         "diverged_seeds": sum(run.diverged for run in group),
         "best_test_mean": tested and tested.mean,
@@ -180,11 +181,14 @@ def _add_ratio(row: dict) -> None:
 
 
 def _add_standing(rows: list[dict], matrices: list[pd.DataFrame]) -> None:
-    """Mark the best model under each condition and those not resolved from it: `best`, `tied`."""
+    """Mark the best model under each condition and those not resolved from it: `best`, `tied`.
+
+    A model whose target is on a finer grid than the others' does not compete with them.
+    """
     cells: dict[tuple, list[int]] = {}
     conditions = ("trained_resolution", "test_resolution", "test_noise")
     for index, row in enumerate(rows):
-        if "mean" in row and row["kind"] == "model":
+        if "mean" in row and row["kind"] == "model" and not row["fine_target"]:
             cells.setdefault(tuple(row[name] for name in conditions), []).append(index)
     for members in cells.values():
         best = min(members, key=lambda index: rows[index]["mean"])

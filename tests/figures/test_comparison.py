@@ -251,6 +251,14 @@ def test_each_level_of_noise_is_a_row_and_a_contest_of_its_own(make_run, make_ya
     assert yardsticks["mean"].notna().all()
 
 
+def test_a_model_with_a_finer_target_does_not_compete(make_run, tmp_path):
+    runs = [make_run("galerkin", level=2e-3), make_run("fine", level=1e-3, grids="fine")]
+    table = write_comparison(runs, [], tmp_path / "comparison.csv")
+    assert row(table, "galerkin")["standing"] == "best"
+    assert pd.isna(row(table, "fine")["standing"])
+    assert row(table, "fine")["mean"] < row(table, "galerkin")["mean"]
+
+
 def test_the_headline_has_the_noise_of_training_alone(make_run, make_yardsticks, tmp_path):
     write_comparison([make_run(**NOISY)], [make_yardsticks(noise=0.01)], tmp_path / "comparison.csv")
     write_table(tmp_path / "comparison.csv", [tmp_path / "table.csv"])
