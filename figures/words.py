@@ -11,12 +11,13 @@ def summarise(runs: list[Run]) -> str:
     seeds = len({run.seed for run in runs})
     resolutions = sorted({run.resolution for run in runs})
     lost = sum(run.diverged for run in runs)
+    epochs = _range(runs, "epochs")
     ended = f"of which {lost} diverged" if lost else "all of which finished"
     return (
         f"{_count(models, 'model')} trained on {_names(resolutions)} grid points with "
         f"{_count(seeds, 'seed')} each: {_count(len(runs), 'run')}, {ended}. "
         f"Training used {_range(runs, 'train_samples')} samples, {_range(runs, 'validation_samples')} more "
-        f"to choose the checkpoint, {_range(runs, 'epochs')} epochs and batches of "
+        f"to choose the checkpoint, {epochs} epoch{'' if epochs == '1' else 's'} and batches of "
         f"{_range(runs, 'batch_size')}{_noise(runs)}; "
         f"errors are measured on {_range(runs, 'test_samples')} test samples that training never saw. "
         f"It took {duration(sum(run.cost['train_seconds'] for run in runs))} in all on "
