@@ -176,8 +176,7 @@ def target_gradients(card_path: Path, samples: Samples, split: str) -> np.ndarra
     (target,) = card["targets"]
     finest = own.points
     if own.kind == "nodes":
-        nested = [n for n in stored_points(card) if (n - 1) % (own.points - 1) == 0]
-        finest = max(n for n in nested if target in card["groups"][group_name(n)]["variables"])
+        finest = max(n for n in stored_points(card, target) if (n - 1) % (own.points - 1) == 0)
     if finest == own.points:
         return gradient(samples.targets, own)
     grid = grid_from_facts(card["groups"][group_name(finest)]["grid"])
