@@ -25,12 +25,12 @@ import torch
 import torch._dynamo  # the profiler would import it in every fork
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
-from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
 
 from models.build import build
 from models.encoder import Encoder
 from models.settings import Transformer1dSettings
 from training.devices import choose_device, device_name
+from training.operations import counted
 
 ENCODER_ONLY = {"width": 128, "num_heads": 1, "num_layers": 4, "feedforward_width": 256}
 WARM_UP_POINTS = 64
@@ -238,13 +238,6 @@ def seconds(step: Callable[[], object], device: torch.device) -> float:
     return time.perf_counter() - start
 
 
-def counted(step: Callable[[], object]) -> int:
-    """Operations by FlopCounterMode."""
-    with FlopCounterMode(display=False, custom_mapping=CPU_ATTENTION) as counter:
-        step()
-    return counter.get_total_flops()
-
-
 def profiled(step: Callable[[], object], device: torch.device) -> tuple[int, int]:
     """Operations by the profiler, and allocated bytes."""
     activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * (device.type == "cuda")
@@ -254,23 +247,6 @@ def profiled(step: Callable[[], object], device: torch.device) -> tuple[int, int
     memory = "self_device_memory_usage" if device.type == "cuda" else "self_cpu_memory_usage"
     allocated = sum(max(getattr(event, memory), 0) for event in events)
     return int(sum(event.flops for event in events)), allocated
-
-
-def _fused_attention_flop(query_shape, key_shape, value_shape, *args, **kwargs) -> int:
-    return sdpa_flop_count(query_shape, key_shape, value_shape)
-
-
-def _fused_attention_backward_flop(
-    gradient_shape, query_shape, key_shape, value_shape, *args, **kwargs
-) -> int:
-    return sdpa_backward_flop_count(gradient_shape, query_shape, key_shape, value_shape)
-
-
-# FlopCounterMode knows the fused attention of GPUs alone.
-CPU_ATTENTION = {
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _fused_attention_flop,
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: _fused_attention_backward_flop,
-}
 
 
 def peak_memory(step: Callable[[], object], device: torch.device) -> int:

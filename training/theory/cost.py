@@ -11,11 +11,10 @@ import numpy as np
 import pandas
 import torch
 from torch import Tensor
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.flop_counter import FlopCounterMode
 
 from models import attention
 from training.devices import device_name
+from training.operations import counted
 from training.theory.fits import order
 
 ATTENTIONS: dict[
@@ -60,7 +59,7 @@ def costs(points: list[int], features: int, repetitions: int, seed: int) -> pand
             "attention": name,
             "points": n,
             "features": features,
-            "flops": flops(ATTENTIONS[name][0], inputs[n]),
+            "flops": counted(partial(ATTENTIONS[name][0], *inputs[n])),
             "seconds": float(np.median(seconds[name, n])),
             "repetitions": repetitions,
             "device": device_name(torch.device("cpu")),
@@ -75,13 +74,6 @@ def timed(function: Callable[..., Tensor], inputs: list[Tensor], calls: int) -> 
     for _ in range(calls):
         function(*inputs)
     return (time.perf_counter() - begin) / calls
-
-
-def flops(function: Callable[..., Tensor], inputs: list[Tensor]) -> int:
-    """Operations of the matrix products; softmax unfused, for torch counts nothing in the fused kernel."""
-    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
-        function(*inputs)
-    return counter.get_total_flops()
 
 
 def cost_orders(table: pandas.DataFrame) -> pandas.DataFrame:
