@@ -1,11 +1,10 @@
 """Bad configuration: one line that names the key, what is wrong and what is accepted."""
 
-import copy
 import re
-from pathlib import Path
 
 import pytest
 import yaml
+from merged_configuration import DEFAULT, ROOT, merged
 
 from figures.reported import TABLE_8, printed_rows
 from workflow.configuration import (
@@ -14,17 +13,6 @@ from workflow.configuration import (
     model_settings,
     training_settings,
 )
-
-ROOT = Path(__file__).resolve().parents[2]
-DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text())
-
-
-def merged(base: dict, overlay: dict) -> dict:
-    """As Snakemake merges configuration files: dictionaries key by key, all else replaced."""
-    base = copy.deepcopy(base)
-    for key, value in overlay.items():
-        base[key] = merged(base[key], value) if isinstance(value, dict) and key in base else value
-    return base
 
 
 @pytest.mark.parametrize("overlay", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.stem)

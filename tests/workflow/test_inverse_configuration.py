@@ -1,31 +1,21 @@
 """Experiments on the inverse problem: the paper's setting, one line for each fault, what runs are told."""
 
-import copy
 import re
-from pathlib import Path
 
 import pytest
 import yaml
+from merged_configuration import DEFAULT, ROOT, merged
 
 from workflow.configuration import ConfigurationError, load_configuration, model_settings, training_settings
 from workflow.plan import Plan
 
-ROOT = Path(__file__).resolve().parents[2]
 EXPERIMENTS = {"darcy_inverse_clean": 0.0, "darcy_inverse_noise1": 0.01, "darcy_inverse_noise10": 0.1}
 
 
 def configuration(change=None, overlay=None):
     """config.yaml with an overlay of config/ and a change on top."""
-    content = yaml.safe_load((ROOT / "config.yaml").read_text())
     overlay = yaml.safe_load((ROOT / f"config/{overlay}.yaml").read_text()) if overlay else {}
-    return load_configuration(merged(merged(content, overlay), change or {}))
-
-
-def merged(base: dict, overlay: dict) -> dict:
-    base = copy.deepcopy(base)
-    for key, value in overlay.items():
-        base[key] = merged(base[key], value) if isinstance(value, dict) and key in base else value
-    return base
+    return load_configuration(merged(merged(DEFAULT, overlay), change or {}))
 
 
 def test_the_papers_inverse_setting_is_what_the_paper_says():
