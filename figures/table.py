@@ -105,7 +105,12 @@ def headline(comparison: pd.DataFrame, unit: float = UNIT, headings: dict[int, s
 
 def write_table(comparison: str | Path, outputs: list[str | Path]) -> None:
     """Write the headline table of a comparison CSV in the format of each output's suffix."""
-    write_as(headline(pd.read_csv(comparison)), outputs, {".csv": as_csv, ".tex": as_latex, ".html": as_html})
+    write_headline(headline(pd.read_csv(comparison)), outputs)
+
+
+def write_headline(table: Table, outputs: list[str | Path]) -> None:
+    """Write such a table in the format of each output's suffix."""
+    write_as(table, outputs, {".csv": as_csv, ".tex": as_latex, ".html": as_html})
 
 
 def write_as(table: object, outputs: list[str | Path], writers: dict) -> None:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from figures.reported import TABLE_2A, TABLE_2B, TABLE_3, record
 from figures.results import present, read_runs
-from figures.table import as_csv, as_html, as_latex, headline, write_as
+from figures.table import headline, write_headline
 
 
 def write_burgers(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path]) -> None:
@@ -27,7 +27,7 @@ def write_inverse(comparisons: list[str], runs: list[list[str]], outputs: list[s
 def _write(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path], unit: float) -> None:
     rows = pd.concat([pd.read_csv(present(Path(one))) for one in comparisons], ignore_index=True)
     table = headline(rows, unit, pairs([folder for folders in runs for folder in folders]))
-    write_as(table, outputs, {".csv": as_csv, ".tex": as_latex, ".html": as_html})
+    write_headline(table, outputs)
 
 
 def pairs(folders: list[str]) -> dict[int, str]:
