@@ -69,15 +69,21 @@ class Run:
         with np.load(present(self.directory / "predictions.npz")) as stored:
             return dict(stored)
 
-    def shown(self, name: str) -> np.ndarray:
-        """`input`, `target` or `prediction` of these samples at home: as the run was trained."""
-        tag = f"_noise{self.noise:g}" if self.noise and name != "target" else ""
+    def by_epoch(self, column: str) -> pd.Series:
+        """The finite errors of a column of the history, by epoch."""
+        curve = self.history.set_index("epoch")[column].astype(float)
+        return curve[np.isfinite(curve) & (curve > 0)]
+
+    def shown(self, name: str, noise: float | None = None) -> np.ndarray:
+        """`input`, `target` or `prediction` of these samples, at the level `noise`; default: of training."""
+        noise = self.noise if noise is None else noise
+        tag = f"_noise{noise:g}" if noise and name != "target" else ""
         return self.predictions[f"{name}_{self.resolution}{tag}"]
 
-    def shown_errors(self) -> pd.Series:
+    def shown_errors(self, noise: float | None = None) -> pd.Series:
         """Relative L2 error of the predictions that `shown` gives, by sample."""
-        errors = self.errors
-        here = (errors["resolution"] == self.resolution) & same_noise(errors["noise"], self.noise)
+        errors, noise = self.errors, self.noise if noise is None else noise
+        here = (errors["resolution"] == self.resolution) & same_noise(errors["noise"], noise)
         return errors[here & (errors["realisation"] == 0)].set_index("sample")["relative_l2"]
 
 

@@ -41,7 +41,7 @@ def draw_training_curves(runs: Iterable[str | Path], output: str | Path) -> list
 
 
 def _draw_group(panel, group: list[Run], column: str, look) -> None:
-    finished = [_by_epoch(run, column) for run in group if not run.diverged]
+    finished = [run.by_epoch(column) for run in group if not run.diverged]
     if finished:
         seeds = pd.concat(finished, axis=1)
         panel.plot(seeds.index, seeds.median(axis=1), color=look.colour, linestyle=look.dashes, lw=1.4)
@@ -50,22 +50,16 @@ def _draw_group(panel, group: list[Run], column: str, look) -> None:
                 seeds.index, seeds.min(axis=1), seeds.max(axis=1), color=look.colour, alpha=0.15, lw=0
             )
     for run in group:
-        curve = _by_epoch(run, column)
+        curve = run.by_epoch(column)
         if run.diverged and not curve.empty:
             panel.plot(curve.index, curve, color=look.colour, linestyle=look.dashes, lw=0.9)
             panel.plot(curve.index[-1:], curve.iloc[-1:], "x", color=look.colour, ms=7, mew=1.6)
 
 
-def _by_epoch(run: Run, column: str) -> pd.Series:
-    """The finite errors of one run by epoch."""
-    curve = run.history.set_index("epoch")[column].astype(float)
-    return curve[np.isfinite(curve) & (curve > 0)]
-
-
 def _name(panel, groups: list[list[Run]], looks: dict) -> None:
     labels = []
     for group in groups:
-        ends = [_by_epoch(run, "validation_relative_l2") for run in group if not run.diverged]
+        ends = [run.by_epoch("validation_relative_l2") for run in group if not run.diverged]
         ends = [curve.iloc[-1] for curve in ends if not curve.empty]
         if ends:
             labels.append((float(np.median(ends)), group[0].label, looks[group[0].model].colour))

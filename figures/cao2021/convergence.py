@@ -45,7 +45,7 @@ def draw_convergence(runs: Iterable[Iterable[str | Path]], output: str | Path) -
             panel.set_xlabel("epoch")
             grid_lines(panel)
             title(panel, words)
-        errors = [curve for column in PANELS for run in group for curve in _by_epoch(run, column)]
+        errors = [curve for column in PANELS for run in group for curve in run.by_epoch(column)]
         error_limits(pair[0], errors, margin=1.2)
         pair[0].set_ylabel("relative L² error")
         title(pair[0], f"{_heading(group)}\n{PANELS['train_relative_l2']}")
@@ -67,7 +67,7 @@ def _heading(group: list[Run]) -> str:
 
 
 def _draw_seeds(panel, group: list[Run], column: str, look: Appearance) -> None:
-    finished = [_by_epoch(run, column) for run in group if not run.diverged]
+    finished = [run.by_epoch(column) for run in group if not run.diverged]
     for curve in finished:
         panel.plot(curve.index, curve, color=look.colour, lw=0.6, alpha=0.45)
     if finished:
@@ -77,21 +77,15 @@ def _draw_seeds(panel, group: list[Run], column: str, look: Appearance) -> None:
         )
         panel.plot(seeds.index, seeds.median(axis=1), color=look.colour, lw=2)
     for run in group:
-        curve = _by_epoch(run, column)
+        curve = run.by_epoch(column)
         if run.diverged and not curve.empty:
             panel.plot(curve.index, curve, color=MUTED, lw=0.8)
             panel.plot(curve.index[-1:], curve.iloc[-1:], "x", color=MUTED, ms=7, mew=1.8)
 
 
-def _by_epoch(run: Run, column: str) -> pd.Series:
-    """The finite errors of one run by epoch."""
-    curve = run.history.set_index("epoch")[column].astype(float)
-    return curve[np.isfinite(curve) & (curve > 0)]
-
-
 def _tell_end(panel, group: list[Run]) -> None:
     """Below the panel: where the seeds end, and how many did not get there."""
-    finished = [_by_epoch(run, "validation_relative_l2") for run in group if not run.diverged]
+    finished = [run.by_epoch("validation_relative_l2") for run in group if not run.diverged]
     told = []
     if finished:
         last = np.array([curve.iloc[-1] for curve in finished])

@@ -35,7 +35,7 @@ class NoisyRun:
     @property
     def home(self) -> float:
         """The level of noise in training."""
-        return float(self.run.facts["training"]["noise"])
+        return self.run.noise
 
     @cached_property
     def errors(self) -> pd.DataFrame:
@@ -50,17 +50,12 @@ class NoisyRun:
 
     def field(self, name: str, level: float) -> np.ndarray:
         """ "input", "target" or "prediction" of the shown sample, (y, x)."""
-        tag = f"_noise{level:g}" if level and name != "target" else ""
         row = list(self.run.predictions["samples"]).index(self.sample)
-        return self.run.predictions[f"{name}_{self.run.resolution}{tag}"][row]
+        return self.run.shown(name, level)[row]
 
     def error(self, level: float) -> float:
         """Relative L² error of what is shown."""
-        errors = self.errors
-        first = errors[(errors["noise"] == level) & (errors["sample"] == self.sample)].sort_values(
-            "realisation"
-        )
-        return float(first["relative_l2"].iloc[0])
+        return float(self.run.shown_errors(level)[self.sample])
 
 
 def draw_noise_levels(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
