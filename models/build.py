@@ -4,14 +4,14 @@ from importlib import import_module
 
 import torch
 
-from models.settings import ARCHITECTURES, resolve
+from models.registry import ARCHITECTURES, resolve
 
 
 def build(architecture: str, settings: dict, seed: int) -> torch.nn.Module:
     """The operator `architecture` with `settings`; its initial weights depend on `seed` alone.
 
     The architecture's file is imported here and not above, so that a change in one model is no change in
-    another. torch's own generator is left as it was. Raises `ValueError` as `models.settings.resolve` does.
+    another. torch's own generator is left as it was. Raises `ValueError` as `models.registry.resolve` does.
     """
     resolved = resolve(architecture, settings)
     file, class_name = ARCHITECTURES[architecture].location.split(":")

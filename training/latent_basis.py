@@ -25,7 +25,8 @@ from datasets.files import write_arrays
 from datasets.layout import group_name
 from datasets.loading import load_arrays, load_samples, read_card
 from models.build import build
-from models.settings import ARCHITECTURES, CoarseEncoderSettings
+from models.cao2021_settings import CoarseEncoderSettings
+from models.registry import ARCHITECTURES
 from solvers.darcy_eigenfunctions import (
     eigenfunctions,
     element_means,

@@ -27,8 +27,8 @@ from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
 from models.build import build
+from models.cao2021_settings import Transformer1dSettings
 from models.encoder import Encoder
-from models.settings import Transformer1dSettings
 from training.devices import choose_device, device_name
 from training.operations import counted
 

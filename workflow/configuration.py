@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from datasets.settings import DatasetSettings
 from datasets.tasks import TASKS
 from models.grid_sizes import coarse_points, suitable_factor
-from models.settings import ARCHITECTURES, resolve
+from models.registry import ARCHITECTURES, resolve
 from training.settings import CostSettings, TheorySettings, TrainingSettings
 from workflow.messages import unknown
 from workflow.shown_items import shown_faults
@@ -39,7 +39,7 @@ class Model(_Settings):
     """A row of the tables: an architecture with its settings and what it needs of its own in training."""
 
     label: str = Field(description="name in tables and figures")
-    architecture: str = Field(description="one of models.settings.ARCHITECTURES")
+    architecture: str = Field(description="one of models.registry.ARCHITECTURES")
     settings: dict[str, typing.Any] = Field({}, description="settings of the architecture")
     settings_at: dict[int, dict[str, typing.Any]] = Field(
         {},

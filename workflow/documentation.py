@@ -11,7 +11,7 @@ from pydantic_core import PydanticUndefined
 from datasets.errors import DatasetError
 from datasets.settings import DatasetSettings, GaussianLaw, ObservationTimes, SplitSizes
 from figures.reported_vs_ours import write_reported_vs_ours
-from models.settings import ARCHITECTURES
+from models.registry import ARCHITECTURES
 from training.settings import CostSettings, TheorySettings, TrainingSettings
 from workflow import dataset_measurements
 from workflow.configuration import Configuration, Experiment, Model, SampleCounts

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from datasets.settings import DatasetSettings, settings_hash
 from datasets.tasks import task_module
-from models.settings import ARCHITECTURES
+from models.registry import ARCHITECTURES
 from workflow.code_digest import code_digest
 from workflow.configuration import Configuration, Experiment, model_settings, training_settings
 

@@ -12,7 +12,7 @@ from model_variants import NAMES, SMALL, VARIANTS, band_limited, dimension, grid
 
 from models.build import build
 from models.grid_sizes import downsampled_sizes
-from models.settings import ARCHITECTURES, resolve
+from models.registry import ARCHITECTURES, resolve
 
 
 def small(variant, seed=0, **more):

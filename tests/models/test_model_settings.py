@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from models.build import build
-from models.settings import ARCHITECTURES, resolve
+from models.registry import ARCHITECTURES, resolve
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_every_setting_is_described():
 
 
 def test_settings_need_no_torch():
-    code = "import sys, models.settings; sys.exit('torch' in sys.modules)"
+    code = "import sys, models.registry; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

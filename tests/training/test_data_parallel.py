@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from models.build import build
-from models.settings import ARCHITECTURES
+from models.registry import ARCHITECTURES
 from solvers.grid import Grid
 from training.losses import RelativeLoss
 

@@ -14,7 +14,7 @@ from training_fixtures import (
     smooth_samples,
 )
 
-from models.settings import ARCHITECTURES
+from models.registry import ARCHITECTURES
 from training import checkpoints
 from training.errors import TrainingError
 from training.evaluation import Condition, evaluate, shown_samples

@@ -10,8 +10,9 @@ from datasets.generation import generate_shard
 from datasets.loading import load_arrays, load_samples, read_card
 from datasets.tasks import build_task, settings_of
 from models.build import build
+from models.cao2021_settings import CoarseEncoderSettings
 from models.encoder import Encoder
-from models.settings import ARCHITECTURES, CoarseEncoderSettings
+from models.registry import ARCHITECTURES
 from solvers.darcy_eigenfunctions import eigenfunctions, element_means
 from training import checkpoints
 from training.errors import TrainingError

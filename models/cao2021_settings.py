@@ -1,0 +1,171 @@
+"""What the architectures of Cao 2021 (arXiv:2105.14995) can be asked for. No torch here."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from models.settings import (
+    EncoderLayers,
+    EncoderWidth,
+    Epsilon,
+    FeedforwardWidth,
+    Heads,
+    Layers,
+    Modes,
+    Rate,
+    Scale,
+    Settings,
+    Width,
+)
+
+SamplerWidth = Annotated[EncoderWidth, Field(ge=3)]  # the down-sampler splits it in three
+Coordinates = Literal["grid", "linspace"]
+Factor = Annotated[
+    float,
+    Field(
+        gt=0.0,
+        le=1.0,
+        strict=False,
+        description="r: n points a side become ⌊n r⌋ and then, on the coarse grid, ⌊⌊n r⌋ r⌋",
+    ),
+]
+DownsamplingActivation = Annotated[
+    Literal["relu", "silu"], Field(description="activation of the down-sampler; relu for a rough input")
+]
+
+MODES_2D_DESCRIPTION = "Fourier modes kept, k₁ = -modes..modes-1 and k₂ = 0..modes-1"
+COORDINATES_DESCRIPTION = (
+    "grid: the coordinates as given; linspace: rescaled by n/(n-1), so that they end at the right end of the "
+    "periodic interval, as the public codes of Cao (2021) and Li et al. (2021) have them"
+)
+
+
+class FNO1dSettings(Settings):
+    """Fourier neural operator in one dimension (Li et al. 2021; no batch normalisation, as in Cao 2021)."""
+
+    width: Width = Field(64, description="channels of the hidden function")
+    num_layers: Layers = Field(4, description="spectral layers")
+    modes: Modes = Field(16, description="Fourier modes kept, k = 0..modes-1")
+    projection_width: Width = Field(128, description="hidden width of the pointwise output network")
+    coordinates: Coordinates = Field("grid", description=COORDINATES_DESCRIPTION)
+
+
+class FNO2dSettings(Settings):
+    """Fourier neural operator in two dimensions (Li et al. 2021; no batch normalisation, as in Cao 2021)."""
+
+    width: Width = Field(32, description="channels of the hidden function")
+    num_layers: Layers = Field(4, description="spectral layers")
+    modes: Modes = Field(12, description=MODES_2D_DESCRIPTION)
+    projection_width: Width = Field(128, description="hidden width of the pointwise output network")
+
+
+class EncoderSettings(Settings):
+    """What `models.encoder.Encoder` can be asked for, in any dimension; the sizes have no common default."""
+
+    attention: Literal["galerkin", "fourier", "softmax", "linear", "none"] = Field(
+        "galerkin",
+        description="GT, FT, ST and LT of the paper; none: the feed-forward networks alone, to see what "
+        "attention buys",
+    )
+    layer_norm: Literal["projection", "regular"] = Field(
+        "projection",
+        description="projection: two of Q, K, V are normalised before the product, nothing else (eqs. 5-6); "
+        "regular: the layer's output is normalised after each residual sum (eq. 7)",
+    )
+    layer_norm_epsilon: Epsilon
+    width: EncoderWidth
+    num_layers: EncoderLayers
+    num_heads: Heads
+    feedforward_width: FeedforwardWidth
+    projection_gain: Scale = Field(1e-2, description="η: Xavier gain of the Q, K, V weights (eq. 17)")
+    projection_diagonal: Scale = Field(
+        1e-2, description="δ: added to the diagonal of the Q, K, V weights (eq. 17)"
+    )
+    residual_dropout: Rate = Field(0.0, description="dropout on both residual branches of an encoder layer")
+    feedforward_dropout: Rate = Field(0.0, description="dropout inside the feed-forward network")
+    attention_dropout: Rate = Field(
+        0.0,
+        description="dropout on the attention matrix: n×n (fourier, softmax) or e×e (galerkin, linear)",
+    )
+    attention_dropout_in_evaluation: bool = Field(
+        False, description="keep attention_dropout on in evaluation, as the public code does (with rate 0.5)"
+    )
+    public_code_scaling: bool = Field(
+        False,
+        description="as the public code scales: 1/√e more for fourier, 1/n more for linear, no change else",
+    )
+    contraction: Literal["linear", "quadratic"] = Field(
+        "linear",
+        description="order of fourier's products: linear, Q(KᵀV), or quadratic, (QKᵀ)V, as the paper's",
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "EncoderSettings":
+        if self.width % self.num_heads:
+            raise ValueError(f"width {self.width} is not divisible by num_heads {self.num_heads}")
+        if self.contraction == "quadratic" and self.attention != "fourier":
+            raise ValueError(
+                f"contraction 'quadratic' is for attention 'fourier' only, got {self.attention!r}"
+            )
+        if self.attention_dropout > 0 and self.attention == "none":
+            raise ValueError(f"attention 'none' has no matrix for attention_dropout {self.attention_dropout}")
+        return self
+
+
+class Transformer1dSettings(EncoderSettings):
+    """Encoder with one of four attentions and a spectral decoder, in one dimension (Cao 2021, Example 1)."""
+
+    layer_norm_epsilon: Epsilon = 1e-5
+    width: EncoderWidth = 96
+    num_layers: EncoderLayers = 4
+    num_heads: Heads = 1
+    feedforward_width: FeedforwardWidth = 192
+    decoder_width: Width = Field(48, description="channels of the spectral decoder")
+    decoder_layers: Layers = Field(2, description="spectral layers of the decoder")
+    modes: Modes = Field(16, description="Fourier modes the decoder keeps, k = 0..modes-1")
+    coordinates: Coordinates = Field("grid", description=COORDINATES_DESCRIPTION)
+    input_coordinates: bool = Field(
+        False,
+        description="concatenate the coordinates to the input function too, as the paper's text says; "
+        "the 530,305 parameters (530k in its table 5) are without",
+    )
+
+
+class CoarseEncoderSettings(EncoderSettings):
+    """An encoder on a coarse grid below an interpolating CNN, in two dimensions (Cao 2021, appendix B)."""
+
+    layer_norm_epsilon: Epsilon = 1e-7
+    num_layers: EncoderLayers = 6
+    num_heads: Heads = 4
+    downsampling_factor: Factor
+    downsampling_activation: DownsamplingActivation
+    downsampling_dropout: Rate = Field(0.0, description="dropout after each convolution of the down-sampler")
+    upsampling_dropout: Rate = Field(
+        0.0, description="dropout before both activations of the up-sampler's convolution"
+    )
+    hidden_dropout: Rate = Field(0.0, description="dropout on the encoder's input and on the decoder's")
+
+
+class Transformer2dSettings(CoarseEncoderSettings):
+    """Encoder on a coarse grid, spectral decoder on the input's grid (Cao 2021, Example 2)."""
+
+    width: SamplerWidth = 128
+    feedforward_width: FeedforwardWidth = 256
+    downsampling_factor: Factor = 0.555
+    downsampling_activation: DownsamplingActivation = "relu"
+    decoder_width: Width = Field(32, description="channels of the spectral decoder")
+    decoder_layers: Layers = Field(2, description="spectral layers of the decoder")
+    modes: Modes = Field(12, description=f"of the decoder: {MODES_2D_DESCRIPTION}")
+    projection_width: Width = Field(128, description="hidden width of the pointwise output network")
+
+
+class Transformer2dCoarseSettings(CoarseEncoderSettings):
+    """Encoder on a coarse grid, pointwise decoder on the same coarse grid (Cao 2021, Example 3)."""
+
+    width: SamplerWidth = 192
+    feedforward_width: FeedforwardWidth = 384
+    downsampling_factor: Factor = 0.51
+    downsampling_activation: DownsamplingActivation = "silu"
+    decoder_width: Width = Field(192, description="hidden width of the pointwise decoder")
+    decoder_layers: Layers = Field(1, description="hidden layers of the pointwise decoder")
+    decoder_dropout: Rate = Field(0.0, description="dropout after each hidden layer of the decoder")

@@ -1,0 +1,72 @@
+"""The table of architectures: their settings, and where they are. No torch here."""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from pydantic import ValidationError
+
+from models.cao2021_settings import (
+    FNO1dSettings,
+    FNO2dSettings,
+    Transformer1dSettings,
+    Transformer2dCoarseSettings,
+    Transformer2dSettings,
+)
+from models.settings import Settings
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What can be built.
+
+    settings       class of its settings.
+    location       of its module, "package.file:Class", which is imported only when built.
+    dimension      of the functions it maps.
+    coarse_output  whether its output is on a coarser grid than its input.
+    """
+
+    settings: type[Settings]
+    location: str
+    dimension: int
+    coarse_output: bool = False
+
+
+ARCHITECTURES: dict[str, Architecture] = {
+    "fno1d": Architecture(FNO1dSettings, "models.fno1d:FNO1d", 1),
+    "fno2d": Architecture(FNO2dSettings, "models.fno2d:FNO2d", 2),
+    "transformer1d": Architecture(Transformer1dSettings, "models.transformer1d:Transformer1d", 1),
+    "transformer2d": Architecture(Transformer2dSettings, "models.transformer2d:Transformer2d", 2),
+    "transformer2d_coarse": Architecture(
+        Transformer2dCoarseSettings, "models.transformer2d:Transformer2dCoarse", 2, coarse_output=True
+    ),
+}
+
+
+def resolve(architecture: str, settings: dict) -> Settings:
+    """Validated settings of `architecture`, defaults filled in.
+
+    Raises `ValueError`, in one line, for an unknown architecture, an unknown key or an unaccepted value.
+    """
+    if architecture not in ARCHITECTURES:
+        raise ValueError(_unknown("architecture", architecture, ARCHITECTURES))
+    settings_class = ARCHITECTURES[architecture].settings
+    try:
+        return settings_class.model_validate(settings)
+    except ValidationError as error:
+        problems = "; ".join(_problem(details, settings_class) for details in error.errors())
+    raise ValueError(f"{architecture}: {problems}")
+
+
+def _problem(details: dict, settings_class: type[Settings]) -> str:
+    key = ".".join(str(part) for part in details["loc"])
+    if details["type"] == "extra_forbidden":
+        return _unknown("setting", key, settings_class.model_fields)
+    if details["type"] == "value_error":  # ours: the message says it all
+        return str(details["ctx"]["error"])
+    return f"{key}: {details['msg']}, got {details['input']!r}"
+
+
+def _unknown(kind: str, name: str, accepted) -> str:
+    near = get_close_matches(name, accepted, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"unknown {kind} {name!r}; {hint}accepted: {', '.join(accepted)}"
