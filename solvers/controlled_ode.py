@@ -77,6 +77,11 @@ class ControlledOde:
             controls[block], states[block] = _closed_form(*lanes[:, block], angles, tangent, real(turns))
         return controls[:batch], states[:batch]
 
+    def state(self, control: Float[np.ndarray, "batch times"]) -> Float[np.ndarray, "batch times"]:
+        """z where the control, zero at time 0, has these values: the same closed form."""
+        turns = 2 * np.pi * np.round(self.initial_value / (2 * np.pi))
+        return turns + 2 * np.arctan(np.tan((self.initial_value - turns) / 2) * np.exp(control))
+
     def integrate(
         self,
         amplitudes: Float[np.ndarray, "batch terms"],
