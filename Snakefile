@@ -10,6 +10,7 @@ min_version("9.0")
 # This checkout's rooms come first, here and in the scripts of the jobs.
 sys.path.insert(0, str(workflow.basedir))
 
+from datasets.layout import resolution_of
 from datasets.tasks import task_module
 from workflow.code_digest import code_digest
 from figures.cao2021.items import ITEMS
@@ -33,7 +34,7 @@ paper = PaperPlan(plan)
 
 wildcard_constraints:
     shard=r"\d+",
-    resolution=r"\d+",
+    group=r"[A-Za-z0-9_.]+",
     seed=r"\d+",
     dataset=r"[^/]+",
     experiment=r"[^/]+",

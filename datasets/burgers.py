@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from datasets.common_settings import SPLITS
 from datasets.layout import Layout, Variable, group_name, space_group
-from datasets.settings import SPLITS, BurgersDataset
+from datasets.settings import BurgersDataset
 from datasets.stored import Stored, error_facts, relative_errors
 from solvers.burgers import BurgersSplitStep
 from solvers.burgers_etdrk4 import BurgersEtdrk4
@@ -33,6 +34,7 @@ class Burgers:
     """
 
     inputs, targets = (INPUT,), (TARGET,)
+    input_answers = True
     batch = 32
 
     def __init__(self, settings: BurgersDataset):

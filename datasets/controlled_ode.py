@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from datasets.common_settings import SPLITS
 from datasets.layout import Layout, Variable, time_group
-from datasets.settings import SPLITS, ControlledOdeDataset
 from datasets.stored import Stored, error_facts, relative_errors
+from datasets.trajectory_settings import ControlledOdeDataset
 from solvers.controlled_ode import ControlledOde, draw_control
 
 INPUT, TARGET = "control", "state"
@@ -17,6 +18,7 @@ class ControlledOdeTask:
     """Draws controls and gives states by the closed form, at every set of observation times."""
 
     inputs, targets = (INPUT,), (TARGET,)
+    input_answers = False
     batch = 1000
 
     def __init__(self, settings: ControlledOdeDataset):
@@ -56,6 +58,10 @@ class ControlledOdeTask:
         for name, times in self.times.items():
             arrays[f"{name}/{INPUT}"], arrays[f"{name}/{TARGET}"] = self.solver.solve(*controls, times)
         return arrays
+
+    def solve_on_grid(self, control: np.ndarray) -> np.ndarray:
+        """The state that goes with the control's values: the closed form needs no more."""
+        return self.solver.state(control)
 
     def truth_budget(self, stored: Stored) -> dict:
         """Errors of the stored states at the first set of times against an integration in time (SciPy)."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from datasets.common_settings import SPLITS
 from datasets.layout import Layout, Variable, group_name, space_group
-from datasets.settings import SPLITS, DarcyDataset
+from datasets.settings import DarcyDataset
 from datasets.stored import Stored, against_computed_again, error_facts, relative_errors
 from solvers.cosine_series import observe_cosine
 from solvers.darcy import DarcyFivePoint, default_method, refined_pressure
@@ -29,6 +30,7 @@ class Darcy:
     """
 
     inputs, targets = (INPUT,), (TARGET,)
+    input_answers = False
     batch = 8
 
     def __init__(self, settings: DarcyDataset):

@@ -24,6 +24,7 @@ class DarcyInverse:
     """The samples of the forward task with the same seed, read the other way round."""
 
     inputs, targets = (INPUT,), (TARGET,)
+    input_answers = False
     batch = 8
 
     def __init__(self, settings: DarcyInverseDataset):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from datasets.common_settings import SPLITS
 from datasets.layout import Axis, Layout, Variable, group_name, space_group
-from datasets.settings import SPLITS, KolmogorovDataset
+from datasets.settings import KolmogorovDataset
 from datasets.stored import Stored, error_facts, relative_errors
 from solvers.fourier import observe_2d
 from solvers.grid import Grid
@@ -22,6 +23,7 @@ class Kolmogorov:
     """Draws initial vorticities, lets the flow develop, and observes pairs or windows of it."""
 
     inputs, targets = (INPUT,), (TARGET,)
+    input_answers = True
     batch = max(2, LANES)
 
     def __init__(self, settings: KolmogorovDataset):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,9 +121,14 @@ class Layout:
         )
 
 
-def group_name(points: int) -> str:
-    """Name of the group that holds the grid of `points` along each axis."""
-    return f"n{points}"
+def group_name(resolution: int | str) -> str:
+    """Name of the group at a resolution: "n512" for 512 points an axis; a set of times has its own."""
+    return f"n{resolution}" if isinstance(resolution, int) else resolution
+
+
+def resolution_of(group: str) -> int | str:
+    """The inverse of `group_name`."""
+    return int(group[1:]) if re.fullmatch(r"n\d+", group) else group
 
 
 def space_group(grid: Grid, *variables: Variable, units: str = "1", more: tuple[Axis, ...] = ()) -> Group:

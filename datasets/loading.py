@@ -11,28 +11,31 @@ import zarr
 
 from datasets.errors import DatasetError
 from datasets.gradients import gradient
-from datasets.layout import grid_from_facts, group_name
+from datasets.layout import grid_from_facts, group_name, resolution_of
 from datasets.noise import Noise, pointwise_deviation
 from datasets.store import read_array
-from solvers.grid import Grid
+from solvers.grid import Grid, Nodes
 
 BATCH = 32  # samples on the finest grid at a time
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Paired functions: `inputs` on `grid` and `targets` (samples, ...space), in physical units.
+    """Paired functions: `inputs` on `grid` and `targets`, in physical units.
+
+    Both are (samples, ...space), or (samples, channels, ...space) where they are several functions. Numbers
+    beside functions, such as initial values, are constant functions and come last.
 
     gradients    of the targets, (samples, dimension, ...space), as `datasets.gradients` orders them, where
                  they are known better than from the targets on this grid (`target_gradients`).
     target_grid  of the targets; that of the inputs, unless another is given.
     """
 
-    grid: Grid
+    grid: Grid | Nodes
     inputs: np.ndarray
     targets: np.ndarray
     gradients: np.ndarray | None = None
-    target_grid: Grid | None = None
+    target_grid: Grid | Nodes | None = None
 
     def __post_init__(self):
         if self.target_grid is None:
@@ -62,19 +65,20 @@ def read_card(path: Path) -> dict:
         ) from None
 
 
-def stored_points(card: dict, name: str | None = None) -> list[int]:
-    """Points along each axis of the grids that hold functions of space; or of those that hold `name`."""
+def stored_points(card: dict, name: str) -> list[int]:
+    """Points along each axis of the grids of space that hold the variable `name`."""
     return [
         group["grid"]["points"]
         for group in card["groups"].values()
-        if "points" in group["grid"] and (name is None or name in group["variables"])
+        if "points" in group["grid"] and name in group["variables"]
     ]
 
 
-def target_points(card: dict, points: int) -> int:
-    """Points of the grid that an operator from the grid of `points` goes to: a coarser one where paired."""
-    resolutions = card["settings"]["resolutions"]
-    return dict(zip(resolutions, card["settings"].get("coarse", resolutions), strict=True))[points]
+def target_resolution(card: dict, resolution: int | str) -> int | str:
+    """Where an operator from the grid of `resolution` goes to: a coarser grid where they are paired."""
+    if "coarse" not in card["settings"]:
+        return resolution
+    return dict(zip(card["settings"]["resolutions"], card["settings"]["coarse"], strict=True))[resolution]
 
 
 def load_arrays(
@@ -101,17 +105,19 @@ def load_arrays(
 
 def load_samples(
     card_path: Path,
-    points: int,
+    resolution: int | str,
     split: str,
     count: int,
     *,
     grids: str = "stored",
     noise: Noise | None = None,
 ) -> Samples:
-    """The first `count` samples of `split`, measured on the grid of `points`: one input, one target.
+    """The first `count` samples of `split`, observed at `resolution`.
 
     Parameters
     ----------
+    resolution
+        Points along each axis, or the name of a set of times.
     grids
         Of input and target, for a dataset with a fine grid of inputs and a coarse one of targets: `stored` is
         fine to coarse, `fine` and `coarse` are one grid for both. On the coarse one the input is what was
@@ -122,27 +128,43 @@ def load_samples(
     Raises
     ------
     DatasetError
-        As `load_arrays`; and when the grid is not stored or there are several inputs or targets.
+        As `load_arrays`; and when no input is stored at this resolution.
     """
     card = read_card(card_path)
-    if len(card["inputs"]) != 1 or len(card["targets"]) != 1:
-        raise DatasetError(f"{card['dataset']} maps {card['inputs']} to {card['targets']}, not one to one")
-    (input,), (target,) = card["inputs"], card["targets"]
-    if points not in stored_points(card, input):
+    stored = [name for name, group in card["groups"].items() if card["inputs"][0] in group["variables"]]
+    if group_name(resolution) not in stored:
         raise DatasetError(
-            f"{card['dataset']} is not stored at {points} points; it has {stored_points(card, input)}"
+            f"{card['dataset']} is not stored at {resolution}; it has "
+            f"{', '.join(str(resolution_of(name)) for name in stored)}"
         )
-    inputs = load_arrays(card_path, group_name(points), split, count, [input])[input]
+    coarse = target_resolution(card, resolution)
+    target_group = group_name(resolution if grids == "fine" else coarse)
+    grid, target_grid = (
+        grid_from_facts(card["groups"][name]["grid"]) for name in (group_name(resolution), target_group)
+    )
+    inputs = _functions(card_path, group_name(resolution), grid, split, count, card["inputs"])
+    targets = _functions(card_path, target_group, target_grid, split, count, card["targets"])
     if noise is not None:
         inputs = noise.added(inputs, split)
-    coarse = target_points(card, points)
-    to_points = points if grids == "fine" else coarse
-    targets = load_arrays(card_path, group_name(to_points), split, count, [target])[target]
-    grid, target_grid = (grid_from_facts(card["groups"][group_name(n)]["grid"]) for n in (points, to_points))
     if grids == "coarse":
-        stride = (points - 1) // (coarse - 1)
+        stride = (resolution - 1) // (coarse - 1)
         grid, inputs = target_grid, inputs[:, ::stride, ::stride].copy()
     return Samples(grid, inputs, targets, target_grid=target_grid)
+
+
+def _functions(
+    card_path: Path, group: str, grid: Grid | Nodes, split: str, count: int, names: list[str]
+) -> np.ndarray:
+    """Variables on `grid` as `Samples` has them; those of one number a sample are last, as constants."""
+    arrays = load_arrays(card_path, group, split, count, names)
+    space = (grid.points,) * grid.dimension
+    functions = [values for values in arrays.values() if values.ndim > 1]
+    constants = [values for values in arrays.values() if values.ndim == 1]
+    channels = [
+        *functions,
+        *(np.broadcast_to(v.reshape(-1, *[1] * len(space)), (len(v), *space)) for v in constants),
+    ]
+    return channels[0] if len(channels) == 1 else np.stack(channels, axis=1)
 
 
 def training_noise(card_path: Path, points: int, count: int, level: float) -> Noise | None:

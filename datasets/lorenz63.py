@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from datasets.common_settings import SPLITS
 from datasets.layout import Layout, Variable, time_group
-from datasets.settings import SPLITS, Lorenz63Dataset
 from datasets.stored import Stored, error_facts, relative_errors
+from datasets.trajectory_settings import Lorenz63Dataset
+from solvers.grid import Nodes
 from solvers.lorenz63 import Lorenz63, initial_condition, solve_diffrax
+from solvers.lorenz63_observer import unobserved_y, unobserved_z
 
 REFINED_SAMPLES = 256
 
@@ -17,6 +20,7 @@ class Lorenz63Task:
 
     inputs: tuple[str, ...]
     targets: tuple[str, ...]
+    input_answers: bool
     batch = 1000
 
     def __init__(self, settings: Lorenz63Dataset):
@@ -24,6 +28,7 @@ class Lorenz63Task:
         with_initial = settings.targets == "yz"
         self.inputs = ("x", "y_initial", "z_initial") if with_initial else ("x",)
         self.targets = tuple(settings.targets)
+        self.input_answers = settings.targets == "y"  # x and y are close
         self.times = {
             name: observation.nodes(settings.final_time, settings.seed)
             for name, observation in settings.observations.items()
@@ -63,6 +68,17 @@ class Lorenz63Task:
             states |= {"y_initial": initial[:, 1], "z_initial": initial[:, 2]}
             arrays |= {f"{name}/{v}": states[v] for v in (*self.inputs, *self.targets)}
         return arrays
+
+    def solve_on_times(self, inputs: np.ndarray, times: Nodes) -> np.ndarray:
+        """The targets by the model's equations from the observed x, and from z(0) where z is one of them."""
+        settings = self.settings
+        if settings.targets == "y":
+            return unobserved_y(inputs, times, settings.sigma)
+        x, initial_y, initial_z = inputs[:, 0], inputs[:, 1, 0], inputs[:, 2, 0]
+        y = unobserved_y(x, times, settings.sigma)
+        if times.positions[0] == 0:
+            y[:, 0] = initial_y
+        return np.stack([y, unobserved_z(x, y, initial_z, times, settings.beta)], axis=1)
 
     def truth_budget(self, stored: Stored) -> dict:
         """Errors of the stored trajectories, all of them together, at the first set of times.

@@ -7,21 +7,16 @@ import json
 import math
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
+from datasets.common_settings import Dataset, Settings
+from datasets.trajectory_settings import ControlledOdeDataset, Lorenz63Dataset
 from solvers.fourier import check_points
-from solvers.grid import Nodes, check_restriction
+from solvers.grid import check_restriction
 from solvers.laws import LAWS
-from solvers.observation_times import explicit, random_times, two_rates, uniform
-
-SPLITS = ("train", "validation", "test")
 
 
-class _Settings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class GaussianLaw(_Settings):
+class GaussianLaw(Settings):
     """Gaussian random field N(0, σ²(-Δ + τ²I)^{-γ}): by the `name` of a law, by numbers, or both.
 
     Numbers beside a name replace those of the named law.
@@ -61,46 +56,13 @@ def _law_on(domain: str):
     return BeforeValidator(resolve)
 
 
-class SplitSizes(_Settings):
-    """Number of samples in each split."""
-
-    train: int = Field(1024, ge=0, description="training samples")
-    validation: int = Field(100, ge=0, description="validation samples, which choose the checkpoint")
-    test: int = Field(100, ge=0, description="test samples, which no training job can read")
-
-    @model_validator(mode="after")
-    def _not_empty(self):
-        if not self.total:
-            raise ValueError("a dataset has at least one sample")
-        return self
-
-    @property
-    def total(self) -> int:
-        return self.train + self.validation + self.test
-
-
-class _Dataset(_Settings):
-    """What every dataset has."""
-
-    samples: SplitSizes = Field(SplitSizes(), description="samples per split")
-    samples_per_shard: int = Field(256, ge=1, description="samples that one generation job makes")
-    seed: int = Field(1127802, ge=0, description="seed of every random draw")
-
-    @property
-    def num_shards(self) -> int:
-        return math.ceil(self.samples.total / self.samples_per_shard)
-
-
-class _SpaceDataset(_Dataset):
+class _SpaceDataset(Dataset):
     """A dataset of functions of space, stored on several grids.
 
     grid_kind  of every stored grid, one of `solvers.grid.KINDS`.
-    inverse    whether the input is a measurement, which may have noise, and the target a coefficient that
-               jumps, on a coarser grid.
     """
 
     dimension: ClassVar[int] = 2
-    inverse: ClassVar[bool] = False
     grid_kind: ClassVar[str] = "periodic"
 
     @property
@@ -283,96 +245,6 @@ class KolmogorovDataset(_SpaceDataset):
         for points in self.resolutions:
             check_points(points)
         return self
-
-
-class ObservationTimes(_Settings):
-    """When trajectories are observed."""
-
-    kind: Literal["uniform", "two_rates", "random", "explicit"] = Field(
-        "uniform",
-        description="equal steps; equal steps, twice as long in the second half (Calvello 2024, eq. 41); "
-        "random; listed",
-    )
-    step: float | None = Field(None, gt=0, description="time step (uniform, two_rates)")
-    count: int | None = Field(None, ge=2, description="number of times (random)")
-    times: list[float] | None = Field(None, description="the times (explicit)")
-
-    @model_validator(mode="after")
-    def _has_what_its_kind_needs(self):
-        needs = {"uniform": "step", "two_rates": "step", "random": "count", "explicit": "times"}[self.kind]
-        for key in ("step", "count", "times"):
-            if (getattr(self, key) is None) == (key == needs):
-                raise ValueError(f"times of kind {self.kind} take {needs}, and no other key")
-        return self
-
-    def nodes(self, final_time: float, seed: int) -> Nodes:
-        """The times, all below final_time or equal to it."""
-        if self.kind == "uniform":
-            return uniform(self.step, final_time)
-        if self.kind == "two_rates":
-            return two_rates(self.step, final_time)
-        if self.kind == "random":
-            return random_times(self.count, final_time, seed)
-        return explicit(tuple(self.times))
-
-
-class _TrajectoryDataset(_Dataset):
-    """A dataset of trajectories, stored at several sets of times."""
-
-    final_time: float = Field(2.0, gt=0, description="T")
-    observations: Annotated[dict[str, ObservationTimes], Field(min_length=1)] = Field(
-        {"dt0.01": ObservationTimes(step=0.01)},
-        description="sets of times by name; each sample is stored at all of them",
-    )
-    samples_per_shard: int = Field(2000, ge=1, description="samples that one generation job makes")
-
-    @property
-    def largest_array(self) -> int:
-        """Values of the largest array of one sample."""
-        return max(o.nodes(self.final_time, self.seed).points for o in self.observations.values())
-
-    @model_validator(mode="after")
-    def _times_fit(self):
-        for name, observation in self.observations.items():
-            if not name.replace(".", "").replace("_", "").isalnum():
-                raise ValueError(f"observations.{name}: a name has letters, digits, '.' and '_' only")
-            try:
-                last = observation.nodes(self.final_time, self.seed).positions[-1]
-            except ValueError as error:
-                raise ValueError(f"observations.{name}: {error}") from None
-            if last > self.final_time:
-                raise ValueError(f"observations.{name}: {last:g} is after final_time {self.final_time:g}")
-        return self
-
-
-class Lorenz63Dataset(_TrajectoryDataset):
-    """Lorenz-63: from the x trajectory to the unobserved ones (Calvello 2024, eq. 40 and section 6.1)."""
-
-    equation: Literal["lorenz63"] = Field(description="the equation solved")
-    targets: Literal["yz", "y"] = Field(
-        "yz", description="yz: (x, y(0), z(0)) to y and z; y: x to y, without initial values"
-    )
-    sigma: float = Field(10.0, gt=0, description="σ, the Prandtl number")
-    rho: float = Field(28.0, gt=0, description="ρ, the Rayleigh number over its critical value")
-    beta: float = Field(8 / 3, gt=0, description="β, a geometric factor")
-    step: float = Field(0.01, gt=0, description="largest step in time")
-    accuracy: float = Field(
-        1e-8, gt=0, description="largest relative L2 error allowed; a dataset that misses it is not sealed"
-    )
-
-
-class ControlledOdeDataset(_TrajectoryDataset):
-    """Controlled ODE dz = sin(z) du: from the control u to z (Calvello 2024, section 6.1)."""
-
-    equation: Literal["controlled_ode"] = Field(description="the equation solved")
-    initial_value: float = Field(1.0, description="z(0)")
-    num_terms: int = Field(10, ge=1, description="J, the number of sines in the control")
-    control_decay: Literal["inverse", "none"] = Field(
-        "inverse", description="amplitude of the j-th sine: 1/j, as in public code, or 1, as printed"
-    )
-    accuracy: float = Field(
-        1e-9, gt=0, description="largest relative L2 error allowed; a dataset that misses it is not sealed"
-    )
 
 
 DatasetSettings = Annotated[

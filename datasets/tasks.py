@@ -28,14 +28,19 @@ TASKS = {
 class Task(Protocol):
     """What generation, sealing and reading need of a task.
 
-    layout  what its store holds; inputs and targets name the variables of the operator.
-    batch   samples computed between two saves.
+    layout         what its store holds; inputs and targets name the variables of the operator.
+    input_answers  whether the input is a first guess of the target.
+    batch          samples computed between two saves.
+
+    Where there are classical answers from the input's values alone they are `solve_on_grid`,
+    `solve_interpolated`, `solve_constant` or, from values at given times, `solve_on_times`.
     """
 
     settings: DatasetSettings
     layout: Layout
     inputs: tuple[str, ...]
     targets: tuple[str, ...]
+    input_answers: bool
     batch: int
 
     def compute(self, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:

@@ -23,12 +23,14 @@ class Architecture:
     location       of its module, "package.file:Class", which is imported only when built.
     dimension      of the functions it maps.
     coarse_output  whether its output is on a coarser grid than its input.
+    any_nodes      whether it takes functions on unevenly spaced points, such as observed trajectories.
     """
 
     settings: type[Settings]
     location: str
     dimension: int
     coarse_output: bool = False
+    any_nodes: bool = False
 
 
 ARCHITECTURES: dict[str, Architecture] = {

@@ -8,13 +8,15 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
+from datasets.common_settings import SplitSizes
 from datasets.errors import DatasetError
-from datasets.settings import DatasetSettings, GaussianLaw, ObservationTimes, SplitSizes
+from datasets.settings import DatasetSettings, GaussianLaw
+from datasets.trajectory_settings import ObservationTimes
 from figures.reported_vs_ours import write_reported_vs_ours
 from models.registry import ARCHITECTURES
 from training.settings import CostSettings, TheorySettings, TrainingSettings
 from workflow import dataset_measurements
-from workflow.configuration import Configuration, Experiment, Model, SampleCounts
+from workflow.settings import Configuration, Experiment, Model, SampleCounts
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "snakemake --cores 2 --resources gpu=0 --configfile config/cao2021.yaml"

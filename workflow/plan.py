@@ -10,19 +10,24 @@ import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
+from datasets.layout import group_name
 from datasets.settings import DatasetSettings, settings_hash
 from datasets.tasks import task_module
 from models.registry import ARCHITECTURES
 from workflow.code_digest import code_digest
-from workflow.configuration import Configuration, Experiment, model_settings, training_settings
+from workflow.settings import Configuration, Experiment, Resolution, model_settings, training_settings
 
 TRAINING = ("training.fit", "training.normalised_operator")
 QUANTITIES = {  # what captions call the input and the target
     "burgers": ("initial velocity", "velocity at the final time"),
     "darcy": ("coefficient", "pressure"),
     "darcy_inverse": ("measured pressure", "coefficient"),
+    "lorenz63": ("observed component x", "unobserved components"),
+    "controlled_ode": ("control", "state"),
+    "kolmogorov": ("vorticity", "vorticity a moment later"),
 }
-RUN_FOLDER = "{experiment}/{model}/n{resolution}/seed{seed}"
+# A group of the dataset names the resolution: "n512", or a set of times.
+RUN_FOLDER = "{experiment}/{model}/{group}/seed{seed}"
 
 
 @dataclass(frozen=True)
@@ -86,39 +91,50 @@ class Plan:
     def dataset_of(self, experiment: str) -> DatasetPlan:
         return self.datasets[self.experiment(experiment).dataset]
 
+    def test_dataset_of(self, experiment: str) -> DatasetPlan:
+        """The dataset of the test samples."""
+        e = self.experiment(experiment)
+        return self.datasets[e.test_dataset or e.dataset]
+
+    def run_folder(self, experiment: str, model: str, resolution: Resolution, seed: int) -> str:
+        names = {"experiment": experiment, "model": model, "group": group_name(resolution), "seed": seed}
+        return str(self.results / RUN_FOLDER.format(**names))
+
     def run_folders(self, experiment: str) -> list[str]:
         """Folders of the experiment's runs, in table order."""
         e = self.experiment(experiment)
-        return [
-            str(self.results / RUN_FOLDER.format(experiment=experiment, model=model, resolution=n, seed=seed))
-            for model, n, seed in itertools.product(e.models, e.resolutions, e.seeds)
-        ]
+        runs = itertools.product(e.models, e.resolutions, e.seeds)
+        return [self.run_folder(experiment, *run) for run in runs]
 
-    def tested(self, experiment: str) -> list[int]:
+    def tested(self, experiment: str) -> list[Resolution]:
         """Resolutions at which errors are measured; of an inverse problem each run's own."""
-        e, dataset = self.experiment(experiment), self.dataset_of(experiment).settings
+        e, dataset = self.experiment(experiment), self.test_dataset_of(experiment).settings
         return e.test_resolutions or (e.resolutions if dataset.inverse else dataset.resolutions)
 
     def yardstick_folders(self, experiment: str) -> list[str]:
-        """Folders of the yardsticks, one for each resolution tested on."""
-        return [str(self.results / experiment / "yardsticks" / f"n{n}") for n in self.tested(experiment)]
+        """Folders of the yardsticks, one for each resolution tested on that has training samples."""
+        stored = self.dataset_of(experiment).settings.resolutions
+        resolutions = [one for one in self.tested(experiment) if one in stored]
+        return [str(self.results / experiment / "yardsticks" / group_name(one)) for one in resolutions]
 
     def shown_run(self, experiment: str) -> str:
         """Folder of the run whose predictions are drawn: the shown model's, on the finest training grid."""
         e = self.experiment(experiment)
-        finest, seed = max(e.resolutions), e.seeds[0]
-        folder = RUN_FOLDER.format(experiment=experiment, model=e.shown_model, resolution=finest, seed=seed)
-        return str(self.results / folder)
+        stored = self.dataset_of(experiment).settings.resolutions
+        finest = max(e.resolutions) if isinstance(stored[0], int) else e.resolutions[0]
+        return self.run_folder(experiment, e.shown_model, finest, e.seeds[0])
 
     def sample_counts(self, experiment: str) -> dict[str, int]:
         """Samples that the experiment uses of each split."""
-        e, available = self.experiment(experiment), self.dataset_of(experiment).settings.samples
+        e = self.experiment(experiment)
+        available = dict.fromkeys(("train", "validation"), self.dataset_of(experiment))
+        available["test"] = self.test_dataset_of(experiment)
         return {
-            split: getattr(e.samples, split) or getattr(available, split)
-            for split in ("train", "validation", "test")
+            split: getattr(e.samples, split) or getattr(dataset.settings.samples, split)
+            for split, dataset in available.items()
         }
 
-    def training(self, experiment: str, model: str, resolution: int) -> dict:
+    def training(self, experiment: str, model: str, resolution: Resolution) -> dict:
         """All that a training run depends on beside its data and seed; nothing of other models.
 
         Labels are left out, for a new label is no reason to train again.
@@ -128,7 +144,9 @@ class Plan:
         seen = ("train", "validation", "test") if training.record_test_error else ("train", "validation")
         return {
             "architecture": m.architecture,
-            "settings": model_settings(m, resolution).model_dump(mode="json"),
+            "settings": model_settings(m, resolution, self.dataset_of(experiment).settings).model_dump(
+                mode="json"
+            ),
             "grids": m.grids,
             "training": training.model_dump(mode="json"),
             "samples": {split: counts[split] for split in seen},
@@ -139,7 +157,7 @@ class Plan:
         architecture = ARCHITECTURES[self.configuration.models[model].architecture]
         return code_digest(*TRAINING, "models.build", architecture.location.partition(":")[0])
 
-    def description(self, experiment: str, model: str, resolution: int, seed: int) -> dict:
+    def description(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
         """What tables and captions say of a run."""
         e, m = self.experiment(experiment), self.configuration.models[model]
         dataset = self.dataset_of(experiment)

@@ -7,12 +7,8 @@ import yaml
 from merged_configuration import DEFAULT, ROOT, merged
 
 from figures.reported import TABLE_8, printed_rows
-from workflow.configuration import (
-    ConfigurationError,
-    load_configuration,
-    model_settings,
-    training_settings,
-)
+from workflow.configuration import ConfigurationError, load_configuration
+from workflow.settings import model_settings, training_settings
 
 
 @pytest.mark.parametrize("overlay", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.stem)
@@ -48,7 +44,7 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
         model = configuration.models[key]
         for n_f, n_c in ((141, 43), (211, 61)):
             training = training_settings(experiment, model, n_f)
-            settings = model_settings(model, n_f).model_dump()
+            settings = model_settings(model, n_f, configuration.datasets[experiment.dataset]).model_dump()
             assert (training.epochs, training.batch_size, training.gradient_clip) == (100, 4, 0.999)
             assert (training.normalisation, training.peak_fraction) == ("pointwise", 0.3)
             if model.architecture == "fno2d":
@@ -167,9 +163,29 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
             "datasets.kolmogorov: a periodic grid has an even number of points, at least 2; got 65",
         ),
         (
-            {"experiments": {"burgers": {"dataset": "lorenz63_y"}}},
-            "experiments.burgers.dataset: 'lorenz63_y' solves equation lorenz63; models train on burgers, "
-            "darcy, darcy_inverse so far",
+            {"experiments": {"burgers": {"test_dataset": "lorenz63_y"}}},
+            "experiments.burgers.test_dataset: 'lorenz63_y' solves equation lorenz63, 'burgers' burgers; "
+            "accepted: another dataset of the same equation",
+        ),
+        (
+            {"experiments": {"burgers": {"test_dataset": "burgess"}}},
+            "experiments.burgers.test_dataset: unknown dataset 'burgess'; did you mean 'burgers'?",
+        ),
+        (
+            {"experiments": {"darcy": {"training": {"loss": "h1"}, "models": ["galerkin2d"]}}},
+            "experiments.darcy: loss h1 has the gradient in it; accepted gradient_weight: 0, got 0.5",
+        ),
+        (
+            {"experiments": {"burgers": {"training": {"loss_units": "standardised"}}}},
+            "experiments.burgers: loss_units standardised need a normalisation; accepted: pointwise, scalar",
+        ),
+        (
+            {"models": {"galerkin": {"settings": {"in_channels": 2}}}},
+            "models.galerkin.settings.in_channels: 2 given; dataset 'burgers' has 1; leave it out",
+        ),
+        (
+            {"datasets": {"lorenz63_y": {"observations": {"n12": {"step": 0.1}}}}},
+            "datasets.lorenz63_y: observations.n12: names like n512 are those of grids of space",
         ),
         (
             {"experiments": {"darcy": {"models": ["fno"], "shown": None}}},
@@ -271,6 +287,19 @@ def test_bad_configuration_is_one_readable_line(change, message):
     assert len(str(caught.value).splitlines()) == 1
 
 
+def test_an_even_grid_is_asked_for_where_trajectories_are_not_on_one():
+    with pytest.raises(ConfigurationError) as caught:
+        load_configuration(merged(DEFAULT, {"experiments": {"burgers": {"dataset": "lorenz63_y"}}}))
+    lines = str(caught.value).splitlines()
+    assert "experiments.burgers: resolution 128 is not stored; dataset 'lorenz63_y' has dt0.01," in lines[0]
+    for fault in (
+        "fno1d needs an even grid, and trajectories of dataset 'lorenz63_y'",
+        "transformer1d needs an even grid",
+        "gradient_weight 0.1 is for functions on an even grid",
+    ):
+        assert sum(fault in line for line in lines) == 1
+
+
 def test_the_papers_ablation_has_the_rows_of_its_table():
     overlay = yaml.safe_load((ROOT / "config/cao2021.yaml").read_text())
     configuration = load_configuration(merged(DEFAULT, overlay))
@@ -279,8 +308,9 @@ def test_the_papers_ablation_has_the_rows_of_its_table():
     found = []
     for key in experiment.models:
         for n in experiment.resolutions:
-            settings = model_settings(configuration.models[key], n).model_dump()
-            training = training_settings(experiment, configuration.models[key], n)
+            model, dataset = configuration.models[key], configuration.datasets[experiment.dataset]
+            settings = model_settings(model, n, dataset).model_dump()
+            training = training_settings(experiment, model, n)
             assert (training.epochs, training.batch_size) == (100, 4 if n == 8192 else 8)
             assert training.record_test_error
             assert settings["feedforward_dropout"] == (0.05 if settings["layer_norm"] == "regular" else 0)

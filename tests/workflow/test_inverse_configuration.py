@@ -6,8 +6,9 @@ import pytest
 import yaml
 from merged_configuration import DEFAULT, ROOT, merged
 
-from workflow.configuration import ConfigurationError, load_configuration, model_settings, training_settings
+from workflow.configuration import ConfigurationError, load_configuration
 from workflow.plan import Plan
+from workflow.settings import model_settings, training_settings
 
 EXPERIMENTS = {"darcy_inverse_clean": 0.0, "darcy_inverse_noise1": 0.01, "darcy_inverse_noise10": 0.1}
 
@@ -34,7 +35,7 @@ def test_the_papers_inverse_setting_is_what_the_paper_says():
                 assert (training.noise, training.epochs, training.batch_size) == (noise, 100, batch)
                 assert (training.normalisation, training.boundary) == ("pointwise", "free")
                 assert (training.gradient_weight, training.record_test_error) == (0, True)
-                settings = model_settings(model, n_f).model_dump()
+                settings = model_settings(model, n_f, dataset).model_dump()
                 half = settings.get("attention") in ("fourier", "softmax")
                 assert training.learning_rate == (5e-4 if half else 1e-3)
                 rows[

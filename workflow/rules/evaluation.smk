@@ -3,8 +3,8 @@
 
 rule evaluate:
     input:
-        recipe=lambda wildcards: plan.dataset_of(wildcards.experiment).recipe,
-        card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
+        recipe=lambda wildcards: plan.test_dataset_of(wildcards.experiment).recipe,
+        card=lambda wildcards: ancient(plan.test_dataset_of(wildcards.experiment).card),
         checkpoint=rules.train.output.checkpoint,
         cost=rules.train.output.cost,
     output:
@@ -21,7 +21,7 @@ rule evaluate:
         runtime=60,
     params:
         description=lambda wildcards: plan.description(
-            wildcards.experiment, wildcards.model, int(wildcards.resolution), int(wildcards.seed)
+            wildcards.experiment, wildcards.model, resolution_of(wildcards.group), int(wildcards.seed)
         ),
         code=code_digest("training.evaluation", "training.normalised_operator"),
     script:
@@ -33,10 +33,10 @@ rule yardsticks:
         recipe=lambda wildcards: plan.dataset_of(wildcards.experiment).recipe,
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
     output:
-        errors=f"{plan.results}/{{experiment}}/yardsticks/n{{resolution}}/errors.csv",
-        cost=f"{plan.results}/{{experiment}}/yardsticks/n{{resolution}}/cost.json",
+        errors=f"{plan.results}/{{experiment}}/yardsticks/{{group}}/errors.csv",
+        cost=f"{plan.results}/{{experiment}}/yardsticks/{{group}}/cost.json",
     log:
-        f"logs/yardsticks/{plan.configuration.name}/{{experiment}}/n{{resolution}}.log",
+        f"logs/yardsticks/{plan.configuration.name}/{{experiment}}/{{group}}.log",
     conda:
         "../../environment.yml"
     resources:

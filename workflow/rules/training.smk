@@ -19,7 +19,9 @@ rule train:
         mem_mb=4000,
         runtime=720,
     params:
-        run=lambda wildcards: plan.training(wildcards.experiment, wildcards.model, int(wildcards.resolution)),
+        run=lambda wildcards: plan.training(
+            wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
+        ),
         code=lambda wildcards: plan.training_code(wildcards.model),
     script:
         "../scripts/train.py"

@@ -5,12 +5,13 @@ from pathlib import Path
 from workflow.job import job
 
 with job(snakemake):
+    from datasets.layout import resolution_of
     from training.latent_basis import write_latent_basis
 
     write_latent_basis(
         card=Path(snakemake.input.card),
         folder=Path(snakemake.output.latent).parent,
-        resolution=int(snakemake.wildcards.resolution),
+        resolution=resolution_of(snakemake.wildcards.group),
         seed=int(snakemake.wildcards.seed),
         test_samples=snakemake.params.test_samples,
         grids=snakemake.params.grids,

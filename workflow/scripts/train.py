@@ -5,12 +5,13 @@ from pathlib import Path
 from workflow.job import job
 
 with job(snakemake):
+    from datasets.layout import resolution_of
     from training.run import train_run
 
     train_run(
         card=Path(snakemake.input.card),
         folder=Path(snakemake.output.checkpoint).parent,
-        resolution=int(snakemake.wildcards.resolution),
+        resolution=resolution_of(snakemake.wildcards.group),
         seed=int(snakemake.wildcards.seed),
         run=snakemake.params.run,
         code_digest=snakemake.params.code,

@@ -1,0 +1,136 @@
+"""The settings classes of config.yaml as a whole.
+
+The parts live with the rooms that use them (`datasets.settings`, `models.settings`, `training.settings`).
+"""
+
+from __future__ import annotations
+
+import typing
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from datasets.settings import DatasetSettings
+from models.registry import ARCHITECTURES, resolve
+from training.settings import CostSettings, TheorySettings, TrainingSettings
+
+# Points along each axis of a grid, or the name of a set of times.
+Resolution = int | str
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Model(_Settings):
+    """A row of the tables: an architecture with its settings and what it needs of its own in training."""
+
+    label: str = Field(description="name in tables and figures")
+    architecture: str = Field(description="one of models.registry.ARCHITECTURES")
+    settings: dict[str, typing.Any] = Field({}, description="settings of the architecture")
+    settings_at: dict[Resolution, dict[str, typing.Any]] = Field(
+        {},
+        description="settings that differ at a training resolution, such as downsampling_factor",
+    )
+    grids: typing.Literal["stored", "fine", "coarse"] = Field(
+        "stored",
+        description="of input and target in an inverse problem: as stored, fine to coarse, or one for both; "
+        "on the coarse one the input is what was measured at its nodes",
+    )
+    training: dict[str, typing.Any] = Field({}, description="training settings that differ for this model")
+
+
+class SampleCounts(_Settings):
+    """How many samples of each split an experiment uses: the first ones."""
+
+    train: int | None = Field(None, ge=1, description="default: all")
+    validation: int | None = Field(None, ge=1, description="default: all")
+    test: int | None = Field(None, ge=1, description="default: all")
+
+
+class Experiment(_Settings):
+    """Models trained on one dataset and compared at every stored resolution."""
+
+    title: str = Field(description="heading in the report")
+    dataset: str = Field(description="a key of `datasets`")
+    models: Annotated[list[str], Field(min_length=1)] = Field(description="keys of `models`, in table order")
+    resolutions: Annotated[list[Resolution], Field(min_length=1)] = Field(
+        description="training resolutions: points along each axis, or names of sets of times"
+    )
+    test_resolutions: list[Resolution] | None = Field(
+        None, description="resolutions tested on, those of training among them; default: every stored one"
+    )
+    test_dataset: str | None = Field(
+        None,
+        description="a key of `datasets` with the test samples on more grids; default: `dataset`. With the "
+        "same law and seed its test samples are the same functions",
+    )
+    test_noise: list[Annotated[float, Field(ge=0)]] | None = Field(
+        None, description="levels ε of noise tested on, that of training among them; default: that one"
+    )
+    noise_realisations: int = Field(
+        1, ge=1, description="draws of the noise on each test sample, at each level above 0"
+    )
+    seeds: Annotated[list[int], Field(min_length=1)] = Field([1127802], description="one run per seed")
+    samples: SampleCounts = Field(SampleCounts(), description="default: every sample of the dataset")
+    training: TrainingSettings = Field(TrainingSettings(), description="for every model of the experiment")
+    training_at: dict[Resolution, dict[str, typing.Any]] = Field(
+        {}, description="training settings that differ at a resolution, such as a smaller batch_size"
+    )
+    shown: str | None = Field(
+        None,
+        description="the model whose predictions are drawn; default, or if not in `models`: the last of them",
+    )
+    shows: dict[str, list[str]] = Field(
+        {}, description="tables and figures that it gives, by paper: `cao2021: [table2a, figure9]`"
+    )
+
+    @property
+    def shown_model(self) -> str:
+        """Key of the model whose predictions are drawn."""
+        return self.shown if self.shown in self.models else self.models[-1]
+
+    @property
+    def tested_noise(self) -> list[float]:
+        """Levels of noise on the test inputs."""
+        return self.test_noise or [self.training.noise]
+
+
+class Configuration(_Settings):
+    """The whole of config.yaml with its overlays."""
+
+    name: str = Field(pattern=r"^[a-z0-9_]+$", description="results go to <results_root>/<name>")
+    data_root: str = Field("data", description="folder of the stores; shared by all configurations")
+    results_root: str = Field("results", description="folder of runs, tables and reports")
+    training_threads: int = Field(
+        1, ge=1, description="CPU threads of a training job; changes the last digits"
+    )
+    datasets: dict[str, DatasetSettings] = Field(description="what to solve")
+    models: dict[str, Model] = Field(description="what to train")
+    experiments: dict[str, Experiment] = Field(description="what to compare")
+    theory: TheorySettings = Field(TheorySettings(), description="sizes at which theory is measured")
+    cost: CostSettings = Field(CostSettings(), description="sizes at which the cost of a step is measured")
+
+
+def model_settings(model: Model, resolution: Resolution, dataset: DatasetSettings) -> BaseModel:
+    """Validated settings of the model's architecture, trained at `resolution` of a dataset.
+
+    Numbers of channels are the dataset's; all else not given is the architecture's default.
+    """
+    own = {**model.settings, **model.settings_at.get(resolution, {})}
+    return resolve(model.architecture, {**channels(model.architecture, dataset), **own})
+
+
+def channels(architecture: str, dataset: DatasetSettings) -> dict[str, int]:
+    """The numbers of channels of the dataset's functions, those that the architecture can be told."""
+    known = ARCHITECTURES[architecture].settings.model_fields if architecture in ARCHITECTURES else {}
+    names = ("in_channels", "initial_channels", "out_channels")
+    return {name: getattr(dataset, name) for name in names if name in known}
+
+
+def training_settings(experiment: Experiment, model: Model, resolution: Resolution) -> TrainingSettings:
+    """The experiment's settings, overridden at the resolution, overridden by the model."""
+    at_resolution = experiment.training_at.get(resolution, {})
+    return TrainingSettings.model_validate(
+        {**experiment.training.model_dump(), **at_resolution, **model.training}
+    )
