@@ -12,6 +12,7 @@ an interval, such as the times at which a trajectory is observed.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -90,6 +91,9 @@ class Nodes:
 
     positions  x_0 < x_1 < … in the unit of x.
     """
+
+    kind: ClassVar[str] = "explicit"
+    dimension: ClassVar[int] = 1
 
     positions: tuple[float, ...]
 

@@ -17,18 +17,21 @@ from torch import nn
 
 from datasets.files import write_atomically
 from datasets.loading import Samples, load_samples, training_noise
-from training.metrics import METRICS
-from training.tensors import batch_size, coordinate_tensor, function_tensor
+from training.metrics import METRICS, standardised_relative_l2
+from training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
 
 SHOWN_SAMPLES = 4  # predictions kept for the figures, as in Cao 2021, Fig. 9
 BATCH_VALUES = 2**16  # grid values per batch: 128 samples at 512 points, 8 at 8192, 1 at 211 x 211
 
 
+Scale = tuple[np.ndarray, np.ndarray]
+
+
 @dataclass(frozen=True)
 class Condition:
-    """How test samples are measured: the grid of the stored input, ε of its noise, and which draw."""
+    """How test samples are measured: the grid or times of the input, ε of its noise, and which draw."""
 
-    resolution: int
+    resolution: int | str
     noise: float = 0.0
     realisation: int = 0
 
@@ -40,7 +43,7 @@ class Condition:
 
 def measured(
     card: Path,
-    resolutions: list[int],
+    resolutions: list[int | str],
     *,
     levels: list[float],
     realisations: int,
@@ -65,19 +68,28 @@ def measured(
 
 @torch.no_grad()
 def predict(operator: nn.Module, samples: Samples, device: torch.device) -> np.ndarray:
-    """Predictions (samples, ...space) in float64 for comparison; the operator computes in float32."""
+    """Predictions, like the targets, in float64 for comparison; the operator computes in float32."""
     operator.eval()
     coordinates = coordinate_tensor(samples.grid).to(device)
-    inputs = function_tensor(samples.inputs)
+    inputs = function_tensor(samples.inputs, samples.grid)
     size = batch_size(samples.grid, BATCH_VALUES, len(samples))
-    outputs = [operator(batch.to(device), coordinates).squeeze(-1).cpu() for batch in inputs.split(size)]
+    outputs = [as_samples(operator(batch.to(device), coordinates)).cpu() for batch in inputs.split(size)]
     return torch.cat(outputs).numpy().astype(np.float64)
 
 
-def error_rows(prediction: np.ndarray, samples: Samples, condition: Condition) -> pandas.DataFrame:
-    """One row per sample: the condition, the sample's index in the test split, and every metric."""
+def error_rows(
+    prediction: np.ndarray, samples: Samples, condition: Condition, scale: Scale | None = None
+) -> pandas.DataFrame:
+    """One row per sample: the condition, the sample's index in the test split, and every metric.
+
+    `scale`, mean and deviation (channels,) of the training targets, adds the error of standardised fields.
+    """
     grid = samples.target_grid
     errors = {name: metric(prediction, samples.targets, grid) for name, metric in METRICS.items()}
+    if scale is not None:
+        errors["standardised_relative_l2"] = standardised_relative_l2(
+            prediction, samples.targets, grid, *scale
+        )
     return pandas.DataFrame({**asdict(condition), "sample": range(len(samples)), **errors})
 
 
@@ -91,11 +103,13 @@ def evaluate(
     test: Iterable[tuple[Condition, Samples]],
     device: torch.device,
     shown: np.ndarray,
+    scale: Scale | None = None,
 ) -> tuple[pandas.DataFrame, dict[str, np.ndarray]]:
     """Errors under every condition of `test`, and the predictions of the samples `shown`.
 
-    Of several realisations of one noise the first is kept. `operator` is None for a diverged run: its errors
-    and predictions are NaN, which tables show as such.
+    Of several realisations of one noise the first is kept; of every condition also the samples of median and
+    of worst error, numbered by `extremes_...`, under names that start with "extreme_". `operator` is None for
+    a diverged run: its errors and predictions are NaN, which tables show as such.
     """
     rows, kept = [], {"samples": shown}
     for condition, samples in test:
@@ -103,22 +117,34 @@ def evaluate(
             prediction = np.full_like(samples.targets, np.nan)
         else:
             prediction = predict(operator, samples, device)
-        rows.append(error_rows(prediction, samples, condition))
+        errors = error_rows(prediction, samples, condition, scale)
+        rows.append(errors)
         if condition.realisation == 0:
             kept |= _kept(condition, samples, prediction, shown)
+            extremes = median_and_worst(errors["relative_l2"].to_numpy())
+            kept[f"extremes_{condition.resolution}{condition.tag}"] = extremes
+            kept |= _kept(condition, samples, prediction, extremes, "extreme_")
     return pandas.concat(rows, ignore_index=True), kept
 
 
-def _kept(condition: Condition, samples: Samples, prediction: np.ndarray, shown: np.ndarray) -> dict:
-    points, tag = condition.resolution, condition.tag
+def median_and_worst(errors: np.ndarray) -> np.ndarray:
+    """Positions of the sample of median error (of the upper two, if even) and of the worst one."""
+    order = np.argsort(errors, kind="stable")
+    return order[[len(order) // 2, -1]]
+
+
+def _kept(
+    condition: Condition, samples: Samples, prediction: np.ndarray, chosen: np.ndarray, prefix: str = ""
+) -> dict:
+    where, tag = condition.resolution, condition.tag
     kept = {
-        f"x_{points}": samples.grid.coordinates,
-        f"target_{points}": samples.targets[shown],
-        f"input_{points}{tag}": samples.inputs[shown],
-        f"prediction_{points}{tag}": prediction[shown],
+        f"x_{where}": samples.grid.coordinates,
+        f"{prefix}target_{where}": samples.targets[chosen],
+        f"{prefix}input_{where}{tag}": samples.inputs[chosen],
+        f"{prefix}prediction_{where}{tag}": prediction[chosen],
     }
     if samples.target_grid != samples.grid:
-        kept[f"x_target_{points}"] = samples.target_grid.coordinates
+        kept[f"x_target_{where}"] = samples.target_grid.coordinates
     return kept
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.optim.lr_scheduler import OneCycleLR
 from torch.utils.tensorboard import SummaryWriter
 
 from datasets.gradients import gradient
@@ -18,9 +17,10 @@ from datasets.loading import Samples
 from datasets.progress import progress_bar
 from training import checkpoints
 from training.devices import device_name, peak_memory_bytes
-from training.losses import RelativeLoss
+from training.losses import build_loss, relative_l2
+from training.schedules import Schedule
 from training.settings import TrainingSettings
-from training.tensors import batch_size, coordinate_tensor, function_tensor
+from training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
 
 HISTORY_COLUMNS = (
     "epoch",
@@ -52,7 +52,7 @@ class Progress:
 
 
 class Trainer:
-    """Adam, the 1cycle schedule and gradient clipping on the loss of Cao 2021.
+    """Adam on the loss and with the schedule that the settings name.
 
     Parameters
     ----------
@@ -90,24 +90,19 @@ class Trainer:
         self.loader_seed = seed if settings.loader_seed is None else settings.loader_seed
         self.identity, self.directory = identity, Path(directory)
         self.train = _on_device(train, device, settings)
+        self.loss_targets = self.train.targets
+        if settings.loss_units == "standardised":
+            targets = function_tensor(train.targets, train.target_grid).to(device)
+            self.loss_targets = as_samples(self.operator.output.normalise(targets))
         self.validation = _on_device(validation, device)
         self.test = None if test is None else _on_device(test, device)
         self.validation_batch = batch_size(validation.grid, VALIDATION_VALUES, VALIDATION_BATCH)
         self.steps_per_epoch = len(train) // settings.batch_size
-        self.loss = RelativeLoss(
-            train.target_grid, settings.gradient_weight, settings.loss == "squared_norms"
-        )
+        self.loss = build_loss(train.target_grid, settings)
         self.optimizer = torch.optim.Adam(
             operator.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
-        self.schedule = OneCycleLR(
-            self.optimizer,
-            max_lr=settings.learning_rate,
-            total_steps=settings.epochs * self.steps_per_epoch,
-            pct_start=settings.peak_fraction,
-            div_factor=settings.initial_division,
-            final_div_factor=settings.final_division,
-        )
+        self.schedule = Schedule(self.optimizer, settings, self.steps_per_epoch)
         self.progress = Progress()
 
     @property
@@ -124,7 +119,7 @@ class Trainer:
             progress_bar(self.settings.epochs, "/".join(self.directory.parts[-4:]), "epochs", done) as bar,
         ):
             for epoch in range(done + 1, self.settings.epochs + 1):
-                if self.progress.diverged_epoch is not None:
+                if self._ended(epoch):
                     break
                 row = self._epoch(epoch)
                 for name, value in zip(HISTORY_COLUMNS[1:], row[1:], strict=True):
@@ -135,6 +130,11 @@ class Trainer:
                 bar.update()
         return self.progress
 
+    def _ended(self, epoch: int) -> bool:
+        """Whether the run has come to its end before this epoch."""
+        patience = self.settings.early_stopping or math.inf
+        return self.progress.diverged_epoch is not None or epoch - self.progress.best_epoch > patience
+
     def _epoch(self, epoch: int) -> list[float | None]:
         start = time.perf_counter()
         self.operator.train()
@@ -144,21 +144,26 @@ class Trainer:
         total, error = torch.zeros((), device=self.device), torch.zeros((), device=self.device)
         for step in range(self.steps_per_epoch):
             batch = order[step * size : (step + 1) * size]
-            prediction = self.operator(data.inputs[batch], data.coordinates).squeeze(-1)
-            loss, relative_l2 = self.loss(
-                prediction, data.targets[batch], _rows(data.gradients, batch), _rows(data.coefficients, batch)
+            prediction = self._predict(data.inputs[batch])
+            loss = self.loss(
+                self._in_loss_units(prediction),
+                self.loss_targets[batch],
+                _rows(data.gradients, batch),
+                _rows(data.coefficients, batch),
             )
             self.optimizer.zero_grad(set_to_none=True)
             loss.backward()
-            nn.utils.clip_grad_norm_(self.operator.parameters(), self.settings.gradient_clip)
-            learning_rate = self.schedule.get_last_lr()[0]
+            if self.settings.gradient_clip is not None:
+                nn.utils.clip_grad_norm_(self.operator.parameters(), self.settings.gradient_clip)
+            learning_rate = self.schedule.learning_rate
             self.optimizer.step()
-            self.schedule.step()
+            self.schedule.after_step()
             total += loss.detach()
-            error += relative_l2
+            error += relative_l2(as_samples(prediction.detach()), data.targets[batch]).mean()
         train_loss, train_error = float(total) / self.steps_per_epoch, float(error) / self.steps_per_epoch
         self.progress.seconds += time.perf_counter() - start
         validation_error = self._mean_error(self.validation)
+        self.schedule.after_epoch(validation_error)
         test_error = None if self.test is None else self._mean_error(self.test)
         if not (train_error <= DIVERGED_ERROR and math.isfinite(train_loss + validation_error)):
             self.progress.diverged_epoch = epoch
@@ -169,14 +174,25 @@ class Trainer:
         self.progress.history.append(row)
         return row
 
+    def _predict(self, inputs: Tensor) -> Tensor:
+        """Training predictions (batch, ...space, channels), in the precision asked for."""
+        half = self.settings.precision == "bfloat16"
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
+            return self.operator(inputs, self.train.coordinates).float()
+
+    def _in_loss_units(self, prediction: Tensor) -> Tensor:
+        """As `loss_targets`."""
+        if self.settings.loss_units == "standardised":
+            prediction = self.operator.output.normalise(prediction)
+        return as_samples(prediction)
+
     @torch.no_grad()
     def _mean_error(self, data: _Tensors) -> float:
         """Mean relative L2 error in evaluation."""
         self.operator.eval()
         size, errors = self.validation_batch, []
         for inputs, targets in zip(data.inputs.split(size), data.targets.split(size), strict=True):
-            difference = self.operator(inputs, data.coordinates).squeeze(-1) - targets
-            errors.append(difference.flatten(1).norm(dim=-1) / targets.flatten(1).norm(dim=-1))
+            errors.append(relative_l2(as_samples(self.operator(inputs, data.coordinates)), targets))
         return float(torch.cat(errors).mean())
 
     def _save(self) -> None:
@@ -233,8 +249,8 @@ class Trainer:
 
 @dataclass(frozen=True)
 class _Tensors:
-    inputs: Tensor  # (samples, ...space, 1)
-    targets: Tensor  # (samples, ...space), on a grid that may be coarser
+    inputs: Tensor  # (samples, ...space, channels)
+    targets: Tensor  # (samples, ...space) or (samples, channels, ...space), on a grid that may be coarser
     coordinates: Tensor  # of the inputs, (...space, dimension)
     gradients: Tensor | None = None  # (samples, dimension, ...space)
     coefficients: Tensor | None = None  # (samples, ...space)
@@ -242,7 +258,7 @@ class _Tensors:
 
 def _on_device(samples: Samples, device: torch.device, settings: TrainingSettings | None = None) -> _Tensors:
     """The samples, and what the regulariser of `settings` needs besides."""
-    inputs = function_tensor(samples.inputs).to(device)
+    inputs = function_tensor(samples.inputs, samples.grid).to(device)
     gradients = coefficients = None
     if settings is not None and settings.gradient_weight > 0:
         known = samples.gradients
@@ -251,7 +267,7 @@ def _on_device(samples: Samples, device: torch.device, settings: TrainingSetting
         coefficients = inputs.squeeze(-1) if settings.gradient_coefficient == "input" else None
     return _Tensors(
         inputs=inputs,
-        targets=function_tensor(samples.targets).squeeze(-1).to(device),
+        targets=as_samples(function_tensor(samples.targets, samples.target_grid)).to(device),
         coordinates=coordinate_tensor(samples.grid).to(device),
         gradients=gradients,
         coefficients=coefficients,

@@ -169,7 +169,7 @@ def _latent_of_run(checkpoint: dict, seed: int, u: Tensor, x: Tensor) -> tuple[n
 def _input(card: Path, resolution: int, grids: str, sample: int) -> tuple[Tensor, Tensor]:
     """One test input (1, n, n, 1) and its coordinates (n, n, 2)."""
     samples = load_samples(card, resolution, "test", sample + 1, grids=grids)
-    return function_tensor(samples.inputs[-1:]), coordinate_tensor(samples.grid)
+    return function_tensor(samples.inputs[-1:], samples.grid), coordinate_tensor(samples.grid)
 
 
 def _coefficient(card: Path, resolution: int, sample: int) -> np.ndarray:

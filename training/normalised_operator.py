@@ -1,7 +1,8 @@
-"""What stands around an operator in training: pointwise normalisers and boundary values.
+"""What stands around an operator in training: normalisers and boundary values.
 
 Example 2 of Cao 2021 (arXiv:2105.14995, section C.3) normalises input and target point by point and, as its
-public code does, overwrites the boundary of the prediction by zero. Both are part of the operator from
+public code does, overwrites the boundary of the prediction by zero; Calvello et al. 2024 (arXiv:2406.06486,
+public code) normalise every channel by one mean and one deviation. All this is part of the operator from
 physical units to physical units that is trained, saved and evaluated.
 """
 
@@ -19,13 +20,12 @@ STATISTICS = ("mean", "deviation")
 FLOOR = 1e-5  # added to a standard deviation, which is zero where the boundary condition holds
 
 
-class PointwiseNormaliser(nn.Module):
-    """(u - mean) / deviation at every point of the training grid, and back. Not trained.
+class Normaliser(nn.Module):
+    """(u - mean) / deviation, and back. Not trained.
 
-    Elsewhere mean and deviation are interpolated bilinearly from the training grid, whose corners are those
-    of any other grid of nodes.
-
-    mean, deviation  (n1, n2, channels): fixed, saved with the operator's weights.
+    mean, deviation  (n1, n2, channels), at every point of the training grid, or (channels,), the same
+                     everywhere: fixed, saved with the operator's weights. Between the points of the training
+                     grid they are interpolated bilinearly; its corners are those of any grid of nodes.
     """
 
     def __init__(self, mean: Tensor, deviation: Tensor):
@@ -34,13 +34,14 @@ class PointwiseNormaliser(nn.Module):
         self.register_buffer("deviation", deviation)
 
     @classmethod
-    def fitted(cls, values: Tensor) -> PointwiseNormaliser:
-        """From training samples (samples, n1, n2, channels): mean and population deviation, plus 1e-5."""
-        deviation, mean = torch.std_mean(values.double(), dim=0, correction=0)
+    def fitted(cls, values: Tensor, normalisation: str) -> Normaliser:
+        """From training samples (samples, ...space, channels): mean and population deviation, plus 1e-5."""
+        over = 0 if normalisation == "pointwise" else tuple(range(values.ndim - 1))
+        deviation, mean = torch.std_mean(values.double(), dim=over, correction=0)
         return cls(mean.float(), (deviation + FLOOR).float())
 
     def normalise(self, u: Tensor) -> Tensor:
-        """From physical units; (batch, m1, m2, channels)."""
+        """From physical units; (batch, ...space, channels)."""
         return (u - self._at(self.mean, u)) / self._at(self.deviation, u)
 
     def restore(self, v: Tensor) -> Tensor:
@@ -49,7 +50,7 @@ class PointwiseNormaliser(nn.Module):
 
     def _at(self, statistic: Tensor, u: Tensor) -> Tensor:
         sizes = tuple(u.shape[1:3])
-        if sizes == statistic.shape[:2]:
+        if statistic.ndim == 1 or sizes == statistic.shape[:2]:
             return statistic
         channels_first = statistic.permute(2, 0, 1)[None]
         there = functional.interpolate(channels_first, size=sizes, mode="bilinear", align_corners=True)
@@ -57,7 +58,7 @@ class PointwiseNormaliser(nn.Module):
 
 
 class NormalisedOperator(nn.Module):
-    """An operator from physical units to physical units, on grids of nodes of the square.
+    """An operator from physical units to physical units.
 
     operator          computes in normalised units.
     input, output     normalisers, or None for both.
@@ -68,8 +69,8 @@ class NormalisedOperator(nn.Module):
         self,
         operator: nn.Module,
         *,
-        input: PointwiseNormaliser | None,
-        output: PointwiseNormaliser | None,
+        input: Normaliser | None,
+        output: Normaliser | None,
         zero_boundary: bool,
     ):
         super().__init__()
@@ -77,7 +78,7 @@ class NormalisedOperator(nn.Module):
         self.zero_boundary = zero_boundary
 
     def forward(self, u: Tensor, x: Tensor) -> Tensor:
-        """u (batch, n1, n2, channels), x (n1, n2, 2), both in physical units."""
+        """u (batch, ...space, channels), x (...space, dimension), both in physical units."""
         if self.input is not None:
             u = self.input.normalise(u)
         v = self.operator(u, x)
@@ -92,22 +93,17 @@ def in_physical_units(operator: nn.Module, settings: TrainingSettings, train: Sa
     """`operator` with what `settings` ask for around it, fitted to `train`; itself if that is nothing."""
     if settings.normalisation == "none":
         return _around(operator, settings, None, None)
-    return _around(
-        operator,
-        settings,
-        PointwiseNormaliser.fitted(function_tensor(train.inputs)),
-        PointwiseNormaliser.fitted(function_tensor(train.targets)),
-    )
+    functions = ((train.inputs, train.grid), (train.targets, train.target_grid))
+    fitted = (Normaliser.fitted(function_tensor(*one), settings.normalisation) for one in functions)
+    return _around(operator, settings, *fitted)
 
 
 def restored(operator: nn.Module, settings: TrainingSettings, state: dict[str, Tensor]) -> nn.Module:
     """The same around a freshly built `operator`, with weights and normalisers from the saved `state`."""
     normalisers = [None, None]
-    if settings.normalisation == "pointwise":
+    if settings.normalisation != "none":
         normalisers = [
-            PointwiseNormaliser(
-                *(torch.empty_like(state[f"{side}.{part}"]) for part in ("mean", "deviation"))
-            )
+            Normaliser(*(torch.empty_like(state[f"{side}.{part}"]) for part in ("mean", "deviation")))
             for side in ("input", "output")
         ]
     operator = _around(operator, settings, *normalisers)

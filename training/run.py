@@ -24,7 +24,14 @@ LIBRARIES = ("numpy", "torch")
 
 
 def train_run(
-    card: Path, folder: Path, resolution: int, seed: int, run: dict, code_digest: str, threads: int, gpus: int
+    card: Path,
+    folder: Path,
+    resolution: int | str,
+    seed: int,
+    run: dict,
+    code_digest: str,
+    threads: int,
+    gpus: int,
 ) -> None:
     """Train one run into `folder`: history.csv, cost.json and, last, checkpoint.pt.
 
@@ -87,13 +94,17 @@ def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus
     device = choose_device(gpus)
     facts = read_card(card)
     checkpoint = checkpoints.load(folder / "checkpoint.pt")
-    operator = None
+    operator, scale = None, None
     if checkpoint["operator"] is not None:
+        settings = TrainingSettings.model_validate(checkpoint["training"])
         operator = restored(
             build(checkpoint["architecture"], checkpoint["settings"], seed=0),
-            TrainingSettings.model_validate(checkpoint["training"]),
+            settings,
             checkpoint["operator"],
-        ).to(device)
+        )
+        if settings.normalisation == "scalar":
+            scale = tuple(part.numpy() for part in (operator.output.mean, operator.output.deviation))
+        operator = operator.to(device)
     counts = {split: description["training"][f"{split}_samples"] for split in ("train", "test")}
     test = measured(
         card,
@@ -103,7 +114,7 @@ def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus
         counts=counts,
         grids=description["grids"],
     )
-    errors, kept = evaluate(operator, test, device, shown_samples(counts["test"], facts["seed"]))
+    errors, kept = evaluate(operator, test, device, shown_samples(counts["test"], facts["seed"]), scale)
     write_table(errors, folder / "errors.csv")
     write_arrays(folder / "predictions.npz", kept, compressed=True)
     versions = {name: version(name) for name in LIBRARIES}

@@ -11,6 +11,7 @@ import pandas
 
 from datasets.loading import Samples, load_samples, read_card, training_noise
 from datasets.tasks import build_task, settings_of
+from solvers.grid import Grid, Nodes
 from training.evaluation import Condition, error_rows, measured
 from training.ridge import RidgeRegression
 
@@ -23,9 +24,15 @@ LABELS = {
     "ridge_regression": "Linear ridge regression on the training samples",
 }
 
+CLASSICAL = {
+    "constant_coefficient": "solve_constant",
+    "interpolation_oracle": "solve_interpolated",
+    "coarse_solve": "solve_on_grid",
+}
+
 
 def measured_yardsticks(
-    card: Path, resolution: int, counts: dict[str, int], noise: float, realisations: int
+    card: Path, resolution: int | str, counts: dict[str, int], noise: float, realisations: int
 ) -> tuple[pandas.DataFrame, dict[str, dict]]:
     """Yardsticks at home: on one grid of the dataset at `card`, one level of noise in training and test.
 
@@ -44,30 +51,34 @@ def yardsticks(
 ) -> tuple[pandas.DataFrame, dict[str, dict]]:
     """Errors of every yardstick under every condition of `test`, and what each costs per sample.
 
-    `task` brings the classical answers: `solve_on_grid` and `solve_interpolated`, each from the input's
-    values on the test grid to the target's. A task whose input is a coefficient, and so no answer itself, has
-    `solve_constant` in place of the identity. For one that has no classical answer (the inverse problem) a
-    linear operator is fitted to the training samples.
+    `task` brings the classical answers that it has (`datasets.tasks.Task`). For one that has none on the test
+    grid a linear operator is fitted to the training samples.
     """
     mean = train.targets.mean(axis=0)
-    answers: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-        "mean_predictor": lambda inputs: np.broadcast_to(mean, (len(inputs), *mean.shape)),
+    answers: dict[str, Callable[[np.ndarray, Grid | Nodes], np.ndarray]] = {
+        "mean_predictor": lambda inputs, grid: np.broadcast_to(mean, (len(inputs), *mean.shape)),
     }
-    if not hasattr(task, "solve_on_grid"):
-        answers["ridge_regression"] = RidgeRegression(train.inputs, train.targets)
-    else:
-        if hasattr(task, "solve_constant"):
-            answers["constant_coefficient"] = task.solve_constant
-        else:
-            answers["identity"] = lambda inputs: inputs
-        answers |= {"interpolation_oracle": task.solve_interpolated, "coarse_solve": task.solve_on_grid}
+    if task.input_answers:
+        answers["identity"] = lambda inputs, grid: inputs
+    for name, method in CLASSICAL.items():
+        if hasattr(task, method):
+            answers[name] = _from_values_alone(getattr(task, method))
+    if hasattr(task, "solve_on_times"):
+        answers["coarse_solve"] = task.solve_on_times
+    if "coarse_solve" not in answers:
+        ridge = RidgeRegression(train.inputs, train.targets)
+        answers["ridge_regression"] = lambda inputs, grid: ridge(inputs)
     rows, costs = [], {}
     for name, answer in answers.items():
-        answer(test[0][1].inputs[:1])  # compile before timing
+        answer(test[0][1].inputs[:1], test[0][1].grid)  # compile before timing
         start = time.perf_counter()
-        predictions = [answer(samples.inputs) for _, samples in test]
+        predictions = [answer(samples.inputs, samples.grid) for _, samples in test]
         seconds = (time.perf_counter() - start) / sum(len(samples) for _, samples in test)
         costs[name] = {"label": LABELS[name], "seconds_per_sample": seconds, "parameters": 0}
         for prediction, (condition, samples) in zip(predictions, test, strict=True):
             rows.append(error_rows(prediction, samples, condition).assign(yardstick=name))
     return pandas.concat(rows, ignore_index=True), costs
+
+
+def _from_values_alone(solve: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:
+    return lambda inputs, grid: solve(inputs)

@@ -79,5 +79,5 @@ def test_the_noise_of_a_split_is_never_that_of_another(card):
 
 
 def test_a_coarse_grid_is_no_grid_of_inputs(card):
-    with pytest.raises(DatasetError, match=rf"is not stored at {COARSE} points; it has \[{FINE}\]"):
+    with pytest.raises(DatasetError, match=rf"is not stored at {COARSE}; it has {FINE}"):
         load_samples(card, COARSE, "train", 1)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
+from datasets.common_settings import SPLITS
 from datasets.noise import add_noise, pointwise_deviation
-from datasets.settings import SPLITS
 from solvers.random_fields import standard_normal
 
 SHAPE = (5, 4)

@@ -33,7 +33,7 @@ def weights_after_a_step(architecture, rows, wrap=lambda operator: operator):
     optimizer = torch.optim.Adam(operator.parameters(), lr=1e-2, fused=True)
     wrapped = wrap(operator)  # kept until the backward pass, in which it averages
     prediction = wrapped(u[rows], x).squeeze(-1)
-    loss, _ = RelativeLoss(Grid("periodic", 2), 0.0, squared=False)(prediction, target[rows])
+    loss = RelativeLoss(Grid("periodic", 2), 0.0, squared=False)(prediction, target[rows])
     loss.backward()
     nn.utils.clip_grad_norm_(operator.parameters(), 1e-2)
     optimizer.step()

@@ -102,7 +102,9 @@ def test_a_run_is_trained_and_evaluated_on_its_grids(card, tmp_path, grids):
     fine, coarse = SHAPES[grids]
     keys = {"samples", f"x_{FINE}", f"target_{FINE}"} | ({f"x_target_{FINE}"} if fine != coarse else set())
     tags = ("", "_noise0.05", "_noise0.1")
-    assert set(kept) == keys | {f"{name}_{FINE}{tag}" for name in ("input", "prediction") for tag in tags}
+    chosen = ("input", "prediction", "extreme_input", "extreme_prediction", "extremes")
+    keys |= {f"{name}_{FINE}{tag}" for name in chosen for tag in tags} | {f"extreme_target_{FINE}"}
+    assert set(kept) == keys
     assert kept[f"input_{FINE}_noise0.1"].shape == (3, fine, fine)
     assert kept[f"prediction_{FINE}"].shape == kept[f"target_{FINE}"].shape == (3, coarse, coarse)
 

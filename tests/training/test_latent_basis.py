@@ -80,8 +80,9 @@ def test_what_is_written_is_of_the_trained_run_and_its_first_shown_sample(card, 
     sample = shown_samples(COUNTS["test"], read_card(card)["seed"])[0]
     assert stored["sample"] == sample
     arrays = load_arrays(card, "n17", "test", COUNTS["test"])
-    u = operator.input.normalise(function_tensor(arrays["coefficient"][[sample]]))
-    x = coordinate_tensor(rough_samples(1, 17).grid)
+    grid = rough_samples(1, 17).grid
+    u = operator.input.normalise(function_tensor(arrays["coefficient"][[sample]], grid))
+    x = coordinate_tensor(grid)
     latent = latent_functions(operator.operator, u, x)
     assert latent.shape == (5, 12, 10, 10)
     assert stored["layers"].tolist() == [1, 4]
@@ -103,7 +104,7 @@ def test_what_is_written_is_of_the_trained_run_and_its_first_shown_sample(card, 
 def test_the_latent_functions_are_what_the_encoder_hands_on():
     operator = build("transformer2d", SETTINGS, seed=2).eval()
     samples = rough_samples(1, 17)
-    u, x = function_tensor(samples.inputs), coordinate_tensor(samples.grid)
+    u, x = function_tensor(samples.inputs, samples.grid), coordinate_tensor(samples.grid)
     latent = latent_functions(operator, u, x)
     with torch.no_grad():
         last, _ = operator.encoder(u, x)
@@ -188,7 +189,7 @@ def test_the_inverse_problem_is_given_pressures_and_shows_its_coefficient(
     coefficient = load_arrays(card, "n33", "test", COUNTS["test"])["coefficient"][sample]
     np.testing.assert_array_equal(stored["coefficient"], element_means(coefficient.astype(float), nodes - 1))
     pressure = load_samples(card, 33, "test", COUNTS["test"], grids=grids)
-    u, x = function_tensor(pressure.inputs[[sample]]), coordinate_tensor(pressure.grid)
+    u, x = function_tensor(pressure.inputs[[sample]], pressure.grid), coordinate_tensor(pressure.grid)
     np.testing.assert_array_equal(stored["roughness"], [roughness(latent_functions(operator, u, x)[0])])
 
 

@@ -6,7 +6,8 @@ import torch
 
 from datasets.gradients import gradient
 from solvers.grid import Grid
-from training.losses import RelativeLoss, central_gradient
+from training.losses import RelativeH1Loss, RelativeLoss, central_gradient
+from training.losses import relative_l2 as torch_relative_l2
 from training.metrics import relative_h1, relative_l2
 
 
@@ -83,18 +84,40 @@ def test_the_weighted_loss_by_hand(squared):
         second.append(gamma * h * above / below)
     first, second = np.array(first), np.array(second)
     expected = (first + second).mean() if squared else (np.sqrt(first) + np.sqrt(second)).mean()
-    value, relative = RelativeLoss(grid, gamma, squared)(
-        *map(torch.from_numpy, (prediction, target, known, coefficient))
-    )
+    arguments = tuple(map(torch.from_numpy, (prediction, target, known, coefficient)))
+    value = RelativeLoss(grid, gamma, squared)(*arguments)
     assert float(value) == pytest.approx(expected, rel=1e-12)
-    assert float(relative) == pytest.approx(np.sqrt(first).mean(), rel=1e-12)
+    assert torch_relative_l2(*arguments[:2]).tolist() == pytest.approx(np.sqrt(first), rel=1e-12)
 
 
 def test_without_a_coefficient_the_regulariser_is_the_relative_seminorm():
     points, gamma = 201, 0.5
     grid = Grid("nodes", points, dimension=2)
     arguments = (1.1 * wave(points), wave(points), wave_gradient(points))
-    value, relative = RelativeLoss(grid, gamma, False)(*map(torch.from_numpy, arguments))
+    value = RelativeLoss(grid, gamma, False)(*map(torch.from_numpy, arguments))
     expected = 0.1 * (1 + np.sqrt(gamma * grid.spacing))
     assert float(value) == pytest.approx(expected, rel=1e-2)
-    assert float(relative) == pytest.approx(0.1, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["nodes", "periodic"])
+def test_the_h1_loss_is_the_metric_up_to_its_differences(kind):
+    points, k = 256, 2
+    grid = Grid(kind, points, dimension=2)
+    x = grid.coordinates
+    target = (np.sin(2 * np.pi * x)[None, :] * np.cos(2 * np.pi * x)[:, None])[None]
+    prediction = target + 0.1 * (np.sin(2 * k * np.pi * x)[None, :] + 0 * x[:, None])[None]
+    value = RelativeH1Loss(grid, unit_spacing=False)(*map(torch.from_numpy, (prediction, target)))
+    assert float(value) == pytest.approx(relative_h1(prediction, target, grid)[0], rel=2e-3)
+
+
+def test_the_h1_loss_of_the_public_code_by_hand():
+    rng = np.random.default_rng(1)
+    prediction, target = rng.normal(size=(2, 3, 4, 5, 5))  # of four channels
+
+    def norm(v):
+        slopes = np.gradient(v, axis=(-2, -1))
+        return np.sqrt((v**2).mean()) + np.sqrt((slopes[0] ** 2 + slopes[1] ** 2).mean())
+
+    expected = np.mean([norm(p - u) / norm(u) for p, u in zip(prediction, target, strict=True)])
+    loss = RelativeH1Loss(Grid("periodic", 6, dimension=2), unit_spacing=True)
+    assert float(loss(*map(torch.from_numpy, (prediction, target)))) == pytest.approx(expected, rel=1e-12)

@@ -7,7 +7,7 @@ from training_fixtures import SMALL_FNO_2D, rough_samples
 
 from datasets.loading import Samples
 from models.build import build
-from training.normalised_operator import PointwiseNormaliser, in_physical_units, restored
+from training.normalised_operator import Normaliser, in_physical_units, restored
 from training.settings import TrainingSettings
 from training.tensors import coordinate_tensor, function_tensor
 
@@ -18,7 +18,7 @@ def test_a_normaliser_standardises_every_point_and_is_undone():
     generator = torch.Generator().manual_seed(0)
     spread = 1 + 6 * torch.rand(5, 5, 1, generator=generator, dtype=torch.float64)
     values = torch.randn(50, 5, 5, 1, generator=generator, dtype=torch.float64) * spread + 3
-    normaliser = PointwiseNormaliser.fitted(values)
+    normaliser = Normaliser.fitted(values, "pointwise")
     deviation = values.numpy().std(axis=0) + 1e-5  # of the population
     np.testing.assert_allclose(normaliser.deviation, deviation, rtol=1e-6)
     normal = normaliser.normalise(values)
@@ -30,7 +30,7 @@ def test_a_normaliser_standardises_every_point_and_is_undone():
 def test_a_normaliser_is_interpolated_bilinearly_on_another_grid():
     x = torch.linspace(0, 1, 5)
     plane = (1 + 2 * x[:, None] + 3 * x[None, :])[..., None]  # bilinear interpolation is exact on it
-    normaliser = PointwiseNormaliser(plane, 2 * plane)
+    normaliser = Normaliser(plane, 2 * plane)
     fine = torch.linspace(0, 1, 9)
     expected = (1 + 2 * fine[:, None] + 3 * fine[None, :])[..., None]
     u = torch.randn(2, 9, 9, 1)
@@ -42,12 +42,12 @@ def test_the_operator_maps_physical_units_to_physical_units_and_vanishes_on_the_
     train = rough_samples(12)
     inner = build("fno2d", SMALL_FNO_2D, seed=0)
     operator = in_physical_units(inner, BOTH, train)
-    u, x = function_tensor(train.inputs[:3]), coordinate_tensor(train.grid)
+    u, x = function_tensor(train.inputs[:3], train.grid), coordinate_tensor(train.grid)
     v = operator(u, x).detach().numpy()[..., 0]
     assert not v[:, [0, -1]].any()
     assert not v[:, :, [0, -1]].any()
     mean, deviation = train.inputs.mean(0), train.inputs.std(0) + 1e-5
-    normal = function_tensor((train.inputs[:3] - mean) / deviation)
+    normal = function_tensor((train.inputs[:3] - mean) / deviation, train.grid)
     raw = inner(normal, x).detach().numpy()[..., 0]
     expected = raw * (train.targets.std(0) + 1e-5) + train.targets.mean(0)
     np.testing.assert_allclose(v[:, 1:-1, 1:-1], expected[:, 1:-1, 1:-1], rtol=1e-4, atol=1e-6)
@@ -57,7 +57,7 @@ def test_a_saved_operator_is_restored_with_its_normalisers():
     operator = in_physical_units(build("fno2d", SMALL_FNO_2D, seed=0), BOTH, rough_samples(12))
     again = restored(build("fno2d", SMALL_FNO_2D, seed=1), BOTH, operator.state_dict())
     other = rough_samples(2, points=21)
-    arguments = function_tensor(other.inputs), coordinate_tensor(other.grid)
+    arguments = function_tensor(other.inputs, other.grid), coordinate_tensor(other.grid)
     assert torch.equal(operator(*arguments), again(*arguments))
     assert sum(p.numel() for p in again.parameters()) == sum(
         p.numel() for p in operator.operator.parameters()
@@ -73,7 +73,7 @@ def test_input_and_output_may_be_on_different_grids():
             return u[:, ::2, ::2]
 
     operator = in_physical_units(EverySecond(), TrainingSettings(normalisation="pointwise"), train)
-    u, x = function_tensor(train.inputs[:3]), coordinate_tensor(train.grid)
+    u, x = function_tensor(train.inputs[:3], train.grid), coordinate_tensor(train.grid)
     v = operator(u, x).numpy()[..., 0]
     normal = (train.inputs - train.inputs.mean(0)) / (train.inputs.std(0) + 1e-5)
     expected = normal[:3, ::2, ::2] * (train.targets.std(0) + 1e-5) + train.targets.mean(0)
@@ -92,6 +92,6 @@ def test_an_operator_without_normalisation_or_boundary_is_left_alone():
 def test_each_of_the_two_can_be_had_alone(normalisation, boundary):
     settings, train = TrainingSettings(normalisation=normalisation, boundary=boundary), rough_samples(6)
     operator = in_physical_units(build("fno2d", SMALL_FNO_2D, seed=0), settings, train)
-    v = operator(function_tensor(train.inputs), coordinate_tensor(train.grid))
+    v = operator(function_tensor(train.inputs, train.grid), coordinate_tensor(train.grid))
     assert bool(v[:, 0].any()) == (boundary == "free")
     assert (len(list(operator.buffers())) == 4) == (normalisation == "pointwise")
