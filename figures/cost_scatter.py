@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from figures.labels import label_points, label_right
-from figures.results import at_home, read_runs
+from figures.results import at_home, read_runs, resolution_in_words
 from figures.style import (
     YARDSTICK,
     appearances,
@@ -40,7 +40,7 @@ def draw_cost_scatter(comparison: str | Path, runs: list[str | Path], output: st
         panel.set_xscale("log")
         _time_axis(panel, models["train_seconds"])
         limits = error_limits(panel, models["mean"], margin=4)
-        title(panel, f"trained and tested on n = {resolution}")
+        title(panel, f"trained and tested on {resolution_in_words(resolution)}")
         panel.set_ylabel("mean relative L² error")
         grid_lines(panel, "both")
         for row in models[models["trained_resolution"] == resolution].to_dict("records"):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from figures.comparison import grouped
-from figures.results import error_matrix, read_runs, read_yardsticks
+from figures.results import error_matrix, read_runs, read_yardsticks, resolution_in_words
 from figures.style import (
     INK,
     YARDSTICK,
@@ -47,7 +47,7 @@ def draw_error_distributions(
     for resolution, panel in zip(resolutions, axes[:, 0], strict=True):
         limits = error_limits(panel, models, margin=3, axis="x")
         _draw(panel, panels[resolution], limits)
-        title(panel, f"trained and tested on n = {resolution}")
+        title(panel, f"trained and tested on {resolution_in_words(resolution)}")
     axes[-1, 0].set_xlabel("relative L² error of a test sample")
     return save(figure, output)
 

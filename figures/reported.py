@@ -137,7 +137,7 @@ TABLES = {"burgers": (TABLE_2A, TABLE_8), "darcy": (TABLE_2B,), "darcy_inverse":
 def record(facts: dict) -> dict:
     """All that a run.json has recorded, by its inner name alone, and what follows from it."""
     recorded = {**facts.get("settings", {}), **_leaves(facts["dataset_settings"]), **facts["training"]}
-    recorded |= {"architecture": facts["architecture"], "resolution": int(facts["resolution"])}
+    recorded |= {"architecture": facts["architecture"], "resolution": facts["resolution"]}
     recorded |= {"noise": recorded.get("noise", 0.0), "grids": facts.get("grids", "stored")}
     return recorded | {"coarse_points": _coarse_points(recorded)}
 

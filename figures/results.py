@@ -1,7 +1,8 @@
 """Reading what runs and yardsticks left behind: the only inputs of this room.
 
 A run directory holds `run.json`, `cost.json`, `history.csv`, `errors.csv` and `predictions.npz`; a directory
-of yardsticks, named `n<resolution>`, holds `errors.csv` and `cost.json`. A file that is missing or empty is
+of yardsticks holds `errors.csv` and `cost.json`. A resolution is a number of points along each axis, or the
+name of a set of times. A file that is missing or empty is
 one line of error that names the file and the command that makes it.
 """
 
@@ -37,8 +38,13 @@ class Run:
         return self.facts["label"]
 
     @property
-    def resolution(self) -> int:
-        return int(self.facts["resolution"])
+    def resolution(self) -> int | str:
+        return self.facts["resolution"]
+
+    @property
+    def where(self) -> str:
+        """The resolution in words."""
+        return resolution_in_words(self.resolution)
 
     @property
     def noise(self) -> float:
@@ -93,7 +99,7 @@ class Yardstick:
 
     key: str
     label: str
-    resolution: int
+    resolution: int | str
     noise: float
     errors: pd.DataFrame
     cost: dict
@@ -112,16 +118,21 @@ def read_runs(directories: Iterable[str | Path]) -> list[Run]:
 
 
 def read_yardsticks(directories: Iterable[str | Path]) -> list[Yardstick]:
-    """The yardsticks in these `n<resolution>` directories."""
+    """The yardsticks in these directories, each of one resolution."""
     yardsticks = []
     for directory in map(Path, directories):
         costs = read_json(directory / "cost.json")
         errors = read_table(directory / "errors.csv", ["yardstick", *ERROR_COLUMNS])
-        resolution = int(directory.name.removeprefix("n"))
+        resolution = errors["resolution"].iloc[0]
         for key, rows in errors.groupby("yardstick", sort=False):
             cost, noise = costs.get(key, {}), float(rows["noise"].iloc[0])
             yardsticks.append(Yardstick(key, cost.get("label", key), resolution, noise, rows, cost))
     return yardsticks
+
+
+def resolution_in_words(resolution: int | str) -> str:
+    """ "n = 512", or "times dt0.01"."""
+    return f"times {resolution}" if isinstance(resolution, str) else f"n = {resolution}"
 
 
 def present(path: Path) -> Path:
@@ -171,7 +182,7 @@ def with_home_noise(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def error_matrix(
-    tables: list[pd.DataFrame], resolution: int, noise: float = 0.0, metric: str = "relative_l2"
+    tables: list[pd.DataFrame], resolution: int | str, noise: float = 0.0, metric: str = "relative_l2"
 ) -> pd.DataFrame:
     """Errors at one test resolution and level of noise: a row a seed, a column a sample.
 

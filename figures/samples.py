@@ -5,10 +5,13 @@ from pathlib import Path
 from figures.results import read_runs
 from figures.sample_curves import draw_sample_curves
 from figures.sample_fields import draw_sample_fields
+from figures.sample_trajectories import draw_sample_trajectories
 
 
 def draw_samples(run: str | Path, output: str | Path) -> list[Path]:
-    """The stored samples of one run as it was trained, by the dimension of what is stored."""
+    """The stored samples of one run as it was trained, by what is stored."""
     (one,) = read_runs([run])
+    if isinstance(one.resolution, str):
+        return draw_sample_trajectories(run, output)
     fields = one.shown("target").ndim == 3  # (samples, y, x)
     return (draw_sample_fields if fields else draw_sample_curves)(run, output)

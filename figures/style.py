@@ -153,13 +153,22 @@ def grid_lines(axes, axis: str = "y") -> None:
     axes.grid(True, axis=axis, which="major")
 
 
-def resolution_axis(axes, resolutions: Iterable[int]) -> None:
-    """A logarithmic axis that names exactly these resolutions."""
+def resolution_axis(axes, resolutions: Iterable[int | str]) -> dict[int | str, float]:
+    """An axis that names exactly these resolutions, and where each is.
+
+    Numbers of points are on a logarithmic scale, names of sets of times side by side.
+    """
     resolutions = sorted(set(resolutions))
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(resolutions, [str(one) for one in resolutions])
-    if len(resolutions) == 1:
-        axes.set_xlim(resolutions[0] / 1.5, resolutions[0] * 1.5)
+    places = dict(zip(resolutions, resolutions, strict=True))
+    if any(isinstance(one, str) for one in resolutions):
+        places = {one: float(place) for place, one in enumerate(resolutions)}
+        axes.set_xlim(-0.5, len(places) - 0.5)
+    else:
+        axes.set_xscale("log", base=2)
+        if len(resolutions) == 1:
+            axes.set_xlim(resolutions[0] / 1.5, resolutions[0] * 1.5)
+    axes.set_xticks(list(places.values()), [str(one) for one in places])
+    return places
 
 
 def error_limits(axes, values: Iterable[float], *, margin: float, axis: str = "y") -> tuple[float, float]:

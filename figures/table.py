@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from figures.errors import ResultError
-from figures.results import at_home
+from figures.results import at_home, resolution_in_words
 
 UNIT = 1e-3
 DASH = "—"
@@ -33,7 +33,7 @@ BEST_TEST = "best epoch on the test samples"  # the paper's protocol, beside our
 class Column:
     """Where rows were trained and tested: points, and level of the noise on the inputs."""
 
-    resolution: int
+    resolution: int | str
     noise: float = 0.0
 
 
@@ -71,7 +71,7 @@ class Table:
     columns: list[Column]
     rows: list[Row]
     unit: float
-    headings: dict[int, str]
+    headings: dict[int | str, str]
 
     @property
     def has_best_test(self) -> bool:
@@ -80,17 +80,20 @@ class Table:
 
     def heading(self, column: Column) -> str:
         """ "n = 141", and the noise if there is any."""
-        points = self.headings.get(column.resolution, f"n = {column.resolution}")
+        points = self.headings.get(column.resolution, resolution_in_words(column.resolution))
         noisy = any(one.noise for one in self.columns)
         return f"{points}, ε = {column.noise:g}" if noisy else points
 
     def name(self, column: Column) -> str:
         """The heading for a CSV file: "n141", or "n141_noise0.01" where columns differ in the noise."""
         differ = len({one.noise for one in self.columns}) > 1
-        return f"n{column.resolution}" + (f"_noise{column.noise:g}" if differ else "")
+        prefix = "" if isinstance(column.resolution, str) else "n"
+        return f"{prefix}{column.resolution}" + (f"_noise{column.noise:g}" if differ else "")
 
 
-def headline(comparison: pd.DataFrame, unit: float = UNIT, headings: dict[int, str] | None = None) -> Table:
+def headline(
+    comparison: pd.DataFrame, unit: float = UNIT, headings: dict[int | str, str] | None = None
+) -> Table:
     """The rows trained and tested alike, in the order of the comparison."""
     home = at_home(comparison)
     rows = []
@@ -217,7 +220,7 @@ def duration(seconds: float | None) -> str:
 
 
 def _column(record: dict) -> Column:
-    return Column(int(record["trained_resolution"]), float(record["trained_noise"]))
+    return Column(record["trained_resolution"], float(record["trained_noise"]))
 
 
 def _cell(record: dict, unit: float) -> Cell:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from figures.comparison import grouped, status_of
 from figures.labels import label_right
-from figures.results import Run, read_runs
+from figures.results import Run, read_runs, resolution_in_words
 from figures.style import MUTED, appearances, grid_lines, new_figure, save, title
 
 PANELS = {"train_relative_l2": "training samples", "validation_relative_l2": "validation samples"}
@@ -29,7 +29,7 @@ def draw_training_curves(runs: Iterable[str | Path], output: str | Path) -> list
         here = [group for group in grouped(runs) if group[0].resolution == resolution]
         for (column, words), panel in zip(PANELS.items(), pair, strict=True):
             panel.set_yscale("log")
-            title(panel, f"n = {resolution}: {words}")
+            title(panel, f"{resolution_in_words(resolution)}: {words}")
             panel.set_xlabel("epoch")
             grid_lines(panel)
             for group in here:
