@@ -13,7 +13,7 @@ sys.path.insert(0, str(workflow.basedir))
 from datasets.layout import resolution_of
 from datasets.tasks import task_module
 from workflow.code_digest import code_digest
-from figures.cao2021.items import ITEMS
+from figures.papers import PAPERS
 from workflow.configuration import ConfigurationError, load_configuration
 from workflow.job import prepare_environment
 from workflow.paper_plan import PaperPlan
@@ -29,7 +29,7 @@ try:
     plan = Plan(load_configuration(config))
 except ConfigurationError as error:
     raise WorkflowError(f"the configuration is not valid:\n{error}")
-paper = PaperPlan(plan)
+papers = {key: PaperPlan(plan, key) for key in PAPERS}
 
 
 wildcard_constraints:
@@ -48,7 +48,7 @@ include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/latent_basis.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/theory.smk"
-include: "workflow/rules/cao2021.smk"
+include: "workflow/rules/papers.smk"
 
 
 localrules:
@@ -65,7 +65,7 @@ rule all:
         [f"{folder}/errors.csv" for e in plan.configuration.experiments for folder in plan.run_folders(e)],
         [f"{plan.results}/{e}/report.html" for e in plan.configuration.experiments],
         f"{plan.results}/theory.html",
-        paper.pages,
+        [paper.pages for paper in papers.values()],
 
 
 rule datasets:

@@ -21,13 +21,13 @@ def write_report(
     cards: list[str | Path],
     figures: list[tuple[str | Path, str, str]],
     provenance: dict[str, str],
-    paper_page: str | None = None,
+    paper_pages: list[tuple[str, str]] = (),
 ) -> None:
     """Write the page, all at once.
 
     `table` is the comparison CSV, `runs` the run directories, `cards` the dataset cards (JSON), `figures` are
     (SVG or PNG file, title, caption), `provenance` is what only the caller knows: git revision, machine, ...
-    `paper_page` is the link to the page of the paper whose tables or figures these runs give.
+    `paper_pages` are names and links of the pages of papers whose tables or figures these runs give.
     """
     loaded = read_runs(runs)
     comparison = pd.read_csv(present(Path(table)))
@@ -40,7 +40,7 @@ def write_report(
         summary=summarise(loaded),
         told_apart=differences_from_paper(loaded),
         paper=paper_of(loaded),
-        paper_page=paper_page,
+        paper_pages=paper_pages,
         headline=as_html(errors),
         has_best_test=errors.has_best_test,
         seeds=sorted({run.seed for run in loaded}),

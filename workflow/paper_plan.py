@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from figures.cao2021.items import ITEMS, PAPER
+from figures.papers import PAPERS
 from workflow.plan import Plan
 
 RUN_FILES = ("run.json", "cost.json", "history.csv", "errors.csv", "predictions.npz")
 
 
 class PaperPlan:
-    """Items of Cao 2021, each with the experiments that give it."""
+    """Items of the paper `key`, each with the experiments that give it."""
 
-    def __init__(self, plan: Plan):
-        self.plan = plan
-        self.folder = plan.results / PAPER
-        self.page = f"{plan.results / PAPER}.html"
+    def __init__(self, plan: Plan, key: str):
+        self.plan, self.key, self.items = plan, key, PAPERS[key].items
+        self.folder = plan.results / key
+        self.page = f"{plan.results / key}.html"
         self.costs = f"{self.folder}/cost.csv"
 
     @cached_property
@@ -26,15 +26,15 @@ class PaperPlan:
             item: [
                 name
                 for name, e in self.plan.configuration.experiments.items()
-                if item in e.shows.get(PAPER, [])
+                if item in e.shows.get(self.key, [])
             ]
-            for item in ITEMS
+            for item in self.items
         }
-        for name, item in ITEMS.items():
+        for name, item in self.items.items():
             named[name] += dict.fromkeys(one for source in item.of for one in named[source])
         if not any(named.values()):
             return {}
-        return {name: given for name, given in named.items() if given or ITEMS[name].takes == "cost"}
+        return {name: given for name, given in named.items() if given or self.items[name].takes == "cost"}
 
     @property
     def pages(self) -> list[str]:
@@ -43,11 +43,27 @@ class PaperPlan:
 
     def link(self, experiment: str) -> str | None:
         """From the page of an experiment to the paper's."""
-        return f"../{PAPER}.html" if any(experiment in given for given in self.experiments.values()) else None
+        return (
+            f"../{self.key}.html" if any(experiment in given for given in self.experiments.values()) else None
+        )
 
-    def made_like(self, kind: str) -> str:
-        """A regular expression of the items of a kind ("table", "figure") that are made."""
-        return "|".join(item for item in self.experiments if item.startswith(kind)) or "none"
+    @property
+    def page_inputs(self) -> dict[str, list[str]]:
+        """The files that the page is made from."""
+        kinds = {self.items[item].takes for item in self.experiments}
+        return {
+            "shown": [self.file(item) for item in self.experiments],
+            "runs": [f"{folder}/{file}" for folder in self.folders for file in ("run.json", "cost.json")],
+            "costs": [self.costs] if "cost" in kinds else [],
+        }
+
+    @property
+    def all_made(self) -> dict[str, dict]:
+        return {item: self.made(item) for item in self.experiments}
+
+    @property
+    def all_facts(self) -> dict[str, dict]:
+        return {item: self.facts(item) for item in self.experiments}
 
     @property
     def folders(self) -> list[str]:
@@ -61,22 +77,22 @@ class PaperPlan:
 
     def runs(self, item: str) -> list[list[str]]:
         """Folders of the runs of each of the item's experiments."""
-        if ITEMS[item].takes in ("shown", "each_shown", "latent_basis"):
+        if self.items[item].takes in ("shown", "each_shown", "of_shown"):
             return [[self.plan.shown_run(name)] for name in self.experiments[item]]
         return [self.plan.run_folders(name) for name in self.experiments[item]]
 
     def source(self, item: str) -> list:
-        """The first arguments of the item's writer or drawer, as `figures.cao2021.items.Item.takes` says."""
+        """The first arguments of the item's writer or drawer, as `figures.items.Item.takes` says."""
         runs = self.runs(item)
-        match ITEMS[item].takes:
+        match self.items[item].takes:
             case "cost":
                 return [self.costs]
             case "comparisons":
                 return [self._comparisons(item), runs]
             case "shown":
                 return runs[0]
-            case "latent_basis":
-                return [self._latent_basis(item)]
+            case "of_shown":
+                return [self._of_shown(item)]
         return [runs]
 
     def inputs(self, item: str) -> list[str]:
@@ -84,13 +100,13 @@ class PaperPlan:
         files = [
             f"{folder}/{file}" for folders in self.runs(item) for folder in folders for file in RUN_FILES
         ]
-        match ITEMS[item].takes:
+        match self.items[item].takes:
             case "cost":
                 return [self.costs]
             case "comparisons":
                 return files + self._comparisons(item)
-            case "latent_basis":
-                return [self._latent_basis(item)]
+            case "of_shown":
+                return [self._of_shown(item)]
         return files
 
     def facts(self, item: str) -> dict:
@@ -99,7 +115,7 @@ class PaperPlan:
         return self.plan.caption_facts(given[0]) if given else {}
 
     def made(self, item: str) -> dict:
-        """What the page says of an item, beside its caption (`figures.cao2021.page.Made`)."""
+        """What the page says of an item, beside its caption (`figures.paper_page.Made`)."""
         given = self.experiments[item]
         return {
             "file": self.file(item),
@@ -111,5 +127,5 @@ class PaperPlan:
     def _comparisons(self, item: str) -> list[str]:
         return [f"{self.plan.results}/{name}/comparison.csv" for name in self.experiments[item]]
 
-    def _latent_basis(self, item: str) -> str:
-        return f"{self.plan.shown_run(self.experiments[item][0])}/latent_basis.npz"
+    def _of_shown(self, item: str) -> str:
+        return f"{self.plan.shown_run(self.experiments[item][0])}/{self.items[item].file}"

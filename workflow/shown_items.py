@@ -1,14 +1,17 @@
-"""What experiments say they show of a paper, checked."""
+"""What experiments say they show of the papers, checked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from figures.cao2021.items import ITEMS, PAPER
+from figures.papers import PAPERS
 from workflow.messages import unknown
 
 # What `shows` may name, by paper; with it, whether several experiments may name it.
-SHOWN = {PAPER: {name: item.several for name, item in ITEMS.items() if item.shown_by_experiments}}
+SHOWN = {
+    key: {name: item.several for name, item in paper.items.items() if item.shown_by_experiments}
+    for key, paper in PAPERS.items()
+}
 
 
 def shown_faults(experiments: dict) -> Iterator[str]:

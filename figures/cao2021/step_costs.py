@@ -53,6 +53,16 @@ def differences(case: dict) -> list[str]:
     ]
 
 
+def told(case: dict) -> tuple[str, list[str]]:
+    """What was measured, and how it differs from the paper."""
+    timings = "1 timing" if case["rounds"] == 1 else f"the median of {case['rounds']} timings"
+    run = (
+        f"One forward and backward pass at n = {case['points']:,}, batch {case['batch_size']}, no dropout, "
+        f"on {case['device']}; {timings}, each attention in a process of its own."
+    )
+    return run, [*differences(case), "the machine (paper: one RTX 3090)"]
+
+
 def _beside(case: dict, printed: dict[str, str]) -> list[Entry]:
     told = differences(case)
     if case["attention"] == "fourier" and case["contraction"] != "quadratic":

@@ -8,9 +8,11 @@ import pytest
 import yaml
 
 from figures.cao2021.items import ITEMS
-from figures.cao2021.page import Made, write_paper_page
 from figures.cao2021.sizes import write_sizes
 from figures.cao2021.step_costs import write_step_costs
+from figures.items import loaded
+from figures.paper_page import Made, write_paper_page
+from figures.papers import PAPERS
 from figures.samples import draw_samples
 
 CAPTIONS = Path(__file__).parents[2] / "workflow/report/captions.yaml"
@@ -24,9 +26,14 @@ def test_the_items_are_those_of_the_paper_in_its_order():
         assert item.title.lower().replace(" ", "").startswith(f"{name}.")
 
 
-@pytest.mark.parametrize("name", ITEMS)
-def test_an_item_can_be_loaded(name):
-    assert callable(ITEMS[name].load())
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_item_can_be_loaded(paper):
+    for item in PAPERS[paper].items.values():
+        assert callable(loaded(item.location))
+        assert bool(item.told) == (item.takes == "cost")
+        assert bool(item.file) == (item.takes == "of_shown")
+        if item.told:
+            assert callable(loaded(item.told))
 
 
 def test_items_from_no_experiment_are_not_for_experiments_to_show():
@@ -34,9 +41,10 @@ def test_items_from_no_experiment_are_not_for_experiments_to_show():
     assert set(ITEMS["table5"].of) <= set(ITEMS)
 
 
-def test_every_item_has_a_caption_that_can_be_filled():
-    captions = yaml.safe_load(CAPTIONS.read_text())["cao2021"]
-    assert set(captions) == set(ITEMS)
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_item_has_a_caption_that_can_be_filled(paper):
+    captions = yaml.safe_load(CAPTIONS.read_text())[paper]
+    assert set(captions) == set(PAPERS[paper].items)
     facts = {"shown": "Galerkin", "seeds": "10 seeds", "input": "coefficient", "target": "pressure"}
     assert not any("{" in caption.format(**facts) for caption in captions.values())
 
@@ -58,6 +66,7 @@ def page(make_run, tmp_path):
     draw_samples(run, tmp_path / "figure9.svg")
     reports = [("Burgers & co", "burgers/report.html")]
     write_paper_page(
+        "cao2021",
         tmp_path / "cao2021.html",
         made={
             "table1": Made(tmp_path / "table1.html", "Costs of a step.", costs=costs),

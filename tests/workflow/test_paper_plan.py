@@ -19,7 +19,7 @@ def planned(shows: dict[str, list[str]], **changes) -> PaperPlan:
         name: {**DEFAULT["experiments"][name], "shows": {"cao2021": items} if items else {}, **changes}
         for name, items in shows.items()
     }
-    return PaperPlan(Plan(load_configuration({**DEFAULT, "experiments": experiments})))
+    return PaperPlan(Plan(load_configuration({**DEFAULT, "experiments": experiments})), "cao2021")
 
 
 def test_items_are_gathered_in_the_order_of_the_paper():

@@ -73,7 +73,11 @@ rule report:
         title=lambda wildcards: plan.experiment(wildcards.experiment).title,
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         facts=lambda wildcards: plan.caption_facts(wildcards.experiment),
-        paper_page=lambda wildcards: paper.link(wildcards.experiment),
+        paper_pages=lambda wildcards: [
+            (PAPERS[key].name, link)
+            for key, paper in papers.items()
+            if (link := paper.link(wildcards.experiment))
+        ],
         code=code_digest("figures.report", "workflow.provenance"),
     script:
         "../scripts/report.py"

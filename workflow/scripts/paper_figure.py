@@ -1,8 +1,10 @@
-"""Draw a figure of the paper."""
+"""Draw a figure of a paper."""
 
 from workflow.job import job
 
 with job(snakemake):
-    from figures.cao2021.items import ITEMS
+    from figures.items import loaded
+    from figures.papers import PAPERS
 
-    ITEMS[snakemake.wildcards.item].load()(*snakemake.params.source, snakemake.output[0])
+    item = PAPERS[snakemake.wildcards.paper].items[snakemake.wildcards.item]
+    loaded(item.location)(*snakemake.params.source, snakemake.output[0])

@@ -1,4 +1,4 @@
-"""Write the page of the paper."""
+"""Write the page of a paper."""
 
 from pathlib import Path
 
@@ -7,12 +7,14 @@ import yaml
 from workflow.job import job
 
 with job(snakemake):
-    from figures.cao2021.page import Made, write_paper_page
+    from figures.paper_page import Made, write_paper_page
     from workflow.provenance import command, provenance
 
-    captions = yaml.safe_load(Path(snakemake.input.captions).read_text(encoding="utf-8"))["cao2021"]
+    key = snakemake.wildcards.paper
+    captions = yaml.safe_load(Path(snakemake.input.captions).read_text(encoding="utf-8"))[key]
     facts = snakemake.params.facts
     write_paper_page(
+        key,
         snakemake.output.page,
         made={
             item: Made(caption=captions[item].format(**facts[item]), **made)

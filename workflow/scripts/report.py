@@ -24,5 +24,5 @@ with job(snakemake):
         cards=[snakemake.input.card],
         figures=figures,
         provenance=provenance(),
-        paper_page=snakemake.params.paper_page,
+        paper_pages=snakemake.params.paper_pages,
     )

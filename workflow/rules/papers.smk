@@ -1,0 +1,82 @@
+# The tables and figures of the papers that experiments say they show, and a page for each paper.
+
+
+rule measure_cost:
+    output:
+        table=papers["cao2021"].costs,
+    log:
+        f"logs/measure_cost/{plan.configuration.name}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        gpu=1,
+        mem_mb=plan.cost_memory,
+        runtime=120,
+    params:
+        settings=plan.cost,
+        code=code_digest("training.step_cost"),
+    script:
+        "../scripts/measure_cost.py"
+
+
+rule paper_table:
+    input:
+        lambda wildcards: papers[wildcards.paper].inputs(wildcards.item),
+        reported=REPORTED,
+    output:
+        [f"{plan.results}/{{paper}}/{{item}}.{suffix}" for suffix in ("csv", "tex", "html")],
+    log:
+        f"logs/paper_table/{plan.configuration.name}/{{paper}}/{{item}}.log",
+    wildcard_constraints:
+        paper="|".join(papers),
+        item=r"table\w+",
+    conda:
+        "../../environment.yml"
+    params:
+        source=lambda wildcards: papers[wildcards.paper].source(wildcards.item),
+        code=lambda wildcards: code_digest(papers[wildcards.paper].items[wildcards.item].module),
+    script:
+        "../scripts/paper_table.py"
+
+
+rule paper_figure:
+    input:
+        lambda wildcards: papers[wildcards.paper].inputs(wildcards.item),
+    output:
+        [f"{plan.results}/{{paper}}/{{item}}.{suffix}" for suffix in ("svg", "png")],
+    log:
+        f"logs/paper_figure/{plan.configuration.name}/{{paper}}/{{item}}.log",
+    wildcard_constraints:
+        paper="|".join(papers),
+        item=r"figure\w+",
+    conda:
+        "../../environment.yml"
+    params:
+        source=lambda wildcards: papers[wildcards.paper].source(wildcards.item),
+        code=lambda wildcards: code_digest(papers[wildcards.paper].items[wildcards.item].module),
+    script:
+        "../scripts/paper_figure.py"
+
+
+rule paper_page:
+    input:
+        unpack(lambda wildcards: papers[wildcards.paper].page_inputs),
+        captions=f"{workflow.basedir}/workflow/report/captions.yaml",
+        templates=[
+            f"{workflow.basedir}/figures/templates/{file}"
+            for file in ("paper.html.j2", "macros.html.j2", "report.css", "report.js", "references.bib")
+        ],
+    output:
+        page=f"{plan.results}/{{paper}}.html",
+    log:
+        f"logs/paper_page/{plan.configuration.name}/{{paper}}.log",
+    wildcard_constraints:
+        paper="|".join(papers),
+    conda:
+        "../../environment.yml"
+    params:
+        made=lambda wildcards: papers[wildcards.paper].all_made,
+        facts=lambda wildcards: papers[wildcards.paper].all_facts,
+        code=code_digest("figures.paper_page", "workflow.provenance"),
+    script:
+        "../scripts/paper_page.py"
