@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 from model_variants import SMALL, band_limited, grid, relative_error
-from torch.nn import functional
 
+from models import patched_neural_operator
 from models.build import build
+from models.patched_attention import patched_attention
 
 HEADS = 2
 
@@ -203,11 +204,10 @@ def test_checkpointing_gives_the_same_gradients_and_keeps_less(architecture):
 
 def test_dropout_reaches_attention_branches_and_feed_forward(monkeypatch):
     operator, rates = small("vit_no", dropout=0.25), []
-    attend = functional.scaled_dot_product_attention
     monkeypatch.setattr(
-        functional,
-        "scaled_dot_product_attention",
-        lambda *a, dropout_p, scale: rates.append(dropout_p) or attend(*a, dropout_p=dropout_p, scale=scale),
+        patched_neural_operator,
+        "patched_attention",
+        lambda *qkv, dropout, **more: rates.append(dropout) or patched_attention(*qkv, **more),
     )
     x = grid(16, torch.float64, dim=2)
     operator(x[None, ..., :1], x)
@@ -220,12 +220,10 @@ def test_dropout_reaches_attention_branches_and_feed_forward(monkeypatch):
 def test_attention_is_in_bfloat16_and_convolutions_in_float32_under_autocast(monkeypatch):
     operator = build("fano", SMALL["fano"] | {"smoother": "none"}, 0)
     seen = []
-    attend = functional.scaled_dot_product_attention
-    # The cast is inside the call: ask for what comes out.
     monkeypatch.setattr(
-        functional,
-        "scaled_dot_product_attention",
-        lambda *a, **k: [z := attend(*a, **k), seen.append(("attention", z.dtype))][0],
+        patched_neural_operator,
+        "patched_attention",
+        lambda *qkv, **more: [z := patched_attention(*qkv, **more), seen.append(("attention", z.dtype))][0],
     )
     for layer in operator.layers:
         layer.projections.register_forward_hook(lambda m, i, out: seen.append(("convolution", out.dtype)))
