@@ -5,6 +5,11 @@ from difflib import get_close_matches
 
 from pydantic import ValidationError
 
+from models.calvello2024_patched_settings import (
+    AFNOSettings,
+    FourierAttentionNeuralOperatorSettings,
+    ViTNeuralOperatorSettings,
+)
 from models.cao2021_settings import (
     FNO1dSettings,
     FNO2dSettings,
@@ -41,6 +46,13 @@ ARCHITECTURES: dict[str, Architecture] = {
     "transformer2d_coarse": Architecture(
         Transformer2dCoarseSettings, "models.transformer2d:Transformer2dCoarse", 2, coarse_output=True
     ),
+    "vit_no": Architecture(ViTNeuralOperatorSettings, "models.vit_neural_operator:ViTNeuralOperator", 2),
+    "fano": Architecture(
+        FourierAttentionNeuralOperatorSettings,
+        "models.fourier_attention_neural_operator:FourierAttentionNeuralOperator",
+        2,
+    ),
+    "afno": Architecture(AFNOSettings, "models.afno:AFNO", 2),
 }
 
 

@@ -75,8 +75,8 @@ CAO2021 = Paper(
     "Cao 2021",
     "S. Cao, <em>Choose a Transformer: Fourier or Galerkin</em> (NeurIPS 2021, arXiv:2105.14995)",
     "A printed number stands beside ours only where the run has the paper's setting; elsewhere there is a "
-    "dash, which says on hovering what differs. Ours is the error at the epoch that validation samples chose. "
-    "The paper's public code reports the best epoch on the test samples: where runs have recorded it, ours by "
-    "that protocol is a column of its own, to compare with the paper's number and with nothing else.",
+    "dash, which says on hovering what differs. Ours is the error at the epoch that validation samples "
+    "chose. The paper's public code reports the best epoch on the test samples: where runs have recorded it, "
+    "ours by that protocol is a column of its own, to compare with the paper's number and with nothing else.",
     ITEMS,
 )

@@ -2,6 +2,8 @@
 
 import torch
 
+from models.registry import ARCHITECTURES
+
 ATTENTIONS = ("galerkin", "fourier", "softmax", "linear")
 LAYER_NORMS = ("projection", "regular")
 
@@ -18,7 +20,15 @@ VARIANTS += [
     ("transformer2d_coarse", {"attention": "softmax", "layer_norm": "regular"}),
     ("transformer2d_coarse", {"attention": "none", "layer_norm": "regular"}),
 ]
-NAMES = ["-".join([architecture, *settings.values()]) for architecture, settings in VARIANTS]
+# The patched transformers with every smoother and on patches extended or not.
+VARIANTS += [
+    ("vit_no", {"smoother": "learned", "periodic_extension": True}),
+    ("vit_no", {"smoother": "none"}),
+    ("fano", {"smoother": "learned"}),
+    ("fano", {"smoother": "inverse_laplacian", "periodic_extension": True}),
+    ("afno", {}),
+]
+NAMES = ["-".join([architecture, *map(str, settings.values())]) for architecture, settings in VARIANTS]
 
 # Few parameters, several heads and channels: what the tests of properties, not of counts, build.
 SMALL_ENCODER = {"width": 16, "num_layers": 2, "num_heads": 2, "feedforward_width": 24}
@@ -34,11 +44,21 @@ SMALL = {
         "projection_width": 12,
     },
     "transformer2d_coarse": {**SMALL_ENCODER, "downsampling_factor": 0.7, "decoder_width": 12},
+    "vit_no": {**SMALL_ENCODER, "patches": 2, "modes": 3, "dropout": 0.0, "smoother_modes": 4},
+    "fano": {**SMALL_ENCODER, "patches": 2, "modes": 3, "dropout": 0.0, "smoother_modes": 4},
+    "afno": {"points": 12, "width": 16, "num_layers": 2, "num_blocks": 2, "feedforward_width": 24},
 }
+# Points along the first axis, where not any number will do; the default comes first.
+SIDES = {"vit_no": (16, 12, 20), "fano": (16, 12, 20), "afno": (12,)}
 
 
 def dimension(architecture: str) -> int:
-    return 2 if "2d" in architecture else 1
+    return ARCHITECTURES[architecture].dimension
+
+
+def sides(architecture: str) -> tuple[int, ...]:
+    """Points along the first axis that `architecture`, as small as in `SMALL`, can take."""
+    return SIDES.get(architecture, {1: (32, 17, 45, 128), 2: (18, 17, 32, 45)}[dimension(architecture)])
 
 
 def grid(n: int, dtype: torch.dtype = torch.float32, dim: int = 1) -> torch.Tensor:
@@ -49,9 +69,9 @@ def grid(n: int, dtype: torch.dtype = torch.float32, dim: int = 1) -> torch.Tens
 
 def points(architecture: str, n: int | None = None, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     """A grid for `architecture`; in two dimensions a rectangle, so that no two axes can be confused."""
-    if dimension(architecture) == 1:
-        return grid(n or 32, dtype)
-    return grid(n or 18, dtype, dim=2)[:, :-2]
+    x = grid(n or sides(architecture)[0], dtype, dimension(architecture))
+    # Its table of positions is square.
+    return x if dimension(architecture) == 1 or architecture == "afno" else x[:, :-2]
 
 
 def band_limited(x: torch.Tensor, batch: int, channels: int, seed: int = 0) -> torch.Tensor:

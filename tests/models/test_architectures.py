@@ -8,7 +8,17 @@ from typing import get_args
 import pytest
 import torch
 from jaxtyping import TypeCheckError
-from model_variants import NAMES, SMALL, VARIANTS, band_limited, dimension, grid, points, relative_error
+from model_variants import (
+    NAMES,
+    SMALL,
+    VARIANTS,
+    band_limited,
+    dimension,
+    grid,
+    points,
+    relative_error,
+    sides,
+)
 
 from models.build import build
 from models.grid_sizes import downsampled_sizes
@@ -72,12 +82,39 @@ def transformer2d_coarse_count(s):
     return coarse_count(s) + s.decoder_layers * (c**2 + c) + (c + 1) * s.out_channels
 
 
+def patched_count(s, lifting, projections):
+    """Lifting, encoder with these maps to Q, K, V, affine to the output, and the smoother."""
+    d, f = s.width, s.feedforward_width
+    layer = projections + d**2 + d + 2 * d * f + f + d + 4 * d
+    smoother = 4 * s.smoother_modes**2 * s.out_channels**2 if s.smoother == "learned" else 0
+    return lifting + s.num_layers * layer + (d + 1) * s.out_channels + smoother
+
+
+def vit_no_count(s):
+    d = s.width
+    return patched_count(s, 4 * s.modes**2 * (s.in_channels + 2) * d, 3 * (d**2 + d))
+
+
+def fano_count(s):
+    d = s.width
+    return patched_count(s, (s.in_channels + 3) * d, 4 * s.modes**2 * 3 * d**2)
+
+
+def afno_count(s):
+    d, f = s.width, s.feedforward_width
+    layer = 4 * d + 4 * (d**2 // s.num_blocks + d) + 2 * d * f + f + d
+    return (s.in_channels + 3) * d + s.points**2 * d + s.num_layers * layer + d * s.out_channels
+
+
 FORMULAS = {
     "fno1d": lambda s: fno_count(s, 1),
     "fno2d": lambda s: fno_count(s, 2),
     "transformer1d": transformer1d_count,
     "transformer2d": transformer2d_count,
     "transformer2d_coarse": transformer2d_coarse_count,
+    "vit_no": vit_no_count,
+    "fano": fano_count,
+    "afno": afno_count,
 }
 # Cao 2021, table 5: 550k, 2.37m, 530k, 2.22m, 2.38m, whatever the attention and the norm.
 PAPER = {
@@ -86,7 +123,12 @@ PAPER = {
     "transformer1d": 530_305,
     "transformer2d": 2_220_829,
     "transformer2d_coarse": 2_383_873,
+    # Calvello et al. 2024 at width 128, with the learned smoother, a complex weight being two.
+    "vit_no": 835_201,
+    "fano": 95_868_801,
+    "afno": 1_088_640,
 }
+SMOOTHER = 2 * 2 * 64**2
 
 
 def test_every_registered_architecture_is_tested():
@@ -105,7 +147,8 @@ def test_parameter_count_of_the_paper(variant):
     if variant[1].get("attention") == "none":
         assert count(operator) < PAPER[variant[0]]
     else:
-        assert count(operator) == PAPER[variant[0]]
+        without = SMOOTHER if variant[1].get("smoother", "learned") != "learned" else 0
+        assert count(operator) == PAPER[variant[0]] - without
 
 
 def test_parameter_count_follows_the_closed_formula(variant):
@@ -120,7 +163,7 @@ def test_parameter_count_follows_the_closed_formula(variant):
 
 def test_any_number_of_points(variant):
     operator = small(variant, in_channels=3, out_channels=2)
-    for n in (17, 32, 45) if dimension(variant[0]) == 2 else (17, 32, 45, 128):
+    for n in sides(variant[0]):
         u, x = sample(variant, channels=3, n=n)
         shape = x.shape[:-1]
         if variant[0] == "transformer2d_coarse":
@@ -139,7 +182,7 @@ def test_gradient_reaches_every_parameter(variant):
 
 def test_gradient_in_the_input_is_that_of_differences(variant):
     operator = small(variant).double()
-    x = points(variant[0], 24, torch.float64)
+    x = points(variant[0], dtype=torch.float64)
     direction = band_limited(x, 1, 1, seed=1)
     u = band_limited(x, 1, 1).requires_grad_()
     (gradient,) = torch.autograd.grad(operator(u, x).sum(), u)
@@ -168,13 +211,16 @@ def refined(operator, dim, sizes):
 INVARIANT = {
     name: variant
     for name, variant in zip(NAMES, VARIANTS, strict=True)
-    if not variant[0].startswith("transformer2d")
+    if not variant[0].startswith(("transformer2d", "afno"))
 }
 
 
 @pytest.mark.parametrize("variant", INVARIANT.values(), ids=INVARIANT)
 def test_same_function_on_two_grids_is_the_same_function_out(variant):
-    """First order: the coordinates jump across the period, so the rectangle rule is no better than O(h)."""
+    """First order: the coordinates jump across the period, so the rectangle rule is no better than O(h).
+
+    On patches everything jumps across theirs, and h is large against them.
+    """
     operator, dim = small(variant).double().eval(), dimension(variant[0])
     assert operator.discretisation_invariant
     sizes = [32, 64, 128, 256, 4096] if dim == 1 else [16, 32, 64, 128, 512]
@@ -182,7 +228,7 @@ def test_same_function_on_two_grids_is_the_same_function_out(variant):
     errors = [relative_error(output, finest) for output in outputs]
     orders = [math.log2(a / b) for a, b in pairwise(errors)]
     assert sum(orders) / len(orders) > 0.9, (errors, orders)
-    assert errors[-1] < 0.02, errors
+    assert errors[-1] < (0.05 if hasattr(operator, "patches") else 0.02), errors
 
 
 @pytest.mark.parametrize("attention", ["galerkin", "none"])
@@ -215,7 +261,8 @@ def test_weights_depend_on_the_seed_alone(variant):
 
 
 def test_evaluation_is_deterministic_and_training_dropout_is_not(variant):
-    rates = {} if "fno" in variant[0] else {"residual_dropout": 0.1, "feedforward_dropout": 0.1}
+    known = ARCHITECTURES[variant[0]].settings.model_fields
+    rates = {name: 0.1 for name in ("residual_dropout", "feedforward_dropout", "dropout") if name in known}
     operator = small(variant, **rates)
     u, x = sample(variant)
     operator.eval()
@@ -272,9 +319,14 @@ def test_too_few_points(variant):
         1: "8 modes need at least 14 points; got n=13",
         2: "4 modes need at least 8 x 6 points; got 7 x 5",
     }
-    n, message = {1: 13, 2: 7}[dimension(variant[0])], messages[dimension(variant[0])]
-    if variant[0] == "transformer2d_coarse":
-        n, message = 3, "downsampling_factor 0.7 leaves 1 of 3 points a side; at least 2 needed"
+    special = {
+        "transformer2d_coarse": (3, "downsampling_factor 0.7 leaves 1 of 3 points a side; at least 2 needed"),
+        "vit_no": (7, "2 x 2 patches need sides that 2 divides, such as 8 x 4; got 7 x 5"),
+        "fano": (7, "2 x 2 patches need sides that 2 divides, such as 8 x 4; got 7 x 5"),
+        "afno": (7, "the table of positions is for 12 x 12 points (setting points); got 7 x 7"),
+    }
+    dim = dimension(variant[0])
+    n, message = special.get(variant[0], ({1: 13, 2: 7}[dim], messages[dim]))
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole message is compared
         small(variant)(*sample(variant, n=n))
     assert str(caught.value) == message

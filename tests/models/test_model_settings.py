@@ -16,13 +16,13 @@ from models.registry import ARCHITECTURES, resolve
             "transformer_1d",
             {},
             "unknown architecture 'transformer_1d'; did you mean 'transformer1d'? "
-            "accepted: fno1d, fno2d, transformer1d, transformer2d, transformer2d_coarse",
+            "accepted: fno1d, fno2d, transformer1d, transformer2d, transformer2d_coarse, vit_no, fano, afno",
         ),
         (
             "mlp",
             {},
             "unknown architecture 'mlp'; "
-            "accepted: fno1d, fno2d, transformer1d, transformer2d, transformer2d_coarse",
+            "accepted: fno1d, fno2d, transformer1d, transformer2d, transformer2d_coarse, vit_no, fano, afno",
         ),
         (
             "fno1d",
@@ -64,6 +64,13 @@ from models.registry import ARCHITECTURES, resolve
             {"layer_norm_epsilon": 0},
             "transformer2d_coarse: layer_norm_epsilon: Input should be greater than 0, got 0",
         ),
+        ("vit_no", {"width": 100}, "vit_no: width 100 is not divisible by num_heads 8"),
+        (
+            "fano",
+            {"smoother": "laplacian"},
+            "fano: smoother: Input should be 'none', 'learned' or 'inverse_laplacian', got 'laplacian'",
+        ),
+        ("afno", {"num_blocks": 7}, "afno: width 128 is not divisible by num_blocks 7"),
         (
             "transformer1d",
             {"attention": "galerkin", "contraction": "quadratic"},
@@ -93,6 +100,7 @@ def test_bad_settings_are_refused_in_one_line(architecture, settings, message):
 def test_yaml_numbers_without_a_dot_are_text_and_accepted():
     assert resolve("transformer1d", {"projection_gain": "1e-3"}).projection_gain == 1e-3
     assert resolve("transformer2d", {"layer_norm_epsilon": "1e-5"}).layer_norm_epsilon == 1e-5
+    assert resolve("fano", {"smoother_epsilon": "1e-4"}).smoother_epsilon == 1e-4
 
 
 def test_every_setting_is_described():
@@ -113,6 +121,8 @@ def test_settings_need_no_torch():
         ("fno1d", ("transformer1d", "encoder", "fno2d", "spectral_convolution_2d")),
         ("fno2d", ("transformer2d", "encoder", "resampling", "fno1d")),
         ("transformer2d", ("transformer1d", "fno1d", "fno2d")),
+        ("vit_no", ("encoder", "fno2d", "fourier_attention_neural_operator", "afno")),
+        ("afno", ("patches", "spectral_convolution_2d")),
     ],
 )
 def test_building_one_architecture_imports_no_other(architecture, others):

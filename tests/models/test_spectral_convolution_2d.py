@@ -121,3 +121,83 @@ def test_initial_weights():
     assert cao.mean().abs().item() < 0.05 * cao.std().item()
     assert cao.std().item() == pytest.approx(reference.std().item(), rel=0.03)
     assert cao.std().item() == pytest.approx(1 / (20 * 30 * 6), rel=0.03)
+
+
+def by_fft_of_what_is_resolved(layer, u):
+    """k by k, from the full FFT of a periodic u: each frequency -n1/2 ≤ k₁ < n1/2, 0 ≤ k₂ ≤ n2/2 once."""
+    n1, n2 = u.shape[1:3]
+    coefficients = torch.fft.rfft2(u, dim=(1, 2))
+    weight = torch.view_as_complex(layer.weight)
+    out = torch.zeros(*coefficients.shape[:3], weight.shape[3], dtype=coefficients.dtype)
+    seen = torch.zeros(out.shape[1:3])
+    for k1 in range(-layer.modes, layer.modes):
+        for k2 in range(layer.modes):
+            if -n1 <= 2 * k1 < n1 and 2 * k2 <= n2:
+                out[:, k1, k2] = coefficients[:, k1, k2] @ weight[k1, k2]
+                seen[k1, k2] += 1
+    assert seen.max() == 1
+    return torch.fft.irfft2(out, s=(n1, n2), dim=(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("n1", "n2"), [(16, 16), (16, 40), (40, 16), (7, 9), (23, 22), (24, 22), (1, 1), (2, 1), (1, 2), (5, 8)]
+)
+def test_resolved_band_has_every_mode_of_a_coarse_grid_once(n1, n2):
+    """12 modes on 16 points: -8..7, not -12..11 with the two blocks on top of each other."""
+    layer = SpectralConvolution2d(
+        in_channels=3, out_channels=2, modes=12, initialisation="li", band="resolved"
+    ).double()
+    u = torch.randn(2, n1, n2, 3, dtype=torch.float64)
+    torch.testing.assert_close(layer(u), by_fft_of_what_is_resolved(layer, u), rtol=1e-12, atol=1e-12)
+    assert layer(u).abs().max() > 0
+
+
+@pytest.mark.parametrize("n", [8, 5, 2])
+def test_negative_frequencies_keep_their_own_weights_on_a_coarse_grid(n):
+    """With weights of k₁ < 0 alone, a wave that has none of them gives nothing."""
+    layer = SpectralConvolution2d(
+        in_channels=1, out_channels=1, modes=6, initialisation="li", band="resolved"
+    ).double()
+    layer.weight.data[:6] = 0
+    k1 = (n - 1) // 2
+    x = grid(n, torch.float64, dim=2)
+    wave = torch.cos(2 * torch.pi * (k1 * x[..., 0] + x[..., 1]))  # k₂ = 1 stands for k₁ alone
+    assert layer(wave[None, ..., None]).abs().max() < 1e-14
+
+
+@pytest.mark.parametrize(("n1", "n2", "modes"), [(8, 6, 4), (7, 5, 3), (8, 7, 20)])
+def test_even_extension_is_that_of_the_doubled_function(n1, n2, modes):
+    torch.manual_seed(0)
+    layer = SpectralConvolution2d(
+        in_channels=3, out_channels=2, modes=modes, initialisation="li", band="resolved", extension="even"
+    ).double()
+    u = torch.randn(2, n1, n2, 3, dtype=torch.float64, requires_grad=True)
+    rows = torch.cat([u, u.flip(1)], dim=1)
+    doubled = torch.cat([rows, rows.flip(2)], dim=2)
+    expected = by_fft_of_what_is_resolved(layer, doubled)[:, :n1, :n2]
+    torch.testing.assert_close(layer(u), expected, rtol=1e-12, atol=1e-12)
+    cotangent = torch.randn_like(expected)
+    for a, b in zip(
+        torch.autograd.grad(layer(u), (u, layer.weight), cotangent),
+        torch.autograd.grad(expected, (u, layer.weight), cotangent),
+        strict=True,
+    ):
+        torch.testing.assert_close(a, b, rtol=1e-11, atol=1e-11)
+
+
+def test_even_extension_carries_the_modes_on_half_the_points():
+    layer = SpectralConvolution2d(
+        in_channels=1, out_channels=1, modes=5, initialisation="li", extension="even"
+    )
+    layer(torch.randn(1, 5, 4, 1))
+    with pytest.raises(ValueError, match=r"^5 modes need at least 5 x 4 points; got 4 x 4$"):
+        layer(torch.randn(1, 4, 4, 1))
+
+
+def test_maps_computed_at_once_have_the_law_of_one():
+    one = convolution(6, 20, 30).weight
+    torch.manual_seed(0)
+    four = SpectralConvolution2d(
+        in_channels=20, out_channels=120, modes=6, initialisation="li", maps=4
+    ).weight
+    assert four.max().item() == pytest.approx(one.max().item(), rel=1e-3)

@@ -1,0 +1,89 @@
+"""What the patched architectures of Calvello et al. 2024 (arXiv:2406.06486) can be asked for, and AFNO.
+
+No torch here.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from models.settings import EncoderLayers, EncoderWidth, FeedforwardWidth, Heads, Modes, Rate, Settings
+
+Side = Annotated[int, Field(ge=1, le=4096)]
+PATCH_MODES = (
+    "{} on a patch: k₁ = -modes..modes-1 and k₂ = 0..modes-1, in cycles per patch (two patches with "
+    "periodic_extension), or those of them that its points resolve"
+)
+
+
+class PatchedSettings(Settings):
+    """What `models.patched_neural_operator` can be asked for; the modes have no common default."""
+
+    patches: Side = Field(13, description="patches along each axis; the sides of the grid must be multiples")
+    width: EncoderWidth = 128
+    num_layers: EncoderLayers = 6
+    num_heads: Heads = 8
+    feedforward_width: FeedforwardWidth = 128
+    periodic_extension: bool = Field(
+        False,
+        description="convolve the even extension of each patch, which is periodic, and cut it back",
+    )
+    dropout: Rate = Field(
+        1e-4, description="dropout on the attention matrix, both residual branches and in the feed-forward"
+    )
+    smoother: Literal["none", "learned", "inverse_laplacian"] = Field(
+        "learned",
+        description="last layer; learned: z + its spectral convolution, inverse_laplacian: (I - εΔ)^(-α) z",
+    )
+    smoother_modes: Modes = Field(
+        64, description="learned: Fourier modes of the whole grid, which needs twice as many points a side"
+    )
+    smoother_epsilon: Annotated[float, Field(gt=0.0, le=10.0, strict=False)] = Field(
+        1e-3, description="inverse_laplacian: ε, in the square of the coordinates' unit"
+    )
+    smoother_exponent: Annotated[float, Field(gt=0.0, le=10.0, strict=False)] = Field(
+        1.001, description="inverse_laplacian: α"
+    )
+    smoother_boundary: Literal["periodic", "even"] = Field(
+        "periodic",
+        description="inverse_laplacian: even for functions that are not periodic, mirrored at the boundary",
+    )
+    checkpointing: bool = Field(
+        False, description="compute each layer again in the backward pass instead of keeping what it needs"
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "PatchedSettings":
+        if self.width % self.num_heads:
+            raise ValueError(f"width {self.width} is not divisible by num_heads {self.num_heads}")
+        return self
+
+
+class ViTNeuralOperatorSettings(PatchedSettings):
+    """Vision transformer neural operator, ViT-NO (Calvello et al. 2024, section 4.3)."""
+
+    modes: Modes = Field(12, description=PATCH_MODES.format("Fourier modes of the lifting"))
+
+
+class FourierAttentionNeuralOperatorSettings(PatchedSettings):
+    """Fourier attention neural operator, FANO (Calvello et al. 2024, section 4.4)."""
+
+    modes: Modes = Field(9, description=PATCH_MODES.format("Fourier modes of Q, K and V"))
+
+
+class AFNOSettings(Settings):
+    """Adaptive Fourier neural operator (Guibas et al. 2022), for one grid."""
+
+    points: Side = Field(64, description="points along each axis of the one grid that it takes")
+    width: EncoderWidth = 128
+    num_layers: EncoderLayers = 4
+    num_blocks: Annotated[int, Field(ge=1, le=4096)] = Field(
+        8, description="blocks of the complex matrices; they divide width"
+    )
+    feedforward_width: FeedforwardWidth = 512
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "AFNOSettings":
+        if self.width % self.num_blocks:
+            raise ValueError(f"width {self.width} is not divisible by num_blocks {self.num_blocks}")
+        return self
