@@ -29,6 +29,7 @@ class Architecture:
     dimension      of the functions it maps.
     coarse_output  whether its output is on a coarser grid than its input.
     any_nodes      whether it takes functions on unevenly spaced points, such as observed trajectories.
+    one_grid       whether it takes functions on one grid only, told by its setting `points`.
     """
 
     settings: type[Settings]
@@ -36,6 +37,7 @@ class Architecture:
     dimension: int
     coarse_output: bool = False
     any_nodes: bool = False
+    one_grid: bool = False
 
 
 ARCHITECTURES: dict[str, Architecture] = {
@@ -52,7 +54,7 @@ ARCHITECTURES: dict[str, Architecture] = {
         "models.fourier_attention_neural_operator:FourierAttentionNeuralOperator",
         2,
     ),
-    "afno": Architecture(AFNOSettings, "models.afno:AFNO", 2),
+    "afno": Architecture(AFNOSettings, "models.afno:AFNO", 2, one_grid=True),
 }
 
 

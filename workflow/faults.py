@@ -14,7 +14,7 @@ from workflow.settings import (
     Configuration,
     Experiment,
     Model,
-    channels,
+    given_by_data,
     model_settings,
     training_settings,
 )
@@ -99,13 +99,15 @@ def _experiment_faults(configuration: Configuration, name: str, experiment: Expe
         if count is not None and count > available:
             yield f"{at}.samples.{split}: {count} asked for; dataset '{name}' has {available}"
     models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
-    yield from _architecture_faults(at, experiment.dataset, dataset, models)
+    yield from _architecture_faults(at, experiment.dataset, dataset, experiment.resolutions, models)
     yield from _grids_faults(experiment, dataset, models)
     yield from _training_faults(at, experiment, dataset, models)
     yield from _noise_faults(at, experiment, dataset)
 
 
-def _architecture_faults(at: str, name: str, dataset, models: dict[str, Model]) -> Iterator[str]:
+def _architecture_faults(
+    at: str, name: str, dataset, resolutions: list, models: dict[str, Model]
+) -> Iterator[str]:
     """Models whose functions are not the dataset's."""
     for key, model in models.items():
         architecture = ARCHITECTURES.get(model.architecture)
@@ -127,12 +129,13 @@ def _architecture_faults(at: str, name: str, dataset, models: dict[str, Model]) 
                 f"{at}.models: {model.architecture} needs an even grid, and trajectories of dataset '{name}' "
                 f"are observed at any times; accepted architectures: {accepted}"
             )
-        for number, own in channels(model.architecture, dataset).items():
-            if model.settings.get(number, own) != own:
-                yield (
-                    f"models.{key}.settings.{number}: {model.settings[number]} given; dataset '{name}' has "
-                    f"{own}; leave it out"
-                )
+        for resolution in resolutions:
+            for number, own in given_by_data(model.architecture, resolution, dataset).items():
+                if model.settings.get(number, own) != own:
+                    yield (
+                        f"models.{key}.settings.{number}: {model.settings[number]} given; dataset '{name}' "
+                        f"has {own}; leave it out"
+                    )
 
 
 def _grids_faults(experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:

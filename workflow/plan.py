@@ -162,6 +162,7 @@ class Plan:
         e, m = self.experiment(experiment), self.configuration.models[model]
         dataset = self.dataset_of(experiment)
         training = self.training(experiment, model, resolution)
+        at_home = dataset.settings.inverse or ARCHITECTURES[m.architecture].one_grid
         return {
             "experiment": experiment,
             "model": model,
@@ -170,7 +171,7 @@ class Plan:
             "settings": training["settings"],
             "grids": training["grids"],
             "resolution": resolution,
-            "test_resolutions": [resolution] if dataset.settings.inverse else self.tested(experiment),
+            "test_resolutions": [resolution] if at_home else self.tested(experiment),
             "test_noise": e.tested_noise,
             "noise_realisations": e.noise_realisations,
             "seed": seed,

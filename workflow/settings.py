@@ -115,17 +115,24 @@ class Configuration(_Settings):
 def model_settings(model: Model, resolution: Resolution, dataset: DatasetSettings) -> BaseModel:
     """Validated settings of the model's architecture, trained at `resolution` of a dataset.
 
-    Numbers of channels are the dataset's; all else not given is the architecture's default.
+    Numbers of channels, and of points where they are a setting, are the dataset's; all else not given is the
+    architecture's default.
     """
     own = {**model.settings, **model.settings_at.get(resolution, {})}
-    return resolve(model.architecture, {**channels(model.architecture, dataset), **own})
+    return resolve(model.architecture, {**given_by_data(model.architecture, resolution, dataset), **own})
 
 
-def channels(architecture: str, dataset: DatasetSettings) -> dict[str, int]:
-    """The numbers of channels of the dataset's functions, those that the architecture can be told."""
-    known = ARCHITECTURES[architecture].settings.model_fields if architecture in ARCHITECTURES else {}
+def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSettings) -> dict[str, int]:
+    """Settings of the architecture that the functions of the dataset leave no choice of."""
+    if architecture not in ARCHITECTURES:
+        return {}
     names = ("in_channels", "initial_channels", "out_channels")
-    return {name: getattr(dataset, name) for name in names if name in known}
+    given = {name: getattr(dataset, name) for name in names} | {"points": resolution}
+    return {
+        name: value
+        for name, value in given.items()
+        if name in ARCHITECTURES[architecture].settings.model_fields
+    }
 
 
 def training_settings(experiment: Experiment, model: Model, resolution: Resolution) -> TrainingSettings:
