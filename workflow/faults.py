@@ -53,6 +53,10 @@ def _experiment_faults(configuration: Configuration, name: str, experiment: Expe
     at = f"experiments.{name}"
     for resolution, settings in experiment.training_at.items():
         yield from _partial_faults(settings, ("experiments", name, "training_at", resolution))
+    for model, settings in experiment.training_of.items():
+        if model not in configuration.models:
+            yield f"{at}.training_of: {unknown('model', model, configuration.models)}"
+        yield from _partial_faults(settings, ("experiments", name, "training_of", model))
     for model in experiment.models:
         if model not in configuration.models:
             yield f"{at}.models: {unknown('model', model, configuration.models)}"
@@ -176,22 +180,22 @@ def _training_faults(at: str, experiment: Experiment, dataset, models: dict[str,
     train = experiment.samples.train or dataset.samples.train
     found = {}
     for resolution in experiment.resolutions:
-        for model in models.values():
+        for key, model in models.items():
             try:
-                settings = training_settings(experiment, model, resolution)
+                settings = training_settings(experiment, key, model, resolution)
             except ValidationError:
                 continue  # told with the part that is at fault
             if settings.batch_size > train:
                 words = f"batch_size {settings.batch_size} is more than the {train} training samples"
                 found[f"{at}: {words}"] = None
             if dataset.grid_kind != "nodes":
-                for key, only in ON_NODES.items():
-                    if getattr(settings, key) == only:
-                        words = f"{key} '{getattr(settings, key)}' is for functions on nodes of a square"
+                for name, only in ON_NODES.items():
+                    if getattr(settings, name) == only:
+                        words = f"{name} '{getattr(settings, name)}' is for functions on nodes of a square"
                         found[f"{at}: {words}; those of '{experiment.dataset}' are on another grid"] = None
-            for key, only in OF_A_JUMP.items() if dataset.inverse else ():
-                if getattr(settings, key) != only:
-                    words = f"{key} {getattr(settings, key)!r} is not for a coefficient that jumps"
+            for name, only in OF_A_JUMP.items() if dataset.inverse else ():
+                if getattr(settings, name) != only:
+                    words = f"{name} {getattr(settings, name)!r} is not for a coefficient that jumps"
                     found[f"{at}: {words}; accepted: {only!r}"] = None
             if settings.gradient_weight and dataset.grid_kind == "explicit":
                 words = f"gradient_weight {settings.gradient_weight} is for functions on an even grid"

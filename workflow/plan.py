@@ -140,7 +140,7 @@ class Plan:
         Labels are left out, for a new label is no reason to train again.
         """
         e, m = self.experiment(experiment), self.configuration.models[model]
-        counts, training = self.sample_counts(experiment), training_settings(e, m, resolution)
+        counts, training = self.sample_counts(experiment), training_settings(e, model, m, resolution)
         seen = ("train", "validation", "test") if training.record_test_error else ("train", "validation")
         return {
             "architecture": m.architecture,

@@ -77,6 +77,9 @@ class Experiment(_Settings):
     training_at: dict[Resolution, dict[str, typing.Any]] = Field(
         {}, description="training settings that differ at a resolution, such as a smaller batch_size"
     )
+    training_of: dict[str, dict[str, typing.Any]] = Field(
+        {}, description="training settings that differ for a model in this experiment"
+    )
     shown: str | None = Field(
         None,
         description="the model whose predictions are drawn; default, or if not in `models`: the last of them",
@@ -135,9 +138,15 @@ def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSet
     }
 
 
-def training_settings(experiment: Experiment, model: Model, resolution: Resolution) -> TrainingSettings:
-    """The experiment's settings, overridden at the resolution, overridden by the model."""
-    at_resolution = experiment.training_at.get(resolution, {})
+def training_settings(
+    experiment: Experiment, key: str, model: Model, resolution: Resolution
+) -> TrainingSettings:
+    """Settings of the experiment, overridden at the resolution, by the model `key`, and for it in this one."""
     return TrainingSettings.model_validate(
-        {**experiment.training.model_dump(), **at_resolution, **model.training}
+        {
+            **experiment.training.model_dump(),
+            **experiment.training_at.get(resolution, {}),
+            **model.training,
+            **experiment.training_of.get(key, {}),
+        }
     )

@@ -43,7 +43,7 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
     for key in experiment.models:
         model = configuration.models[key]
         for n_f, n_c in ((141, 43), (211, 61)):
-            training = training_settings(experiment, model, n_f)
+            training = training_settings(experiment, key, model, n_f)
             settings = model_settings(model, n_f, configuration.datasets[experiment.dataset]).model_dump()
             assert (training.epochs, training.batch_size, training.gradient_clip) == (100, 4, 0.999)
             assert (training.normalisation, training.peak_fraction) == ("pointwise", 0.3)
@@ -174,6 +174,14 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
         (
             {"experiments": {"darcy": {"training": {"loss": "h1"}, "models": ["galerkin2d"]}}},
             "experiments.darcy: loss h1 has the gradient in it; accepted gradient_weight: 0, got 0.5",
+        ),
+        (
+            {"experiments": {"burgers": {"training_of": {"galerkan": {}}}}},
+            "experiments.burgers.training_of: unknown model 'galerkan'; did you mean 'galerkin'?",
+        ),
+        (
+            {"experiments": {"burgers": {"training_of": {"galerkin": {"epoch": 3}}}}},
+            "experiments.burgers.training_of.galerkin.epoch: unknown key 'epoch'; did you mean 'epochs'?",
         ),
         (
             {"experiments": {"burgers": {"training": {"loss_units": "standardised"}}}},
@@ -310,7 +318,7 @@ def test_the_papers_ablation_has_the_rows_of_its_table():
         for n in experiment.resolutions:
             model, dataset = configuration.models[key], configuration.datasets[experiment.dataset]
             settings = model_settings(model, n, dataset).model_dump()
-            training = training_settings(experiment, model, n)
+            training = training_settings(experiment, key, model, n)
             assert (training.epochs, training.batch_size) == (100, 4 if n == 8192 else 8)
             assert training.record_test_error
             assert settings["feedforward_dropout"] == (0.05 if settings["layer_norm"] == "regular" else 0)

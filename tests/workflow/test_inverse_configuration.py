@@ -31,7 +31,7 @@ def test_the_papers_inverse_setting_is_what_the_paper_says():
         for key in experiment.models:
             model = loaded.models[key]
             for n_f, batch in ((141, 4), (211, 2)):
-                training = training_settings(experiment, model, n_f)
+                training = training_settings(experiment, key, model, n_f)
                 assert (training.noise, training.epochs, training.batch_size) == (noise, 100, batch)
                 assert (training.normalisation, training.boundary) == ("pointwise", "free")
                 assert (training.gradient_weight, training.record_test_error) == (0, True)
