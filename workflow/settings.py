@@ -141,7 +141,7 @@ def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSet
 def training_settings(
     experiment: Experiment, key: str, model: Model, resolution: Resolution
 ) -> TrainingSettings:
-    """Settings of the experiment, overridden at the resolution, by the model `key`, and for it in this one."""
+    """The experiment's settings, overridden at the resolution, by the model, and for model `key` in it."""
     return TrainingSettings.model_validate(
         {
             **experiment.training.model_dump(),
