@@ -20,8 +20,11 @@ def trapezoid_weights(x: Float[Tensor, "n 1"]) -> Float[Tensor, " n"]:
 
 
 def product_trapezoid_weights(x: Float[Tensor, "n1 n2 2"]) -> Float[Tensor, "n1 n2"]:
-    """Products of the two axes' trapezoidal weights, on a grid x[i, j] = (a_i, b_j) with any spacing an axis.
+    """Products of the two axes' trapezoidal weights, on a grid with any spacing along an axis.
 
-    Raises `ValueError` as `trapezoid_weights` does.
+    x[i, j] = (a_i, b_j), or (b_j, a_i) where the first component varies along the second axis. Raises
+    `ValueError` as `trapezoid_weights` does.
     """
-    return torch.outer(trapezoid_weights(x[:, 0, :1]), trapezoid_weights(x[0, :, 1:]))
+    # Along an axis one component moves, so that the sum of both moves as it does.
+    first, second = x[:, 0].sum(-1, keepdim=True), x[0].sum(-1, keepdim=True)
+    return torch.outer(trapezoid_weights(first), trapezoid_weights(second))

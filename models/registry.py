@@ -5,6 +5,12 @@ from difflib import get_close_matches
 
 from pydantic import ValidationError
 
+from models.calvello2024_settings import (
+    GalerkinEncoder2dSettings,
+    TransformerNeuralOperator1dSettings,
+    TransformerNeuralOperator2dSettings,
+    UniversalApproximatorSettings,
+)
 from models.cao2021_settings import (
     FNO1dSettings,
     FNO2dSettings,
@@ -12,6 +18,7 @@ from models.cao2021_settings import (
     Transformer2dCoarseSettings,
     Transformer2dSettings,
 )
+from models.neuraloperator_settings import NeuralOperator1dSettings, NeuralOperator2dSettings
 from models.settings import Settings
 
 
@@ -23,12 +30,14 @@ class Architecture:
     location       of its module, "package.file:Class", which is imported only when built.
     dimension      of the functions it maps.
     coarse_output  whether its output is on a coarser grid than its input.
+    any_nodes      whether it takes unevenly spaced points, in one dimension.
     """
 
     settings: type[Settings]
     location: str
     dimension: int
     coarse_output: bool = False
+    any_nodes: bool = False
 
 
 ARCHITECTURES: dict[str, Architecture] = {
@@ -39,6 +48,31 @@ ARCHITECTURES: dict[str, Architecture] = {
     "transformer2d_coarse": Architecture(
         Transformer2dCoarseSettings, "models.transformer2d:Transformer2dCoarse", 2, coarse_output=True
     ),
+    "tno1d": Architecture(
+        TransformerNeuralOperator1dSettings,
+        "models.transformer_neural_operator:TransformerNeuralOperator1d",
+        1,
+        any_nodes=True,
+    ),
+    "tno2d": Architecture(
+        TransformerNeuralOperator2dSettings,
+        "models.transformer_neural_operator:TransformerNeuralOperator2d",
+        2,
+    ),
+    "galerkin_encoder2d": Architecture(
+        GalerkinEncoder2dSettings, "models.galerkin_encoder:GalerkinEncoder2d", 2
+    ),
+    "universal_approximator1d": Architecture(
+        UniversalApproximatorSettings,
+        "models.universal_approximator:UniversalApproximator1d",
+        1,
+        any_nodes=True,
+    ),
+    "universal_approximator2d": Architecture(
+        UniversalApproximatorSettings, "models.universal_approximator:UniversalApproximator2d", 2
+    ),
+    "neuraloperator1d": Architecture(NeuralOperator1dSettings, "models.neuraloperator:NeuralOperator1d", 1),
+    "neuraloperator2d": Architecture(NeuralOperator2dSettings, "models.neuraloperator:NeuralOperator2d", 2),
 }
 
 

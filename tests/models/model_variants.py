@@ -2,6 +2,8 @@
 
 import torch
 
+from models.registry import ARCHITECTURES
+
 ATTENTIONS = ("galerkin", "fourier", "softmax", "linear")
 LAYER_NORMS = ("projection", "regular")
 
@@ -18,6 +20,18 @@ VARIANTS += [
     ("transformer2d_coarse", {"attention": "softmax", "layer_norm": "regular"}),
     ("transformer2d_coarse", {"attention": "none", "layer_norm": "regular"}),
 ]
+VARIANTS += [
+    ("tno1d", {"quadrature": "trapezoid"}),
+    ("tno1d", {"quadrature": "none"}),
+    ("tno2d", {"quadrature": "trapezoid"}),
+    ("galerkin_encoder2d", {"attention": "fourier", "layer_norm": "projection"}),
+    ("galerkin_encoder2d", {"attention": "fourier", "layer_norm": "regular"}),
+    ("universal_approximator1d", {}),
+    ("universal_approximator2d", {}),
+    ("neuraloperator1d", {"model": "FNO"}),
+    ("neuraloperator1d", {"model": "UNO"}),
+]
+VARIANTS += [("neuraloperator2d", {"model": model}) for model in ("FNO", "TFNO", "UNO", "CODANO")]
 NAMES = ["-".join([architecture, *settings.values()]) for architecture, settings in VARIANTS]
 
 # Few parameters, several heads and channels: what the tests of properties, not of counts, build.
@@ -34,11 +48,20 @@ SMALL = {
         "projection_width": 12,
     },
     "transformer2d_coarse": {**SMALL_ENCODER, "downsampling_factor": 0.7, "decoder_width": 12},
+    "tno1d": {**SMALL_ENCODER, "residual_dropout": 0.0},
+    "tno2d": {**SMALL_ENCODER, "residual_dropout": 0.0},
+    "galerkin_encoder2d": SMALL_ENCODER,
+    "universal_approximator1d": {"width": 16, "feedforward_width": 24},
+    "universal_approximator2d": {"width": 16, "feedforward_width": 24},
+    "neuraloperator1d": {"width": 8, "modes": 8, "num_layers": 3},
+    "neuraloperator2d": {"width": 8, "modes": 8, "num_layers": 3},
 }
+# The package rounds Fourier coefficients to single precision, whatever the functions are in.
+SINGLE_PRECISION = {"neuraloperator1d", "neuraloperator2d"}
 
 
 def dimension(architecture: str) -> int:
-    return 2 if "2d" in architecture else 1
+    return ARCHITECTURES[architecture].dimension
 
 
 def grid(n: int, dtype: torch.dtype = torch.float32, dim: int = 1) -> torch.Tensor:

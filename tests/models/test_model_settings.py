@@ -16,13 +16,12 @@ from models.registry import ARCHITECTURES, resolve
             "transformer_1d",
             {},
             "unknown architecture 'transformer_1d'; did you mean 'transformer1d'? "
-            "accepted: fno1d, fno2d, transformer1d, transformer2d, transformer2d_coarse",
+            f"accepted: {', '.join(ARCHITECTURES)}",
         ),
         (
             "mlp",
             {},
-            "unknown architecture 'mlp'; "
-            "accepted: fno1d, fno2d, transformer1d, transformer2d, transformer2d_coarse",
+            f"unknown architecture 'mlp'; accepted: {', '.join(ARCHITECTURES)}",
         ),
         (
             "fno1d",

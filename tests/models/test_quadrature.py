@@ -39,9 +39,12 @@ def test_observed_order_on_uneven_nodes():
     assert all(1.9 < order < 2.1 for order in orders), orders
 
 
-def test_product_weights_integrate_a_product_of_linear_functions_exactly():
-    a, b = uneven_nodes(7)[:, 0], uneven_nodes(12, seed=1)[:, 0]
-    x = torch.stack(torch.meshgrid(a, b, indexing="ij"), dim=-1)
+@pytest.mark.parametrize("indexing", ["ij", "xy"])
+def test_product_weights_integrate_a_product_of_linear_functions_exactly(indexing):
+    nodes = [uneven_nodes(7)[:, 0], uneven_nodes(12, seed=1)[:, 0]]
+    if indexing == "xy":
+        nodes.reverse()
+    x = torch.stack(torch.meshgrid(*nodes, indexing=indexing), dim=-1)
     values = (1 + 2 * x[..., 0]) * (3 - x[..., 1])  # integrals over [0, 2]: 6 and 4
     weights = product_trapezoid_weights(x)
     assert weights.shape == (7, 12)
