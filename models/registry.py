@@ -10,6 +10,12 @@ from models.calvello2024_patched_settings import (
     FourierAttentionNeuralOperatorSettings,
     ViTNeuralOperatorSettings,
 )
+from models.calvello2024_settings import (
+    GalerkinEncoder2dSettings,
+    TransformerNeuralOperator1dSettings,
+    TransformerNeuralOperator2dSettings,
+    UniversalApproximatorSettings,
+)
 from models.cao2021_settings import (
     FNO1dSettings,
     FNO2dSettings,
@@ -17,6 +23,7 @@ from models.cao2021_settings import (
     Transformer2dCoarseSettings,
     Transformer2dSettings,
 )
+from models.neuraloperator_settings import NeuralOperator1dSettings, NeuralOperator2dSettings
 from models.settings import Settings
 
 
@@ -48,6 +55,31 @@ ARCHITECTURES: dict[str, Architecture] = {
     "transformer2d_coarse": Architecture(
         Transformer2dCoarseSettings, "models.transformer2d:Transformer2dCoarse", 2, coarse_output=True
     ),
+    "tno1d": Architecture(
+        TransformerNeuralOperator1dSettings,
+        "models.transformer_neural_operator:TransformerNeuralOperator1d",
+        1,
+        any_nodes=True,
+    ),
+    "tno2d": Architecture(
+        TransformerNeuralOperator2dSettings,
+        "models.transformer_neural_operator:TransformerNeuralOperator2d",
+        2,
+    ),
+    "galerkin_encoder2d": Architecture(
+        GalerkinEncoder2dSettings, "models.galerkin_encoder:GalerkinEncoder2d", 2
+    ),
+    "universal_approximator1d": Architecture(
+        UniversalApproximatorSettings,
+        "models.universal_approximator:UniversalApproximator1d",
+        1,
+        any_nodes=True,
+    ),
+    "universal_approximator2d": Architecture(
+        UniversalApproximatorSettings, "models.universal_approximator:UniversalApproximator2d", 2
+    ),
+    "neuraloperator1d": Architecture(NeuralOperator1dSettings, "models.neuraloperator:NeuralOperator1d", 1),
+    "neuraloperator2d": Architecture(NeuralOperator2dSettings, "models.neuraloperator:NeuralOperator2d", 2),
     "vit_no": Architecture(ViTNeuralOperatorSettings, "models.vit_neural_operator:ViTNeuralOperator", 2),
     "fano": Architecture(
         FourierAttentionNeuralOperatorSettings,

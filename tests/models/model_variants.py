@@ -20,6 +20,18 @@ VARIANTS += [
     ("transformer2d_coarse", {"attention": "softmax", "layer_norm": "regular"}),
     ("transformer2d_coarse", {"attention": "none", "layer_norm": "regular"}),
 ]
+VARIANTS += [
+    ("tno1d", {"quadrature": "trapezoid"}),
+    ("tno1d", {"quadrature": "none"}),
+    ("tno2d", {"quadrature": "trapezoid"}),
+    ("galerkin_encoder2d", {"attention": "fourier", "layer_norm": "projection"}),
+    ("galerkin_encoder2d", {"attention": "fourier", "layer_norm": "regular"}),
+    ("universal_approximator1d", {}),
+    ("universal_approximator2d", {}),
+    ("neuraloperator1d", {"model": "FNO"}),
+    ("neuraloperator1d", {"model": "UNO"}),
+]
+VARIANTS += [("neuraloperator2d", {"model": model}) for model in ("FNO", "TFNO", "UNO", "CODANO")]
 # The patched transformers with every smoother and on patches extended or not.
 VARIANTS += [
     ("vit_no", {"smoother": "learned", "periodic_extension": True}),
@@ -44,10 +56,19 @@ SMALL = {
         "projection_width": 12,
     },
     "transformer2d_coarse": {**SMALL_ENCODER, "downsampling_factor": 0.7, "decoder_width": 12},
+    "tno1d": {**SMALL_ENCODER, "residual_dropout": 0.0},
+    "tno2d": {**SMALL_ENCODER, "residual_dropout": 0.0},
+    "galerkin_encoder2d": SMALL_ENCODER,
+    "universal_approximator1d": {"width": 16, "feedforward_width": 24},
+    "universal_approximator2d": {"width": 16, "feedforward_width": 24},
+    "neuraloperator1d": {"width": 8, "modes": 8, "num_layers": 3},
+    "neuraloperator2d": {"width": 8, "modes": 8, "num_layers": 3},
     "vit_no": {**SMALL_ENCODER, "patches": 2, "modes": 3, "dropout": 0.0, "smoother_modes": 4},
     "fano": {**SMALL_ENCODER, "patches": 2, "modes": 3, "dropout": 0.0, "smoother_modes": 4},
     "afno": {"points": 12, "width": 16, "num_layers": 2, "num_blocks": 2, "feedforward_width": 24},
 }
+# The package rounds Fourier coefficients to single precision, whatever the functions are in.
+SINGLE_PRECISION = {"neuraloperator1d", "neuraloperator2d"}
 # Points along the first axis, where not any number will do; the default comes first.
 SIDES = {"vit_no": (16, 12, 20), "fano": (16, 12, 20), "afno": (12,)}
 

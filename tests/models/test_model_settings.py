@@ -16,13 +16,12 @@ from models.registry import ARCHITECTURES, resolve
             "transformer_1d",
             {},
             "unknown architecture 'transformer_1d'; did you mean 'transformer1d'? "
-            "accepted: fno1d, fno2d, transformer1d, transformer2d, transformer2d_coarse, vit_no, fano, afno",
+            f"accepted: {', '.join(ARCHITECTURES)}",
         ),
         (
             "mlp",
             {},
-            "unknown architecture 'mlp'; "
-            "accepted: fno1d, fno2d, transformer1d, transformer2d, transformer2d_coarse, vit_no, fano, afno",
+            f"unknown architecture 'mlp'; accepted: {', '.join(ARCHITECTURES)}",
         ),
         (
             "fno1d",
@@ -77,6 +76,23 @@ from models.registry import ARCHITECTURES, resolve
             "transformer1d: contraction 'quadratic' is for attention 'fourier' only, got 'galerkin'",
         ),
         (
+            "tno1d",
+            {"in_channels": 2, "initial_channels": 2},
+            "tno1d: initial_channels 2 leave no function among in_channels 2",
+        ),
+        ("tno2d", {"width": 100}, "tno2d: width 100 is not divisible by num_heads 8"),
+        (
+            "neuraloperator1d",
+            {"model": "CODANO"},
+            "neuraloperator1d: model: Input should be 'FNO', 'TFNO' or 'UNO', got 'CODANO'",
+        ),
+        (
+            "neuraloperator2d",
+            {"model": "CODANO", "in_channels": 2},
+            "neuraloperator2d: CODANO gives every input channel as many output channels; "
+            "out_channels 1 is no multiple of in_channels 2",
+        ),
+        (
             "transformer1d",
             {"feedforward_dropout": 1.0},
             "transformer1d: feedforward_dropout: Input should be less than 1, got 1.0",
@@ -111,7 +127,7 @@ def test_every_setting_is_described():
 
 
 def test_settings_need_no_torch():
-    code = "import sys, models.registry; sys.exit('torch' in sys.modules)"
+    code = "import sys, models.registry; sys.exit('torch' in sys.modules or 'neuralop' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
@@ -121,6 +137,9 @@ def test_settings_need_no_torch():
         ("fno1d", ("transformer1d", "encoder", "fno2d", "spectral_convolution_2d")),
         ("fno2d", ("transformer2d", "encoder", "resampling", "fno1d")),
         ("transformer2d", ("transformer1d", "fno1d", "fno2d")),
+        ("tno1d", ("encoder", "universal_approximator", "neuraloperator", "spectral_convolution")),
+        ("galerkin_encoder2d", ("transformer_neural_operator", "neuraloperator", "transformer2d")),
+        ("neuraloperator1d", ("fno1d", "spectral_convolution", "continuum_attention")),
         ("vit_no", ("encoder", "fno2d", "fourier_attention_neural_operator", "afno")),
         ("afno", ("patches", "spectral_convolution_2d")),
     ],

@@ -1,0 +1,101 @@
+"""What the pointwise architectures of Calvello et al. 2024 (arXiv:2406.06486) can be asked for; no torch."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from models.cao2021_settings import EncoderSettings
+from models.settings import (
+    EncoderLayers,
+    EncoderWidth,
+    Epsilon,
+    FeedforwardWidth,
+    Heads,
+    Rate,
+    Settings,
+    Width,
+)
+
+Quadrature = Annotated[
+    Literal["trapezoid", "none"],
+    Field(
+        description="weights of the points in the attention; none: equal ones, the transformer of "
+        "Vaswani et al. (2017)"
+    ),
+]
+
+
+class TransformerNeuralOperatorSettings(Settings):
+    """Transformer neural operator, in any dimension (Calvello et al. 2024, section 4.2)."""
+
+    width: EncoderWidth = 128
+    num_layers: EncoderLayers = 6
+    num_heads: Heads = 8
+    feedforward_width: FeedforwardWidth = 128
+    quadrature: Quadrature = "trapezoid"
+    layer_norm_epsilon: Epsilon = 1e-5
+    residual_dropout: Rate = Field(1e-4, description="dropout on both residual branches of a layer")
+    attention_dropout: Rate = Field(
+        0.0,
+        description="dropout on the attention's probabilities, an n×n array; the public code has 0.1 in one "
+        "dimension, whatever its configuration says",
+    )
+    checkpointing: bool = Field(
+        False,
+        description="compute each layer again in the backward pass: less memory, more time",
+    )
+
+    @model_validator(mode="after")
+    def _divisible(self) -> "TransformerNeuralOperatorSettings":
+        if self.width % self.num_heads:
+            raise ValueError(f"width {self.width} is not divisible by num_heads {self.num_heads}")
+        return self
+
+
+class TransformerNeuralOperator1dSettings(TransformerNeuralOperatorSettings):
+    """Transformer neural operator in one dimension, on any increasing points (Calvello et al. 2024)."""
+
+    initial_channels: int = Field(
+        0,
+        ge=0,
+        le=63,
+        description="how many of in_channels, the last, are constants (initial values) that the first point "
+        "alone gets",
+    )
+
+    @model_validator(mode="after")
+    def _a_function_is_left(self) -> "TransformerNeuralOperator1dSettings":
+        if self.initial_channels >= self.in_channels:
+            raise ValueError(
+                f"initial_channels {self.initial_channels} leave no function among "
+                f"in_channels {self.in_channels}"
+            )
+        return self
+
+
+class TransformerNeuralOperator2dSettings(TransformerNeuralOperatorSettings):
+    """Transformer neural operator in two dimensions (Calvello et al. 2024)."""
+
+
+class UniversalApproximatorSettings(Settings):
+    """One attention between pointwise networks, which universal approximation is proved for (section 5)."""
+
+    width: EncoderWidth = 128
+    feedforward_width: Width = Field(128, description="hidden width of the three pointwise networks")
+
+
+class GalerkinEncoder2dSettings(EncoderSettings):
+    """The encoder of Cao (2021) between affine maps, the "Galerkin transformer" of Calvello et al. (2024)."""
+
+    attention: Literal["galerkin", "fourier", "softmax", "linear", "none"] = Field(
+        "fourier", description="attention of Cao (2021); fourier is what Calvello et al. compare with"
+    )
+    layer_norm_epsilon: Epsilon = 1e-5
+    width: EncoderWidth = 128
+    num_layers: EncoderLayers = 6
+    num_heads: Heads = 4
+    feedforward_width: FeedforwardWidth = 128
+    public_code_scaling: bool = Field(
+        True,
+        description="as the galerkin-transformer package scales: 1/√e more for fourier, 1/n more for linear",
+    )

@@ -1,0 +1,129 @@
+"""The wrapped models are the package's own, with real parameters."""
+
+import contextlib
+import io
+
+import pytest
+import torch
+from model_variants import SMALL, band_limited, points
+from neuralop import models as package
+
+from models.build import build
+
+SETTINGS = SMALL["neuraloperator2d"]
+KEYWORDS = {"n_modes": (8, 8), "hidden_channels": 8, "n_layers": 3}
+
+
+def packages_own(model):
+    """The package's class, called as its documentation has it."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        if model == "CODANO":
+            return package.CODANO(
+                n_modes=[[8, 8]] * 3,
+                n_layers=3,
+                hidden_variable_codimension=8,
+                static_channel_dim=2,
+                n_heads=[1] * 3,
+                per_layer_scaling_factors=[[1, 1]] * 3,
+                attention_scaling_factors=[1] * 3,
+            )
+        if model == "UNO":
+            return package.UNO(
+                3,
+                1,
+                8,
+                n_layers=3,
+                uno_out_channels=[8] * 3,
+                uno_n_modes=[[8, 8]] * 3,
+                uno_scalings=[[1, 1], [0.5, 0.5], [2, 2]],
+                channel_mlp_skip="linear",
+                positional_embedding=None,
+            )
+        return getattr(package, model)(in_channels=3, out_channels=1, positional_embedding=None, **KEYWORDS)
+
+
+@pytest.mark.parametrize("model", ["FNO", "TFNO", "UNO", "CODANO"])
+def test_it_is_the_packages_model(model):
+    operator = build("neuraloperator2d", {**SETTINGS, "model": model}, 0)
+    reference = packages_own(model)
+    pairs = {name.replace("/", "."): pair for name, pair in operator.complex_weights.items()}
+    with torch.no_grad():
+        for name, parameter in reference.named_parameters():
+            if name in pairs:
+                parameter.copy_(torch.view_as_complex(pairs.pop(name)))
+            else:
+                parameter.copy_(operator.operator.get_parameter(name))
+        assert not pairs
+        x = points("neuraloperator2d")
+        u = band_limited(x, 2, 1)
+        channels = u.movedim(-1, 1), x.expand(2, *x.shape).movedim(-1, 1)
+        expected = reference(*channels) if model == "CODANO" else reference(torch.cat(channels, dim=1))
+        torch.testing.assert_close(operator(u, x), expected.movedim(1, -1))
+
+
+def test_modes_are_counted_as_the_package_counts():
+    """12 wavenumbers of both signs along the first axis, 0..6 along the last."""
+    operator = build("neuraloperator2d", {"width": 4}, 0)
+    shapes = {tuple(weight.shape) for weight in operator.complex_weights.values()}
+    assert shapes == {(4, 4, 12, 7, 2)}
+
+
+@pytest.mark.parametrize("model", ["FNO", "TFNO", "UNO", "CODANO"])
+def test_building_says_nothing(model, capfd):
+    build("neuraloperator2d", {**SETTINGS, "model": model}, 0)
+    assert capfd.readouterr().out == ""
+
+
+def test_options_reach_the_package():
+    plain = build("neuraloperator2d", SETTINGS, 0)
+    tensorised = build(
+        "neuraloperator2d", {**SETTINGS, "options": {"factorization": "tucker", "rank": 0.2}}, 0
+    )
+    assert sum(w.numel() for w in tensorised.parameters()) < sum(w.numel() for w in plain.parameters()) / 2
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "beginning"),
+    [
+        (
+            "FNO",
+            {"rnk": 0.1, "widht": 3},
+            "unknown options of FNO: rnk, widht; accepted: lifting_channel_ratio, ",
+        ),
+        ("TFNO", {"n_modes": [8, 8]}, "unknown options of TFNO: n_modes; accepted: lifting_channel_ratio, "),
+        (
+            "UNO",
+            {"non_linearity": "gelu"},
+            "unknown options of UNO: non_linearity; accepted: lifting_channels, ",
+        ),
+        ("CODANO", {"norm": "group"}, "unknown options of CODANO: norm; accepted: lifting_channels, "),
+    ],
+)
+def test_unknown_options_are_refused_in_one_line(model, options, beginning):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the message is compared
+        build("neuraloperator2d", {**SETTINGS, "model": model, "options": options}, 0)
+    assert str(caught.value).startswith(beginning)
+    assert "\n" not in str(caught.value)
+
+
+def test_fused_adam_takes_the_parameters():
+    operator = build("neuraloperator2d", SETTINGS, 0)
+    optimizer = torch.optim.Adam(operator.parameters(), lr=1e-2, fused=True)
+    x = points("neuraloperator2d")
+    u = band_limited(x, 2, 1)
+    losses = []
+    for _ in range(10):
+        optimizer.zero_grad()
+        loss = (operator(u, x) - u).square().mean()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] / 2
+
+
+def test_codano_gives_as_many_outputs_for_every_input():
+    operator = build(
+        "neuraloperator2d", {**SETTINGS, "model": "CODANO", "in_channels": 2, "out_channels": 4}, 0
+    )
+    x = points("neuraloperator2d")
+    assert operator(band_limited(x, 2, 2), x).shape == (2, *x.shape[:-1], 4)
