@@ -23,8 +23,9 @@ class Item:
     takes     the source. "runs": the run folders of each experiment, a list of lists. "comparisons": the
               comparison CSV of each experiment, and these run folders. "shown": the folder of the one run
               whose predictions the experiment shows. "each_shown": that of each experiment, a list of lists
-              of one. "of_shown": `file` of that run. "cost": the CSV of measured costs, from no experiment.
-    file      of the shown run.
+              of one. "of_shown": `file` of that run. "of_each": the folders of the one experiment, each with
+              `file`. "cost": the CSV of measured costs, from no experiment.
+    file      of the shown run, or of each.
     several   whether more than one experiment may give it.
     of        items whose experiments give it, where no experiment does so itself.
     table     in the paper's setting of which ours is told to differ; default: that of the runs' equation.
@@ -34,7 +35,7 @@ class Item:
 
     title: str
     location: str
-    takes: Literal["runs", "comparisons", "shown", "each_shown", "of_shown", "cost"] = "runs"
+    takes: Literal["runs", "comparisons", "shown", "each_shown", "of_shown", "of_each", "cost"] = "runs"
     file: str = ""
     several: bool = False
     of: tuple[str, ...] = ()

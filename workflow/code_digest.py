@@ -2,7 +2,8 @@
 
 Snakemake notices a changed script, not a changed module behind it. Rules carry this digest as a parameter, so
 that editing a solver, model or loss reruns exactly what depends on it. Comments and docstrings do not count,
-nor do the `settings` modules: the values they give are parameters of the rules themselves.
+nor do modules of settings and the registry of architectures: the values they give are parameters of the rules
+themselves.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+PARAMETERS = ("settings", "registry")  # ends of the names of modules whose values are parameters
 ROOMS = ("solvers", "datasets", "models", "training", "figures", "workflow")
 
 
@@ -38,7 +40,7 @@ def _closure(modules: tuple[str, ...]) -> set[str]:
     while waiting:
         module = waiting.pop()
         file = _file_of(module)
-        if module in seen or file is None or file.stem == "settings":
+        if module in seen or file is None or file.stem.endswith(PARAMETERS):
             continue
         seen.add(module)
         waiting += _imports(file)

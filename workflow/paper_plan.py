@@ -93,6 +93,8 @@ class PaperPlan:
                 return runs[0]
             case "of_shown":
                 return [self._of_shown(item)]
+            case "of_each":
+                return [runs[0]]
         return [runs]
 
     def inputs(self, item: str) -> list[str]:
@@ -107,6 +109,8 @@ class PaperPlan:
                 return files + self._comparisons(item)
             case "of_shown":
                 return [self._of_shown(item)]
+            case "of_each":
+                return files + [f"{folder}/{self.items[item].file}" for folder in self.runs(item)[0]]
         return files
 
     def facts(self, item: str) -> dict:

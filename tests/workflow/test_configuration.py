@@ -335,7 +335,9 @@ def test_figure_8_has_ten_seeds():
 
 
 def test_an_overlay_drops_a_dataset_with_null():
-    configuration = load_configuration(merged(DEFAULT, {"datasets": {"kolmogorov": None}}))
+    configuration = load_configuration(
+        merged(DEFAULT, {name: {"kolmogorov": None} for name in ("datasets", "experiments")})
+    )
     assert "kolmogorov" not in configuration.datasets
     assert "darcy_cao" in configuration.datasets
 
