@@ -43,6 +43,7 @@ docs: .venv/installed
 bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python -m benchmarks.training --output docs/performance.md
+	$(BIN)/python -m benchmarks.attention --output docs/performance.md
 	$(BIN)/python -m benchmarks.solvers --output docs/performance.md
 
 environment.yml: pyproject.toml constraints.txt .venv/installed

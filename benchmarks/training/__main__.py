@@ -17,7 +17,7 @@ from tqdm import tqdm
 from benchmarks.tables import digits, machine, replaced_part, table, versions
 from benchmarks.training import table1
 from benchmarks.training.cases import Case
-from benchmarks.training.race import Result, Times, peaks, race
+from benchmarks.training.race import Result, peaks, race, span
 from training.devices import device_name
 
 PACKAGES = ("galerkin-transformer", "torch", "numpy")
@@ -146,10 +146,6 @@ def race_row(result: Result, ours: int, public: int) -> tuple[str, ...]:
         digits(public / ours),
         f"{result.difference:.0e}",
     )
-
-
-def span(times: Times) -> str:
-    return f"{digits(times.middle)} ({digits(times.fastest)}–{digits(times.slowest)})"
 
 
 def compiled(arguments: argparse.Namespace) -> str:

@@ -10,6 +10,7 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
+from benchmarks.tables import digits
 from benchmarks.training.cases import Case, learner
 from benchmarks.training.cost import cost
 from training.step_cost import training_step
@@ -58,6 +59,11 @@ def timed(steps: list[Callable[[], object]], rounds: int) -> list[Times]:
             if round_ >= 0:
                 measured.append(1e3 * (perf_counter() - start))
     return [Times(median(values), min(values), max(values)) for values in milliseconds]
+
+
+def span(times: Times) -> str:
+    """Median and range."""
+    return f"{digits(times.middle)} ({digits(times.fastest)}–{digits(times.slowest)})"
 
 
 def relative_difference(ours: Tensor, public: Tensor) -> float:

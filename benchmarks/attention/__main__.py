@@ -1,0 +1,148 @@
+"""Training steps of the transformers of Calvello et al. 2024 against plain forms of the same mathematics.
+
+    python -m benchmarks.attention [--only trajectories ...] [--rounds 5] [--output docs/performance.md]
+
+Needs 24 GB of memory and a machine with nothing else to do: about half an hour.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from tqdm import tqdm
+
+from benchmarks.attention.cases import Case, learner, peak_bytes
+from benchmarks.tables import digits, machine, replaced_part, table, versions
+from benchmarks.training.race import relative_difference, span, timed
+from training.devices import device_name
+from training.step_cost import seconds, training_step
+
+PACKAGES = ("torch", "numpy")
+INTRODUCTION = """\
+## Continuum attention
+
+The transformers of Calvello et al. (2024) against the same operators with the same weights written as the
+paper prints them: the integrand of the attention formed for all pairs of points and features and put through
+the trapezoidal rule (on the plane: the matrix of probabilities), three products for Q, K and V, for every
+head of every convolution an FFT there and back, an inner product for every pair of patches. float32, no
+dropout.
+
+The machine may be shared: read the ratios."""
+RACE = """\
+A step is forward, backward, clipping of the gradient and Adam, one thread: median (fastest–slowest) of
+{rounds} interleaved rounds. Memory is the peak of a step beyond weights and data, in a process of its own.
+"Difference" is that of the outputs, relative L² in float32."""
+RACE_HEADER = (
+    "architecture",
+    "points",
+    "batch",
+    "ours, ms",
+    "plain, ms",
+    "speed-up",
+    "ours, MB",
+    "plain, MB",
+    "less memory",
+    "difference",
+)
+FULL = """\
+One training step at the paper's sizes, ours, on {device}: peak memory beyond weights and data, and seconds
+of the second step."""
+FULL_HEADER = ("architecture", "points", "batch", "checkpointing", "peak, GB", "seconds")
+LEARNED = {"patches": 13}
+TRAJECTORIES = [Case("tno1d", 200, 64, {})]
+SQUARE = [Case("tno2d", 64, 1, {"quadrature": "none"}), Case("tno2d", 64, 1, {})]
+PATCHES = [
+    Case("vit_no", 208, 1, {**LEARNED, "modes": 8}),
+    Case("fano", 208, 1, {**LEARNED, "modes": 8, "width": 64}),
+]
+FULL_SIZE = [
+    Case("tno1d", 200, 64, {}),
+    Case("tno2d", 64, 2, {}),
+    Case("galerkin_encoder2d", 64, 2, {}),
+    Case("afno", 416, 1, {"points": 416}),
+    Case("neuraloperator2d", 416, 1, {}),
+    Case("vit_no", 416, 1, LEARNED),
+    Case("vit_no", 416, 1, {**LEARNED, "checkpointing": True}),
+    Case("fano", 416, 1, LEARNED),
+    Case("fano", 416, 1, {**LEARNED, "checkpointing": True}),
+]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Race the transformers against plain forms of them.")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
+    parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds")
+    parser.add_argument("--output", type=Path, help="write the tables into this Markdown page")
+    arguments = parser.parse_args()
+    torch.set_flush_denormal(True)
+    torch.set_num_threads(1)
+
+    for part in tqdm(arguments.only, desc="parts"):
+        title, measure = PARTS[part]
+        settings = f"--only {part} --rounds {arguments.rounds}"
+        command = f"`python -m benchmarks.attention {settings}` on {machine()}; {versions(PACKAGES)}."
+        body = f"### {title}\n\n{measure(arguments.rounds)}\n\n{command}"
+        tqdm.write(body)
+        if arguments.output:  # after every part: one that fails loses none before it
+            page = arguments.output.read_text()
+            page = replaced_part(page, "attention", INTRODUCTION, list(PARTS), part, body)
+            arguments.output.write_text(page)
+
+
+def raced(cases: list[Case], rounds: int) -> str:
+    """Ours and the plain form in turns, a case after the other."""
+    rows = []
+    for case in tqdm(cases, leave=False):
+        pair = (case, replace(case, plain=True))
+        learners = [learner(one, torch.device("cpu")) for one in pair]
+        with torch.no_grad():
+            difference = relative_difference(*(one.predict(one.u) for one in learners))
+        ours, plain = timed([training_step(one) for one in learners], rounds)
+        memory = [peak_bytes(one) for one in pair]
+        points = f"{case.points}²" if case.architecture != "tno1d" else str(case.points)
+        rows.append(
+            (
+                _name(case), points, str(case.batch), span(ours), span(plain),
+                digits(plain.middle / ours.middle),
+                *(digits(one / 1e6) for one in memory), digits(memory[1] / memory[0]), f"{difference:.0e}",
+            )
+        )  # fmt: skip
+    return f"{RACE.format(rounds=rounds)}\n\n{table(RACE_HEADER, rows)}"
+
+
+def _name(case: Case) -> str:
+    told = [f"{key} {value}" for key, value in case.settings.items() if key not in ("patches", "points")]
+    return ", ".join([f"`{case.architecture}`", *told])
+
+
+def full_size(rounds: int) -> str:
+    """On the GPU where there is one; the number of rounds does not matter."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    rows = []
+    for case in tqdm(FULL_SIZE, leave=False):
+        step = training_step(learner(case, device))
+        seconds(step, device)
+        checkpointing = "yes" if case.settings.get("checkpointing") else "no"
+        points = f"{case.points}²" if case.architecture != "tno1d" else str(case.points)
+        rows.append(
+            (
+                f"`{case.architecture}`", points, str(case.batch), checkpointing,
+                digits(peak_bytes(case, device.type) / 1e9), digits(seconds(step, device)),
+            )
+        )  # fmt: skip
+    return f"{FULL.format(device=device_name(device))}\n\n{table(FULL_HEADER, rows)}"
+
+
+PARTS = {
+    "trajectories": ("Trajectories (Lorenz-63)", lambda rounds: raced(TRAJECTORIES, rounds)),
+    "square": ("The square, 64 × 64", lambda rounds: raced(SQUARE, rounds)),
+    "patches": ("Patches", lambda rounds: raced(PATCHES, rounds)),
+    "full-size": ("One step at the paper's sizes", full_size),
+}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""The operators of Calvello et al. 2024 (arXiv:2406.06486) written as the paper prints them.
+
+Each takes the weights of one of ours, so that the two differ in nothing but the order of the arithmetic:
+every array of the formulas is formed, Q, K and V are three products, every head has its own transforms.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from models.continuum_attention import trapezoid_log_weights
+from models.patched_neural_operator import PatchConvolution, PatchedNeuralOperator
+from models.patches import join, split
+from models.transformer_neural_operator import TransformerNeuralOperator
+
+
+class PlainTransformerNeuralOperator(nn.Module):
+    """Attention by integrals over pairs of neighbouring points, eqs. 58-59; `ours` lends its weights.
+
+    In one dimension the integrand e^s(x_j, y) V(y) is formed for all pairs of points and features and goes
+    through the trapezoidal rule as it stands. On the plane, where that array would have 10 GB for 64 × 64
+    points, the matrix of probabilities is formed.
+    """
+
+    def __init__(self, ours: TransformerNeuralOperator):
+        super().__init__()
+        self.ours = ours
+
+    def forward(self, u: Tensor, x: Tensor) -> Tensor:
+        ours = self.ours
+        v = ours._embed(u.flatten(1, -2), x.flatten(0, -2))
+        for layer in ours.layers:
+            v = layer.attention_norm(v + self._attend(layer.attention, v, x))
+            v = layer.feedforward_norm(v + layer.feedforward(v))
+        return ours.projection(v).view(*u.shape[:-1], -1)
+
+    def _attend(self, attention: nn.Module, v: Tensor, x: Tensor) -> Tensor:
+        weights, biases = attention.projection.weight.chunk(3), attention.projection.bias.chunk(3)
+        q, k, values = (
+            nn.functional.linear(v, weight, bias).unflatten(-1, (attention.num_heads, -1)).transpose(1, 2)
+            for weight, bias in zip(weights, biases, strict=True)
+        )
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        if x.shape[-1] == 1:
+            density = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
+            integrand = density[..., None] * values[:, :, None]
+            above = torch.trapezoid(integrand, x[:, 0, None], dim=-2)
+            z = above / torch.trapezoid(density, x[:, 0], dim=-1)[..., None]
+        else:
+            if self.ours.weighted:
+                scores = scores + trapezoid_log_weights(x)
+            z = scores.softmax(dim=-1) @ values
+        return attention.output(z.transpose(1, 2).flatten(2))
+
+
+class PlainPatchedNeuralOperator(nn.Module):
+    """Attention between patches with an inner product for each pair of them; `ours` lends its weights."""
+
+    def __init__(self, ours: PatchedNeuralOperator):
+        super().__init__()
+        self.ours = ours
+
+    def forward(self, u: Tensor, x: Tensor) -> Tensor:
+        ours = self.ours
+        volume = 1 / (u.shape[1] * u.shape[2])
+        patches = split(torch.cat([u, x.expand(len(u), -1, -1, -1)], dim=-1), ours.patches)
+        y = _convolved(ours.lifting, patches, 1) if _is_convolution(ours.lifting) else ours.lifting(patches)
+        for layer in ours.layers:
+            y = layer.attention_norm(y + self._attend(layer, y, volume))
+            y = layer.feedforward_norm(y + layer.feedforward(y))
+        z = join(ours.projection(y), ours.patches)
+        return z if ours.smoother is None else ours.smoother(z, x)
+
+    def _attend(self, layer: nn.Module, y: Tensor, volume: float) -> Tensor:
+        if _is_convolution(layer.projections):
+            projected = _convolved(layer.projections, y, 3 * layer.num_heads)
+        else:
+            maps = zip(layer.projections.weight.chunk(3), layer.projections.bias.chunk(3), strict=True)
+            projected = torch.cat([nn.functional.linear(y, weight, bias) for weight, bias in maps], dim=-1)
+        q, k, v = projected.unflatten(-1, (3, layer.num_heads, -1)).unbind(-3)
+        weights = (torch.einsum("bjpqhe,bkpqhe->bhjk", q, k) * volume).softmax(dim=-1)
+        z = torch.einsum("bhjk,bkpqhe->bjpqhe", weights, v)
+        return layer.output(z.flatten(-2))
+
+
+def _is_convolution(module: nn.Module) -> bool:
+    return isinstance(module, PatchConvolution)
+
+
+def _convolved(module: PatchConvolution, y: Tensor, maps: int) -> Tensor:
+    """Each of the maps with an FFT there and back of its own, the band cut out of the full spectrum."""
+    weight = torch.view_as_complex(module.convolution.weight)
+    functions, modes = y.flatten(0, 1), module.convolution.modes
+    n1, n2 = functions.shape[1:3]
+    outputs = []
+    for part in weight.chunk(maps, dim=-1):
+        coefficients = torch.fft.rfft2(functions, dim=(1, 2))
+        spectrum = coefficients.new_zeros(*coefficients.shape[:3], part.shape[-1])
+        for rows in (slice(0, modes), slice(-modes, None)):
+            spectrum[:, rows, :modes] = torch.einsum(
+                "bkli,klio->bklo", coefficients[:, rows, :modes], part[rows]
+            )
+        outputs.append(torch.fft.irfft2(spectrum, s=(n1, n2), dim=(1, 2)))
+    return torch.cat(outputs, dim=-1).unflatten(0, y.shape[:2])
