@@ -26,6 +26,11 @@ QUANTITIES = {  # what captions call the input and the target
     "controlled_ode": ("control", "state"),
     "kolmogorov": ("vorticity", "vorticity a moment later"),
 }
+CHOSEN = {  # which test samples the pages show: of functions of space, of trajectories
+    False: "The same four of the {test} test samples for every model (compare Cao 2021, Figs. 9 and 10).",
+    True: "Of the {test} test samples that of median error and the worst one (compare Calvello et al. 2024, "
+    "Fig. 6).",
+}
 # A group of the dataset names the resolution: "n512", or a set of times.
 RUN_FOLDER = "{experiment}/{model}/{group}/seed{seed}"
 
@@ -188,12 +193,15 @@ class Plan:
     def caption_facts(self, experiment: str) -> dict:
         """Words and numbers that captions quote."""
         e = self.experiment(experiment)
+        tested = ", ".join(map(str, self.tested(experiment)))
+        in_time = self.dataset_of(experiment).settings.grid_kind == "explicit"
         return {
             **self.sample_counts(experiment),
             "epochs": e.training.epochs,
             "batch_size": e.training.batch_size,
             "seeds": f"{len(e.seeds)} seed" + ("s" if len(e.seeds) > 1 else ""),
-            "tested": ", ".join(map(str, self.tested(experiment))),
+            "tested": tested if in_time else f"{tested} points",
+            "chosen": CHOSEN[in_time].format(**self.sample_counts(experiment)),
             **dict(
                 zip(
                     ("input", "target"),
