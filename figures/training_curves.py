@@ -44,7 +44,16 @@ def _draw_group(panel, group: list[Run], column: str, look) -> None:
     finished = [run.by_epoch(column) for run in group if not run.diverged]
     if finished:
         seeds = pd.concat(finished, axis=1)
-        panel.plot(seeds.index, seeds.median(axis=1), color=look.colour, linestyle=look.dashes, lw=1.4)
+        mark = "o" if len(seeds) == 1 else ""  # a single epoch is no line
+        panel.plot(
+            seeds.index,
+            seeds.median(axis=1),
+            color=look.colour,
+            linestyle=look.dashes,
+            lw=1.4,
+            marker=mark,
+            ms=4,
+        )
         if seeds.shape[1] > 1:
             panel.fill_between(
                 seeds.index, seeds.min(axis=1), seeds.max(axis=1), color=look.colour, alpha=0.15, lw=0
