@@ -12,6 +12,7 @@ sys.path.insert(0, str(workflow.basedir))
 
 from datasets.layout import resolution_of
 from datasets.tasks import task_module
+from models.registry import ARCHITECTURES
 from workflow.code_digest import code_digest
 from figures.papers import PAPERS
 from workflow.configuration import ConfigurationError, load_configuration

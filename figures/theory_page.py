@@ -1,4 +1,4 @@
-"""The page of the theory: three figures, and the numbers that they show. Self-contained."""
+"""The page of the theory: six figures, and the numbers that they show. Self-contained."""
 
 from pathlib import Path
 
@@ -8,10 +8,11 @@ from figures.page import inlined_figure, render
 from figures.results import read_table
 from figures.table import DASH
 from figures.theory import NAMES
+from figures.theory_continuum import average_rows, invariance_rows, monte_carlo_rows, quadrature_rows
 from figures.theory_convergence import RULES
 from figures.theory_projection import BASES, SPACES
 
-COMPARED = ["galerkin", "fourier", "softmax", "linear"]  # the columns of the last table
+COMPARED = ["galerkin", "fourier", "softmax", "linear"]  # the columns of the table of convergence
 
 
 def write_theory_page(
@@ -22,6 +23,11 @@ def write_theory_page(
     costs: str | Path,
     cost_orders: str | Path,
     convergence_orders: str | Path,
+    monte_carlo: str | Path,
+    quadratures: str | Path,
+    averages: str | Path,
+    invariance: str | Path,
+    continuum_orders: str | Path,
     figures: list[tuple[str | Path, str, str]],
     command: str,
     provenance: dict[str, str],
@@ -29,6 +35,7 @@ def write_theory_page(
     """Write the page, all at once. `figures` are (SVG or PNG file, title, caption)."""
     cost = read_table(Path(costs), ["attention", "points", "seconds", "repetitions", "device"])
     optimal = read_table(Path(quasi_optimality), ["spaces", "inf_sup", "ratio", "reproduction"])
+    continuum = read_table(Path(continuum_orders), ["measurement", "case", "fitted", "theory"])
     render(
         "theory.html.j2",
         output,
@@ -44,6 +51,19 @@ def write_theory_page(
             ),
             "orders": order_rows(
                 read_table(Path(convergence_orders), ["attention", "rule", "fitted", "theory"])
+            ),
+            "monte_carlo": monte_carlo_rows(
+                read_table(Path(monte_carlo), ["attention", "points", "deviation", "predicted"]), continuum
+            ),
+            "quadratures": quadrature_rows(
+                read_table(Path(quadratures), ["nodes", "weights", "points", "error", "gap"]), continuum
+            ),
+            "averages": average_rows(
+                read_table(Path(averages), ["dimension", "nodes", "rounding"]), continuum
+            ),
+            "invariance": invariance_rows(
+                read_table(Path(invariance), ["architecture", "variant", "claims", "points", "error"]),
+                continuum,
             ),
         },
         device=cost["device"].iloc[0],

@@ -89,8 +89,11 @@ def test_every_dataset_has_its_page(project, dataset):
 def test_the_theory_has_its_page(project):
     page = (project.folder / "results/test/theory.html").read_text()
     assert not re.search(r'(src|href)="(?!#|data:)', page)
-    assert page.count("data:image/svg+xml") == 3
-    for words in ("n = 16, 32 intervals", "One head of 5 features", "Median of 1 timing,", "--cores 2"):
+    assert page.count("data:image/svg+xml") == 6
+    for words in (
+        "n = 16, 32 intervals", "One head of 5 features", "Median of 1 timing,", "--cores 2",
+        "N = 8, 32 independent uniform", "universal_approximator2d",
+    ):  # fmt: skip
         assert words in page
 
 

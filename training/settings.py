@@ -90,7 +90,10 @@ class TrainingSettings(BaseModel):
 
 
 class TheorySettings(BaseModel):
-    """Sizes at which the theory of Cao 2021 is measured; no dataset and no training is needed."""
+    """Sizes at which theory is measured: of Cao 2021 and, from `continuum_points`, of Calvello et al. 2024.
+
+    No dataset and no training is needed.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -109,7 +112,33 @@ class TheorySettings(BaseModel):
     cost_repetitions: int = Field(
         7, ge=1, description="timings of each attention and size; the median counts"
     )
-    seed: int = Field(1127802, ge=0, description="seed of the random bases and of the numbers timed")
+    continuum_points: list[Annotated[int, Field(ge=2)]] = Field(
+        [16, 64, 256, 1024, 4096],
+        min_length=2,
+        description="random points of attention and cross-attention (float64, as all that follows)",
+    )
+    continuum_draws: int = Field(100, ge=1, description="draws of random points, wherever there are any")
+    quadrature_intervals: list[Annotated[int, Field(ge=4, multiple_of=4)]] = Field(
+        [16, 32, 64, 128, 256, 512, 1024],
+        min_length=2,
+        description="intervals between the nodes of the quadratures; the two-rate nodes have 3/4 as many",
+    )
+    average_sides: list[Annotated[int, Field(ge=2)]] = Field(
+        [4, 6, 8, 12, 16, 24],
+        min_length=2,
+        description="points a side of the layer of universal approximation; on a line their squares",
+    )
+    invariance_points_1d: list[Annotated[int, Field(ge=16, multiple_of=2)]] = Field(
+        [32, 64, 128, 256],
+        min_length=2,
+        description="grids that are compared with twice as fine ones, in one dimension",
+    )
+    invariance_points_2d: list[Annotated[int, Field(ge=16, multiple_of=2)]] = Field(
+        [16, 32, 64],
+        min_length=2,
+        description="the same in two, a side; half as many where all points attend to all",
+    )
+    seed: int = Field(1127802, ge=0, description="seed of all that is random: bases, weights, nodes")
 
 
 class CostSettings(BaseModel):

@@ -8,8 +8,18 @@ import pytest
 from figures.errors import ResultError
 from figures.theory_convergence import draw_theory_convergence
 from figures.theory_cost import draw_theory_cost
+from figures.theory_invariance import draw_theory_invariance
+from figures.theory_monte_carlo import draw_theory_monte_carlo
 from figures.theory_page import write_theory_page
 from figures.theory_projection import draw_theory_projection
+from figures.theory_quadratures import draw_theory_quadratures
+
+NODES = {"even": 0.0, "two_rates": 0.25, "random": 0.0, "random_denser": 0.37, "random_without_ends": 0.0}
+OPERATORS = [  # architecture, variant, dimension, claim, fitted order, theory
+    ("tno1d", None, 1, True, 1.98, 2.0),
+    ("neuraloperator2d", "FNO", 2, True, 1.01, 1.0),
+    ("neuraloperator2d", "CODANO", 2, False, 0.61, None),
+]
 
 TABLES = {
     "projection": [
@@ -64,6 +74,38 @@ TABLES = {
             ("trapezoid", "order", 1.994, 2.0),
         )
     ],
+    "monte_carlo": [
+        {"attention": attention, "function": function, "points": n, "error": function * n**-0.5,
+         "low": 0.5 * function * n**-0.5, "high": 2 * function * n**-0.5, "deviation": 1.07 * n**-0.5,
+         "predicted": n**-0.5}
+        for attention in ("self", "cross") for function in (0.5, 1.5) for n in (16, 64)
+    ],
+    "quadratures": [
+        {"nodes": nodes, "weights": weights, "points": n, "error": gap + 1 / n,
+         "gap": gap if weights == "equal" else 0.0}
+        for nodes, gap in NODES.items() for weights in ("trapezoid", "equal") for n in (16, 32)
+    ],
+    "averages": [
+        {"dimension": dimension, "nodes": nodes, "points": n, "error": 1 / n, "rounding": 4e-16}
+        for dimension in (1, 2) for nodes in ("trapezoid", "monte_carlo") for n in (16, 36)
+    ],
+    "invariance": [
+        {"architecture": architecture, "variant": variant, "dimension": dimension, "claims": claims,
+         "points": n, "error": 0.7 / n}
+        for architecture, variant, dimension, claims, _, _ in OPERATORS for n in (16, 32)
+    ] + [{"architecture": "afno", "variant": None, "dimension": 2, "claims": False}],
+    "continuum_orders": [
+        {"measurement": measurement, "case": case, "fitted": fitted, "theory": theory}
+        for measurement, case, fitted, theory in (
+            ("monte_carlo", "self", 0.487, 0.5), ("monte_carlo", "cross", 0.513, 0.5),
+            *(("trapezoid", nodes, 1.96, 2.0) for nodes in NODES),
+            *(("equal", nodes, 0.58, 0.5) for nodes in NODES),
+            *(("average", f"{nodes}_{dimension}d", 0.93, 1.0)
+              for nodes in ("trapezoid", "monte_carlo") for dimension in (1, 2)),
+            *(("invariance", f"{architecture} {variant or ''}".strip(), fitted, theory)
+              for architecture, variant, _, _, fitted, theory in OPERATORS),
+        )
+    ],
 }  # fmt: skip
 
 
@@ -83,6 +125,13 @@ def draw_all(tables, folder):
         *draw_theory_convergence(
             tables["convergence"], tables["convergence_orders"], folder / "convergence.svg"
         ),
+        *draw_theory_monte_carlo(
+            tables["monte_carlo"], tables["averages"], tables["continuum_orders"], folder / "monte_carlo.svg"
+        ),
+        *draw_theory_quadratures(
+            tables["quadratures"], tables["continuum_orders"], folder / "quadratures.svg"
+        ),
+        *draw_theory_invariance(tables["invariance"], tables["continuum_orders"], folder / "invariance.svg"),
     ]
 
 
@@ -95,6 +144,11 @@ def write_page(tables, folder):
         costs=tables["cost"],
         cost_orders=tables["cost_orders"],
         convergence_orders=tables["convergence_orders"],
+        monte_carlo=tables["monte_carlo"],
+        quadratures=tables["quadratures"],
+        averages=tables["averages"],
+        invariance=tables["invariance"],
+        continuum_orders=tables["continuum_orders"],
         figures=[figure for figure in figures if figure[0].suffix == ".svg"],
         command="snakemake theory.html",
         provenance={"git revision": "abc1234"},
@@ -116,7 +170,7 @@ def words_of(figure) -> str:
 
 def test_each_figure_is_written_twice_and_always_alike(tables, tmp_path):
     first = {path: path.read_bytes() for path in draw_all(tables, tmp_path)}
-    assert sorted(path.suffix for path in first) == [".png"] * 3 + [".svg"] * 3
+    assert sorted(path.suffix for path in first) == [".png"] * 6 + [".svg"] * 6
     assert {path: path.read_bytes() for path in draw_all(tables, tmp_path)} == first
 
 
@@ -148,14 +202,58 @@ def test_fitted_orders_are_printed_beside_the_theory(tables, monkeypatch):
         assert words in words_of(figure)
 
 
+def test_the_worst_function_is_drawn_with_its_prediction(tables, monkeypatch):
+    figure = shown(
+        monkeypatch, "figures.theory_monte_carlo", draw_theory_monte_carlo, tables["monte_carlo"],
+        tables["averages"], tables["continuum_orders"],
+    )  # fmt: skip
+    drawn = {round(y, 12) for line in figure.axes[0].get_lines() for y in line.get_ydata()}
+    assert drawn == {round(c * n**-0.5, 12) for c in (1.0, 1.07, 1.5) for n in (16, 64)}
+    for words in ("order 0.49 (theory 0.5)", "order 0.51 (theory 0.5)", "trapezoid, [0, 1]²  0.93 (1)"):
+        assert words in words_of(figure)
+
+
+def test_gaps_are_drawn_where_equal_weights_leave_one(tables, monkeypatch):
+    figure = shown(
+        monkeypatch, "figures.theory_quadratures", draw_theory_quadratures, tables["quadratures"],
+        tables["continuum_orders"],
+    )  # fmt: skip
+    left, right = figure.axes
+    flat = [
+        {line.get_ydata()[0] for line in panel.get_lines() if len(set(line.get_ydata())) == 1}
+        for panel in (left, right)
+    ]
+    assert flat == [set(), {0.25, 0.37}]
+    assert "two rates  0.58 (0.5), gap 0.25" in words_of(figure)
+
+
+def test_operators_that_claim_no_invariance_are_not_drawn(tables, monkeypatch):
+    figure = shown(
+        monkeypatch, "figures.theory_invariance", draw_theory_invariance, tables["invariance"],
+        tables["continuum_orders"],
+    )  # fmt: skip
+    assert "tno1d  1.98 (2)" in words_of(figure)
+    assert "neuraloperator2d FNO  1.01 (1)" in words_of(figure)
+    assert "CODANO" not in words_of(figure)
+
+
+def test_every_operator_is_in_the_table_measured_or_not(tables, tmp_path):
+    page = write_page(tables, tmp_path)
+    rows = [re.findall(r">([^<>]+)</t[hd]>", row) for row in page.split("<tr>")]
+    assert ["tno1d", "yes", "4.4e-02", "2.2e-02", "1.98", "2"] in rows
+    assert ["neuraloperator2d CODANO", "no", "4.4e-02", "2.2e-02", "0.61", "—"] in rows
+    assert ["afno", "no", "—", "—", "—", "—"] in rows
+
+
 def test_the_page_shows_the_tables_and_loads_nothing(tables, tmp_path):
     page = write_page(tables, tmp_path)
     assert re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', page) == []
     assert not re.search(r"@import|url\(|fetch\(|<link|<iframe|<script", page)
-    assert page.count("data:image/svg+xml;base64,") == 3
+    assert page.count("data:image/svg+xml;base64,") == 6
     for words in (
         "<td class=\"number\">1.5e-15</td>", "0.500 to 0.500", "0.625", "3.0e-15", "All 8 cases",
         "<td class=\"number\">0.523</td>", "<td class=\"number\">—</td>", "<td class=\"number\">4.1</td>",
+        "1.07 to 1.07", "4e-16", "0.370", "0.401",
         "Median of 3 timings, one thread of A &lt;fast&gt; processor", "snakemake theory.html", "abc1234",
     ):  # fmt: skip
         assert words in page, words

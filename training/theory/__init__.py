@@ -1,1 +1,1 @@
-"""What Cao (2021) proves of attention, measured: projections, cost, convergence. Each gives a table."""
+"""What Cao (2021) and Calvello et al. (2024) prove of attention, measured. Each module gives tables."""

@@ -1,7 +1,27 @@
-# What Cao (2021) proves of attention, measured, and its page. Needs no dataset and no training.
+# What Cao (2021) and Calvello et al. (2024) prove of attention, measured, and its page.
+# Needs no dataset and no training.
 
-THEORY_TABLES = ["projection", "quasi_optimality", "cost", "cost_orders", "convergence", "convergence_orders"]
-THEORY_FIGURES = ["theory_projection", "theory_cost", "theory_convergence"]
+THEORY_TABLES = [
+    "projection",
+    "quasi_optimality",
+    "cost",
+    "cost_orders",
+    "convergence",
+    "convergence_orders",
+    "monte_carlo",
+    "quadratures",
+    "averages",
+    "invariance",
+    "continuum_orders",
+]
+THEORY_FIGURES = [
+    "theory_projection",
+    "theory_cost",
+    "theory_convergence",
+    "theory_monte_carlo",
+    "theory_quadratures",
+    "theory_invariance",
+]
 THEORY = f"{plan.results}/theory"
 
 
@@ -17,7 +37,13 @@ rule theory:
         runtime=30,
     params:
         settings=plan.theory,
-        code=code_digest("training.theory.projection", "training.theory.cost", "training.theory.convergence"),
+        code=code_digest(
+            "training.theory.projection",
+            "training.theory.cost",
+            "training.theory.convergence",
+            "training.theory.continuum_orders",
+            *sorted({entry.location.partition(":")[0] for entry in ARCHITECTURES.values()}),
+        ),
     script:
         "../scripts/theory.py"
 

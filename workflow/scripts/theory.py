@@ -4,8 +4,12 @@ from workflow.job import job
 
 with job(snakemake):
     from training.evaluation import write_table
+    from training.theory.average import average_errors
+    from training.theory.continuum import monte_carlo, quadratures
+    from training.theory.continuum_orders import continuum_orders
     from training.theory.convergence import convergence_orders, errors
     from training.theory.cost import cost_orders, costs
+    from training.theory.invariance import invariance_errors
     from training.theory.projection import distances, quasi_optimality
 
     settings, output = snakemake.params.settings, snakemake.output
@@ -18,3 +22,16 @@ with job(snakemake):
     table = costs(settings["cost_points"], settings["cost_features"], settings["cost_repetitions"], seed)
     write_table(table, output.cost)
     write_table(cost_orders(table), output.cost_orders)
+
+    draws = settings["continuum_draws"]
+    measured = {
+        "monte_carlo": monte_carlo(settings["continuum_points"], draws, seed),
+        "quadratures": quadratures(settings["quadrature_intervals"], draws, seed),
+        "averages": average_errors(settings["average_sides"], draws, seed),
+        "invariance": invariance_errors(
+            settings["invariance_points_1d"], settings["invariance_points_2d"], seed
+        ),
+    }
+    for name, table in measured.items():
+        write_table(table, output[name])
+    write_table(continuum_orders(**measured), output.continuum_orders)
