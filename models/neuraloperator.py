@@ -60,8 +60,9 @@ class NeuralOperator(nn.Module):
         super().__init__()
         self.modes = modes
         self.coordinates_are_static = model == "CODANO"
-        # CODANO's scores are sums over the points, divided by the root of their number.
-        self.discretisation_invariant = model != "CODANO"
+        # CODANO's scores are sums over the points, divided by the root of their number. Where UNO doubles a
+        # grid of the plane, the package (2.0) puts negative wavenumbers of its first axis n/2 too high.
+        self.discretisation_invariant = model != "CODANO" and (model, dimension) != ("UNO", 2)
         sizes = (in_channels, out_channels, [modes] * dimension, width, num_layers)
         keywords = {"UNO": _uno_keywords, "CODANO": _codano_keywords}.get(model, _fno_keywords)
         fixed, defaults = keywords(*sizes)

@@ -298,6 +298,8 @@ ALL_PAIRS = {"tno1d", "tno2d", "universal_approximator1d", "universal_approximat
 def is_invariant(variant):
     if variant[1].get("quadrature") == "none" or variant[1].get("model") == "CODANO":
         return False
+    if (variant[0], variant[1].get("model")) == ("neuraloperator2d", "UNO"):
+        return False
     return not variant[0].startswith(("transformer2d", "afno"))
 
 
