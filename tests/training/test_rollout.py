@@ -1,0 +1,133 @@
+"""A step applied again and again: exact shifts stay exact, errors are those of the stored moments."""
+
+import numpy as np
+import pytest
+import torch
+from dataset_fixtures import make_dataset, small
+from torch import nn
+from training_fixtures import SMALL_FNO_2D
+
+from datasets.kolmogorov import WINDOW as STORED_WINDOW
+from datasets.loading import Samples, load_arrays
+from models.build import build
+from solvers.grid import Grid
+from training import checkpoints
+from training.errors import TrainingError
+from training.metrics import relative_l2
+from training.normalised_operator import in_physical_units
+from training.rollout import WINDOW, rolled_out, write_rollout
+from training.settings import TrainingSettings
+
+CPU = torch.device("cpu")
+TRAINING = TrainingSettings(normalisation="scalar", gradient_weight=0.0)
+FRAMES, TESTS = 3, 3
+
+
+class Shift(nn.Module):
+    """u(x, y) → factor · u(x - h, y), h a grid step."""
+
+    def __init__(self, factor=1.0):
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, u, x):
+        return self.factor * u.roll(1, dims=2)
+
+
+def waves(count, points=16):
+    grid = Grid("periodic", points, 2 * np.pi, dimension=2)
+    phases = np.random.default_rng(0).uniform(0, 6, size=(count, 1, 1))
+    fields = np.sin(grid.coordinates + phases) * np.cos(2 * grid.coordinates[:, None])
+    return Samples(grid, fields.astype(np.float32), fields)
+
+
+def test_an_exact_shift_stays_exact():
+    samples = waves(3)
+    steps = list(rolled_out(Shift(), samples, 20, CPU))
+    for number, fields in enumerate(steps, start=1):
+        np.testing.assert_array_equal(fields, np.roll(samples.inputs, number, axis=2))
+
+
+def test_a_factor_is_compounded():
+    samples = waves(2)
+    fields = [samples.inputs, *rolled_out(Shift(factor=1.5), samples, 4, CPU)]
+    for number, after in enumerate(fields):
+        np.testing.assert_allclose(after, 1.5**number * np.roll(samples.inputs, number, axis=2), rtol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory):
+    samples = {"train": 2, "validation": 1, "test": TESTS}
+    settings = small("kolmogorov", frames=FRAMES, resolutions=[32], samples=samples, samples_per_shard=6)
+    return make_dataset(tmp_path_factory.mktemp("kolmogorov"), settings)
+
+
+@pytest.fixture(scope="module")
+def window(card):
+    return load_arrays(card, "n32", "test", TESTS, [WINDOW])[WINDOW]
+
+
+def saved_operator(folder, change=None):
+    """A run folder's checkpoint of an FNO with normalisers, or of a diverged run; returns the operator."""
+    operator = in_physical_units(build("fno2d", SMALL_FNO_2D, seed=3), TRAINING, waves(4, 32))
+    if change:
+        change(operator)
+    saved = {"operator": operator.state_dict(), "architecture": "fno2d", "settings": SMALL_FNO_2D}
+    checkpoints.save(saved | {"training": TRAINING.model_dump(mode="json")}, folder / "checkpoint.pt")
+    return operator
+
+
+def written(card, folder, resolution=32):
+    write_rollout(card, folder, resolution=resolution, test_samples=TESTS, threads=1, gpus=0)
+    with np.load(folder / "rollout.npz") as stored:
+        return dict(stored)
+
+
+def test_errors_are_against_the_stored_moments(card, window, tmp_path):
+    assert WINDOW == STORED_WINDOW
+    operator = saved_operator(tmp_path)
+    stored = written(card, tmp_path)
+    np.testing.assert_allclose(stored["times"], [0.1, 0.2, 0.3])
+    grid = waves(1, 32).grid
+    assert stored["error"].shape == stored["persistence"].shape == (TESTS, FRAMES)
+    fields = rolled_out(operator, Samples(grid, window[:, 0], window[:, 1]), FRAMES, CPU)
+    shown = int(stored["sample"])
+    for step, predicted in enumerate(fields):
+        target = window[:, step + 1]
+        np.testing.assert_allclose(stored["error"][:, step], relative_l2(predicted, target, grid))
+        np.testing.assert_allclose(stored["persistence"][:, step], relative_l2(window[:, 0], target, grid))
+        np.testing.assert_array_equal(stored["prediction"][step], predicted[shown])
+    np.testing.assert_array_equal(stored["initial"], window[shown, 0])
+    np.testing.assert_array_equal(stored["target"], window[shown, 1:])
+
+
+def test_the_flow_moves_away_from_its_beginning(card, tmp_path):
+    saved_operator(tmp_path)
+    persistence = written(card, tmp_path)["persistence"]
+    assert (np.diff(persistence, axis=1) > 0).all()
+
+
+def test_a_prediction_that_overflows_has_no_error(card, tmp_path):
+    """The output is multiplied by 1e30 at each step: finite once, then no longer."""
+    saved_operator(tmp_path, lambda operator: operator.output.deviation.mul_(1e30))
+    error = written(card, tmp_path)["error"]
+    assert np.isfinite(error[:, 0]).all()
+    assert np.isnan(error[:, -1]).all()
+
+
+def test_a_diverged_run_has_persistence_only(card, tmp_path):
+    saved_operator(tmp_path)
+    checkpoint = checkpoints.load(tmp_path / "checkpoint.pt") | {"operator": None}
+    checkpoints.save(checkpoint, tmp_path / "checkpoint.pt")
+    stored = written(card, tmp_path)
+    assert np.isnan(stored["error"]).all()
+    assert np.isnan(stored["prediction"]).all()
+    assert np.isfinite(stored["persistence"]).all()
+
+
+def test_a_dataset_without_later_moments_is_refused(card, tmp_path, tmp_path_factory):
+    saved_operator(tmp_path)
+    pairs = make_dataset(tmp_path_factory.mktemp("pairs"), small("kolmogorov", resolutions=[32]))
+    for one, resolution in ((pairs, 32), (card, 48)):
+        with pytest.raises(TrainingError, match="has no vorticity_window on .*set `frames`"):
+            written(one, tmp_path, resolution)
