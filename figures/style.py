@@ -26,6 +26,12 @@ FIXED = {  # by attention, or by architecture where there is none
     "softmax": ("#b0418a", "D"),
     "fno1d": ("#a87000", "P"),
     "fno2d": ("#a87000", "P"),
+    "neuraloperator2d": ("#a87000", "P"),
+    "tno1d": ("#0072b2", "o"),
+    "tno2d": ("#b0418a", "D"),
+    "vit_no": ("#d55e00", "s"),
+    "fano": ("#0072b2", "o"),
+    "afno": ("#00805e", "^"),
 }
 SPARE = ("#7a5230", "#4b4fb5", "#3d434b", "#8a8f00", "#c2185b", "#00838f")
 PLAIN = {

@@ -109,8 +109,8 @@ def evaluate(
     """Errors under every condition of `test`, and the predictions of the samples `shown`.
 
     Of several realisations of one noise the first is kept; of every condition also the samples of median and
-    of worst error, numbered by `extremes_...`, under names that start with "extreme_"; and of fields on a square
-    the power by wavenumber, the mean over all samples, of target, prediction and error: `spectrum_...`.
+    of worst error, numbered by `extremes_...`, under names that start with "extreme_"; and of fields on a
+    square the power by wavenumber, a mean over all samples, of target, prediction and error: `spectrum_...`.
     `operator` is None for a diverged run: its errors and predictions are NaN, which tables show as such.
     """
     rows, kept = [], {"samples": shown}
