@@ -14,7 +14,7 @@ from figures.calvello2024.chosen import heading, widest_by_experiment
 from figures.errors import ResultError
 from figures.labels import label_right
 from figures.results import Run, error_matrix
-from figures.style import INK, appearances, grid_lines, new_figure, save, tell_no_errors, title
+from figures.style import INK, MUTED, appearances, grid_lines, new_figure, save, title
 
 
 def draw_paired_grids(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
@@ -86,4 +86,5 @@ def _draw(panel, groups: list[list[Run]], looks) -> None:
     title(panel, heading(groups[0][0]))
     label_right(panel, labels)
     if not labels:
-        tell_no_errors(panel)
+        words = "no finished model was tested on another grid"
+        panel.text(0.5, 0.7, words, transform=panel.transAxes, ha="center", color=MUTED)

@@ -21,7 +21,7 @@ from figures.style import (
     title,
 )
 
-STATISTICS = {"median": "-", "mean": (0, (1, 1.5))}
+STATISTICS = {"mean": (0, (1, 1.5)), "median": "-"}
 
 
 def draw_time_steps(
