@@ -208,6 +208,13 @@ def tell_no_errors(axes) -> None:
     axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=MUTED, fontsize=9)
 
 
+def tell_diverged(axes, labels: list[str]) -> None:
+    """Name, at the foot of a panel, the models that have no line in it."""
+    if labels:
+        words = "diverged: " + "; ".join(labels)
+        axes.text(0.01, 0.03, words, transform=axes.transAxes, color=MUTED, fontsize=8)
+
+
 def tell_outside(axes, told: list[str]) -> None:
     """Name, at the foot of a panel, the yardsticks that are off its scale."""
     if told:

@@ -25,6 +25,11 @@ class Compared:
     def heading(self) -> str:
         return heading(self.runs[0])
 
+    @property
+    def lost(self) -> list[str]:
+        """Labels of the models of which every seed diverged."""
+        return lost_labels(grouped(self.runs))
+
     def only(self, models: Iterable[str]) -> "Compared":
         """These models, by their keys."""
         models = set(models)
@@ -50,6 +55,11 @@ def compared(comparisons: Iterable[str | Path], runs: Iterable[Iterable[str | Pa
 def heading(run: Run) -> str:
     """The experiment and the training resolution of a run, as the title of a panel."""
     return f"{plain(run.facts['experiment']).capitalize()}, trained on {resolution_in_words(run.resolution)}"
+
+
+def lost_labels(groups: Iterable[list[Run]]) -> list[str]:
+    """Labels of the models of which every seed diverged."""
+    return [group[0].label for group in groups if all(run.diverged for run in group)]
 
 
 def first_of_each_architecture(runs: list[Run]) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from matplotlib.ticker import LogLocator
 
 from figures.calvello2024.chosen import heading, widest_by_experiment
 from figures.results import Run
@@ -75,7 +76,9 @@ def _draw(panel, groups: list[list[Run]], looks) -> None:
         colour = looks[group[0].model].colour
         found = [jumps(run, patches[group[0].model]) for run in group if not run.diverged]
         if not found:
-            panel.text(1, row, "diverged", color=colour, ha="center", va="center", fontsize=8.5)
+            panel.text(
+                0.02, row, "diverged", transform=panel.get_yaxis_transform(), color=colour, va="center"
+            )
             continue
         for name in FIELDS:
             values = [one[name] for one in found]
@@ -87,6 +90,10 @@ def _draw(panel, groups: list[list[Run]], looks) -> None:
         label.set_color(looks[group[0].model].colour)
     panel.set_ylim(len(groups) - 0.4, -0.6)
     panel.axvline(1, color=INK, lw=0.6, zorder=0)
+    panel.set_xscale("log")
+    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.xaxis.set_major_formatter("{x:g}")
+    panel.minorticks_off()
     grid_lines(panel, "x")
     title(panel, heading(groups[0][0]))
 

@@ -20,6 +20,7 @@ from figures.style import (
     new_figure,
     resolution_axis,
     save,
+    tell_diverged,
     tell_no_errors,
     title,
 )
@@ -98,5 +99,7 @@ def _draw(panel, one: Compared, looks) -> None:
         panel.plot(home["test_resolution"], home["median"], ls="", ms=7, zorder=4, **look.marks())
         labels.append((float(rows["median"].iloc[-1]), str(rows["label"].iloc[0]), look.colour))
     label_right(panel, labels)
-    if not labels:
+    if labels:
+        tell_diverged(panel, one.lost)
+    else:
         tell_no_errors(panel)

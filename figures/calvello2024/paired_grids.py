@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from figures.bootstrap import Interval, mean_interval
-from figures.calvello2024.chosen import heading, widest_by_experiment
+from figures.calvello2024.chosen import heading, lost_labels, widest_by_experiment
 from figures.errors import ResultError
 from figures.labels import label_right
 from figures.results import Run, error_matrix
-from figures.style import INK, MUTED, appearances, grid_lines, new_figure, save, title
+from figures.style import INK, MUTED, appearances, grid_lines, new_figure, save, tell_diverged, title
 
 
 def draw_paired_grids(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
@@ -85,6 +85,8 @@ def _draw(panel, groups: list[list[Run]], looks) -> None:
     grid_lines(panel)
     title(panel, heading(groups[0][0]))
     label_right(panel, labels)
-    if not labels:
+    if labels:
+        tell_diverged(panel, lost_labels(groups))
+    else:
         words = "no finished model was tested on another grid"
         panel.text(0.5, 0.7, words, transform=panel.transAxes, ha="center", color=MUTED)

@@ -8,12 +8,22 @@ from pathlib import Path
 
 import numpy as np
 
-from figures.calvello2024.chosen import first_of_each_architecture, heading, widest
+from figures.calvello2024.chosen import first_of_each_architecture, heading, lost_labels, widest
 from figures.comparison import grouped
 from figures.fields import draw_colour_bar, draw_field, symmetric_scale_of
 from figures.labels import label_right
 from figures.results import Run, present, read_runs
-from figures.style import MUTED, YARDSTICK, appearances, error_limits, grid_lines, new_stack, save, title
+from figures.style import (
+    MUTED,
+    YARDSTICK,
+    appearances,
+    error_limits,
+    grid_lines,
+    new_stack,
+    save,
+    tell_diverged,
+    title,
+)
 
 
 def draw_rollouts(runs: Iterable[str | Path], output: str | Path) -> list[Path]:
@@ -77,6 +87,7 @@ def _draw_curves(panel, groups: list[list[Run]], looks) -> None:
     panel.set(xlabel="time since the first vorticity", ylabel="mean relative L² error")
     grid_lines(panel)
     title(panel, f"{heading(groups[0][0])}: {len(one['error'])} test samples")
+    tell_diverged(panel, lost_labels(groups))
     label_right(panel, [(min(y, panel.get_ylim()[1]), text, colour) for y, text, colour in labels])
 
 
@@ -95,4 +106,4 @@ def _draw_fields(figure, panels, runs: list[Run]) -> None:
         if not np.isfinite(one["prediction"][-1]).any():
             panel.text(0.5, 0.5, "not finite", ha="center", va="center", color=MUTED, fontsize=8)
     panels[0].set_ylabel(f"sample {int(found[0]['sample'])}", fontsize=8)
-    draw_colour_bar(figure, image, list(panels), fraction=0.012)
+    draw_colour_bar(figure, image, list(panels), fraction=0.012, shrink=0.7)

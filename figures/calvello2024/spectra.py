@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from matplotlib.ticker import LogLocator
 
-from figures.calvello2024.chosen import heading, widest_by_experiment
+from figures.calvello2024.chosen import heading, lost_labels, widest_by_experiment
 from figures.results import Run
 from figures.style import (
     INK,
@@ -20,6 +21,7 @@ from figures.style import (
     grid_lines,
     new_figure,
     save,
+    tell_diverged,
     tell_no_errors,
     title,
 )
@@ -88,17 +90,20 @@ def _draw(left, right, groups: list[list[Run]], looks) -> None:
             for panel in (left, right):
                 panel.axvline(end, color=look.colour, lw=0.9, ls=":")
     right.axhline(1, color=INK, lw=1)
-    for panel, values, words in (
-        (left, drawn, "power"),
-        (right, ratios, "of predictions, over the target's"),
-    ):
+    words = {left: "power", right: "power of prediction / of target"}
+    for panel, values in ((left, drawn), (right, ratios)):
         panel.set_xscale("log")
+        panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel.xaxis.set_major_formatter("{x:g}")
+        panel.minorticks_off()
         error_limits(panel, np.concatenate(values) if values else [0.1, 10], margin=1.5)
-        panel.set_ylabel(words if panel is left else f"power {words}")
+        panel.set_ylabel(words[panel])
         grid_lines(panel)
     right.set_xlim(left.get_xlim())
     title(left, heading(groups[0][0]))
-    if not ratios:
+    if ratios:
+        tell_diverged(left, lost_labels(groups))
+    else:
         tell_no_errors(right)
 
 

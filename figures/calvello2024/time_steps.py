@@ -17,6 +17,7 @@ from figures.style import (
     grid_lines,
     new_figure,
     save,
+    tell_diverged,
     tell_no_errors,
     title,
 )
@@ -81,7 +82,9 @@ def _draw(panel, one: Compared, looks) -> None:
             panel, rows.set_index("test_resolution"), equal, others, one.trained, looks[key]
         )
     label_right(panel, labels)
-    if not np.isfinite(values).any():
+    if labels:
+        tell_diverged(panel, one.lost)
+    else:
         tell_no_errors(panel)
 
 

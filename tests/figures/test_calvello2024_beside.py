@@ -149,7 +149,7 @@ def test_paired_grids_are_drawn_with_their_intervals(runs, figures_made):
     paired_grids.draw_paired_grids([runs], "paired.svg")
     (panel,) = figures_made[0].axes
     assert [tick.get_text() for tick in panel.get_xticklabels()] == ["24", "32"]
-    assert {text.get_text() for text in panel.texts} == {"fano", "fno"}
+    assert {text.get_text() for text in panel.texts} == {"fano", "fno", "diverged: lost"}  # afno has one grid
     means = sorted(line[:, 1].tolist() for line in lines(panel) if len(line) == 2 and line[0, 1] != 0)
     np.testing.assert_allclose(means, [[-0.00125, -0.0025], [0.0125, 0.025]])
     interval = paired_grids.paired_differences(groups_of(runs)["fano"])[24]
@@ -183,7 +183,7 @@ def test_rollout_errors_are_means_over_samples_and_seeds(runs, figures_made):
     assert has_line(curves, times, expected)
     assert has_line(curves, times, [0.2, 0.4, 0.6])
     labels = {text.get_text() for text in curves.texts}
-    assert labels == {"persistence", "fano", "fno", "afno"}
+    assert labels == {"persistence", "fano", "fno", "afno", "diverged: lost"}
     images = [axes.get_images()[0].get_array() for axes in figures_made[0].axes[1:7]]
     assert len(images) == 2 + 4  # start, truth, and an architecture each, the diverged one too
     np.testing.assert_allclose(images[0], flow(1)[0])
@@ -207,7 +207,7 @@ def test_a_line_ends_where_a_sample_is_lost(make_run, figures_made):
 def test_all_diverged_leaves_persistence(make_run, figures_made):
     rollouts.draw_rollouts([write_flow_run(make_run, "fano", "fano", diverged_epoch=1)], "rollouts.svg")
     labels = {text.get_text() for text in figures_made[0].axes[0].texts}
-    assert labels == {"persistence"}
+    assert labels == {"persistence", "diverged: fano"}
 
 
 def test_a_run_without_a_rollout_names_the_file(make_run):

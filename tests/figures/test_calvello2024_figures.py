@@ -280,7 +280,7 @@ def test_figure_17_draws_the_first_model_of_each_architecture(flows, tmp_path, f
         assert not has_line(panel, curve(0.03))
         assert not has_line(panel, curve(0.002))
         labels = {text.get_text() for text in panel.texts}
-        assert labels == {"fano", "fno", "afno"}
+        assert labels == {"fano", "fno", "afno", "diverged: lost"}
         assert panel.get_yscale() == "log"
 
 
