@@ -16,6 +16,16 @@ def symmetric_scale_of(*fields: np.ndarray) -> dict:
     return {"cmap": "RdBu_r", "vmin": -float(bound), "vmax": float(bound)}
 
 
+def log_scale_of(*fields: np.ndarray, decades: int = 4) -> dict:
+    """Logarithmic, for absolute values: the largest and at most `decades` below; what is smaller is there."""
+    from matplotlib.colors import LogNorm
+
+    values = np.concatenate([field[np.isfinite(field) & (field > 0)] for field in fields])
+    high = float(values.max()) if values.size else 1.0
+    low = max(float(values.min(initial=high / 10)), high * 10.0**-decades)
+    return {"cmap": "magma", "norm": LogNorm(low, high, clip=True)}
+
+
 def draw_field(panel, field: np.ndarray, scale: dict):
     """The image of `field` (y, x) on the unit square, without axes; what is not finite stays white."""
     image = panel.imshow(field, origin="lower", interpolation="nearest", extent=(0, 1, 0, 1), **scale)

@@ -26,6 +26,12 @@ FIXED = {  # by attention, or by architecture where there is none
     "softmax": ("#b0418a", "D"),
     "fno1d": ("#a87000", "P"),
     "fno2d": ("#a87000", "P"),
+    "neuraloperator2d": ("#a87000", "P"),
+    "tno1d": ("#0072b2", "o"),
+    "tno2d": ("#b0418a", "D"),
+    "vit_no": ("#d55e00", "s"),
+    "fano": ("#0072b2", "o"),
+    "afno": ("#00805e", "^"),
 }
 SPARE = ("#7a5230", "#4b4fb5", "#3d434b", "#8a8f00", "#c2185b", "#00838f")
 PLAIN = {
@@ -200,6 +206,13 @@ def tell_no_errors(axes) -> None:
     """Say why a panel is empty."""
     words = "every run diverged: there are no errors to show"
     axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=MUTED, fontsize=9)
+
+
+def tell_diverged(axes, labels: list[str]) -> None:
+    """Name, at the foot of a panel, the models that have no line in it."""
+    if labels:
+        words = "diverged: " + "; ".join(labels)
+        axes.text(0.01, 0.03, words, transform=axes.transAxes, color=MUTED, fontsize=8)
 
 
 def tell_outside(axes, told: list[str]) -> None:

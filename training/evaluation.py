@@ -18,6 +18,7 @@ from torch import nn
 from datasets.files import write_atomically
 from datasets.loading import Samples, load_samples, training_noise
 from training.metrics import METRICS, standardised_relative_l2
+from training.spectra import mean_power, wavenumbers
 from training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
 
 SHOWN_SAMPLES = 4  # predictions kept for the figures, as in Cao 2021, Fig. 9
@@ -108,8 +109,9 @@ def evaluate(
     """Errors under every condition of `test`, and the predictions of the samples `shown`.
 
     Of several realisations of one noise the first is kept; of every condition also the samples of median and
-    of worst error, numbered by `extremes_...`, under names that start with "extreme_". `operator` is None for
-    a diverged run: its errors and predictions are NaN, which tables show as such.
+    of worst error, numbered by `extremes_...`, under names that start with "extreme_"; and of fields on a
+    square the power by wavenumber, a mean over all samples, of target, prediction and error: `spectrum_...`.
+    `operator` is None for a diverged run: its errors and predictions are NaN, which tables show as such.
     """
     rows, kept = [], {"samples": shown}
     for condition, samples in test:
@@ -124,6 +126,8 @@ def evaluate(
             extremes = median_and_worst(errors["relative_l2"].to_numpy())
             kept[f"extremes_{condition.resolution}{condition.tag}"] = extremes
             kept |= _kept(condition, samples, prediction, extremes, "extreme_")
+            if samples.target_grid.dimension == 2:
+                kept |= _spectra(condition, samples, prediction)
     return pandas.concat(rows, ignore_index=True), kept
 
 
@@ -146,6 +150,16 @@ def _kept(
     if samples.target_grid != samples.grid:
         kept[f"x_target_{where}"] = samples.target_grid.coordinates
     return kept
+
+
+def _spectra(condition: Condition, samples: Samples, prediction: np.ndarray) -> dict:
+    where, tag, grid = condition.resolution, condition.tag, samples.target_grid
+    return {
+        f"wavenumber_{where}": wavenumbers(grid),
+        f"spectrum_target_{where}": mean_power(samples.targets, grid),
+        f"spectrum_prediction_{where}{tag}": mean_power(prediction, grid),
+        f"spectrum_error_{where}{tag}": mean_power(prediction - samples.targets, grid),
+    }
 
 
 def write_table(table: pandas.DataFrame, path: Path) -> None:

@@ -17,8 +17,9 @@ from training import checkpoints
 from training.devices import choose_device
 from training.evaluation import evaluate, measured, shown_samples, write_table
 from training.fit import HISTORY_COLUMNS, Trainer
-from training.normalised_operator import in_physical_units, restored
+from training.normalised_operator import in_physical_units
 from training.settings import TrainingSettings
+from training.trained import trained_operator
 
 LIBRARIES = ("numpy", "torch")
 
@@ -94,15 +95,9 @@ def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus
     device = choose_device(gpus)
     facts = read_card(card)
     checkpoint = checkpoints.load(folder / "checkpoint.pt")
-    operator, scale = None, None
-    if checkpoint["operator"] is not None:
-        settings = TrainingSettings.model_validate(checkpoint["training"])
-        operator = restored(
-            build(checkpoint["architecture"], checkpoint["settings"], seed=0),
-            settings,
-            checkpoint["operator"],
-        )
-        if settings.normalisation == "scalar":
+    operator, scale = trained_operator(checkpoint), None
+    if operator is not None:
+        if checkpoint["training"]["normalisation"] == "scalar":
             scale = tuple(part.numpy() for part in (operator.output.mean, operator.output.deviation))
         operator = operator.to(device)
     counts = {split: description["training"][f"{split}_samples"] for split in ("train", "test")}

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from merged_configuration import DEFAULT, ROOT, merged
 
 from workflow.configuration import ConfigurationError, load_configuration
 from workflow.paper_plan import PaperPlan
 from workflow.plan import Plan
 
-DEFAULT = yaml.safe_load((Path(__file__).resolve().parents[2] / "config.yaml").read_text())
 RUN = "results/laptop/burgers/galerkin/n128/seed1127802"
 
 
@@ -93,3 +93,15 @@ def test_items_that_cannot_be_shown(shows, message):
     assert message in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
     assert "accepted: table2a, table2b, table3" in str(caught.value) or "is of one" in str(caught.value)
+
+
+@pytest.mark.parametrize("overlay", [None, "config/calvello2024.yaml"])
+def test_rollouts_are_of_every_run_and_their_test_samples_have_later_moments(overlay):
+    changes = yaml.safe_load((ROOT / overlay).read_text()) if overlay else {}
+    plan = Plan(load_configuration(merged(DEFAULT, changes)))
+    paper = PaperPlan(plan, "calvello2024")
+    folders = plan.run_folders("kolmogorov")
+    assert paper.source("figure_rollouts") == [folders]
+    assert {f"{folder}/rollout.npz" for folder in folders} < set(paper.inputs("figure_rollouts"))
+    for experiment in paper.experiments["figure_rollouts"]:
+        assert plan.test_dataset_of(experiment).settings.frames > 1

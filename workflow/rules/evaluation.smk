@@ -23,7 +23,7 @@ rule evaluate:
         description=lambda wildcards: plan.description(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group), int(wildcards.seed)
         ),
-        code=code_digest("training.evaluation", "training.normalised_operator"),
+        code=code_digest("training.evaluation", "training.trained"),
     script:
         "../scripts/evaluate.py"
 

@@ -1,0 +1,120 @@
+"""Run folders of the experiments of Calvello et al. 2024: trajectories, and fields on the square."""
+
+import json
+
+import numpy as np
+import pandas as pd
+
+OBSERVATIONS = {
+    "dt0.01": {"kind": "uniform", "step": 0.01},
+    "dt0.005": {"step": 0.005},
+    "dt0.02": {"kind": "uniform", "step": 0.02},
+    "two_rates": {"kind": "two_rates", "step": 0.01},
+    "random": {"kind": "random", "count": 50},
+}
+LORENZ = {"equation": "lorenz63", "targets": "y", "observations": OBSERVATIONS}
+FLOW = {"equation": "kolmogorov", "frames": 3}
+SAMPLES, POINTS, PATCHES = 6, 16, 4
+LEAD = 0.1
+
+
+def write_trajectory_run(
+    make_run, model, quadrature, *, wrong=0.02, diverged_epoch=None, components=1, **options
+):
+    """A run at the times dt0.01; errors of sample s are `expected_error`, of standardised functions twice."""
+    directory = make_run(
+        model, architecture="tno1d", attention=None, settings={"quadrature": quadrature, "width": 64},
+        dimension=2, resolution=3, diverged_epoch=diverged_epoch,
+        **{"label": model, "experiment": "lorenz63_y", "dataset": LORENZ, **options},
+    )  # fmt: skip
+    facts = json.loads((directory / "run.json").read_text())
+    (directory / "run.json").write_text(json.dumps(facts | {"resolution": "dt0.01"}))
+    lost = np.nan if diverged_epoch is not None else 1.0
+    stored, rows = {"samples": np.arange(2)}, []
+    for name in OBSERVATIONS:
+        times = np.linspace(0, 2, 21) ** (1.2 if name in ("two_rates", "random") else 1.0)
+        observed = np.sin(3 * times) * np.ones((2, 1))
+        target = np.stack([one * np.cos(3 * times) for one in (1.0, 1.5)])[:, None].repeat(components, axis=1)
+        prediction = (target + 10 * wrong * np.sin(9 * times)) * lost
+        stored |= {
+            f"x_{name}": times, f"extremes_{name}": np.array([2, 5]),
+            f"extreme_input_{name}": observed if components == 1 else np.stack([observed] * 3, axis=1),
+            f"extreme_target_{name}": target[:, 0] if components == 1 else target,
+            f"extreme_prediction_{name}": prediction[:, 0] if components == 1 else prediction,
+        }  # fmt: skip
+        rows += [
+            (name, 0.0, 0, sample, expected_error(wrong, name, sample) * lost, 1.0, error)
+            for sample in range(SAMPLES)
+            for error in [2 * expected_error(wrong, name, sample) * lost]
+        ]
+    _write(directory, rows, stored)
+    return directory
+
+
+def expected_error(wrong, name, sample):
+    """Larger at other times than those of training, and a little by sample."""
+    return wrong * (1 + 0.5 * list(OBSERVATIONS).index(name)) * (1 + 0.1 * sample)
+
+
+def write_flow_run(
+    make_run, model, architecture, *, tested=(16, 24, 32), away=0.01, jump=0.0, seed=1, diverged_epoch=None,
+    settings=None, growth=1.0, standardised=True, **options,
+):  # fmt: skip
+    """A run on 16 points a side of a periodic square.
+
+    Its error grows by `away` from each tested grid to the next; its predictions have steps of height `jump`
+    at the edges of 4 × 4 patches; its rollout errors grow by the factor `growth` from step to step.
+    """
+    options = {"label": model, "experiment": "kolmogorov", "dataset": FLOW, **options}
+    directory = make_run(
+        model, architecture=architecture, attention=None, settings=settings, dimension=2, resolution=POINTS,
+        seed=seed, diverged_epoch=diverged_epoch, **options,
+    )  # fmt: skip
+    lost = np.nan if diverged_epoch is not None else 1.0
+    rows = [
+        (points, 0.0, 0, sample, (0.02 + number * away) * (1 + 0.1 * sample) * lost, 1.0)
+        for number, points in enumerate(tested)
+        for sample in range(SAMPLES)
+    ]
+    if standardised:
+        rows = [(*row, 1.5 * row[4]) for row in rows]
+    fields = flow(2)
+    answer = np.roll(fields, 1, axis=2)
+    steps = jump * (np.arange(POINTS) // (POINTS // PATCHES) % 2)
+    prediction = (answer * 1.01 + steps + steps[:, None]) * lost
+    power = np.where(np.arange(12) > 0, 10.0 ** -np.arange(12.0), 0.0)
+    stored = {
+        "samples": np.arange(2), "x_16": np.arange(POINTS) / POINTS, "input_16": fields, "target_16": answer,
+        "prediction_16": prediction, "extremes_16": np.array([3, 5]), "extreme_input_16": fields,
+        "extreme_target_16": answer, "extreme_prediction_16": prediction,
+        "wavenumber_16": np.arange(12), "spectrum_target_16": power,
+        "spectrum_prediction_16": power * (0.5 + 0.1 * seed) * lost, "spectrum_error_16": 0.1 * power * lost,
+    }  # fmt: skip
+    _write(directory, rows, stored)
+    write_rollout(directory, growth, lost)
+    return directory
+
+
+def write_rollout(directory, growth, lost):
+    fields = flow(1)[0]
+    moments = np.stack([np.roll(fields, step, axis=1) for step in (1, 2, 3)])
+    error = 0.1 * growth ** np.arange(3.0) * (1 + 0.1 * np.arange(SAMPLES))[:, None] * lost
+    np.savez(
+        directory / "rollout.npz", times=LEAD * np.arange(1, 4), sample=2, initial=fields, target=moments,
+        prediction=moments * (1 + error[0, :, None, None]), error=error,
+        persistence=np.array([[0.2, 0.4, 0.6]] * SAMPLES),
+    )  # fmt: skip
+
+
+def flow(count):
+    """Smooth periodic fields (count, 16, 16) without a wave that fits the patches."""
+    x = 2 * np.pi * np.arange(POINTS) / POINTS
+    phases = 0.3 + np.arange(count)[:, None, None]
+    return np.sin(x + phases) + 0.5 * np.cos(x[:, None] - 2 * phases)
+
+
+def _write(directory, rows, stored):
+    columns = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
+    columns += ["standardised_relative_l2"] * (len(rows[0]) - len(columns))
+    pd.DataFrame(rows, columns=columns).to_csv(directory / "errors.csv", index=False)
+    np.savez(directory / "predictions.npz", **stored)

@@ -1,0 +1,23 @@
+# A trained step of the Kolmogorov flow, applied again and again to its own predictions; nothing is trained.
+
+
+rule rollout:
+    input:
+        recipe=lambda wildcards: plan.test_dataset_of(wildcards.experiment).recipe,
+        card=lambda wildcards: ancient(plan.test_dataset_of(wildcards.experiment).card),
+        checkpoint=rules.train.output.checkpoint,
+    output:
+        rollout=f"{plan.results}/{RUN_FOLDER}/rollout.npz",
+    log:
+        f"logs/rollout/{plan.configuration.name}/{RUN_FOLDER}.log",
+    conda:
+        "../../environment.yml"
+    threads: plan.configuration.training_threads
+    resources:
+        mem_mb=8000,
+        runtime=60,
+    params:
+        test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
+        code=code_digest("training.rollout"),
+    script:
+        "../scripts/rollout.py"
