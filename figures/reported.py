@@ -52,14 +52,20 @@ def tables_of(facts: dict) -> tuple[PaperTable, ...]:
 def differences(facts: dict, cost: dict, table: PaperTable | None = None) -> list[str]:
     """What the run `facts` (a run.json) and `cost` (its cost.json) has that the setting of `table` has not.
 
-    Without a table: of the first one of its example that has such a row, or of the first.
+    Without a table: of that with such a row from which it differs least, or of the example alone.
     """
     example = example_of(facts)
     if example is None:
         return [f"equation {facts['dataset_settings'].get('equation')}, which the paper has not"]
     recorded = record(facts)
-    having = (one for one in example.tables if one.row(recorded) is not None)
-    table = table or next(having, None) or next(iter(example.tables), None)
+    if table is None:
+        having = (one for one in example.tables if one.row(recorded) is not None)
+        least = min((_differences(example, recorded, cost, one) for one in having), key=len, default=None)
+        return _differences(example, recorded, cost, None) if least is None else least
+    return _differences(example, recorded, cost, table)
+
+
+def _differences(example: Example, recorded: dict, cost: dict, table: PaperTable | None) -> list[str]:
     expected = dict(example.setting)
     for condition, more in (*example.where, *(table.where if table else ())):
         if all(recorded.get(name) == value for name, value in condition.items()):
@@ -77,23 +83,20 @@ def differences(facts: dict, cost: dict, table: PaperTable | None = None) -> lis
 def reported_beside(facts: dict, cost: dict, table: PaperTable | None = None) -> Reported:
     """The paper's number for this run, or the reason why there is none.
 
-    Without a table: of the tables of its example, the first whose number may stand beside it.
+    Without a table: of the tables of its example, that from which it differs least, the first of equals.
     """
     example = example_of(facts)
     source = example.source.citation if example else "the paper"
-    refused = None
-    for one in (table,) if table else tables_of(facts):
-        row = one.row(record(facts))
-        if row is None:
-            continue
-        told = differences(facts, cost, one)
-        best_epoch = row.get("best_epoch", "")
-        if not told:
-            value = float(row["printed"]) * one.unit
-            return Reported(value, row["printed"], f"{source}, {one.name}", best_epoch)
-        refused = refused or Reported(None, row["printed"], "not comparable: " + "; ".join(told), best_epoch)
-    where = f"{source}, {table.name}" if table else source
-    return refused or Reported(None, "", f"{where} has no such row")
+    rows = [(one, one.row(record(facts))) for one in ((table,) if table else tables_of(facts))]
+    having = [(differences(facts, cost, one), one, row) for one, row in rows if row is not None]
+    if not having:
+        where = f"{source}, {table.name}" if table else source
+        return Reported(None, "", f"{where} has no such row")
+    told, closest, row = min(having, key=lambda one: len(one[0]))
+    printed, best_epoch = row["printed"], row.get("best_epoch", "")
+    if told:
+        return Reported(None, printed, "not comparable: " + "; ".join(told), best_epoch)
+    return Reported(float(printed) * closest.unit, printed, f"{source}, {closest.name}", best_epoch)
 
 
 def _told(recorded: dict, expected: dict) -> Iterator[str]:

@@ -27,6 +27,11 @@ MATHEMATICS = {  # in LaTeX
     "ε": r"$\varepsilon$",
     "×": r"$\times$",
     "10⁻²": "$10^{-2}$",
+    "10⁻³": "$10^{-3}$",
+    "10⁹": "$10^{9}$",
+    "²": "$^2$",
+    "ᵀ": r"$^{\mathsf T}$",
+    "√": r"$\surd$",
 }
 BEST_TEST = "best epoch on the test samples"  # the protocol of Cao 2021, beside ours
 MEDIAN = "median, standardised fields"  # what Calvello et al. 2024 report

@@ -78,7 +78,7 @@ def test_numbers_of_the_papers_setting(make_run):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"resolution": 32}, "resolution 32 (paper 64 or 416)"),
+        ({"resolution": 32}, "resolution 32 (paper 64)"),
         ({"settings": {"width": 32}}, "width 32 (paper 128)"),
         ({"once": 500_000}, "500,000 parameters (paper 591,525 to 604,485)"),
         ({"training": {"normalisation": "none"}}, "normalisation none (paper scalar)"),
