@@ -59,9 +59,10 @@ def as_latex(sheet: Sheet) -> str:
         if group:
             rules.append(rf"\cmidrule(lr){{{start}-{start + width - 1}}}")
         start += width
+    prose = [any(row[number].prose for row in sheet.rows) for number in range(1, len(sheet.columns))]
     lines = [
         r"% Needs \usepackage{booktabs}.",
-        rf"\begin{{tabular}}{{l{'r' * (len(sheet.columns) - 1)}}}",
+        rf"\begin{{tabular}}{{l{''.join('l' if one else 'r' for one in prose)}}}",
         r"\toprule",
         " & ".join(top) + r" \\",
         "".join(rules),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from figures.calvello2024.families import families
-from figures.labels import label_points
+from figures.labels import label_right
 from figures.reported import example_of
 from figures.results import Run, at_home, present, read_runs, resolution_in_words
 from figures.style import (
@@ -39,24 +39,24 @@ def _draw(
     loaded = [read_runs(folders) for folders in runs]
     shown = [_of_several_widths(families(one)) for one in loaded]
     looks = _looks(loaded, shown)
-    figure, axes = new_figure(1, len(runs), size=(8.6, 4.0))
+    figure, axes = new_figure(len(runs), 1, size=(8.6, 0.4 + 3.2 * len(runs)), sharex=True)
     labels = []
-    for panel, comparison, one, lines in zip(axes[0], comparisons, loaded, shown, strict=True):
+    for panel, comparison, one, lines in zip(axes[:, 0], comparisons, loaded, shown, strict=True):
         table = at_home(pd.read_csv(present(Path(comparison))))
         finest = table.loc[table["kind"] == "model", "trained_resolution"].max()
         table = table[(table["trained_resolution"] == finest) & np.isfinite(table["standardised_median"])]
         table = table[np.isfinite(table[cost])].set_index("key")
         title(panel, f"{example_of(one[0].facts).title}, {resolution_in_words(finest)}")
-        panel.set(xscale="log", xlabel=words, ylabel="median relative L² error, standardised")
-        panel.margins(x=0.2)
+        panel.set(xscale="log", ylabel="median relative L² error")
         grid_lines(panel, "both")
         widths = {run.model: run.facts["settings"].get("width") for run in one}
         labels.append([_draw_line(panel, table, line, looks[line[-1]], cost, widths) for line in lines])
         drawn = table.index.isin([key for line in lines for key in line])
         error_limits(panel, table.loc[drawn, "standardised_median"], margin=1.6)
-    for panel, of_panel in zip(axes[0], labels, strict=True):  # once no panel moves any more
+    axes[-1, 0].set_xlabel(words)
+    for panel, of_panel in zip(axes[:, 0], labels, strict=True):
         named = [label for label in of_panel if label is not None]
-        label_points(panel, named, away=9)
+        label_right(panel, named)
         if not named:
             tell_no_errors(panel)
     return save(figure, output)
@@ -74,8 +74,8 @@ def _looks(loaded: list[list[Run]], shown: list[list[list[str]]]) -> dict[str, A
 
 def _draw_line(
     panel, table: pd.DataFrame, line: list[str], look: Appearance, cost: str, widths: dict[str, int]
-) -> tuple[float, float, str, str] | None:
-    """The line with its intervals, a width at each point; the label of its widest model, with its place."""
+) -> tuple[float, str, str] | None:
+    """The line with its intervals, a width at each point; the label of its widest model, with its error."""
     rows = table.loc[[key for key in line if key in table.index]]
     if rows.empty:
         return None
@@ -85,7 +85,7 @@ def _draw_line(
     panel.plot(x, median, ls="", ms=6, zorder=4, **look.marks())
     for key, place, error in zip(rows.index, x, median, strict=True):
         panel.annotate(
-            f"{widths[key]}", (place, error), xytext=(0, -11), textcoords="offset points", ha="center",
-            color=MUTED, fontsize=7,
+            f"{widths[key]}", (place, error), xytext=(4, 4), textcoords="offset points", color=MUTED,
+            fontsize=7.5,
         )  # fmt: skip
-    return (float(x.iloc[-1]), float(median.iloc[-1]), str(rows["label"].iloc[-1]), look.colour)
+    return (float(median.iloc[-1]), str(rows["label"].iloc[-1]), look.colour)
