@@ -1,4 +1,4 @@
-"""95 % percentile bootstrap intervals of a mean error, over seeds and test samples.
+"""95 % percentile bootstrap intervals of a mean or a median error, over seeds and test samples.
 
 Errors of one row of a comparison are a matrix (seeds, samples): every seed is tested on the same samples, so
 the design is crossed. A replicate draws seeds with replacement (when there are several), draws samples with
@@ -21,7 +21,7 @@ SEED = 20210531  # any fixed number: the same result files give the same interva
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and the two ends of its interval."""
+    """A mean, or a median, and the two ends of its interval."""
 
     mean: float
     low: float
@@ -39,6 +39,22 @@ def mean_interval(errors: np.ndarray, *, seed: int = SEED) -> Interval:
     generator = np.random.default_rng(seed)
     sample_weights = _weights(generator, errors.shape[1])
     return _percentiles(errors.mean(), _replicate_means(generator, errors, sample_weights))
+
+
+def median_interval(errors: np.ndarray, *, seed: int = SEED) -> Interval:
+    """The interval of the median of `errors`, of all of them at once; shapes as of `mean_interval`."""
+    errors = _as_matrix(errors)
+    generator = np.random.default_rng(seed)
+    sample_weights = _weights(generator, errors.shape[1])
+    seed_weights = _weights(generator, errors.shape[0])
+    order = np.argsort(errors, axis=None)
+    row, column = np.unravel_index(order, errors.shape)
+    ascending = errors[row, column]
+    replicates = [
+        _weighted_median(ascending, of_seeds[row] * of_samples[column])
+        for of_seeds, of_samples in zip(seed_weights, sample_weights, strict=True)
+    ]
+    return _percentiles(np.median(errors), np.array(replicates))
 
 
 def paired_difference(errors: np.ndarray, chosen: np.ndarray, *, seed: int = SEED) -> Interval:
@@ -74,6 +90,13 @@ def _replicate_means(
 ) -> np.ndarray:
     seed_weights = _weights(generator, errors.shape[0])  # one seed: always drawn, weight 1
     return np.einsum("rn,rn->r", seed_weights @ errors, sample_weights)
+
+
+def _weighted_median(ascending: np.ndarray, weights: np.ndarray) -> float:
+    """Between the two values in the middle where, as with an even number of them, two are."""
+    share = np.cumsum(weights)
+    lower, upper = np.searchsorted(share, [0.5 - 1e-9, 0.5 + 1e-9])
+    return float((ascending[lower] + ascending[upper]) / 2)
 
 
 def _percentiles(mean: float, replicates: np.ndarray) -> Interval:

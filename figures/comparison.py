@@ -11,20 +11,23 @@ from pathlib import Path
 
 import pandas as pd
 
-from figures.bootstrap import mean_interval, paired_difference
+from figures.bootstrap import mean_interval, median_interval, paired_difference
 from figures.errors import ResultError
-from figures.reported import reported_beside
+from figures.reported import example_of, reported_beside
 from figures.results import Run, Yardstick, error_matrix, read_runs, read_yardsticks, same_noise
 
 COLUMNS = [
     "kind", "key", "label", "architecture", "trained_resolution", "test_resolution", "trained_noise",
     "test_noise", "status", "mean", "low", "high", "median", "worst", "seeds", "diverged_seeds", "samples",
-    "standing", "difference_to_best", "difference_low", "difference_high", "best_test_mean",
-    "best_test_epoch", "reported", "ratio_to_reported", "ratio_of", "reported_note", "parameters",
+    "standing", "difference_to_best", "difference_low", "difference_high", "standardised_median",
+    "standardised_low", "standardised_high", "best_test_mean", "best_test_epoch", "paper", "reported",
+    "ratio_to_reported", "ratio_of", "reported_note", "parameters", "parameters_complex_once", "forward_flop",
     "train_seconds", "seconds_per_step", "steps", "device", "dataset_hash", "config_hash", "code_digest",
 ]  # fmt: skip
 
 PAPERS_PROTOCOL = "best epoch on the test samples, as the paper reports"
+STANDARDISED = "standardised_relative_l2"
+MEDIANS = "median error of standardised fields, as the paper reports"
 OWN_PROTOCOL = "epoch chosen on validation samples"
 
 
@@ -45,10 +48,13 @@ def compare(runs: list[Run], yardsticks: list[Yardstick]) -> pd.DataFrame:
         tested = pd.concat([run.errors[["resolution", "noise"]] for run in group]).drop_duplicates()
         for resolution, noise in tested.sort_values(["resolution", "noise"]).itertuples(index=False):
             matrices.append(error_matrix([run.errors for run in group], resolution, noise))
-            rows.append({**_run_facts(group, resolution, noise), **_statistics(matrices[-1])})
+            facts = _run_facts(group, resolution, noise)
+            standardised = _standardised(group, resolution, noise)
+            rows.append({**facts, **_statistics(matrices[-1]), **standardised})
     for yardstick in yardsticks:
         matrices.append(error_matrix([yardstick.errors], yardstick.resolution, yardstick.noise))
-        rows.append({**_yardstick_facts(yardstick), **_statistics(matrices[-1])})
+        standardised = _standardised([yardstick], yardstick.resolution, yardstick.noise)
+        rows.append({**_yardstick_facts(yardstick), **_statistics(matrices[-1]), **standardised})
     _add_standing(rows, matrices)
     for row in rows:
         _add_ratio(row)
@@ -111,6 +117,7 @@ def _run_facts(group: list[Run], resolution: int, noise: float) -> dict:
     beside = reported_beside(first.facts, first.cost)
     at_home = resolution == first.resolution and same_noise(noise, first.noise)
     tested = best_tested(group) if at_home else None
+    example = example_of(first.facts)
     return {
         "kind": "model",
         "key": first.model,
@@ -125,11 +132,15 @@ def _run_facts(group: list[Run], resolution: int, noise: float) -> dict:
         "diverged_seeds": sum(run.diverged for run in group),
         "best_test_mean": tested and tested.mean,
         "best_test_epoch": tested and tested.epoch,
+        "paper": example and example.source.name,
+        "statistic": example and example.source.statistic,
         "reported": beside.value if at_home else None,
         "reported_note": beside.reason
         if at_home
-        else "the paper has no test on another grid or with other noise",
+        else "the paper has no table of tests on another grid or with other noise",
         "parameters": first.cost["parameters"],
+        "parameters_complex_once": first.cost.get("parameters_complex_once"),
+        "forward_flop": first.cost.get("forward_flop"),
         "train_seconds": _mean(finished, "train_seconds"),
         "seconds_per_step": _mean(finished, "seconds_per_step"),
         "steps": _mean(finished, "steps"),
@@ -172,12 +183,32 @@ def _statistics(errors: pd.DataFrame) -> dict:
     }
 
 
+def _standardised(group: list[Run] | list[Yardstick], resolution: int | str, noise: float) -> dict:
+    """Median error of standardised fields with its interval, where all of the group have measured it."""
+    if any(STANDARDISED not in one.errors for one in group):
+        return {}
+    errors = error_matrix([one.errors for one in group], resolution, noise, STANDARDISED)
+    if errors.empty:
+        return {}
+    interval = median_interval(errors.to_numpy())
+    return {
+        "standardised_median": interval.mean,
+        "standardised_low": interval.low,
+        "standardised_high": interval.high,
+    }
+
+
 def _add_ratio(row: dict) -> None:
-    """Ours over the paper's: the paper's protocol where the test error was recorded by epoch."""
-    ours = row.get("best_test_mean") or row.get("mean")
-    if row.get("reported") and ours:
-        row["ratio_to_reported"] = ours / row["reported"]
-        row["ratio_of"] = PAPERS_PROTOCOL if row["best_test_mean"] else OWN_PROTOCOL
+    """Ours over the paper's, in its statistic, and by its protocol where the test error was recorded."""
+    if not row.get("reported"):
+        return
+    if row["statistic"] == "standardised_median":
+        ours, of = row.get("standardised_median"), MEDIANS
+    else:
+        ours = row["best_test_mean"] or row.get("mean")
+        of = PAPERS_PROTOCOL if row["best_test_mean"] else OWN_PROTOCOL
+    if ours:
+        row["ratio_to_reported"], row["ratio_of"] = ours / row["reported"], of
 
 
 def _add_standing(rows: list[dict], matrices: list[pd.DataFrame]) -> None:

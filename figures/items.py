@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal
 
-from figures.reported import PaperTable
+from figures.printed import PaperTable
 
 
 def loaded(location: str) -> Callable:

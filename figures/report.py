@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from figures.page import inlined_figure, render, split_card
-from figures.reported import EXAMPLES, tables_of
+from figures.reported import example_of
 from figures.results import Run, present, read_json, read_runs
 from figures.table import as_html, headline
 from figures.words import differences_from_paper, summarise
@@ -43,6 +43,7 @@ def write_report(
         paper_pages=paper_pages,
         headline=as_html(errors),
         has_best_test=errors.has_best_test,
+        has_median=errors.has_median,
         seeds=sorted({run.seed for run in loaded}),
         samples=int(comparison["samples"].max()),
         several_resolutions=comparison["test_resolution"].nunique() > 1,
@@ -55,11 +56,12 @@ def write_report(
     )
 
 
-def paper_of(runs: list[Run]) -> dict[str, str]:
-    """Where the paper has this example: its section, and the tables of errors."""
-    tables = tables_of(runs[0].facts)
-    example = EXAMPLES.get(runs[0].facts["dataset_settings"].get("equation"))
-    return {
-        "section": f"Section {example.section}" if example else "",
-        "tables": " or ".join(table.name for table in tables),
+def paper_of(runs: list[Run]) -> dict[str, str] | None:
+    """The paper that has this example: its name, the section, the tables of errors, what they print."""
+    example = example_of(runs[0].facts)
+    return example and {
+        "name": example.source.name,
+        "section": f"Section {example.section}",
+        "tables": " or ".join(table.name for table in example.tables),
+        "protocol": example.source.protocol,
     }

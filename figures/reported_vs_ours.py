@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from figures.bootstrap import mean_interval
-from figures.reported import SOURCE, PaperTable, record, reported_beside, tables_of
+from figures.cao2021.printed import SOURCE
+from figures.printed import PaperTable
+from figures.reported import record, reported_beside, tables_of
 from figures.results import Run, error_matrix, read_runs
 from figures.table import DASH, duration
 
 HEADER = f"""\
 # Reported and ours
 
-Written by `make docs` from the result files of the runs; do not edit. "Reported" is {SOURCE},
+Written by `make docs` from the result files of the runs; do not edit. "Reported" is {SOURCE.citation},
 the best epoch on the test samples. "Ours" is the mean relative L² error of the test samples with its 95 %
 bootstrap interval over these samples (one seed: it does not know how a second seed would end), at the epoch
 that the validation samples chose. "Paper's protocol" is our best epoch on the test samples, where runs have

@@ -1,5 +1,7 @@
 """The headline table, laid out like Table 2a of Cao 2021: models by resolution, trained and tested there.
 
+Beside the mean error stand, where there are such, the paper's statistic or protocol, and its number.
+
 Where runs trained on inputs of several levels of noise, a column is a resolution and a level, as in Table 3.
 One list of rows is written three times: as CSV, as LaTeX (booktabs) and as an HTML fragment. Errors are
 printed in units of 1e-3, as in the paper's Table 2a, unless told otherwise.
@@ -25,8 +27,14 @@ MATHEMATICS = {  # in LaTeX
     "ε": r"$\varepsilon$",
     "×": r"$\times$",
     "10⁻²": "$10^{-2}$",
+    "10⁻³": "$10^{-3}$",
+    "10⁹": "$10^{9}$",
+    "²": "$^2$",
+    "ᵀ": r"$^{\mathsf T}$",
+    "√": r"$\surd$",
 }
-BEST_TEST = "best epoch on the test samples"  # the paper's protocol, beside ours
+BEST_TEST = "best epoch on the test samples"  # the protocol of Cao 2021, beside ours
+MEDIAN = "median, standardised fields"  # what Calvello et al. 2024 report
 
 
 @dataclass(frozen=True, order=True)
@@ -46,8 +54,10 @@ class Cell:
     bold: bool  # the best model, or not resolved from it
     note: str  # seeds that diverged beside others that did not
     value: float | None
-    best_test: str  # the paper's protocol: "1.104", or a dash
+    best_test: str  # of Cao 2021's protocol: "1.104", or a dash
     best_test_epoch: str
+    median: str  # of standardised fields, or a dash; and its interval
+    median_interval: str
     reported: str
     reported_note: str
     seconds: float | None
@@ -66,17 +76,27 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns, and rows with the models first; `headings` replace "n = 141" at a resolution."""
+    """Columns, and rows with the models first; `headings` replace "n = 141" at a resolution.
+
+    paper  name of that with numbers for these rows.
+    """
 
     columns: list[Column]
     rows: list[Row]
     unit: float
     headings: dict[int | str, str]
+    paper: str
 
     @property
     def has_best_test(self) -> bool:
         """Whether any run recorded its test error by epoch."""
         return any(cell.best_test != DASH for row in self.rows for cell in row.cells.values())
+
+    @property
+    def has_median(self) -> bool:
+        """Whether any errors of standardised fields were measured, and the rows are models'."""
+        models = [row for row in self.rows if row.kind == "model"]
+        return any(cell.median != DASH for row in models for cell in row.cells.values())
 
     def heading(self, column: Column) -> str:
         """ "n = 141", and the noise if there is any."""
@@ -103,7 +123,8 @@ def headline(
         rows.append(Row(kind, key, first["label"], int(first["parameters"]), cells))
     columns = sorted({_column(record) for record in home[home["kind"] == "model"].to_dict("records")})
     rows.sort(key=lambda row: row.kind)  # "model" before "yardstick"; stable
-    return Table(columns, rows, unit, headings or {})
+    papers = [*home["paper"].dropna().unique(), "the paper"]
+    return Table(columns, rows, unit, headings or {}, papers[0])
 
 
 def write_table(comparison: str | Path, outputs: list[str | Path]) -> None:
@@ -127,6 +148,7 @@ def write_as(table: object, outputs: list[str | Path], writers: dict) -> None:
 def as_csv(table: Table) -> str:
     """The table as read by a person: numbers as printed."""
     parts = ["", "_interval", *(["_best_test", "_best_test_epoch"] if table.has_best_test else [])]
+    parts += ["_median", "_median_interval"] if table.has_median else []
     parts += ["_reported", "_train_seconds"]
     header = ["kind", "label", "parameters"]
     header += [f"{table.name(column)}{part}" for column in table.columns for part in parts]
@@ -138,15 +160,17 @@ def as_csv(table: Table) -> str:
             if cell is None:
                 record += [DASH] * len(parts)
                 continue
-            tested = [cell.best_test, cell.best_test_epoch] if table.has_best_test else []
-            record += [cell.error, cell.interval, *tested, cell.reported, _seconds(cell.seconds)]
+            beside = [cell.best_test, cell.best_test_epoch] if table.has_best_test else []
+            beside += [cell.median, cell.median_interval] if table.has_median else []
+            record += [cell.error, cell.interval, *beside, cell.reported, _seconds(cell.seconds)]
         records.append(record)
     return pd.DataFrame(records, columns=header).to_csv(index=False, lineterminator="\n")
 
 
 def as_latex(table: Table) -> str:
     """A booktabs tabular: error with its interval, and the paper's number, for each column."""
-    heads = ["ours", *(["best test epoch"] if table.has_best_test else []), "Cao 2021"]
+    heads = ["ours", *(["best test epoch"] if table.has_best_test else [])]
+    heads += [*(["median"] if table.has_median else []), table.paper]
     wide, columns = len(heads), table.columns
     exponent = round(math.log10(table.unit))
     lines = [
@@ -165,7 +189,7 @@ def as_latex(table: Table) -> str:
             lines.append(r"\midrule")
         cells = [latex_text(row.label)]
         for column in columns:
-            cells += _latex_cell(row.cells.get(column), table.has_best_test)
+            cells += _latex_cell(row.cells.get(column), table)
         lines.append(" & ".join(cells) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
@@ -173,7 +197,8 @@ def as_latex(table: Table) -> str:
 def as_html(table: Table) -> str:
     """A sortable table: numbers carry their value in `data-value`, refusals their reason in `title`."""
     heads = [f"error ×{power(table.unit)}", *([BEST_TEST] if table.has_best_test else [])]
-    heads += ["Cao 2021", "training"]
+    heads += [MEDIAN] if table.has_median else []
+    heads += [table.paper, "training"]
     top = "".join(
         f'<th colspan="{len(heads)}" class="group">{table.heading(column)}</th>' for column in table.columns
     )
@@ -225,6 +250,7 @@ def _column(record: dict) -> Column:
 
 def _cell(record: dict, unit: float) -> Cell:
     value, reported, tested = record["mean"], record["reported"], record.get("best_test_mean")
+    median = record.get("standardised_median")
     lost = int(record["diverged_seeds"])
     told = {} if not _absent(value) else {"error": str(record["status"]) if lost else DASH, "interval": ""}
     if not told:
@@ -237,6 +263,10 @@ def _cell(record: dict, unit: float) -> Cell:
         value=None if _absent(value) else float(value),
         best_test=DASH if _absent(tested) else in_units(tested, unit),
         best_test_epoch="" if _absent(tested) else f"{record['best_test_epoch']:g}",
+        median=DASH if _absent(median) else in_units(median, unit),
+        median_interval=""
+        if _absent(median)
+        else " to ".join(in_units(record[f"standardised_{end}"], unit) for end in ("low", "high")),
         reported=DASH if _absent(reported) else in_units(reported, unit),
         reported_note=str(record["reported_note"]),
         seconds=record["train_seconds"],
@@ -252,7 +282,7 @@ def _html_row(table: Table, row: Row) -> str:
     for column in table.columns:
         cell = row.cells.get(column)
         if cell is None:
-            cells.append(f'<td class="number">{DASH}</td>' * (4 if table.has_best_test else 3))
+            cells.append(f'<td class="number">{DASH}</td>' * (3 + table.has_best_test + table.has_median))
             continue
         kind = "number lost" if cell.value is None else "number best" if cell.bold else "number"
         small = "".join(
@@ -264,6 +294,9 @@ def _html_row(table: Table, row: Row) -> str:
         if table.has_best_test:
             epoch = f'<span class="interval">epoch {cell.best_test_epoch}</span>' * bool(cell.best_test_epoch)
             cells.append(f'<td class="number">{cell.best_test}{epoch}</td>')
+        if table.has_median:
+            interval = f'<span class="interval">{cell.median_interval}</span>' * bool(cell.median_interval)
+            cells.append(f'<td class="number">{cell.median}{interval}</td>')
         cells.append(
             f'<td class="number" title="{escape(cell.reported_note)}">{cell.reported}</td>'
             f'<td class="number" {_data(cell.seconds)}>{duration(cell.seconds)}</td>'
@@ -275,10 +308,10 @@ def _latex_heading(table: Table, column: Column) -> str:
     return latex_text(table.heading(column)).replace("n = ", "$n$ = ")
 
 
-def _latex_cell(cell: Cell | None, has_best_test: bool) -> list[str]:
+def _latex_cell(cell: Cell | None, table: Table) -> list[str]:
     if cell is None:
-        return ["---"] * (3 if has_best_test else 2)
-    beside = [cell.best_test] * has_best_test + [cell.reported]
+        return ["---"] * (2 + table.has_best_test + table.has_median)
+    beside = [cell.best_test] * table.has_best_test + [cell.median] * table.has_median + [cell.reported]
     beside = [text.replace(DASH, "---") for text in beside]
     if cell.value is None:
         return [rf"\textit{{{latex_text(cell.error)}}}", *beside]

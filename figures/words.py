@@ -1,6 +1,7 @@
 """Runs in words: what was run, and how that differs from the paper's setting."""
 
-from figures.reported import PaperTable, differences
+from figures.printed import PaperTable
+from figures.reported import differences
 from figures.results import Run
 from figures.table import duration
 

@@ -46,6 +46,11 @@ class Architecture:
     any_nodes: bool = False
     one_grid: bool = False
 
+    @property
+    def module(self) -> str:
+        """Of its location."""
+        return self.location.partition(":")[0]
+
 
 ARCHITECTURES: dict[str, Architecture] = {
     "fno1d": Architecture(FNO1dSettings, "models.fno1d:FNO1d", 1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
+from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
 
 
@@ -28,8 +29,19 @@ CPU_ATTENTION = {
 def counted(step: Callable[[], object]) -> int:
     """Operations of what `step` calls, by torch's FlopCounterMode: two for each multiplication and addition.
 
-    Counted are matrix products, convolutions and attention, fused or not; neither pointwise work nor FFTs.
+    Counted are matrix products, convolutions and attention, fused or not; neither pointwise work nor FFTs. A
+    complex product counts as one product, as in the formulas of Calvello et al. 2024, where it is four.
     """
     with FlopCounterMode(display=False, custom_mapping=CPU_ATTENTION) as counter:
         step()
     return counter.get_total_flops()
+
+
+@torch.no_grad()
+def forward_operations(operator: nn.Module, inputs: Tensor, coordinates: Tensor) -> int:
+    """Operations, as `counted` has them, of the output for `inputs` (batch, ...space, channels).
+
+    The operator is left in evaluation, where it drops nothing.
+    """
+    operator.eval()
+    return counted(lambda: operator(inputs, coordinates))

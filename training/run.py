@@ -13,11 +13,13 @@ from datasets.files import write_arrays, write_json
 from datasets.loading import Samples, load_samples, read_card, target_gradients, training_noise
 from datasets.settings import settings_hash
 from models.build import build
+from models.parameter_counts import parameter_counts
 from training import checkpoints
 from training.devices import choose_device
 from training.evaluation import evaluate, measured, shown_samples, write_table
 from training.fit import HISTORY_COLUMNS, Trainer
 from training.normalised_operator import in_physical_units
+from training.operations import forward_operations
 from training.settings import TrainingSettings
 from training.trained import trained_operator
 
@@ -72,7 +74,7 @@ def train_run(
     )
     progress = trainer.fit()
     write_table(pandas.DataFrame(progress.history, columns=HISTORY_COLUMNS), folder / "history.csv")
-    write_json(folder / "cost.json", trainer.cost(threads))
+    write_json(folder / "cost.json", {**trainer.cost(threads), **_sizes(trainer)})
     diverged = progress.diverged_epoch is not None
     checkpoint = {
         "operator": None if diverged else progress.best_state,
@@ -83,6 +85,17 @@ def train_run(
         "identity": trainer.identity,
     }
     checkpoints.save(checkpoint, folder / "checkpoint.pt")
+
+
+def _sizes(trainer: Trainer) -> dict[str, int]:
+    """What the operator is, for cost.json: its parameters as Calvello et al. 2024 count them, and the
+    operations of one output at the training resolution (`training.operations`)."""
+    once, _ = parameter_counts(trainer.operator)
+    inputs, coordinates = trainer.train.inputs[:1], trainer.train.coordinates
+    return {
+        "parameters_complex_once": once,
+        "forward_flop": forward_operations(trainer.operator, inputs, coordinates),
+    }
 
 
 def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus: int) -> None:

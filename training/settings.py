@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class TrainingSettings(BaseModel):
@@ -149,3 +149,48 @@ class CostSettings(BaseModel):
     points: int = Field(2048, ge=32, description="grid points (paper: 8192)")
     batch_size: int = Field(4, ge=1, description="samples of a step")
     rounds: int = Field(3, ge=1, description="timings, of which the median counts")
+
+
+class ArchitectureCostSettings(BaseModel):
+    """Sizes at which parameters and operations are counted, for Tables 2, 4 and 5 of Calvello et al. 2024.
+
+    Counting computes nothing, so these are the paper's sizes by default; forward passes are timed only up to
+    a number of operations.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    points: list[Annotated[int, Field(ge=2)]] = Field(
+        [64, 312, 416],
+        min_length=2,
+        description="points along each side of the grids; the patched operators take the multiples of "
+        "patches that carry smoother_modes, of which there must be two",
+    )
+    widths: list[Annotated[int, Field(ge=8, multiple_of=8)]] = Field(
+        [32, 64, 96, 128], min_length=2, description="channels; also of the feed-forward networks"
+    )
+    modes: int = Field(12, ge=1, description="Fourier modes of FNO, as the package counts, and of ViT-NO")
+    fano_modes: int = Field(9, ge=1, description="Fourier modes of FANO")
+    patches: int = Field(13, ge=1, description="patches along each side")
+    smoother_modes: int = Field(64, ge=1, description="Fourier modes of the learned smoother")
+    timed_flop: float = Field(
+        1e10, ge=0, description="most counted operations of a forward pass that is also timed"
+    )
+    rounds: int = Field(3, ge=1, description="timings, of which the median counts")
+
+    @property
+    def patched_points(self) -> list[int]:
+        """The grids that patched operators take."""
+        return [n for n in self.points if n % self.patches == 0 and n >= 2 * self.smoother_modes]
+
+    @model_validator(mode="after")
+    def _growth_can_be_told(self) -> ArchitectureCostSettings:
+        if len(set(self.patched_points)) < 2 or len(set(self.widths)) < 2:
+            raise ValueError(
+                f"growth needs two widths and two grids for patched operators; of {self.points} points "
+                f"{self.patched_points} are multiples of {self.patches} patches and carry "
+                f"{self.smoother_modes} modes"
+            )
+        if min(self.points) < self.modes:
+            raise ValueError(f"{self.modes} modes need as many points; got {min(self.points)}")
+        return self

@@ -12,8 +12,10 @@ import pandas
 from datasets.loading import Samples, load_samples, read_card, training_noise
 from datasets.tasks import build_task, settings_of
 from solvers.grid import Grid, Nodes
-from training.evaluation import Condition, error_rows, measured
+from training.evaluation import Condition, Scale, error_rows, measured
+from training.normalised_operator import Normaliser
 from training.ridge import RidgeRegression
+from training.tensors import function_tensor
 
 LABELS = {
     "mean_predictor": "Mean of the training targets",
@@ -51,6 +53,7 @@ def yardsticks(
 ) -> tuple[pandas.DataFrame, dict[str, dict]]:
     """Errors of every yardstick under every condition of `test`, and what each costs per sample.
 
+    Those of standardised fields are among them, as models with `normalisation: scalar` have them.
     `task` brings the classical answers that it has (`datasets.tasks.Task`). For one that has none on the test
     grid a linear operator is fitted to the training samples.
     """
@@ -68,6 +71,7 @@ def yardsticks(
     if "coarse_solve" not in answers:
         ridge = RidgeRegression(train.inputs, train.targets)
         answers["ridge_regression"] = lambda inputs, grid: ridge(inputs)
+    scale = _scale(train)
     rows, costs = [], {}
     for name, answer in answers.items():
         answer(test[0][1].inputs[:1], test[0][1].grid)  # compile before timing
@@ -76,9 +80,15 @@ def yardsticks(
         seconds = (time.perf_counter() - start) / sum(len(samples) for _, samples in test)
         costs[name] = {"label": LABELS[name], "seconds_per_sample": seconds, "parameters": 0}
         for prediction, (condition, samples) in zip(predictions, test, strict=True):
-            rows.append(error_rows(prediction, samples, condition).assign(yardstick=name))
+            rows.append(error_rows(prediction, samples, condition, scale).assign(yardstick=name))
     return pandas.concat(rows, ignore_index=True), costs
 
 
 def _from_values_alone(solve: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:
     return lambda inputs, grid: solve(inputs)
+
+
+def _scale(train: Samples) -> Scale:
+    """Mean and deviation (channels,) of the training targets."""
+    fitted = Normaliser.fitted(function_tensor(train.targets, train.target_grid), "scalar")
+    return fitted.mean.numpy(), fitted.deviation.numpy()

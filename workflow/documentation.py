@@ -14,7 +14,7 @@ from datasets.settings import DatasetSettings, GaussianLaw
 from datasets.trajectory_settings import ObservationTimes
 from figures.reported_vs_ours import write_reported_vs_ours
 from models.registry import ARCHITECTURES
-from training.settings import CostSettings, TheorySettings, TrainingSettings
+from training.settings import ArchitectureCostSettings, CostSettings, TheorySettings, TrainingSettings
 from workflow import dataset_measurements
 from workflow.settings import Configuration, Experiment, Model, SampleCounts
 
@@ -39,6 +39,7 @@ def configuration_page() -> str:
         ("experiments.<name>.training, models.<name>.training", TrainingSettings),
         ("theory", TheorySettings),
         ("cost", CostSettings),
+        ("architecture_costs", ArchitectureCostSettings),
     ]
     head = (
         "# Configuration\n\nWritten by `make docs` from the classes that check it; do not edit. "

@@ -14,6 +14,7 @@ from datasets.layout import group_name
 from datasets.settings import DatasetSettings, settings_hash
 from datasets.tasks import task_module
 from models.registry import ARCHITECTURES
+from training.architectures_measured import MEASURED
 from workflow.code_digest import code_digest
 from workflow.settings import Configuration, Experiment, Resolution, model_settings, training_settings
 
@@ -159,8 +160,9 @@ class Plan:
 
     def training_code(self, model: str) -> str:
         """Digest of the training loop and of this model's architecture."""
-        architecture = ARCHITECTURES[self.configuration.models[model].architecture]
-        return code_digest(*TRAINING, "models.build", architecture.location.partition(":")[0])
+        return code_digest(
+            *TRAINING, "models.build", ARCHITECTURES[self.configuration.models[model].architecture].module
+        )
 
     def description(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
         """What tables and captions say of a run."""
@@ -221,6 +223,17 @@ class Plan:
     def cost(self) -> dict:
         """Settings of the measurements of a step's cost."""
         return self.configuration.cost.model_dump(mode="json")
+
+    @property
+    def architecture_costs(self) -> dict:
+        """Settings of the counts of parameters and operations."""
+        return self.configuration.architecture_costs.model_dump(mode="json")
+
+    @property
+    def architecture_code(self) -> str:
+        """Digest of the counting and of every architecture counted."""
+        modules = (ARCHITECTURES[one.architecture].module for one in MEASURED.values())
+        return code_digest("training.architecture_costs", *modules)
 
     @property
     def cost_memory(self) -> int:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from datasets.settings import DatasetSettings
 from models.registry import ARCHITECTURES, resolve
-from training.settings import CostSettings, TheorySettings, TrainingSettings
+from training.settings import ArchitectureCostSettings, CostSettings, TheorySettings, TrainingSettings
 
 # Points along each axis of a grid, or the name of a set of times.
 Resolution = int | str
@@ -113,6 +113,9 @@ class Configuration(_Settings):
     experiments: dict[str, Experiment] = Field(description="what to compare")
     theory: TheorySettings = Field(TheorySettings(), description="sizes at which theory is measured")
     cost: CostSettings = Field(CostSettings(), description="sizes at which the cost of a step is measured")
+    architecture_costs: ArchitectureCostSettings = Field(
+        ArchitectureCostSettings(), description="sizes at which parameters and operations are counted"
+    )
 
 
 def model_settings(model: Model, resolution: Resolution, dataset: DatasetSettings) -> BaseModel:

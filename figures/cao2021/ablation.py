@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from figures.bootstrap import mean_interval
-from figures.cao2021.sheet import Entry, Sheet, write_sheet
+from figures.cao2021.printed import TABLE_8
 from figures.comparison import best_tested, grouped, status_of
-from figures.reported import TABLE_8, record, reported_beside
+from figures.reported import record, reported_beside
 from figures.results import Run, error_matrix, read_runs
+from figures.sheet import Entry, Sheet, write_sheet
 from figures.table import BEST_TEST, DASH, in_units
 
 NORMS = {"regular": "regular norm", "projection": "K, V norm"}

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from figures.reported import TABLE_2A, TABLE_2B, TABLE_3, record
+from figures.cao2021.printed import TABLE_2A, TABLE_2B, TABLE_3
+from figures.reported import record
 from figures.results import present, read_runs
 from figures.table import headline, write_headline
 

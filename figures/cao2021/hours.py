@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from figures.cao2021.sheet import Entry, Sheet, write_sheet
-from figures.reported import TABLE_6, reported_beside
+from figures.cao2021.printed import TABLE_6
+from figures.reported import reported_beside
 from figures.results import Run, read_runs
+from figures.sheet import Entry, Sheet, write_sheet
 from figures.table import DASH, in_units
 
 EXAMPLES = {"burgers": "Burgers", "darcy": "Darcy", "darcy_inverse": "inverse Darcy"}

@@ -1,7 +1,7 @@
 """The tables and figures of Cao 2021 (arXiv:2105.14995): what each is called, made by and made from."""
 
+from figures.cao2021.printed import TABLE_2A, TABLE_2B, TABLE_3, TABLE_6, TABLE_8
 from figures.items import Item, Paper
-from figures.reported import TABLE_2A, TABLE_2B, TABLE_3, TABLE_6, TABLE_8
 
 SAMPLES = "figures.samples:draw_samples"
 ITEMS: dict[str, Item] = {

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from figures.cao2021.sheet import Entry, Sheet, write_sheet
-from figures.reported import network, parameters, record
+from figures.cao2021.printed import network, parameters
+from figures.reported import record
 from figures.results import Run, read_runs
+from figures.sheet import Entry, Sheet, write_sheet
 from figures.table import DASH
 
 COLUMNS = ("encoder_layers", "encoder_width", "heads", "spectral_layers", "decoder_width", "modes")

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from figures.cao2021.sheet import Entry, Sheet, write_sheet
-from figures.reported import printed_rows
+from figures.printed import printed_rows
 from figures.results import read_table
+from figures.sheet import Entry, Sheet, write_sheet
 from figures.table import DASH
 from figures.theory import NAMES
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from figures.bootstrap import mean_interval, paired_difference
+from figures.bootstrap import mean_interval, median_interval, paired_difference
 
 
 def test_the_mean_is_the_mean_and_the_interval_is_repeatable():
@@ -27,6 +27,30 @@ def test_coverage_over_samples_is_about_95_percent():
         interval = mean_interval(np.exp(0.5 * generator.normal(size=60)))
         covered += interval.low <= truth <= interval.high
     assert 0.88 <= covered / 100 <= 0.99  # percentile intervals of skewed data cover a little less
+
+
+def test_the_median_is_of_all_errors_at_once():
+    errors = np.array([[1.0, 2.0, 3.0, 90.0], [3.0, 4.0, 5.0, 100.0]])
+    interval = median_interval(errors)
+    assert interval.mean == pytest.approx(3.5)
+    assert interval.low < 3.5 < interval.high < 100
+    assert interval == median_interval(errors)
+    assert median_interval(np.full(7, 2e-3)).high == pytest.approx(2e-3)
+
+
+def test_a_median_of_two_values_drawn_alike_is_between_them():
+    """Of two samples a replicate has either twice, with a quarter of the chance each, or both."""
+    interval = median_interval(np.array([1.0, 3.0]))
+    assert (interval.low, interval.mean, interval.high) == (1.0, 2.0, 3.0)
+
+
+def test_coverage_of_the_median_is_about_95_percent():
+    generator = np.random.default_rng(0)
+    covered = 0
+    for _ in range(100):
+        interval = median_interval(np.exp(0.5 * generator.normal(size=60)))
+        covered += interval.low <= 1.0 <= interval.high
+    assert 0.88 <= covered / 100 <= 0.99
 
 
 def test_spread_between_seeds_widens_the_interval():

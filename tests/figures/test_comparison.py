@@ -139,7 +139,7 @@ def test_columns_are_resolutions_and_levels_of_noise():
             "kind": "model", "key": "one", "label": "One", "parameters": 1, "trained_resolution": 141,
             "test_resolution": 141, "trained_noise": trained, "test_noise": tested, "mean": 2e-2 + tested,
             "low": 1e-2, "high": 3e-2, "diverged_seeds": 0, "standing": "best", "status": "finished",
-            "reported": 1.651e-2, "reported_note": "", "train_seconds": 1.0,
+            "paper": "Cao 2021", "reported": 1.651e-2, "reported_note": "", "train_seconds": 1.0,
         }
         for trained, tested in ((0.1, 0.1), (0.0, 0.0), (0.0, 0.1))
     ]  # fmt: skip

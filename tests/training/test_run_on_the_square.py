@@ -51,6 +51,11 @@ def test_a_run_is_trained_saved_and_evaluated_in_physical_units(card, tmp_path):
     np.testing.assert_allclose(mean, train.targets.mean(axis=0), rtol=1e-5, atol=1e-9)
     np.testing.assert_allclose(deviation, train.targets.std(axis=0) + 1e-5, rtol=1e-4)
 
+    # Lifting, projection, and in two layers the map beside the convolution: at every point.
+    cost = json.loads((tmp_path / "cost.json").read_text())
+    assert cost["parameters"] - cost["parameters_complex_once"] == 2 * (8 * 4 * 6 * 6)
+    assert cost["forward_flop"] > 2 * 17**2 * (3 * 6 + 2 * 6 * 6 + 6 * 8 + 8)
+
     description = {
         "training": {f"{split}_samples": count for split, count in COUNTS.items()},
         "test_resolutions": [17, 33],

@@ -44,6 +44,17 @@ def test_every_yardstick_has_a_row_per_sample_and_a_cost():
         np.testing.assert_allclose(measured, expected(prediction), rtol=1e-12)
 
 
+def test_standardised_errors_are_of_the_training_targets_one_mean_and_deviation():
+    train, test = smooth_samples(8), smooth_samples(4, seed=1)
+    for samples in (train, test):
+        samples.targets[:] += 3.0  # a mean that is far from zero
+    errors, _ = yardsticks(train, [(Condition(64), test)], ExactTask())
+    measured = errors.loc[errors["yardstick"] == "coarse_solve", "standardised_relative_l2"]
+    distance = np.linalg.norm(2 * test.inputs - test.targets, axis=1)
+    expected = distance / np.linalg.norm(test.targets - train.targets.mean(), axis=1)
+    np.testing.assert_allclose(measured, expected, rtol=1e-5)
+
+
 def test_a_coefficient_is_no_answer_itself():
     class CoefficientTask(ExactTask):
         input_answers = False

@@ -6,7 +6,8 @@ import pytest
 import yaml
 from merged_configuration import DEFAULT, ROOT, merged
 
-from figures.reported import TABLE_8, printed_rows
+from figures.cao2021.printed import TABLE_8
+from figures.printed import printed_rows
 from workflow.configuration import ConfigurationError, load_configuration
 from workflow.settings import model_settings, training_settings
 

@@ -19,6 +19,24 @@ rule measure_cost:
         "../scripts/measure_cost.py"
 
 
+rule measure_architectures:
+    output:
+        table=papers["calvello2024"].costs,
+    log:
+        f"logs/measure_architectures/{plan.configuration.name}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        gpu=1,
+        mem_mb=12000,
+        runtime=120,
+    params:
+        settings=plan.architecture_costs,
+        code=plan.architecture_code,
+    script:
+        "../scripts/measure_architectures.py"
+
+
 rule paper_table:
     input:
         lambda wildcards: papers[wildcards.paper].inputs(wildcards.item),

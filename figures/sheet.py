@@ -1,6 +1,6 @@
 """A small table of text, written as CSV, as LaTeX (booktabs) and as an HTML fragment."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
@@ -11,21 +11,26 @@ from figures.table import latex_text, write_as
 
 @dataclass(frozen=True)
 class Entry:
-    """A cell: its text, a note below it, a hint on hovering, and whether a run was lost."""
+    """A cell: its text, a note below it, a hint on hovering, whether a run was lost; or words, as prose."""
 
     text: str
     note: str = ""
     hint: str = ""
     lost: bool = False
+    prose: bool = False
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """`groups` are headings over as many columns as they say; the first column names the rows."""
+    """`groups` are headings over as many columns as they say; the first column names the rows.
+
+    `yardsticks` are rows below a rule.
+    """
 
     groups: list[tuple[str, int]]
     columns: list[str]
     rows: list[list[Entry]]
+    yardsticks: list[list[Entry]] = field(default_factory=list)
 
 
 def write_sheet(sheet: Sheet, outputs: list[str | Path]) -> None:
@@ -39,7 +44,7 @@ def as_csv(sheet: Sheet) -> str:
     table = {}
     for number, (group, column) in enumerate(zip(above, sheet.columns, strict=True)):
         name = ": ".join(filter(None, (group, column)))
-        cells = [row[number] for row in sheet.rows]
+        cells = [row[number] for row in (*sheet.rows, *sheet.yardsticks)]
         table[name] = [cell.text for cell in cells]
         if any(cell.note for cell in cells):
             table[f"{name} (note)"] = [cell.note for cell in cells]
@@ -54,15 +59,18 @@ def as_latex(sheet: Sheet) -> str:
         if group:
             rules.append(rf"\cmidrule(lr){{{start}-{start + width - 1}}}")
         start += width
+    prose = [any(row[number].prose for row in sheet.rows) for number in range(1, len(sheet.columns))]
     lines = [
         r"% Needs \usepackage{booktabs}.",
-        rf"\begin{{tabular}}{{l{'r' * (len(sheet.columns) - 1)}}}",
+        rf"\begin{{tabular}}{{l{''.join('l' if one else 'r' for one in prose)}}}",
         r"\toprule",
         " & ".join(top) + r" \\",
         "".join(rules),
         " & ".join(map(latex_text, sheet.columns)) + r" \\",
         r"\midrule",
         *(" & ".join(map(_latex_entry, row)) + r" \\" for row in sheet.rows),
+        *([r"\midrule"] if sheet.yardsticks else []),
+        *(" & ".join(map(_latex_entry, row)) + r" \\" for row in sheet.yardsticks),
     ]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
@@ -74,11 +82,18 @@ def as_html(sheet: Sheet) -> str:
     )
     first, *others = map(escape, sheet.columns)
     columns = f"<th>{first}</th>" + "".join(f'<th class="number">{column}</th>' for column in others)
-    rows = "\n".join(f"<tr>{''.join(map(_html_entry, row, range(len(row))))}</tr>" for row in sheet.rows)
+    bodies = _html_body(sheet.rows, "model")
+    if sheet.yardsticks:
+        bodies += _html_body(sheet.yardsticks, "yardstick")
     return (
         f'<table class="sortable headline">\n<thead>\n<tr>{top}</tr>\n<tr class="columns">{columns}</tr>\n'
-        f"</thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n"
+        f"</thead>\n{bodies}</table>\n"
     )
+
+
+def _html_body(rows: list[list[Entry]], kind: str) -> str:
+    lines = "\n".join(f"<tr>{''.join(map(_html_entry, row, range(len(row))))}</tr>" for row in rows)
+    return f'<tbody class="{kind}">\n{lines}\n</tbody>\n'
 
 
 def _latex_entry(entry: Entry) -> str:
@@ -92,7 +107,7 @@ def _html_entry(entry: Entry, number: int) -> str:
     text = escape(entry.text)
     if number == 0:
         return f'<th scope="row">{text}</th>'
-    kind = "number lost" if entry.lost else "number"
+    kind = "prose" if entry.prose else "number lost" if entry.lost else "number"
     hint = f' title="{escape(entry.hint)}"' if entry.hint else ""
     note = f'<span class="interval">{escape(entry.note)}</span>' if entry.note else ""
     return f'<td class="{kind}"{hint}>{text}{note}</td>'

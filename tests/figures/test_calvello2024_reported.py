@@ -1,0 +1,149 @@
+"""The numbers of Calvello et al. 2024 stand beside runs in its setting alone, and Cao's never do."""
+
+import json
+
+import pytest
+from calvello2024_runs import KOLMOGOROV, LAW, LOGNORMAL, PIECEWISE, write_calvello
+
+from figures.calvello2024.printed import TABLE_1, TABLE_1_FIRST, TABLE_3, TABLE_3_FIRST
+from figures.comparison import MEDIANS, write_comparison
+from figures.printed import printed_rows
+from figures.reported import differences, example_of, reported_beside
+from figures.results import read_runs
+from figures.table import as_csv, as_html, headline
+from figures.words import differences_from_paper
+
+
+def read(run):
+    return json.loads((run / "run.json").read_text()), json.loads((run / "cost.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("dataset", "title", "paper"),
+    [
+        (LOGNORMAL, "Darcy flow, lognormal", "Calvello et al. 2024"),
+        (PIECEWISE, "Darcy flow, piecewise constant", "Calvello et al. 2024"),
+        ({**LOGNORMAL, "law": {"sigma": 48.0, "tau": 12.0}}, "Darcy flow, lognormal", "Calvello et al. 2024"),
+        ({**PIECEWISE, "law": {"sigma": 1.0, "tau": 3.0}}, "Darcy flow", "Cao 2021"),
+        (KOLMOGOROV, "Kolmogorov flow", "Calvello et al. 2024"),
+        ({"equation": "lorenz63", "targets": "y"}, "Lorenz-63", "Calvello et al. 2024"),
+        ({"equation": "controlled_ode"}, "Controlled ODE", "Calvello et al. 2024"),
+    ],
+)
+def test_examples_of_the_two_papers_are_told_apart(make_run, dataset, title, paper):
+    example = example_of(read(write_calvello(make_run, "tno2d", dataset))[0])
+    assert (example.title, example.source.name) == (title, paper)
+
+
+@pytest.mark.parametrize(
+    ("table", "rows", "checked"),
+    [
+        (TABLE_1, 4, {("afno", ""): "2.57e-2", ("galerkin_encoder2d", "fourier"): "7.30e-2"}),
+        (TABLE_1_FIRST, 2, {("tno2d", ""): "5.29e-3"}),
+    ],
+)
+def test_table_1_is_here(table, rows, checked):
+    printed = printed_rows(table.file)
+    assert len(printed) == rows
+    found = {(row["architecture"], row["attention"]): row["printed"] for row in printed}
+    assert checked.items() <= found.items()
+
+
+@pytest.mark.parametrize(("table", "rows"), [(TABLE_3, 12), (TABLE_3_FIRST, 9)])
+def test_table_3_is_here(table, rows):
+    printed = printed_rows(table.file)
+    keys = {(row["architecture"], row["equation"], row["push_forward"]) for row in printed}
+    assert len(printed) == len(keys) == rows
+    assert all(1e-3 < float(row["printed"]) < 0.1 for row in printed)
+
+
+def test_numbers_of_the_papers_setting(make_run):
+    tno = read(write_calvello(make_run, "tno2d"))
+    assert differences(*tno) == []
+    assert reported_beside(*tno).value == pytest.approx(1.19e-2)
+    rates = {"counts": {"batch_size": 8}, "training": {"learning_rate": 1e-4}}
+    assert reported_beside(*read(write_calvello(make_run, "fno", **rates))).value == pytest.approx(1.96e-2)
+    high = {"resolution": 416, "counts": {"batch_size": 1}}
+    for dataset, value in ((LOGNORMAL, 8.39e-3), (PIECEWISE, 1.38e-2)):
+        run = read(write_calvello(make_run, "fano", dataset, seed=round(1e6 * value), **high))
+        assert reported_beside(*run).value == pytest.approx(value)
+    counts = {"train_samples": 9000, "validation_samples": 500, "test_samples": 500, "batch_size": 2}
+    flow = write_calvello(
+        make_run, "fano", KOLMOGOROV, resolution=416, counts=counts, training={"validation_samples": 500}
+    )
+    assert reported_beside(*read(flow)).value == pytest.approx(6.34e-3)
+    assert reported_beside(*read(flow), TABLE_3_FIRST).value == pytest.approx(8.56e-3)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"resolution": 32}, "resolution 32 (paper 64)"),
+        ({"settings": {"width": 32}}, "width 32 (paper 128)"),
+        ({"once": 500_000}, "500,000 parameters (paper 591,525 to 604,485)"),
+        ({"training": {"normalisation": "none"}}, "normalisation none (paper scalar)"),
+        ({"training": {"loss": "norms"}}, "loss norms (paper h1 or h1_unit_spacing)"),
+        ({"training": {"learning_rate": 1e-2}}, "learning rate 0.01 (paper 0.001)"),
+        ({"counts": {"batch_size": 8}}, "batch size 8 (paper 2)"),
+        ({"counts": {"train_samples": 360}}, "train samples 360 (paper 3600)"),
+        ({"dataset": {**LOGNORMAL, "law": {**LAW, "sigma": 48.0}}}, "sigma 48 (paper 12)"),
+    ],
+)
+def test_any_other_setting_is_refused_and_says_why(make_run, change, words):
+    run = read(write_calvello(make_run, "tno2d", **change))
+    assert words in differences(*run)
+    assert reported_beside(*run).value is None
+
+
+def test_the_first_version_has_the_law_of_its_own(make_run):
+    first = {**LOGNORMAL, "law": {"sigma": 48.0, "tau": 12.0, "gamma": 2.0}}
+    run = read(write_calvello(make_run, "tno2d", first))
+    assert reported_beside(*run, TABLE_1).value is None
+    assert reported_beside(*run, TABLE_1_FIRST).value == pytest.approx(5.29e-3)
+    assert reported_beside(*run).value == pytest.approx(5.29e-3)
+
+
+def test_uncounted_parameters_are_not_the_papers(make_run):
+    facts, cost = read(write_calvello(make_run, "tno2d"))
+    del cost["parameters_complex_once"]
+    assert differences(facts, cost) == ["parameters not recorded as the paper counts them"]
+
+
+def test_trajectories_are_compared_with_figure_6(make_run):
+    dataset = {"equation": "lorenz63", "targets": "yz", "final_time": 2.0, "sigma": 10.0, "rho": 28.0,
+               "beta": 8 / 3}  # fmt: skip
+    run = write_calvello(
+        make_run, "tno", dataset, of="tno2d", resolution=512,
+        counts={"train_samples": 8000, "test_samples": 1000}, settings={"quadrature": "trapezoid"},
+    )  # fmt: skip
+    facts, cost = read(run)
+    facts |= {"architecture": "tno1d", "resolution": "dt0.01"}
+    assert reported_beside(facts, cost).value == pytest.approx(8.73e-3)
+    facts["settings"]["quadrature"] = "none"
+    assert reported_beside(facts, cost).reason.endswith("has no such row")
+
+
+def test_the_comparison_has_the_papers_statistic_and_compares_that(make_run, tmp_path):
+    run = write_calvello(make_run, "tno2d", errors=[1e-2, 2e-2, 6e-2])
+    table = write_comparison([run], [], tmp_path / "comparison.csv")
+    (row,) = table.to_dict("records")
+    assert (row["mean"], row["standardised_median"]) == (pytest.approx(3e-2), pytest.approx(3e-2))
+    assert row["standardised_low"] == pytest.approx(1.5e-2)
+    assert (row["reported"], row["ratio_of"]) == (pytest.approx(1.19e-2), MEDIANS)
+    assert row["ratio_to_reported"] == pytest.approx(3e-2 / 1.19e-2)
+    assert (row["parameters_complex_once"], row["forward_flop"]) == (598_145, 10**9)
+    page = as_html(headline(table))
+    assert "Calvello et al. 2024" in page
+    assert "Cao" not in page
+    assert "median, standardised fields" in page
+    assert "n64_median_interval" in as_csv(headline(table))
+
+
+def test_differences_are_told_once_for_all_models(make_run):
+    runs = [
+        write_calvello(make_run, "tno2d", counts={"train_samples": 360}),
+        write_calvello(make_run, "fno", counts={"train_samples": 360}, once=10**6),
+    ]
+    told = differences_from_paper(read_runs(runs))
+    assert told.count("train samples 360 (paper 3600)") == 1
+    assert any(words.startswith("fno: 1,000,000 parameters") for words in told)

@@ -1,0 +1,226 @@
+"""Tables and cost figures of Calvello et al. 2024 hold what runs and counts hold."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from calvello2024_runs import KOLMOGOROV, LOGNORMAL, PIECEWISE, STANDARDISED, write_calvello
+
+from figures.calvello2024.architecture_costs import told, write_growth, write_operations, write_parameters
+from figures.calvello2024.cost_accuracy import draw_against_operations, draw_against_parameters
+from figures.calvello2024.errors import write_high_resolution, write_low_resolution
+from figures.calvello2024.families import families, widest
+from figures.comparison import write_comparison
+from figures.results import read_runs
+
+ERRORS = [1e-2, 2e-2, 6e-2]  # median 2e-2, and of standardised fields 3e-2
+
+
+@pytest.fixture
+def outputs(tmp_path):
+    return [tmp_path / f"item.{suffix}" for suffix in ("csv", "tex", "html")]
+
+
+def printed(outputs, index):
+    latex, html = (output.read_text() for output in outputs[1:])
+    assert latex.count("{") == latex.count("}")
+    rows = [line for line in latex.splitlines() if line.endswith(r"\\") and "multicolumn" not in line]
+    assert len({line.replace(r"\&", "").count("&") for line in rows}) == 1
+    assert html.count("<td") == html.count("</td>")
+    return pd.read_csv(outputs[0], dtype=str, keep_default_na=False).set_index(index)
+
+
+def compared(runs, path, yardsticks=()):
+    write_comparison(runs, yardsticks, path)
+    return path
+
+
+def test_table_1_has_medians_means_parameters_and_the_papers_numbers(
+    make_run, make_yardsticks, tmp_path, outputs
+):
+    runs = [
+        write_calvello(make_run, "tno2d", errors=ERRORS, label="TNO"),
+        write_calvello(make_run, "fno", errors=ERRORS, label="FNO", counts={"epochs": 3}),
+        write_calvello(make_run, "lost", of="vit_no", label="Lost", diverged_epoch=4),
+    ]
+    yardsticks = [make_yardsticks(64)]
+    write_low_resolution([compared(runs, tmp_path / "c.csv", yardsticks)], [runs], outputs)
+    table = printed(outputs, "model")
+    median, mean = "median, standardised fields, ×10⁻²: ", "mean, physical units, ×10⁻²: ours"
+    tno = table.loc["TNO"]
+    assert (tno["parameters: ours"], tno["parameters: journal"]) == ("598,145", "5.98e5")
+    assert (tno[f"{median}ours"], tno[f"{median}ours (note)"]) == ("3.000", "1.500 to 9.000")
+    assert (tno[f"{median}journal"], tno[f"{median}arXiv v1"]) == ("1.19", "—")
+    assert tno[mean] == "3.000"
+    fno = table.loc["FNO"]
+    assert fno["parameters: ours (note)"] == "11,210,113 with a complex one as two"
+    assert list(fno[["parameters: journal", "parameters: arXiv v1"]]) == ["5.70e6", "1.11e7"]
+    assert fno[f"{median}journal"] == "—"  # another batch size and learning rate
+    assert table.loc["Lost", f"{median}ours"] == "diverged (epoch 4)"
+    assert table.loc["Identity", f"{median}ours"] == "—"
+    assert float(table.loc["Identity", mean]) > 10
+    html = outputs[2].read_text()
+    assert "batch size 2 (paper 8)" in html
+    assert html.index('class="yardstick"') < html.index("Identity")
+
+
+def test_table_1_shows_standardised_yardsticks_where_measured(make_run, make_yardsticks, tmp_path, outputs):
+    folder = make_yardsticks(64)
+    errors = pd.read_csv(folder / "errors.csv")
+    errors["standardised_relative_l2"] = STANDARDISED * errors["relative_l2"]
+    errors.to_csv(folder / "errors.csv", index=False)
+    runs = [write_calvello(make_run, "tno2d", errors=ERRORS)]
+    table = compared(runs, tmp_path / "c.csv", [folder])
+    write_low_resolution([table], [runs], outputs)
+    expected = 100 * STANDARDISED * errors.loc[errors["yardstick"] == "identity", "relative_l2"].median()
+    found = printed(outputs, "model").loc["Identity", "median, standardised fields, ×10⁻²: ours"]
+    assert float(found) == pytest.approx(expected, rel=1e-2)
+
+
+def test_table_3_has_a_model_a_row_and_three_columns_an_experiment(make_run, tmp_path, outputs):
+    high = {"resolution": 416, "counts": {"batch_size": 1}}
+    flow = {
+        "resolution": 416, "training": {"validation_samples": 500},
+        "counts": {"train_samples": 9000, "validation_samples": 500, "test_samples": 500, "batch_size": 2},
+    }  # fmt: skip
+    runs = [
+        [
+            write_calvello(make_run, "fano", LOGNORMAL, errors=ERRORS, seed=1, **high),
+            write_calvello(make_run, "vit_no", LOGNORMAL, errors=ERRORS, seed=1, **high),
+        ],
+        [
+            write_calvello(make_run, "fano", PIECEWISE, errors=ERRORS, seed=2, **high),
+            write_calvello(
+                make_run,
+                "narrow",
+                PIECEWISE,
+                of="fano",
+                seed=2,
+                errors=ERRORS,
+                settings={"width": 32},
+                **high,
+            ),
+        ],
+        [write_calvello(make_run, "fano", KOLMOGOROV, errors=ERRORS, seed=3, **flow)],
+    ]
+    comparisons = [compared(one, tmp_path / f"c{number}.csv") for number, one in enumerate(runs)]
+    write_high_resolution(comparisons, runs, outputs)
+    table = printed(outputs, "model")
+    assert list(table.index) == ["fano", "vit_no"]
+    titles = ("Darcy flow, lognormal", "Darcy flow, piecewise constant", "Kolmogorov flow")
+    numbers = [table.loc["fano", f"{title}, ×10⁻³: journal"] for title in titles]
+    assert numbers == ["8.39", "13.8", "6.34"]
+    first = [table.loc["fano", f"{title}, ×10⁻³: arXiv v1"] for title in titles]
+    assert first == ["—", "—", "8.56"]  # the law of the Darcy coefficients is another
+    assert [table.loc["fano", f"{title}, ×10⁻³: ours"] for title in titles] == ["30.00"] * 3
+    assert table.loc["vit_no", f"{titles[1]}, ×10⁻³: ours"] == "—"
+    assert "sigma 12 (paper 48)" in outputs[2].read_text()
+
+
+@pytest.fixture
+def widths(make_run):
+    """FANO at three widths, the widest with another smoother beside, and ViT-NO at one; narrow is better."""
+
+    def make(dataset, seed):
+        options = {"resolution": 416, "seed": seed, "errors": [1e-2] * 3}
+        runs = [
+            write_calvello(
+                make_run, f"fano{width}", dataset, of="fano", settings={"width": width}, once=width**2,
+                flop=width**3, label=f"FANO {width}", **options | {"errors": [width * 1e-4] * 3},
+            )
+            for width in (128, 32, 64)
+        ]  # fmt: skip
+        other = {"smoother": "none"}
+        runs.append(write_calvello(make_run, "bare", dataset, of="fano", settings=other, **options))
+        return [*runs, write_calvello(make_run, "vit_no", dataset, **options)]
+
+    return make
+
+
+def test_families_differ_in_their_width_alone(widths):
+    runs = read_runs(widths(PIECEWISE, 1))
+    assert families(runs) == [["fano32", "fano64", "fano128"], ["bare"], ["vit_no"]]
+    assert widest(runs) == ["fano128", "bare", "vit_no"]
+
+
+@pytest.mark.parametrize(
+    ("draw", "power"), [(draw_against_parameters, 2), (draw_against_operations, 3)], ids=["10", "11"]
+)
+def test_a_line_runs_through_the_widths_of_an_architecture(widths, tmp_path, monkeypatch, draw, power):
+    runs = [widths(PIECEWISE, 1), widths(KOLMOGOROV, 2)]
+    comparisons = [compared(one, tmp_path / f"c{number}.csv") for number, one in enumerate(runs)]
+    kept = []
+    monkeypatch.setattr("figures.calvello2024.cost_accuracy.save", lambda figure, output: kept.append(figure))
+    draw(comparisons, runs, tmp_path / "figure.svg")
+    panels = kept[0].axes
+    titles = [panel.get_title(loc="left") for panel in panels]
+    assert titles == ["Darcy flow, piecewise constant, n = 416", "Kolmogorov flow, n = 416"]
+    for panel in panels:
+        line = next(one for one in panel.lines if one.get_linestyle() == "-")
+        np.testing.assert_allclose(line.get_xdata(), [float(width) ** power for width in (32, 64, 128)])
+        np.testing.assert_allclose(line.get_ydata(), [STANDARDISED * width * 1e-4 for width in (32, 64, 128)])
+        words = [text.get_text() for text in panel.texts]
+        assert words == ["32", "64", "128", "FANO 128"]
+
+
+def costs(tmp_path, **changes):
+    """Operations d² N^1.5 by count and twice that by formula, half of it Fourier transforms."""
+    common = {"rounds": 1, "device": "a core (CPU)", "modes": 12, "fano_modes": 9, "patches": 13,
+              "smoother_modes": 64}  # fmt: skip
+    rows = []
+    for model in ("fno", "galerkin_encoder"):
+        for width in (32, 128):
+            for points in (64, 416):
+                flop = width**2 * points**3
+                formula = flop if model == "fno" else np.nan
+                rows.append(
+                    {
+                        "model": model, "width": width, "points": points, "parameters": 7 * width,
+                        "parameters_complex_once": 4 * width, "forward_flop": flop,
+                        "seconds": 0.5 if points == 64 else np.nan,
+                        "formula_parameters": 2.0 * width if model == "fno" else np.nan,
+                        "formula_products": formula, "formula_transforms": formula, **common, **changes,
+                    }
+                )  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "cost.csv", index=False)
+    return tmp_path / "cost.csv"
+
+
+def test_table_2_has_fitted_exponents(tmp_path, outputs):
+    write_growth(costs(tmp_path), outputs)
+    table = printed(outputs, "architecture")
+    columns = [f"exponent of {name}: {how}" for name in "Nd" for how in ("counted", "by the formula")]
+    assert list(table.loc["FNO", columns]) == ["1.50", "1.50", "2.00", "2.00"]
+    assert list(table.loc["Galerkin transformer's encoder", columns]) == ["1.50", "—", "2.00", "—"]
+    assert table.loc["FNO", "in the paper"] == "d N log √N + N d²"
+    assert table.loc["FNO", "grids"] == "64² 416²"
+
+
+def test_table_4_has_a_row_for_each_width(tmp_path, outputs):
+    write_parameters(costs(tmp_path), outputs)
+    table = printed(outputs, ["architecture", "width d"])
+    assert len(table) == 4
+    assert list(table.loc[("FNO", "128")])[:4] == ["256", "512", "896", "2.000"]
+    assert table.loc[("Galerkin transformer's encoder", "32"), "formula"] == "—"
+
+
+def test_table_5_has_a_row_for_each_grid(tmp_path, outputs):
+    write_operations(costs(tmp_path), outputs)
+    table = printed(outputs, ["architecture", "points"])
+    assert len(table) == 4
+    row = table.loc[("FNO", "64²")]
+    assert list(row)[:5] == ["8.590", "FFTs 50.0%", "4.295", "0.50", "0.5"]
+    large = table.loc[("FNO", "416²")]
+    assert (large["10⁹ operations: counted"], large["seconds"]) == ("1,180", "—")
+    assert 'class="prose"' in outputs[2].read_text()
+
+
+def test_other_sizes_than_the_papers_are_told(tmp_path):
+    row = pd.read_csv(costs(tmp_path)).iloc[0].to_dict()
+    run, differences = told(row)
+    assert "one timing on a core (CPU), one thread" in run
+    assert len(differences) == 1
+    row = pd.read_csv(costs(tmp_path, patches=4)).iloc[0].to_dict()
+    assert "patches 4 (paper 13)" in told(row)[1]
+    assert not re.search(r"\bpaper 12\b", " ".join(told(row)[1]))
