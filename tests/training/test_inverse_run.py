@@ -104,6 +104,8 @@ def test_a_run_is_trained_and_evaluated_on_its_grids(card, tmp_path, grids):
     tags = ("", "_noise0.05", "_noise0.1")
     chosen = ("input", "prediction", "extreme_input", "extreme_prediction", "extremes")
     keys |= {f"{name}_{FINE}{tag}" for name in chosen for tag in tags} | {f"extreme_target_{FINE}"}
+    spectra = {f"spectrum_{name}_{FINE}{tag}" for name in ("error", "prediction") for tag in tags}
+    keys |= spectra | {f"spectrum_target_{FINE}", f"wavenumber_{FINE}"}
     assert set(kept) == keys
     assert kept[f"input_{FINE}_noise0.1"].shape == (3, fine, fine)
     assert kept[f"prediction_{FINE}"].shape == kept[f"target_{FINE}"].shape == (3, coarse, coarse)
