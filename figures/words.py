@@ -28,12 +28,18 @@ def summarise(runs: list[Run]) -> str:
 
 
 def differences_from_paper(runs: list[Run], table: PaperTable | None = None) -> list[str]:
-    """What differs from the setting of a table, once each, in the order met; parameters by model."""
-    told: dict[str, None] = {}
+    """What differs from the setting of a table, once each, in the order met; of which models if not all."""
+    told: dict[str, dict[str, None]] = {}
     for run in runs:
         for words in differences(run.facts, run.cost, table):
-            told[f"{run.label}: {words}" if "parameters" in words else words] = None
-    return list(told)
+            told.setdefault(words, {})[run.label] = None
+    models = len({run.label for run in runs})
+    return [words if len(labels) == models else f"{_some(labels)}: {words}" for words, labels in told.items()]
+
+
+def _some(labels: dict[str, None]) -> str:
+    """Up to three names, or how many they are."""
+    return _names(list(labels)) if len(labels) <= 3 else f"{len(labels)} models"
 
 
 def _count(number: int, noun: str) -> str:

@@ -147,3 +147,12 @@ def test_differences_are_told_once_for_all_models(make_run):
     told = differences_from_paper(read_runs(runs))
     assert told.count("train samples 360 (paper 3600)") == 1
     assert any(words.startswith("fno: 1,000,000 parameters") for words in told)
+
+
+def test_a_difference_of_some_models_names_them_or_counts_them(make_run):
+    narrow = {"settings": {"width": 64}, "counts": {"train_samples": 360}}
+    runs = [write_calvello(make_run, name, of="tno2d", **narrow) for name in "abcd"]
+    runs.append(write_calvello(make_run, "tno2d", counts={"train_samples": 360}))
+    told = differences_from_paper(read_runs(runs))
+    assert told == ["train samples 360 (paper 3600)", "4 models: width 64 (paper 128)"]
+    assert differences_from_paper(read_runs(runs[2:]))[1] == "c and d: width 64 (paper 128)"
