@@ -1,8 +1,9 @@
 """Jumps between patches, which patched attention may leave (Calvello et al. 2024, arXiv:2406.06486, 6.2.3).
 
 The mean absolute difference of neighbouring points on two sides of an edge between patches, over that of
-neighbouring points of one patch. It is about 1 for a function that knows of no patches: for the target, and
-for models without patches, which are measured at the edges of the others.
+neighbouring points of one patch. It is about 1 for a function that knows of no patches; where its waves
+happen to fit the patches it is not, and the target's says so. Models without patches are measured at the
+edges of the others.
 """
 
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from figures.results import Run
 from figures.style import INK, MUTED, appearances, grid_lines, new_figure, save, title
 
 FIELDS = {"error": ("o", True), "prediction": ("o", False), "target": ("|", True)}  # marker, whether filled
+LONG = 8  # largest over smallest ratio on a linear axis
 
 
 def draw_jumps(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
@@ -32,8 +34,13 @@ def draw_jumps(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list
     figure, axes = new_figure(
         len(experiments), 1, size=(8.6, 0.5 + sum(heights)), sharex=True, height_ratios=heights
     )
+    drawn = []
     for groups, panel in zip(experiments, axes[:, 0], strict=True):
-        _draw(panel, groups, looks)
+        drawn += _draw(panel, groups, looks)
+    if drawn and max(drawn) > LONG * min(drawn):
+        axes[0, 0].set_xscale("log")  # of all panels: they share it
+        axes[0, 0].xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes[0, 0].xaxis.set_major_formatter("{x:g}")
     figure.legend(
         [_mark(axes[0, 0], name, MUTED, 6, [], []) for name in FIELDS], list(FIELDS),
         loc="outside upper center", ncols=3, frameon=False, fontsize=9,
@@ -70,8 +77,9 @@ def patches_of(groups: list[list[Run]]) -> dict[str, int]:
     return {model: patches or common for model, patches in own.items()}
 
 
-def _draw(panel, groups: list[list[Run]], looks) -> None:
-    patches = patches_of(groups)
+def _draw(panel, groups: list[list[Run]], looks) -> list[float]:
+    """Returns the ratios drawn."""
+    patches, drawn = patches_of(groups), []
     for row, group in enumerate(groups):
         colour = looks[group[0].model].colour
         found = [jumps(run, patches[group[0].model]) for run in group if not run.diverged]
@@ -82,6 +90,7 @@ def _draw(panel, groups: list[list[Run]], looks) -> None:
             continue
         for name in FIELDS:
             values = [one[name] for one in found]
+            drawn += values
             if len(values) > 1:
                 _mark(panel, name, colour, 3, values, [row] * len(values))
             _mark(panel, name, colour, 7, [np.mean(values)], [row])
@@ -90,12 +99,9 @@ def _draw(panel, groups: list[list[Run]], looks) -> None:
         label.set_color(looks[group[0].model].colour)
     panel.set_ylim(len(groups) - 0.4, -0.6)
     panel.axvline(1, color=INK, lw=0.6, zorder=0)
-    panel.set_xscale("log")
-    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    panel.xaxis.set_major_formatter("{x:g}")
-    panel.minorticks_off()
     grid_lines(panel, "x")
     title(panel, heading(groups[0][0]))
+    return drawn
 
 
 def _mark(panel, name: str, colour: str, size: float, x, y):

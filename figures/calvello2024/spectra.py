@@ -26,6 +26,9 @@ from figures.style import (
     title,
 )
 
+ROUNDING = 1e-12  # of the target's power: less is what single precision leaves
+WIDEST = 100.0  # times too much or too little power: what is beyond leaves the panel
+
 
 def draw_spectra(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
     """Two panels for each experiment: power of target and errors, and of predictions over the target.
@@ -50,7 +53,11 @@ def draw_spectra(runs: Iterable[Iterable[str | Path]], output: str | Path) -> li
 
 
 def spectra(group: list[Run]) -> dict[str, np.ndarray]:
-    """wavenumber, target, prediction and error by shell, the mean over the seeds that finished."""
+    """wavenumber, target, prediction and error by shell, the mean over the seeds that finished.
+
+    Without the mean of the fields, without shells of more than half as many cycles as points, which the grid
+    resolves in part, and without those where the target has nothing but rounding.
+    """
     finished = [run for run in group if not run.diverged] or group[:1]
     where, tag = finished[0].resolution, f"_noise{group[0].noise:g}" if group[0].noise else ""
     names = {"target": "", "prediction": tag, "error": tag}
@@ -58,7 +65,9 @@ def spectra(group: list[Run]) -> dict[str, np.ndarray]:
         name: np.mean([run.predictions[f"spectrum_{name}_{where}{end}"] for run in finished], axis=0)
         for name, end in names.items()
     }
-    return {"wavenumber": finished[0].predictions[f"wavenumber_{where}"], **found}
+    k = finished[0].predictions[f"wavenumber_{where}"]
+    kept = (k > 0) & (k <= k.max() / np.sqrt(2)) & (found["target"] > ROUNDING * found["target"].sum())
+    return {name: values[kept] for name, values in {"wavenumber": k, **found}.items()}
 
 
 def cut_off(run: Run) -> float | None:
@@ -73,19 +82,18 @@ def _draw(left, right, groups: list[list[Run]], looks) -> None:
     drawn, ratios = [], []
     for group in groups:
         found, look = spectra(group), looks[group[0].model]
-        beyond_mean = (found["wavenumber"] > 0) & (found["target"] > 0)
-        k, target = found["wavenumber"][beyond_mean], found["target"][beyond_mean]
+        k, target, error = (found[name] for name in ("wavenumber", "target", "error"))
         if not drawn:
             left.plot(k, target, color=INK, lw=2, label="target")
             drawn.append(target)
-        error, ratio = found["error"][beyond_mean], found["prediction"][beyond_mean] / target
+        ratio = found["prediction"] / target
         if not np.isfinite(error).all():
             continue
         style = {"color": look.colour, "ls": look.dashes, "lw": 1.3}
         left.plot(k, error, label=group[0].label, **style)
         right.plot(k, ratio, **style)
         drawn.append(error)
-        ratios.append(ratio)
+        ratios.append(np.clip(ratio, 1 / WIDEST, WIDEST))
         if (end := cut_off(group[0])) is not None:
             for panel in (left, right):
                 panel.axvline(end, color=look.colour, lw=0.9, ls=":")
