@@ -24,13 +24,18 @@ class Entry:
 class Sheet:
     """`groups` are headings over as many columns as they say; the first column names the rows.
 
-    `yardsticks` are rows below a rule.
+    `yardsticks` are rows below a rule. A column with any prose is set as such.
     """
 
     groups: list[tuple[str, int]]
     columns: list[str]
     rows: list[list[Entry]]
     yardsticks: list[list[Entry]] = field(default_factory=list)
+
+    @property
+    def prose(self) -> list[bool]:
+        """Of each column but the first, whether it is prose."""
+        return [any(row[number].prose for row in self.rows) for number in range(1, len(self.columns))]
 
 
 def write_sheet(sheet: Sheet, outputs: list[str | Path]) -> None:
@@ -59,10 +64,9 @@ def as_latex(sheet: Sheet) -> str:
         if group:
             rules.append(rf"\cmidrule(lr){{{start}-{start + width - 1}}}")
         start += width
-    prose = [any(row[number].prose for row in sheet.rows) for number in range(1, len(sheet.columns))]
     lines = [
         r"% Needs \usepackage{booktabs}.",
-        rf"\begin{{tabular}}{{l{''.join('l' if one else 'r' for one in prose)}}}",
+        rf"\begin{{tabular}}{{l{''.join('l' if one else 'r' for one in sheet.prose)}}}",
         r"\toprule",
         " & ".join(top) + r" \\",
         "".join(rules),
@@ -81,7 +85,10 @@ def as_html(sheet: Sheet) -> str:
         f'<th colspan="{width}" class="group">{escape(group)}</th>' for group, width in sheet.groups
     )
     first, *others = map(escape, sheet.columns)
-    columns = f"<th>{first}</th>" + "".join(f'<th class="number">{column}</th>' for column in others)
+    columns = f"<th>{first}</th>" + "".join(
+        f"<th>{column}</th>" if prose else f'<th class="number">{column}</th>'
+        for column, prose in zip(others, sheet.prose, strict=True)
+    )
     bodies = _html_body(sheet.rows, "model")
     if sheet.yardsticks:
         bodies += _html_body(sheet.yardsticks, "yardstick")

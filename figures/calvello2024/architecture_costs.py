@@ -23,7 +23,7 @@ NAMES = {
     "tno": "Transformer NO",
     "vit_no": "ViT NO",
     "fano": "FANO",
-    "galerkin_encoder": "Galerkin transformer's encoder",
+    "galerkin_encoder": "Galerkin encoder",
 }
 SCALINGS = {  # Table 2, as printed
     "fno": "d N log √N + N d²",
@@ -67,14 +67,15 @@ def write_growth(costs: str | Path, outputs: list[str | Path]) -> None:
         scaling = Entry(SCALINGS.get(model, DASH), prose=True)
         rows.append([Entry(NAMES[model]), scaling, Entry(grids), *exponents])
     groups = [("", 3), ("exponent of N", 2), ("exponent of d", 2)]
-    heads = ["architecture", "in the paper", "grids", *["counted", "by the formula"] * 2]
+    heads = ["architecture", "in the paper", "grids", *["counted", "formula"] * 2]
     write_sheet(Sheet(groups, heads, rows), outputs)
 
 
 def write_parameters(costs: str | Path, outputs: list[str | Path]) -> None:
     """Table 4: a row for each architecture and width, and for AFNO, with its table of points, each grid."""
     rows = []
-    for row in _read(costs).drop_duplicates(["model", "width", "parameters"]).to_dict("records"):
+    table = _read(costs).drop_duplicates(["model", "width", "parameters"])
+    for row in table.to_dict("records"):
         on_grid = f", {row['points']}² points" if row["model"] == "afno" else ""
         formula, counted = row["formula_parameters"], row["parameters_complex_once"]
         rows.append(
@@ -88,16 +89,18 @@ def write_parameters(costs: str | Path, outputs: list[str | Path]) -> None:
                 Entry(LEFT_OUT.get(row["model"], "biases and norms alone"), prose=True),
             ]
         )
+    rows = _reasons_once(rows, table["model"])
     groups = [("", 3), ("counted, a complex one as", 2), ("", 2)]
-    heads = ["architecture", "width d", "formula", "one", "two", "counted / formula"]
+    heads = ["architecture", "width d", "formula", "one", "two", "one / formula"]
     write_sheet(Sheet(groups, [*heads, "not in the formula"], rows), outputs)
 
 
 def write_operations(costs: str | Path, outputs: list[str | Path]) -> None:
     """Table 5: a row for each architecture and grid, at the largest width, in units of 10⁹ operations."""
     table = _read(costs)
+    table = table[table["width"] == table["width"].max()]
     rows = []
-    for row in table[table["width"] == table["width"].max()].to_dict("records"):
+    for row in table.to_dict("records"):
         formula, counted = row["formula_flop"], row["forward_flop"]
         share = row["formula_transforms"] / formula
         rows.append(
@@ -111,6 +114,7 @@ def write_operations(costs: str | Path, outputs: list[str | Path]) -> None:
                 Entry(WHY[row["model"]], prose=True),
             ]
         )
+    rows = _reasons_once(rows, table["model"])
     groups = [("", 2), ("10⁹ operations", 2), ("", 3)]
     heads = ["architecture", "points", "formula", "counted", "counted / formula", "seconds"]
     write_sheet(Sheet(groups, [*heads, "why they differ"], rows), outputs)
@@ -136,6 +140,14 @@ def _read(costs: str | Path) -> pd.DataFrame:
     table = read_table(Path(costs), COLUMNS)
     formula = table["formula_products"] + table["formula_transforms"]
     return table.assign(N=table["points"] ** 2, formula_flop=formula)
+
+
+def _reasons_once(rows: list[list[Entry]], models: pd.Series) -> list[list[Entry]]:
+    """The rows, the last column empty where the row above is of the same model."""
+    return [
+        [*row[:-1], Entry("", prose=True)] if repeated else row
+        for row, repeated in zip(rows, models == models.shift(), strict=True)
+    ]
 
 
 def _exponent(variable: pd.Series, operations: pd.Series) -> Entry:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from figures.calvello2024.families import widest
-from figures.calvello2024.printed import HIGH, LOW
+from figures.calvello2024.printed import HIGH, JOURNAL, LOW
 from figures.printed import PaperTable
 from figures.reported import example_of, record, reported_beside
 from figures.results import Run, at_home, present, read_runs
@@ -25,19 +25,18 @@ def write_low_resolution(comparisons: list[str], runs: list[list[str]], outputs:
     rows = []
     for key, run in first.items():
         row = models[key]
-        printed = [table.row(record(run.facts)) for table in LOW.values()]
-        rows.append([Entry(run.label), _parameters(row)])
-        rows[-1] += [Entry(one["parameters"] if one else DASH) for one in printed]
+        printed = LOW[JOURNAL].row(record(run.facts))
+        rows.append([Entry(run.label), _parameters(row), Entry(printed["parameters"] if printed else DASH)])
         rows[-1] += [_median(row, LOW_UNIT), *_reported(run, LOW, LOW_UNIT), _mean(row, LOW_UNIT)]
     none = Entry(DASH)
     below = [
-        [Entry(row["label"]), none, none, none, _median(row, LOW_UNIT), none, none, _mean(row, LOW_UNIT)]
+        [Entry(row["label"]), none, none, _median(row, LOW_UNIT), none, none, _mean(row, LOW_UNIT)]
         for row in yardsticks.values()
     ]
     unit = power(LOW_UNIT)
-    groups = [("", 1), ("parameters", 3), (f"median, standardised fields, ×{unit}", 3)]
-    groups += [(f"mean, physical units, ×{unit}", 1)]
-    write_sheet(Sheet(groups, ["model", "ours", *LOW, "ours", *LOW, "ours"], rows, below), outputs)
+    groups = [("", 1), ("parameters", 2), (f"median, standardised, ×{unit}", 3), (f"mean, ×{unit}", 1)]
+    heads = ["model", "ours", JOURNAL, "ours", *LOW, "physical units"]
+    write_sheet(Sheet(groups, heads, rows, below), outputs)
 
 
 def write_high_resolution(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path]) -> None:
@@ -90,7 +89,7 @@ def _parameters(row: dict) -> Entry:
     once, twice = row["parameters_complex_once"], row["parameters"]
     if pd.isna(once):
         return Entry(DASH, hint="not recorded as the paper counts them")
-    note = f"{twice:,.0f} with a complex one as two" if twice != once else ""
+    note = f"complex as two: {twice:,.0f}" if twice != once else ""
     return Entry(f"{once:,.0f}", note=note)
 
 
