@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.metadata import version
+from pathlib import Path
 
 import torch
+from tqdm import tqdm
 
 from training.devices import device_name
 
@@ -38,15 +41,32 @@ def replaced(page: str, section: str, body: str) -> str:
     return page.partition(begin)[0] + enclosed(section, body) + page.partition(end)[2]
 
 
-def replaced_part(page: str, section: str, introduction: str, parts: list[str], part: str, body: str) -> str:
-    """The page with another body of one part of a section, whose other parts stay, in the order of `parts`.
+def measure_parts(
+    section: str, introduction: str, parts: dict[str, Callable[[], str]], only: list[str], page: Path | None
+) -> None:
+    """Print the bodies of the parts `only`; with a page, write each into its section there.
 
-    Raises `ValueError` as `replaced` does.
+    The other parts of the section stay, in the order of `parts`. Raises `ValueError` as `replaced` does.
     """
-    present = contents(page, section) or ""
-    bodies = {name: contents(present, name) for name in parts} | {part: body}
-    written = [enclosed(name, text) for name, text in bodies.items() if text]
-    return replaced(page, section, "\n\n".join([introduction.strip(), *written]))
+    for part in tqdm(only, desc=section):
+        body = parts[part]()
+        tqdm.write(body)
+        if page:  # after every part: one that fails loses none before it
+            text = page.read_text()
+            present = contents(text, section) or ""
+            bodies = {name: contents(present, name) for name in parts} | {part: body}
+            written = [enclosed(name, told) for name, told in bodies.items() if told]
+            page.write_text(replaced(text, section, "\n\n".join([introduction.strip(), *written])))
+
+
+def arguments(description: str, parts: Iterable[str], rounds: int) -> argparse.ArgumentParser:
+    """What every race can be asked for: some of its parts, the number of rounds, a page."""
+    parser = argparse.ArgumentParser(description=description)
+    parts = list(parts)
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts, metavar="PART")
+    parser.add_argument("--rounds", type=int, default=rounds, help="interleaved rounds of each race")
+    parser.add_argument("--output", type=Path, help="write the tables into this Markdown page")
+    return parser
 
 
 def _markers(section: str) -> tuple[str, str]:

@@ -7,16 +7,16 @@ Needs 24 GB of memory and a machine with nothing else to do: about half an hour.
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
 import torch
 from tqdm import tqdm
 
 from benchmarks.attention.cases import Case, learner, peak_bytes
-from benchmarks.tables import digits, machine, replaced_part, table, versions
-from benchmarks.training.race import relative_difference, span, timed
+from benchmarks.rounds import interleaved
+from benchmarks.tables import arguments, digits, machine, measure_parts, table, versions
+from benchmarks.training.race import WARM_UP, relative_difference
 from training.devices import device_name
 from training.step_cost import seconds, training_step
 
@@ -72,24 +72,18 @@ FULL_SIZE = [
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Race the transformers against plain forms of them.")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
-    parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds")
-    parser.add_argument("--output", type=Path, help="write the tables into this Markdown page")
-    arguments = parser.parse_args()
+    options = arguments("Race the transformers against plain forms of them.", PARTS, rounds=5).parse_args()
     torch.set_flush_denormal(True)
     torch.set_num_threads(1)
+    parts = {part: partial(described, part, options.rounds) for part in PARTS}
+    measure_parts("attention", INTRODUCTION, parts, options.only, options.output)
 
-    for part in tqdm(arguments.only, desc="parts"):
-        title, measure = PARTS[part]
-        settings = f"--only {part} --rounds {arguments.rounds}"
-        command = f"`python -m benchmarks.attention {settings}` on {machine()}; {versions(PACKAGES)}."
-        body = f"### {title}\n\n{measure(arguments.rounds)}\n\n{command}"
-        tqdm.write(body)
-        if arguments.output:  # after every part: one that fails loses none before it
-            page = arguments.output.read_text()
-            page = replaced_part(page, "attention", INTRODUCTION, list(PARTS), part, body)
-            arguments.output.write_text(page)
+
+def described(part: str, rounds: int) -> str:
+    """A part as Markdown, with the command that measures it."""
+    title, measure = PARTS[part]
+    command = f"`python -m benchmarks.attention --only {part} --rounds {rounds}`"
+    return f"### {title}\n\n{measure(rounds)}\n\n{command} on {machine()}; {versions(PACKAGES)}."
 
 
 def raced(cases: list[Case], rounds: int) -> str:
@@ -100,12 +94,12 @@ def raced(cases: list[Case], rounds: int) -> str:
         learners = [learner(one, torch.device("cpu")) for one in pair]
         with torch.no_grad():
             difference = relative_difference(*(one.predict(one.u) for one in learners))
-        ours, plain = timed([training_step(one) for one in learners], rounds)
+        ours, plain = interleaved([training_step(one) for one in learners], rounds, warm_up=WARM_UP)
         memory = [peak_bytes(one) for one in pair]
         points = f"{case.points}²" if case.architecture != "tno1d" else str(case.points)
         rows.append(
             (
-                _name(case), points, str(case.batch), span(ours), span(plain),
+                _name(case), points, str(case.batch), str(ours), str(plain),
                 digits(plain.middle / ours.middle),
                 *(digits(one / 1e6) for one in memory), digits(memory[1] / memory[0]), f"{difference:.0e}",
             )

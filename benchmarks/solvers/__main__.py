@@ -7,14 +7,13 @@ Needs the extra `bench`. Takes about ten minutes on two cores, and a machine wit
 
 from __future__ import annotations
 
-import argparse
+from functools import partial
 from importlib import import_module
-from pathlib import Path
 
 from tqdm import tqdm
 
 from benchmarks.solvers.race import Race, Result, run_race
-from benchmarks.tables import digits, machine, replaced_part, table, versions
+from benchmarks.tables import arguments, digits, machine, measure_parts, table, versions
 
 TOPICS = {
     "burgers": "Burgers",
@@ -41,23 +40,13 @@ over that of the first, which is ours. The machine may be shared: read the ratio
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Race our solvers against their peers.")
-    parser.add_argument("--only", nargs="+", choices=TOPICS, default=list(TOPICS), metavar="TOPIC")
-    parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds of each race")
-    parser.add_argument("--output", type=Path, help="write the tables into this Markdown page")
-    arguments = parser.parse_args()
-
-    for topic in tqdm(arguments.only, desc="topics"):
-        section = f"### {TOPICS[topic]}\n\n{race_topic(topic, arguments.rounds)}"
-        tqdm.write(section)
-        if arguments.output:  # after every topic: one that fails loses none before it
-            page = arguments.output.read_text()
-            page = replaced_part(page, "solvers", INTRODUCTION, list(TOPICS), topic, section)
-            arguments.output.write_text(page)
+    options = arguments("Race our solvers against their peers.", TOPICS, rounds=3).parse_args()
+    parts = {topic: partial(race_topic, topic, options.rounds) for topic in TOPICS}
+    measure_parts("solvers", INTRODUCTION, parts, options.only, options.output)
 
 
 def race_topic(topic: str, rounds: int) -> str:
-    """Measure the races of a topic: their tables, and what they were measured with."""
+    """Measure the races of a topic: title, tables, and what they were measured with."""
     module = import_module(f"benchmarks.solvers.{topic}")
     tables = [
         described(race, run_race(race, rounds))
@@ -65,14 +54,14 @@ def race_topic(topic: str, rounds: int) -> str:
     ]
     command = f"`python -m benchmarks.solvers --only {topic} --rounds {rounds}`"
     measured_with = f"{command} on {machine()}; {versions(module.PACKAGES)}."
-    return "\n\n".join([module.REMARK, *tables, measured_with])
+    return "\n\n".join([f"### {TOPICS[topic]}", module.REMARK, *tables, measured_with])
 
 
 def described(race: Race, results: list[Result]) -> str:
     """A race as Markdown."""
     parts = [
         f"#### {race.title}",
-        table(HEADER, [row(result, results[0].milliseconds) for result in results]),
+        table(HEADER, [row(result, results[0].times.middle) for result in results]),
         *([f"Rounds: {race.most_rounds}."] if race.most_rounds else []),
         *(f"Not raced: {peer}." for peer in race.missing),
     ]
@@ -81,10 +70,16 @@ def described(race: Race, results: list[Result]) -> str:
 
 def row(result: Result, ours: float) -> tuple[str, ...]:
     contestant = result.contestant
-    span = f"{digits(result.milliseconds)} ({digits(result.fastest)}–{digits(result.slowest)})"
     name = f"**{contestant.name}**" if contestant.ours else contestant.name
-    speed_up = digits(result.milliseconds / ours)
-    return name, contestant.note, f"{contestant.samples:,}", span, f"{result.error:.1e}", speed_up
+    speed_up = digits(result.times.middle / ours)
+    return (
+        name,
+        contestant.note,
+        f"{contestant.samples:,}",
+        str(result.times),
+        f"{result.error:.1e}",
+        speed_up,
+    )
 
 
 if __name__ == "__main__":

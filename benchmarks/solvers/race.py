@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import median
-from time import perf_counter
 
 import numpy as np
 from threadpoolctl import threadpool_limits
+
+from benchmarks.rounds import Times, interleaved
 
 
 @dataclass(frozen=True)
@@ -46,27 +46,21 @@ class Race:
 
 @dataclass(frozen=True)
 class Result:
-    """Milliseconds a sample: median and range over the rounds; and the measured error."""
+    """Milliseconds a sample, and the measured error."""
 
     contestant: Contestant
-    milliseconds: float
-    fastest: float
-    slowest: float
+    times: Times
     error: float
 
 
 def run_race(race: Race, rounds: int) -> list[Result]:
     """Every contestant once to warm up and to measure its error, then `rounds` interleaved rounds."""
     errors = [race.error(contestant.run()) for contestant in race.contestants]
-    times: list[list[float]] = [[] for _ in race.contestants]
-    for _ in range(min(rounds, race.most_rounds or rounds)):
-        for contestant, measured in zip(race.contestants, times, strict=True):
-            start = perf_counter()
-            contestant.run()
-            measured.append(1e3 * (perf_counter() - start) / contestant.samples)
+    runs = [contestant.run for contestant in race.contestants]
+    times = interleaved(runs, min(rounds, race.most_rounds or rounds))
     return [
-        Result(contestant, median(measured), min(measured), max(measured), error)
-        for contestant, measured, error in zip(race.contestants, times, errors, strict=True)
+        Result(contestant, whole.divided(contestant.samples), error)
+        for contestant, whole, error in zip(race.contestants, times, errors, strict=True)
     ]
 
 

@@ -7,17 +7,18 @@ Needs the extra `bench`, 16 GB of memory, and a machine with nothing else to do:
 
 from __future__ import annotations
 
-import argparse
+from argparse import Namespace
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
 from tqdm import tqdm
 
-from benchmarks.tables import digits, machine, replaced_part, table, versions
+from benchmarks.tables import arguments, digits, machine, measure_parts, table, versions
 from benchmarks.training import table1
 from benchmarks.training.cases import Case
-from benchmarks.training.race import Result, peaks, race, span
+from benchmarks.training.race import Result, peaks, race
 from training.devices import device_name
 
 PACKAGES = ("galerkin-transformer", "torch", "numpy")
@@ -83,45 +84,38 @@ As data: [{csv}](measured/{csv})."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Race training steps against the public code; Table 1.")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
-    parser.add_argument("--rounds", type=int, default=7, help="interleaved rounds")
+    parser = arguments("Race training steps against the public code; Table 1.", PARTS, rounds=7)
     parser.add_argument("--points", type=int, nargs="+", default=[512, 2048, 8192])
     parser.add_argument("--sides", type=int, nargs="+", default=[85, 141], help="points a side in 2-D")
     parser.add_argument("--table1-points", type=int, default=8192)
-    parser.add_argument("--output", type=Path, help="write the tables into this Markdown page")
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     torch.set_flush_denormal(True)
-
-    for part in tqdm(arguments.only, desc="parts"):
-        title, measure = PARTS[part]
-        settings = f"--only {part} --rounds {arguments.rounds}"
-        command = f"`python -m benchmarks.training {settings}` on {machine()}; {versions(PACKAGES)}."
-        body = f"### {title}\n\n{measure(arguments)}\n\n{command}"
-        tqdm.write(body)
-        if arguments.output:  # after every part: one that fails loses none before it
-            page = arguments.output.read_text()
-            page = replaced_part(page, "training", INTRODUCTION, list(PARTS), part, body)
-            arguments.output.write_text(page)
+    parts = {part: partial(described, part, options) for part in PARTS}
+    measure_parts("training", INTRODUCTION, parts, options.only, options.output)
 
 
-def one_dimension(arguments: argparse.Namespace) -> str:
+def described(part: str, options: Namespace) -> str:
+    """A part as Markdown, with the command that measures it."""
+    title, measure = PARTS[part]
+    command = f"`python -m benchmarks.training --only {part} --rounds {options.rounds}`"
+    return f"### {title}\n\n{measure(options)}\n\n{command} on {machine()}; {versions(PACKAGES)}."
+
+
+def one_dimension(options: Namespace) -> str:
     cases = []
-    for n in arguments.points:
+    for n in options.points:
         attentions = ATTENTIONS if n <= 2048 else LINEAR_COST
         cases.append([Case("transformer1d", attention, n, BATCH) for attention in attentions])
         if n <= 2048:
             cases[-1].append(Case("transformer1d", "fourier", n, BATCH, contraction="quadratic"))
-    return raced(cases, "n", arguments.rounds)
+    return raced(cases, "n", options.rounds)
 
 
-def two_dimensions(arguments: argparse.Namespace) -> str:
+def two_dimensions(options: Namespace) -> str:
     cases = [
-        [Case("transformer2d", attention, side, BATCH)]
-        for side in arguments.sides
-        for attention in ATTENTIONS
+        [Case("transformer2d", attention, side, BATCH)] for side in options.sides for attention in ATTENTIONS
     ]
-    return raced(cases, "points a side", arguments.rounds)
+    return raced(cases, "points a side", options.rounds)
 
 
 def raced(heats: list[list[Case]], points: str, rounds: int) -> str:
@@ -138,8 +132,8 @@ def race_row(result: Result, ours: int, public: int) -> tuple[str, ...]:
     return (
         str(result.case.n),
         result.case.name,
-        span(result.ours),
-        span(result.public),
+        str(result.ours),
+        str(result.public),
         digits(result.public.middle / result.ours.middle),
         digits(ours / 1e6),
         digits(public / 1e6),
@@ -148,7 +142,7 @@ def race_row(result: Result, ours: int, public: int) -> tuple[str, ...]:
     )
 
 
-def compiled(arguments: argparse.Namespace) -> str:
+def compiled(options: Namespace) -> str:
     torch.set_num_threads(1)
     try:
         torch.compile(lambda x: 2 * x)(torch.ones(1))
@@ -157,22 +151,22 @@ def compiled(arguments: argparse.Namespace) -> str:
     rows = []
     for attention in tqdm(ATTENTIONS, desc="compiled", leave=False):
         eager = Case("transformer1d", attention, 2048, BATCH)
-        plain, fast = race([eager, replace(eager, compiled=True)], arguments.rounds)
+        plain, fast = race([eager, replace(eager, compiled=True)], options.rounds)
         times = [plain.ours.middle, fast.ours.middle, plain.public.middle, fast.public.middle]
         ratios = [fast.public.middle / fast.ours.middle, plain.public.middle / fast.ours.middle]
         rows.append((str(eager.n), attention, *map(digits, times + ratios)))
     return f"{COMPILED}\n\n{table(COMPILED_HEADER, rows)}"
 
 
-def paper_table(arguments: argparse.Namespace) -> str:
+def paper_table(options: Namespace) -> str:
     """On the CPU, and on the GPU where there is one."""
     parts = []
     for device in ["cpu"] + ["cuda"] * torch.cuda.is_available():
-        rounds = 1 if device == "cpu" else arguments.rounds
-        results = table1.measured(arguments.table1_points, rounds, device)
+        rounds = 1 if device == "cpu" else options.rounds
+        results = table1.measured(options.table1_points, rounds, device)
         name, file = device_name(torch.device(device)), f"cao2021_table1_{device}.csv"
         table1.as_csv(results, MEASURED / file, name)
-        n, batch = arguments.table1_points, table1.BATCH
+        n, batch = options.table1_points, table1.BATCH
         told = TABLE1.format(n=n, batch=batch, device=name, rounds=rounds, csv=file)
         parts += [told, table1.as_markdown(results)]
     return "\n\n".join(parts)
