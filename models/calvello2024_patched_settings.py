@@ -7,7 +7,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from models.settings import EncoderLayers, EncoderWidth, FeedforwardWidth, Heads, Modes, Rate, Settings
+from models.settings import (
+    EncoderLayers,
+    EncoderWidth,
+    FeedforwardWidth,
+    Heads,
+    Modes,
+    Rate,
+    Settings,
+    check_divides,
+)
 
 Side = Annotated[int, Field(ge=1, le=4096)]
 PATCH_MODES = (
@@ -54,8 +63,7 @@ class PatchedSettings(Settings):
 
     @model_validator(mode="after")
     def _consistent(self) -> "PatchedSettings":
-        if self.width % self.num_heads:
-            raise ValueError(f"width {self.width} is not divisible by num_heads {self.num_heads}")
+        check_divides(self, "num_heads")
         return self
 
 
@@ -84,6 +92,5 @@ class AFNOSettings(Settings):
 
     @model_validator(mode="after")
     def _consistent(self) -> "AFNOSettings":
-        if self.width % self.num_blocks:
-            raise ValueError(f"width {self.width} is not divisible by num_blocks {self.num_blocks}")
+        check_divides(self, "num_blocks")
         return self

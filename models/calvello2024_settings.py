@@ -14,6 +14,7 @@ from models.settings import (
     Rate,
     Settings,
     Width,
+    check_divides,
 )
 
 Quadrature = Annotated[
@@ -47,8 +48,7 @@ class TransformerNeuralOperatorSettings(Settings):
 
     @model_validator(mode="after")
     def _divisible(self) -> "TransformerNeuralOperatorSettings":
-        if self.width % self.num_heads:
-            raise ValueError(f"width {self.width} is not divisible by num_heads {self.num_heads}")
+        check_divides(self, "num_heads")
         return self
 
 

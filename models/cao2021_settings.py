@@ -16,6 +16,7 @@ from models.settings import (
     Scale,
     Settings,
     Width,
+    check_divides,
 )
 
 SamplerWidth = Annotated[EncoderWidth, Field(ge=3)]  # the down-sampler splits it in three
@@ -101,8 +102,7 @@ class EncoderSettings(Settings):
 
     @model_validator(mode="after")
     def _consistent(self) -> "EncoderSettings":
-        if self.width % self.num_heads:
-            raise ValueError(f"width {self.width} is not divisible by num_heads {self.num_heads}")
+        check_divides(self, "num_heads")
         if self.contraction == "quadratic" and self.attention != "fourier":
             raise ValueError(
                 f"contraction 'quadratic' is for attention 'fourier' only, got {self.attention!r}"

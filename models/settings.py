@@ -31,3 +31,10 @@ class Settings(BaseModel):
 
     in_channels: Channels = Field(1, description="channels of the input function")
     out_channels: Channels = Field(1, description="channels of the output function")
+
+
+def check_divides(settings: Settings, name: str) -> None:
+    """Raise `ValueError` unless the setting `name` divides the width."""
+    parts = getattr(settings, name)
+    if settings.width % parts:
+        raise ValueError(f"width {settings.width} is not divisible by {name} {parts}")
