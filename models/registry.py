@@ -1,5 +1,6 @@
 """The table of architectures: their settings, and where they are. No torch here."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -101,7 +102,7 @@ def resolve(architecture: str, settings: dict) -> Settings:
     Raises `ValueError`, in one line, for an unknown architecture, an unknown key or an unaccepted value.
     """
     if architecture not in ARCHITECTURES:
-        raise ValueError(_unknown("architecture", architecture, ARCHITECTURES))
+        raise ValueError(unknown("architecture", architecture, ARCHITECTURES))
     settings_class = ARCHITECTURES[architecture].settings
     try:
         return settings_class.model_validate(settings)
@@ -113,13 +114,15 @@ def resolve(architecture: str, settings: dict) -> Settings:
 def _problem(details: dict, settings_class: type[Settings]) -> str:
     key = ".".join(str(part) for part in details["loc"])
     if details["type"] == "extra_forbidden":
-        return _unknown("setting", key, settings_class.model_fields)
+        return unknown("setting", key, settings_class.model_fields)
     if details["type"] == "value_error":  # ours: the message says it all
         return str(details["ctx"]["error"])
     return f"{key}: {details['msg']}, got {details['input']!r}"
 
 
-def _unknown(kind: str, name: str, accepted) -> str:
+def unknown(kind: str, name: str, accepted: Iterable[str]) -> str:
+    """That a name is unknown, the nearest one that is known, and all of those."""
+    accepted = list(accepted)
     near = get_close_matches(name, accepted, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"unknown {kind} {name!r}; {hint}accepted: {', '.join(accepted)}"

@@ -30,10 +30,8 @@ HISTORY_COLUMNS = (
     "validation_relative_l2",
     "test_relative_l2",  # of runs that record it
 )
-VALIDATION_BATCH, VALIDATION_VALUES = (
-    32,
-    2**18,
-)  # samples at once, and grid values: 32 at 8192, 5 at 211 x 211
+VALIDATION_BATCH = 32  # samples at once, and fewer where they have more than
+VALIDATION_VALUES = 2**18  # grid values: 32 samples at 8192, 5 at 211 x 211
 # An epoch whose mean relative error is this large has diverged, even if every number is finite: predictions
 # ten times the size of the solution do not come back, they collapse to zero (error 1) and stay there.
 DIVERGED_ERROR = 10.0

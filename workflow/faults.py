@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pydantic import ValidationError
 
 from models.grid_sizes import coarse_points, suitable_factor
-from models.registry import ARCHITECTURES, resolve
+from models.registry import ARCHITECTURES, resolve, unknown
 from training.settings import TrainingSettings
-from workflow.messages import explain, unknown
+from workflow.messages import explain
 from workflow.settings import (
     Configuration,
     Experiment,
@@ -83,12 +83,12 @@ def _experiment_faults(configuration: Configuration, name: str, experiment: Expe
         (experiment.dataset, [*experiment.resolutions, *experiment.training_at]),
         (test_name, tested or []),
     ]
-    for name, resolutions in wanted:
-        stored = configuration.datasets[name].resolutions
+    for asked, resolutions in wanted:
+        stored = configuration.datasets[asked].resolutions
         for resolution in dict.fromkeys(resolutions):
             if resolution not in stored:
                 yield (
-                    f"{at}: resolution {resolution} is not stored; dataset '{name}' has "
+                    f"{at}: resolution {resolution} is not stored; dataset '{asked}' has "
                     f"{', '.join(map(str, stored))}"
                 )
     if tested is not None and dataset.inverse:
@@ -98,10 +98,10 @@ def _experiment_faults(configuration: Configuration, name: str, experiment: Expe
             if resolution not in tested:
                 yield f"{at}.test_resolutions: {tested} lacks the training resolution {resolution}"
     for split, count in experiment.samples.model_dump().items():
-        name = test_name if split == "test" else experiment.dataset
-        available = getattr(configuration.datasets[name].samples, split)
+        asked = test_name if split == "test" else experiment.dataset
+        available = getattr(configuration.datasets[asked].samples, split)
         if count is not None and count > available:
-            yield f"{at}.samples.{split}: {count} asked for; dataset '{name}' has {available}"
+            yield f"{at}.samples.{split}: {count} asked for; dataset '{asked}' has {available}"
     models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
     yield from _architecture_faults(at, experiment.dataset, dataset, experiment.resolutions, models)
     yield from _grids_faults(experiment, dataset, models)

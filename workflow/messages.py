@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import BaseModel, ValidationError
 
 from datasets.tasks import TASKS
-
-
-def unknown(kind: str, name: str, accepted: Iterable[str]) -> str:
-    """That a name is unknown, the nearest one that is known, and all of those."""
-    accepted = list(accepted)
-    near = difflib.get_close_matches(name, accepted, n=1)
-    hint = f"did you mean '{near[0]}'? " if near else ""
-    return f"unknown {kind} '{name}'; {hint}accepted: {', '.join(accepted)}"
+from models.registry import unknown
 
 
 def explain(root: type[BaseModel], error: ValidationError, prefix: tuple = ()) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from figures.papers import PAPERS
-from workflow.messages import unknown
+from models.registry import unknown
 
 # What `shows` may name, by paper; with it, whether several experiments may name it.
 SHOWN = {
