@@ -64,6 +64,6 @@ rule dataset_page:
     conda:
         "../../environment.yml"
     params:
-        code=code_digest("figures.dataset_page", "workflow.provenance"),
+        code=code_digest("figures.dataset_page", "workflow.captions", "workflow.provenance"),
     script:
         "../scripts/dataset_page.py"

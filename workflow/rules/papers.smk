@@ -95,6 +95,6 @@ rule paper_page:
     params:
         made=lambda wildcards: papers[wildcards.paper].all_made,
         facts=lambda wildcards: papers[wildcards.paper].all_facts,
-        code=code_digest("figures.paper_page", "workflow.provenance"),
+        code=code_digest("figures.paper_page", "workflow.captions", "workflow.provenance"),
     script:
         "../scripts/paper_page.py"

@@ -78,6 +78,6 @@ rule report:
             for key, paper in papers.items()
             if (link := paper.link(wildcards.experiment))
         ],
-        code=code_digest("figures.report", "workflow.provenance"),
+        code=code_digest("figures.report", "workflow.captions", "workflow.provenance"),
     script:
         "../scripts/report.py"

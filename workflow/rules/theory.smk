@@ -80,6 +80,6 @@ rule theory_page:
         "../../environment.yml"
     params:
         settings=plan.theory,
-        code=code_digest("figures.theory_page", "workflow.provenance"),
+        code=code_digest("figures.theory_page", "workflow.captions", "workflow.provenance"),
     script:
         "../scripts/theory_page.py"

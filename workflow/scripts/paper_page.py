@@ -1,17 +1,14 @@
 """Write the page of a paper."""
 
-from pathlib import Path
-
-import yaml
-
 from workflow.job import job
 
 with job(snakemake):
     from figures.paper_page import Made, write_paper_page
+    from workflow.captions import read_captions
     from workflow.provenance import command, provenance
 
     key = snakemake.wildcards.paper
-    captions = yaml.safe_load(Path(snakemake.input.captions).read_text(encoding="utf-8"))[key]
+    captions = read_captions(snakemake.input.captions)[key]
     facts = snakemake.params.facts
     write_paper_page(
         key,

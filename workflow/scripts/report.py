@@ -1,20 +1,12 @@
 """Write the page of an experiment."""
 
-from pathlib import Path
-
-import yaml
-
 from workflow.job import job
 
 with job(snakemake):
     from figures.report import write_report
+    from workflow.captions import captioned
     from workflow.provenance import command, provenance
 
-    captions = yaml.safe_load(Path(snakemake.input.captions).read_text(encoding="utf-8"))
-    figures = []
-    for path in snakemake.input.figures:
-        words = captions[Path(path).stem]
-        figures.append((path, words["title"], words["caption"].format(**snakemake.params.facts)))
     write_report(
         snakemake.output.page,
         title=snakemake.params.title,
@@ -22,7 +14,7 @@ with job(snakemake):
         table=snakemake.input.comparison,
         runs=snakemake.params.runs,
         cards=[snakemake.input.card],
-        figures=figures,
+        figures=captioned(snakemake.input.figures, snakemake.input.captions, snakemake.params.facts),
         provenance=provenance(),
         paper_pages=snakemake.params.paper_pages,
     )

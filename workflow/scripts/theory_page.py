@@ -1,24 +1,16 @@
 """Write the page of the theory."""
 
-from pathlib import Path
-
-import yaml
-
 from workflow.job import job
 
 with job(snakemake):
     from figures.theory_page import write_theory_page
+    from workflow.captions import captioned
     from workflow.provenance import command, provenance
 
-    captions = yaml.safe_load(Path(snakemake.input.captions).read_text(encoding="utf-8"))
     facts = {
         key: ", ".join(map(str, value)) if isinstance(value, list) else value
         for key, value in snakemake.params.settings.items()
     }
-    figures = []
-    for path in snakemake.input.figures:
-        words = captions[Path(path).stem]
-        figures.append((path, words["title"], words["caption"].format(**facts)))
     write_theory_page(
         snakemake.output.page,
         distances=snakemake.input.projection,
@@ -31,7 +23,7 @@ with job(snakemake):
         averages=snakemake.input.averages,
         invariance=snakemake.input.invariance,
         continuum_orders=snakemake.input.continuum_orders,
-        figures=figures,
+        figures=captioned(snakemake.input.figures, snakemake.input.captions, facts),
         command=command(),
         provenance=provenance(),
     )
