@@ -30,11 +30,11 @@ class Reported:
 
 
 def record(facts: dict) -> dict:
-    """All that a run.json has recorded, by its inner name alone, and what follows from it."""
+    """All that a run.json has recorded of its setting, by its inner name alone."""
     recorded = {**facts.get("settings", {}), **_leaves(facts["dataset_settings"]), **facts["training"]}
     recorded |= {"architecture": facts["architecture"], "resolution": facts["resolution"]}
     recorded |= {"noise": recorded.get("noise", 0.0), "grids": facts.get("grids", "stored")}
-    return recorded | {"coarse_points": _coarse_points(recorded)}
+    return recorded | {"coarse_points": facts["coarse_points"]}
 
 
 def example_of(facts: dict) -> Example | None:
@@ -108,15 +108,6 @@ def _told(recorded: dict, expected: dict) -> Iterator[str]:
             yield f"{words} not recorded {of_paper}"
         elif not any(_same(ours, one) for one in accepted):
             yield f"{words} {_shown(ours)} {of_paper}"
-
-
-def _coarse_points(recorded: dict) -> int | None:
-    """Points a side of the grid on which attention works, or on which the target is (Example 5.3)."""
-    points = recorded["resolution"]
-    if "coarse" in recorded:
-        return dict(zip(recorded["resolutions"], recorded["coarse"], strict=True)).get(points)
-    factor = recorded.get("downsampling_factor")
-    return int(int(points * factor) * factor) if factor else None
 
 
 def _leaves(settings: dict) -> dict:

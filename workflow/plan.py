@@ -13,6 +13,7 @@ from pathlib import Path
 from datasets.layout import group_name
 from datasets.settings import DatasetSettings, settings_hash
 from datasets.tasks import task_module
+from models.grid_sizes import coarse_points
 from models.registry import ARCHITECTURES
 from training.architectures_measured import MEASURED
 from workflow.code_digest import code_digest
@@ -177,6 +178,7 @@ class Plan:
             "architecture": m.architecture,
             "settings": training["settings"],
             "grids": training["grids"],
+            "coarse_points": _coarse_points(dataset.settings, training["settings"], resolution),
             "resolution": resolution,
             "test_resolutions": [resolution] if at_home else self.tested(experiment),
             "test_noise": e.tested_noise,
@@ -240,3 +242,11 @@ class Plan:
         """Megabytes that these take: imports, and some ten matrices of all pairs of points."""
         cost = self.configuration.cost
         return 3000 + 10 * cost.batch_size * cost.points**2 * 4 // 2**20
+
+
+def _coarse_points(dataset: DatasetSettings, model: dict, resolution: Resolution) -> int | None:
+    """Points a side of the grid on which attention works, or of the targets of an inverse problem."""
+    if dataset.inverse:
+        return dict(zip(dataset.resolutions, dataset.coarse, strict=True))[resolution]
+    factor = model.get("downsampling_factor")
+    return coarse_points(resolution, factor) if factor else None

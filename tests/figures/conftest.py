@@ -72,7 +72,7 @@ def write_run(
         "experiment": "burgers", "model": model, "label": label or model, "architecture": architecture,
         "settings": {**own, **(settings or {})}, "resolution": resolution, "seed": seed,
         "dataset": "burgers_cao", "dataset_hash": "d" * 12, "config_hash": f"c{seed}" * 6,
-        "code_digest": "e" * 12,
+        "code_digest": "e" * 12, "coarse_points": None,
         "versions": {"torch": "2.13.0", "numpy": "2.4.6"},
         "dataset_settings": dataset or {
             "equation": "burgers", "viscosity": setting["viscosity"], "final_time": setting["final_time"],

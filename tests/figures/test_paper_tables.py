@@ -60,9 +60,9 @@ def test_table_2b_names_both_grids(make_run, tmp_path, outputs):
     runs = [
         make_run(
             resolution=n, errors=[1e-2, 2e-2], architecture="transformer2d", dataset=DARCY,
-            parameters=2_220_829, setting={"batch_size": 4}, settings={"downsampling_factor": factor},
+            parameters=2_220_829, setting={"batch_size": 4}, coarse_points=coarse,
         )
-        for n, factor in ((141, 0.555), (211, 0.54))
+        for n, coarse in ((141, 43), (211, 61))
     ]  # fmt: skip
     write_darcy([compared(runs, tmp_path)], [runs], outputs)
     (row,) = printed(outputs).to_dict("records")
@@ -81,7 +81,7 @@ def test_table_3_has_a_column_for_each_noise_of_each_experiment(make_run, tmp_pa
             make_run(
                 model, seed=round(100 * noise), architecture="transformer2d_coarse", resolution=141,
                 errors=[1e-2] * 3, dataset=inverse, parameters=2_383_873, layer_norm=norm,
-                setting={"batch_size": 4}, noise=noise, realisations=1,
+                setting={"batch_size": 4}, noise=noise, realisations=1, coarse_points=36,
             )
             for model, norm in (("galerkin_regular", "regular"), ("galerkin", "projection"))
         ]  # fmt: skip

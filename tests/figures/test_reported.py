@@ -34,10 +34,10 @@ def make_darcy(make_run):
     """A run of Example 5.2."""
 
     def make(model="galerkin2d", resolution=141, attention="galerkin", **options):
-        factor = {141: 0.555, 211: 0.54}.get(resolution)
+        coarse = {141: 43, 211: 61}.get(resolution)
         paper = {
             "architecture": "transformer2d", "dataset": DARCY, "parameters": 2_220_829,
-            "setting": {"batch_size": 4}, "settings": {"downsampling_factor": factor} if attention else {},
+            "setting": {"batch_size": 4}, "coarse_points": coarse if attention else None,
         }  # fmt: skip
         return make_run(model, resolution=resolution, attention=attention, **{**paper, **options})
 
@@ -52,6 +52,7 @@ def make_inverse(make_run):
         paper = {
             "architecture": "transformer2d_coarse", "dataset": INVERSE, "parameters": 2_383_873,
             "setting": {"batch_size": 4}, "training": {"noise": noise},
+            "coarse_points": {141: 36, 211: 71}.get(resolution),
         }  # fmt: skip
         return make_run(model, resolution=resolution, **{**paper, **options})
 
@@ -193,7 +194,7 @@ def test_any_other_setting_is_not_comparable_and_says_why(make_run, name, value,
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"settings": {"downsampling_factor": 0.6}}, "coarse points 50 (paper 43)"),
+        ({"coarse_points": 50}, "coarse points 50 (paper 43)"),
         ({"dataset": {**DARCY, "push_forward": "lognormal"}}, "push forward lognormal (paper level_set)"),
         ({"dataset": {**DARCY, "above": 4.0}}, "above 4 (paper 12)"),
         ({"setting": {"batch_size": 8}}, "batch size 8 (paper 4)"),

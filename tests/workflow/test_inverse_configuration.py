@@ -70,6 +70,7 @@ def test_runs_are_told_what_to_train_and_test_on():
     assert [folder.rpartition("/")[2] for folder in plan.yardstick_folders("darcy_inverse_noise1")] == ["n43"]
     plain = plan.description("darcy", "galerkin2d", 43, seed=1)
     assert (plain["test_resolutions"], plain["test_noise"]) == ([43, 61, 85], [0.0])
+    assert [one["coarse_points"] for one in (told, plain)] == [15, 12]
     clean, noisy = (
         plan.description(name, "fno2d_fine", 43, seed=1)["config_hash"] for name in list(EXPERIMENTS)[:2]
     )
