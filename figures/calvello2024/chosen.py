@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from figures.calvello2024.families import widest
 from figures.comparison import grouped
 from figures.errors import ResultError
 from figures.results import Run, present, read_runs, resolution_in_words, same_noise, with_home_noise
@@ -70,20 +71,17 @@ def first_of_each_architecture(runs: list[Run]) -> list[str]:
     return list(models.values())
 
 
-def widest(runs: list[Run]) -> list[Run]:
-    """Without the models that are narrower than another of their architecture."""
-    widths: dict[str, int] = {}
-    for run in runs:
-        architecture = run.facts["architecture"]
-        widths[architecture] = max(widths.get(architecture, 0), _width(run))
-    return [run for run in runs if _width(run) == widths[run.facts["architecture"]]]
+def of_widest(runs: list[Run]) -> list[Run]:
+    """Without the models that differ from a wider one in their width alone."""
+    kept = set(widest(runs))
+    return [run for run in runs if run.model in kept]
 
 
 def widest_by_experiment(runs: Iterable[Iterable[str | Path]]) -> list[list[list[Run]]]:
     """Of each experiment, and each of its training resolutions, the widest models: groups of seeds."""
     found = []
     for folders in runs:
-        groups = grouped(widest(read_runs(folders)))
+        groups = grouped(of_widest(read_runs(folders)))
         for trained in dict.fromkeys(group[0].resolution for group in groups):
             found.append([group for group in groups if group[0].resolution == trained])
     return found
@@ -121,7 +119,3 @@ def standardised_words(run: Run, where: int | str) -> str:
         f"relative L² errors of standardised functions, all {len(values)} test samples: "
         f"median {values.median():.2e}, worst {values.max():.2e}"
     )
-
-
-def _width(run: Run) -> int:
-    return run.facts["settings"].get("width", 0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from figures.calvello2024.chosen import first_of_each_architecture, heading, lost_labels, widest
+from figures.calvello2024.chosen import first_of_each_architecture, heading, lost_labels, of_widest
 from figures.comparison import grouped
 from figures.fields import draw_colour_bar, draw_field, symmetric_scale_of
 from figures.labels import label_right
@@ -34,7 +34,7 @@ def draw_rollouts(runs: Iterable[str | Path], output: str | Path) -> list[Path]:
     A line ends where a sample's prediction is no longer finite. Fields are those of the first model of each
     architecture, its first seed that finished, on the scale of the true one.
     """
-    groups = grouped(widest(read_runs(runs)))
+    groups = grouped(of_widest(read_runs(runs)))
     looks = appearances(run for group in groups for run in group)
     shown = first_of_each_architecture([run for group in groups for run in group])
     firsts = {group[0].model: _first_finished(group) for group in groups}

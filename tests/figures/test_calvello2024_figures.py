@@ -17,8 +17,8 @@ from figures.calvello2024.chosen import (
     compared,
     first_of_each_architecture,
     first_with,
+    of_widest,
     standardised_words,
-    widest,
 )
 from figures.comparison import write_comparison
 from figures.errors import ResultError
@@ -313,7 +313,7 @@ def test_a_panel_without_any_finished_run_says_so(make_run, tmp_path, figures_ma
 def test_which_models_are_shown(flows):
     runs = read_runs(flows[1])
     assert first_of_each_architecture(runs) == ["fano", "fno", "afno", "lost"]
-    assert {run.model for run in widest(runs)} == {run.model for run in runs} - {"fano_narrow"}
+    assert {run.model for run in of_widest(runs)} == {run.model for run in runs} - {"fano_narrow"}
     (one,) = compared([flows[0]], [flows[1]])
     assert set(one.only(["fano"]).rows["key"]) == {"fano"}
     assert one.heading == "Kolmogorov, trained on n = 16"
