@@ -18,6 +18,7 @@ PARAMETERS = ("settings", "registry")  # ends of the names of modules whose valu
 ROOMS = ("solvers", "datasets", "models", "training", "figures", "workflow")
 
 
+@cache
 def code_digest(*modules: str) -> str:
     """Sixteen hexadecimal digits for `modules` ("training.fit", …) and their imports within the project.
 
@@ -49,6 +50,7 @@ def _closure(modules: tuple[str, ...]) -> set[str]:
     return seen
 
 
+@cache
 def _file_of(module: str) -> Path | None:
     path = ROOT.joinpath(*module.split("."))
     for file in (path.with_suffix(".py"), path / "__init__.py"):

@@ -6,11 +6,16 @@ from workflow import code_digest as module
 from workflow.code_digest import code_digest
 
 
+def forget():
+    """Sources do not change while Snakemake plans, so all is worked out once."""
+    for cached in (code_digest, module._file_of, module._tree, module._imports, module._meaning):
+        cached.cache_clear()
+
+
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "ROOT", tmp_path)
-    for cached in (module._tree, module._imports, module._meaning):
-        cached.cache_clear()
+    forget()
     files = {
         "solvers/__init__.py": "",
         "solvers/heat.py": '"""Heat."""\nfrom solvers.grid import spacing\n\n'
@@ -31,12 +36,10 @@ def project(tmp_path, monkeypatch):
         path = tmp_path / name
         assert old in path.read_text()
         path.write_text(path.read_text().replace(old, new))
-        for cached in (module._tree, module._imports, module._meaning):
-            cached.cache_clear()
+        forget()
 
     yield edit
-    for cached in (module._tree, module._imports, module._meaning):
-        cached.cache_clear()
+    forget()
 
 
 @pytest.mark.parametrize(
