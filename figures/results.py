@@ -1,9 +1,9 @@
 """Reading what runs and yardsticks left behind: the only inputs of this room.
 
 A run directory holds `run.json`, `cost.json`, `history.csv`, `errors.csv` and `predictions.npz`; a directory
-of yardsticks holds `errors.csv` and `cost.json`. A resolution is a number of points along each axis, or the
-name of a set of times. A file that is missing or empty is
-one line of error that names the file and the command that makes it.
+of yardsticks holds `errors.csv` and `cost.json`, both of all resolutions. A resolution is a number of points
+along each axis, or the name of a set of times. A file that is missing or empty is one line of error that names
+the file and the command that makes it.
 """
 
 import json
@@ -118,15 +118,14 @@ def read_runs(directories: Iterable[str | Path]) -> list[Run]:
 
 
 def read_yardsticks(directories: Iterable[str | Path]) -> list[Yardstick]:
-    """The yardsticks in these directories, each of one resolution."""
+    """The yardsticks in these directories, one for each resolution."""
     yardsticks = []
     for directory in map(Path, directories):
         costs = read_json(directory / "cost.json")
         errors = read_table(directory / "errors.csv", ["yardstick", *ERROR_COLUMNS])
-        resolution = errors["resolution"].iloc[0]
-        for key, rows in errors.groupby("yardstick", sort=False):
-            cost, noise = costs.get(key, {}), float(rows["noise"].iloc[0])
-            yardsticks.append(Yardstick(key, cost.get("label", key), resolution, noise, rows, cost))
+        for (resolution, key), rows in errors.groupby(["resolution", "yardstick"], sort=False):
+            cost, noise = costs[str(resolution)][key], float(rows["noise"].iloc[0])
+            yardsticks.append(Yardstick(key, cost["label"], resolution, noise, rows, cost))
     return yardsticks
 
 

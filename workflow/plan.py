@@ -118,11 +118,10 @@ class Plan:
         e, dataset = self.experiment(experiment), self.test_dataset_of(experiment).settings
         return e.test_resolutions or (e.resolutions if dataset.inverse else dataset.resolutions)
 
-    def yardstick_folders(self, experiment: str) -> list[str]:
-        """Folders of the yardsticks, one for each resolution tested on that has training samples."""
+    def yardstick_resolutions(self, experiment: str) -> list[Resolution]:
+        """Where there are yardsticks: the resolutions tested on that have training samples."""
         stored = self.dataset_of(experiment).settings.resolutions
-        resolutions = [one for one in self.tested(experiment) if one in stored]
-        return [str(self.results / experiment / "yardsticks" / group_name(one)) for one in resolutions]
+        return [one for one in self.tested(experiment) if one in stored]
 
     def shown_run(self, experiment: str) -> str:
         """Folder of the run whose predictions are drawn: the shown model's, on the finest training grid."""

@@ -134,7 +134,7 @@ def write_yardsticks(folder, resolution, noise):
         key: {"label": label, "seconds_per_sample": 1e-3, "parameters": 0}
         for key, (label, _) in YARDSTICKS.items()
     }
-    (directory / "cost.json").write_text(json.dumps(costs))
+    (directory / "cost.json").write_text(json.dumps({str(resolution): costs}))
     return directory
 
 

@@ -33,16 +33,17 @@ rule yardsticks:
         recipe=lambda wildcards: plan.dataset_of(wildcards.experiment).recipe,
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
     output:
-        errors=f"{plan.results}/{{experiment}}/yardsticks/{{group}}/errors.csv",
-        cost=f"{plan.results}/{{experiment}}/yardsticks/{{group}}/cost.json",
+        errors=f"{plan.results}/{{experiment}}/yardsticks/errors.csv",
+        cost=f"{plan.results}/{{experiment}}/yardsticks/cost.json",
     log:
-        f"logs/yardsticks/{plan.configuration.name}/{{experiment}}/{{group}}.log",
+        f"logs/yardsticks/{plan.configuration.name}/{{experiment}}.log",
     conda:
         "../../environment.yml"
     resources:
         mem_mb=4000,
         runtime=60,
     params:
+        resolutions=lambda wildcards: plan.yardstick_resolutions(wildcards.experiment),
         samples=lambda wildcards: plan.sample_counts(wildcards.experiment),
         noise=lambda wildcards: plan.experiment(wildcards.experiment).training.noise,
         realisations=lambda wildcards: plan.experiment(wildcards.experiment).noise_realisations,

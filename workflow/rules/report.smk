@@ -3,6 +3,7 @@
 REPORTED = sorted(map(str, Path(workflow.basedir).glob("figures/reported/*.csv")))
 FIGURES = ["training_curves", "samples", "resolution_curves", "cost_scatter", "error_distributions"]
 EXPERIMENT = f"{plan.results}/{{experiment}}"
+YARDSTICKS = f"{EXPERIMENT}/yardsticks"
 
 
 rule compare:
@@ -12,11 +13,7 @@ rule compare:
             for folder in plan.run_folders(wildcards.experiment)
             for file in ("run.json", "cost.json", "errors.csv")
         ],
-        yardsticks=lambda wildcards: [
-            f"{folder}/{file}"
-            for folder in plan.yardstick_folders(wildcards.experiment)
-            for file in ("errors.csv", "cost.json")
-        ],
+        yardsticks=[f"{YARDSTICKS}/{file}" for file in ("errors.csv", "cost.json")],
         reported=REPORTED,
     output:
         comparison=f"{EXPERIMENT}/comparison.csv",
@@ -27,7 +24,7 @@ rule compare:
         "../../environment.yml"
     params:
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
-        yardsticks=lambda wildcards: plan.yardstick_folders(wildcards.experiment),
+        yardsticks=[YARDSTICKS],
         code=code_digest("figures.comparison", "figures.table"),
     script:
         "../scripts/compare.py"
@@ -46,7 +43,7 @@ rule draw_figures:
         "../../environment.yml"
     params:
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
-        yardsticks=lambda wildcards: plan.yardstick_folders(wildcards.experiment),
+        yardsticks=[YARDSTICKS],
         shown=lambda wildcards: plan.shown_run(wildcards.experiment),
         code=code_digest(*(f"figures.{figure}" for figure in FIGURES)),
     script:

@@ -5,17 +5,21 @@ from pathlib import Path
 from workflow.job import job
 
 with job(snakemake):
+    import pandas
+
     from datasets.files import write_json
-    from datasets.layout import resolution_of
     from training.evaluation import write_table
     from training.yardsticks import measured_yardsticks
 
-    errors, costs = measured_yardsticks(
-        Path(snakemake.input.card),
-        resolution_of(snakemake.wildcards.group),
-        counts=snakemake.params.samples,
-        noise=snakemake.params.noise,
-        realisations=snakemake.params.realisations,
-    )
+    tables, costs = [], {}
+    for resolution in snakemake.params.resolutions:
+        errors, costs[resolution] = measured_yardsticks(
+            Path(snakemake.input.card),
+            resolution,
+            counts=snakemake.params.samples,
+            noise=snakemake.params.noise,
+            realisations=snakemake.params.realisations,
+        )
+        tables.append(errors)
     write_json(snakemake.output.cost, costs)
-    write_table(errors, snakemake.output.errors)
+    write_table(pandas.concat(tables), snakemake.output.errors)
