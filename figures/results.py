@@ -2,8 +2,8 @@
 
 A run directory holds `run.json`, `cost.json`, `history.csv`, `errors.csv` and `predictions.npz`; a directory
 of yardsticks holds `errors.csv` and `cost.json`, both of all resolutions. A resolution is a number of points
-along each axis, or the name of a set of times. A file that is missing or empty is one line of error that names
-the file and the command that makes it.
+along each axis, or the name of a set of times. A file that is missing or empty is one line of error that
+names the file and the command that makes it.
 """
 
 import json

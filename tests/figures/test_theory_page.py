@@ -112,7 +112,18 @@ TABLES = {
 @pytest.fixture
 def tables(tmp_path):
     """The path of each table."""
-    paths = {name: tmp_path / f"{name}.csv" for name in TABLES}
+    return write_tables(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """The files of all figures, drawn once for every test that does not look at how."""
+    folder = tmp_path_factory.mktemp("figures")
+    return draw_all(write_tables(folder), folder)
+
+
+def write_tables(folder):
+    paths = {name: folder / f"{name}.csv" for name in TABLES}
     for name, path in paths.items():
         pd.DataFrame(TABLES[name]).to_csv(path, index=False)
     return paths
@@ -135,8 +146,8 @@ def draw_all(tables, folder):
     ]
 
 
-def write_page(tables, folder):
-    figures = [(path, path.stem, "What was run.") for path in draw_all(tables, folder)]
+def write_page(tables, drawn, folder):
+    figures = [(path, path.stem, "What was run.") for path in drawn]
     write_theory_page(
         folder / "theory.html",
         distances=tables["projection"],
@@ -168,10 +179,10 @@ def words_of(figure) -> str:
     return " | ".join(text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text")))
 
 
-def test_each_figure_is_written_twice_and_always_alike(tables, tmp_path):
-    first = {path: path.read_bytes() for path in draw_all(tables, tmp_path)}
-    assert sorted(path.suffix for path in first) == [".png"] * 6 + [".svg"] * 6
-    assert {path: path.read_bytes() for path in draw_all(tables, tmp_path)} == first
+def test_each_figure_is_written_twice_and_always_alike(tables, drawn, tmp_path):
+    assert sorted(path.suffix for path in drawn) == [".png"] * 6 + [".svg"] * 6
+    again = draw_all(tables, tmp_path)
+    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in drawn]
 
 
 def test_every_distance_and_every_bound_is_drawn(tables, monkeypatch):
@@ -237,16 +248,16 @@ def test_operators_that_claim_no_invariance_are_not_drawn(tables, monkeypatch):
     assert "CODANO" not in words_of(figure)
 
 
-def test_every_operator_is_in_the_table_measured_or_not(tables, tmp_path):
-    page = write_page(tables, tmp_path)
+def test_every_operator_is_in_the_table_measured_or_not(tables, drawn, tmp_path):
+    page = write_page(tables, drawn, tmp_path)
     rows = [re.findall(r">([^<>]+)</t[hd]>", row) for row in page.split("<tr>")]
     assert ["tno1d", "yes", "4.4e-02", "2.2e-02", "1.98", "2"] in rows
     assert ["neuraloperator2d CODANO", "no", "4.4e-02", "2.2e-02", "0.61", "—"] in rows
     assert ["afno", "no", "—", "—", "—", "—"] in rows
 
 
-def test_the_page_shows_the_tables_and_loads_nothing(tables, tmp_path):
-    page = write_page(tables, tmp_path)
+def test_the_page_shows_the_tables_and_loads_nothing(tables, drawn, tmp_path):
+    page = write_page(tables, drawn, tmp_path)
     assert re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', page) == []
     assert not re.search(r"@import|url\(|fetch\(|<link|<iframe|<script", page)
     assert page.count("data:image/svg+xml;base64,") == 6
