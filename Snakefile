@@ -20,9 +20,6 @@ from workflow.job import prepare_environment
 from workflow.paper_plan import PaperPlan
 from workflow.plan import RUN_FOLDER, Plan
 
-prepare_environment(workflow.basedir)
-
-
 configfile: f"{workflow.basedir}/config.yaml"
 
 
@@ -30,6 +27,7 @@ try:
     plan = Plan(load_configuration(config))
 except ConfigurationError as error:
     raise WorkflowError(f"the configuration is not valid:\n{error}")
+prepare_environment(workflow.basedir, plan.configuration.stall_minutes)
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
 
 

@@ -39,3 +39,14 @@ def peak_memory_bytes(device: torch.device) -> int:
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux counts in kilobytes
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an exception says that memory is used up: on the CPU torch raises a plain RuntimeError."""
+    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "can't allocate memory" in str(error)
+
+
+def free_unused_memory(device: torch.device) -> None:
+    """Give back what torch keeps for later."""
+    if device.type == "cuda":
+        torch.cuda.empty_cache()

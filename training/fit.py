@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +16,11 @@ from torch.utils.tensorboard import SummaryWriter
 from datasets.gradients import gradient
 from datasets.loading import Samples
 from datasets.progress import progress_bar
+from datasets.watchdog import alive
 from training import checkpoints
-from training.devices import device_name, peak_memory_bytes
+from training.devices import device_name, free_unused_memory, is_out_of_memory, peak_memory_bytes
+from training.errors import TrainingError
+from training.interruption import Interruption, interruption
 from training.losses import build_loss, relative_l2
 from training.schedules import Schedule
 from training.settings import TrainingSettings
@@ -39,7 +43,13 @@ DIVERGED_ERROR = 10.0
 
 @dataclass
 class Progress:
-    """What a run has reached. `history` has a row of HISTORY_COLUMNS per epoch."""
+    """What a run has reached. `history` has a row of HISTORY_COLUMNS per epoch.
+
+    `steps`, `loss` and `error` are of the epoch begun: steps done, and sums over them. `micro_batch` samples
+    fit into memory at once.
+    """
+
+    micro_batch: int
 
     history: list[list[float | None]] = field(default_factory=list)
     best_error: float = math.inf
@@ -47,6 +57,9 @@ class Progress:
     best_state: dict | None = None
     seconds: float = 0.0
     diverged_epoch: int | None = None
+    steps: int = 0
+    loss: float = 0.0
+    error: float = 0.0
 
 
 class Trainer:
@@ -101,25 +114,33 @@ class Trainer:
             operator.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
         self.schedule = Schedule(self.optimizer, settings, self.steps_per_epoch)
-        self.progress = Progress()
+        self.progress = Progress(settings.batch_size)
 
     @property
     def resume_path(self) -> Path:
         return self.directory / "resume.pt"
 
     def fit(self) -> Progress:
-        """Train to the last epoch, or to the first that diverges; resumes by itself."""
+        """Train to the last epoch, or to the first that diverges; resumes by itself.
+
+        Raises
+        ------
+        TrainingError
+            When a signal asks to end: the state after the last step is saved first. And when one sample does
+            not fit into memory: a batch that does not is taken in parts, whose gradients add up to its own.
+        """
         torch.manual_seed(self.seed)  # of the dropout masks; a resumed run then takes up its own state
         self._resume()
         done = len(self.progress.history)
         with (
+            interruption() as asked,
             SummaryWriter(self.directory / "tensorboard", purge_step=done + 1) as board,
             progress_bar(self.settings.epochs, "/".join(self.directory.parts[-4:]), "epochs", done) as bar,
         ):
             for epoch in range(done + 1, self.settings.epochs + 1):
                 if self._ended(epoch):
                     break
-                row = self._epoch(epoch)
+                row = self._epoch(epoch, asked)
                 for name, value in zip(HISTORY_COLUMNS[1:], row[1:], strict=True):
                     if value is not None:
                         board.add_scalar(name, value, epoch)
@@ -133,33 +154,8 @@ class Trainer:
         patience = self.settings.early_stopping or math.inf
         return self.progress.diverged_epoch is not None or epoch - self.progress.best_epoch > patience
 
-    def _epoch(self, epoch: int) -> list[float | None]:
-        start = time.perf_counter()
-        self.operator.train()
-        order = np.random.default_rng([self.loader_seed, epoch]).permutation(len(self.train.inputs))
-        order = torch.from_numpy(order).to(self.device)
-        size, data = self.settings.batch_size, self.train
-        total, error = torch.zeros((), device=self.device), torch.zeros((), device=self.device)
-        for step in range(self.steps_per_epoch):
-            batch = order[step * size : (step + 1) * size]
-            prediction = self._predict(data.inputs[batch])
-            loss = self.loss(
-                self._in_loss_units(prediction),
-                self.loss_targets[batch],
-                _rows(data.gradients, batch),
-                _rows(data.coefficients, batch),
-            )
-            self.optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            if self.settings.gradient_clip is not None:
-                nn.utils.clip_grad_norm_(self.operator.parameters(), self.settings.gradient_clip)
-            learning_rate = self.schedule.learning_rate
-            self.optimizer.step()
-            self.schedule.after_step()
-            total += loss.detach()
-            error += relative_l2(as_samples(prediction.detach()), data.targets[batch]).mean()
-        train_loss, train_error = float(total) / self.steps_per_epoch, float(error) / self.steps_per_epoch
-        self.progress.seconds += time.perf_counter() - start
+    def _epoch(self, epoch: int, asked: Interruption) -> list[float | None]:
+        learning_rate, train_loss, train_error = self._steps(epoch, asked)
         validation_error = self._mean_error(self.validation)
         self.schedule.after_epoch(validation_error)
         test_error = None if self.test is None else self._mean_error(self.test)
@@ -171,6 +167,78 @@ class Trainer:
         row = [epoch, learning_rate, train_loss, train_error, validation_error, test_error]
         self.progress.history.append(row)
         return row
+
+    def _steps(self, epoch: int, asked: Interruption) -> tuple[float, float, float]:
+        """Do what is left of an epoch: its last learning rate, and mean loss and error of all its steps."""
+        start, progress = time.perf_counter(), self.progress
+        self.operator.train()
+        order = np.random.default_rng([self.loader_seed, epoch]).permutation(len(self.train.inputs))
+        batches = torch.from_numpy(order).to(self.device).split(self.settings.batch_size)
+        total, errors = (torch.tensor(value, device=self.device) for value in (progress.loss, progress.error))
+        learning_rate = self.schedule.learning_rate
+        for step in range(progress.steps, self.steps_per_epoch):
+            if asked.signal:
+                progress.steps, progress.loss, progress.error = step, float(total), float(errors)
+                progress.seconds += time.perf_counter() - start
+                self._save()
+                raise TrainingError(
+                    f"{asked.signal} asked to end in epoch {epoch}, after {step} of {self.steps_per_epoch} "
+                    "steps; all of it is saved, and the same command goes on from there"
+                )
+            loss, error = self._gradients(batches[step])
+            if self.settings.gradient_clip is not None:
+                nn.utils.clip_grad_norm_(self.operator.parameters(), self.settings.gradient_clip)
+            learning_rate = self.schedule.learning_rate
+            self.optimizer.step()
+            self.schedule.after_step()
+            total += loss
+            errors += error
+            alive()
+        means = float(total) / self.steps_per_epoch, float(errors) / self.steps_per_epoch
+        progress.steps, progress.loss, progress.error = 0, 0.0, 0.0
+        progress.seconds += time.perf_counter() - start
+        return learning_rate, *means
+
+    def _gradients(self, batch: Tensor) -> tuple[Tensor, Tensor]:
+        """Let the gradients be those of a batch (indices); its loss and mean error."""
+        while True:
+            try:
+                return self._accumulated(batch)
+            except (RuntimeError, MemoryError) as error:
+                if not is_out_of_memory(error):
+                    raise
+            self._halve()  # not within `except`: the exception holds the tensors of the failed step
+
+    def _accumulated(self, batch: Tensor) -> tuple[Tensor, Tensor]:
+        self.optimizer.zero_grad(set_to_none=True)
+        data, loss, error = self.train, 0.0, 0.0
+        for part in batch.split(self.progress.micro_batch):
+            prediction, share = self._predict(data.inputs[part]), len(part) / len(batch)
+            of_part = share * self.loss(
+                self._in_loss_units(prediction),
+                self.loss_targets[part],
+                _rows(data.gradients, part),
+                _rows(data.coefficients, part),
+            )
+            of_part.backward()
+            loss += of_part.detach()
+            error += share * relative_l2(as_samples(prediction.detach()), data.targets[part]).mean()
+        return loss, error
+
+    def _halve(self) -> None:
+        fitting = self.progress.micro_batch // 2
+        name = device_name(self.device)
+        if not fitting:
+            raise TrainingError(
+                f"out of memory: not even one sample fits into that of {name}; choose a smaller model or "
+                "resolution, checkpointing: true where the model has it, or a larger device"
+            )
+        print(
+            f"out of memory: from now on {fitting} samples at once on {name}, whose gradients are added up",
+            file=sys.stderr,
+        )
+        self.progress.micro_batch = fitting
+        free_unused_memory(self.device)
 
     def _predict(self, inputs: Tensor) -> Tensor:
         """Training predictions (batch, ...space, channels), in the precision asked for."""
@@ -242,6 +310,7 @@ class Trainer:
             "peak_memory_bytes": peak_memory_bytes(self.device),
             "device": device_name(self.device),
             "threads": threads,
+            "micro_batch_size": progress.micro_batch,
         }
 
 

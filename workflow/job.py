@@ -9,17 +9,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from datasets.errors import DatasetError
+from datasets.watchdog import watched
 from figures.errors import ResultError
 from solvers.errors import SolverError
 from training.errors import TrainingError
 from workflow.provenance import record_command
 
 KNOWN_ERRORS = (DatasetError, ResultError, SolverError, TrainingError)
+STALL_VARIABLE = "RESOLVENT_STALL_SECONDS"
 
 
-def prepare_environment(root: Path) -> None:
+def prepare_environment(root: Path, stall_minutes: float) -> None:
     """Environment variables that the jobs inherit from the process that plans them."""
     record_command()
+    os.environ.setdefault(STALL_VARIABLE, f"{60 * stall_minutes:g}")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX may share a GPU with torch
 
@@ -28,13 +31,14 @@ def prepare_environment(root: Path) -> None:
 def job(snakemake):
     """Run a script's body: an expected fault ends the job with its one line, any other with its traceback.
 
-    Both go to the terminal and to the rule's log, which Snakemake shows for a failed job.
+    Both go to the terminal and to the rule's log, which Snakemake shows for a failed job; so do the stacks of
+    all threads of a job that makes no progress (`datasets.watchdog`).
     """
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text("")
     try:
-        yield
+        with log.open("w") as file, watched(float(os.environ[STALL_VARIABLE]), file):
+            yield
     except KNOWN_ERRORS as error:
         message = f"{snakemake.rule}: {error}\n"
     except Exception:

@@ -108,6 +108,12 @@ class Configuration(_Settings):
     training_threads: int = Field(
         1, ge=1, description="CPU threads of a training job; changes the last digits"
     )
+    stall_minutes: float = Field(
+        120.0,
+        gt=0,
+        description="a job that shows no progress for so long (a step, a batch of samples) is ended, "
+        "with the stacks of its threads in its log",
+    )
     datasets: dict[str, DatasetSettings] = Field(description="what to solve")
     models: dict[str, Model] = Field(description="what to train")
     experiments: dict[str, Experiment] = Field(description="what to compare")

@@ -20,6 +20,7 @@ from training import checkpoints
 from training.errors import TrainingError
 from training.evaluation import Condition, evaluate, shown_samples
 from training.fit import HISTORY_COLUMNS
+from training.interruption import Interruption
 
 ON_THE_SQUARE = {
     "architecture": "fno2d",
@@ -133,7 +134,7 @@ def order_seen(trainer, epoch):
     hook = trainer.operator.register_forward_pre_hook(
         lambda _, given: seen.append(given[0][:, 0, 0].tolist())
     )
-    trainer._epoch(epoch)
+    trainer._epoch(epoch, Interruption())
     hook.remove()
     return seen[: trainer.steps_per_epoch]  # then comes the validation
 

@@ -1,0 +1,40 @@
+"""A job without progress ends and shows where it hung; one with progress does not."""
+
+import subprocess
+import sys
+
+SCRIPT = """
+import sys, time
+from datasets.progress import progress_bar
+from datasets.watchdog import watched
+
+def hang():
+    time.sleep(60)
+
+with open(sys.argv[1], "w") as log, watched(1.0, log):
+    with progress_bar(6, "steps", "steps") as bar:
+        for _ in range(6):
+            time.sleep(0.3)
+            bar.update()
+    print("alive", flush=True)
+    {last}
+"""
+
+
+def run(tmp_path, last):
+    log = tmp_path / "log"
+    words = [sys.executable, "-c", SCRIPT.format(last=last), str(log)]
+    return subprocess.run(words, capture_output=True, text=True), log.read_text()
+
+
+def test_a_job_that_hangs_ends_with_the_stacks_of_its_threads(tmp_path):
+    finished, log = run(tmp_path, "hang()")
+    assert finished.returncode == 1
+    assert finished.stdout == "alive\n"  # 1.8 seconds, a step in each third of one
+    assert log.startswith("Timeout (0:00:01)!")
+    assert "in hang" in log
+
+
+def test_a_job_that_ends_in_time_leaves_no_trace(tmp_path):
+    finished, log = run(tmp_path, "pass")
+    assert (finished.returncode, log) == (0, "")

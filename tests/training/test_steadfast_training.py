@@ -1,0 +1,122 @@
+"""A run that is asked to end, or that runs out of memory, loses nothing."""
+
+import signal
+
+import pytest
+import torch
+from training_fixtures import DARCY_LIKE, SMALL_TRANSFORMER_2D, rough_samples, small_trainer
+
+from training import checkpoints
+from training.devices import is_out_of_memory
+from training.errors import TrainingError
+
+WITH_DROPOUT = {
+    "architecture": "transformer2d",
+    "settings": SMALL_TRANSFORMER_2D,
+    "samples": rough_samples,
+    **DARCY_LIKE,
+}
+LOSSES = [
+    {"loss": "norms", "gradient_weight": 0.1},
+    {"loss": "squared_norms", "gradient_weight": 0.0},
+    {"loss": "h1", "gradient_weight": 0.0, "normalisation": "scalar", "loss_units": "standardised"},
+]
+
+
+def at_step(trainer, number, act):
+    """Call `act` before the gradients of the step of this number, counted from the start of the run."""
+    steps, gradients = iter(range(1, 10**6)), trainer._gradients
+
+    def watched(batch):
+        if next(steps) == number:
+            act()
+        return gradients(batch)
+
+    trainer._gradients = watched
+    return trainer
+
+
+def with_memory_for(trainer, samples):
+    """Let the operator fail with more samples at once in training."""
+
+    def check(module, inputs):
+        if module.training and len(inputs[0]) > samples:
+            raise torch.OutOfMemoryError("out of memory")
+
+    trainer.operator.register_forward_pre_hook(check)
+    return trainer
+
+
+@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("kind", [{}, {"schedule": "plateau"}, WITH_DROPOUT], ids=["1cycle", "plateau", "2d"])
+def test_a_signal_within_an_epoch_costs_no_step(tmp_path, kind, asked):
+    undisturbed = small_trainer(tmp_path / "a", **kind)
+    undisturbed.fit()
+    asked_to_end = small_trainer(tmp_path / "b", **kind)
+    at_step(asked_to_end, 7, lambda: signal.raise_signal(asked))
+    with pytest.raises(TrainingError, match=f"{asked.name} asked to end in epoch 2, after 3 of 4 steps"):
+        asked_to_end.fit()
+    resumed = small_trainer(tmp_path / "b", **kind)
+    resumed._resume()
+    assert (resumed.progress.steps, len(resumed.progress.history)) == (3, 1)
+    resumed.fit()
+    assert resumed.progress.history == undisturbed.progress.history
+    for trainer in (undisturbed, resumed):
+        checkpoints.save(trainer.operator.state_dict(), trainer.directory / "last.pt")
+    assert (tmp_path / "a/last.pt").read_bytes() == (tmp_path / "b/last.pt").read_bytes()
+
+
+def test_a_second_signal_ends_the_process_as_usual(tmp_path):
+    trainer = small_trainer(tmp_path)
+
+    def insist():
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        at_step(trainer, 2, insist).fit()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("kind", LOSSES, ids=lambda kind: kind["loss"])
+@pytest.mark.parametrize("fitting", [3, 1])
+def test_a_batch_in_parts_has_the_same_gradients(tmp_path, kind, fitting, capsys):
+    whole, parts = (small_trainer(tmp_path / name, **kind) for name in ("a", "b"))
+    whole.fit()
+    with_memory_for(parts, fitting).fit()
+    taken = 2 if fitting == 3 else 1  # of a batch of 4
+    assert parts.cost(threads=1)["micro_batch_size"] == taken
+    assert whole.cost(threads=1)["micro_batch_size"] == 4
+    assert f"from now on {taken} samples at once" in capsys.readouterr().err
+    for name, value in whole.operator.state_dict().items():
+        torch.testing.assert_close(parts.operator.state_dict()[name], value, rtol=2e-3, atol=2e-4)
+    for one, other in zip(whole.progress.history, parts.progress.history, strict=True):
+        assert other[:-1] == pytest.approx(one[:-1], rel=2e-3)
+
+
+def test_a_resumed_run_remembers_what_fits(tmp_path):
+    trainer = at_step(with_memory_for(small_trainer(tmp_path), 2), 6, lambda: signal.raise_signal(15))
+    with pytest.raises(TrainingError, match="asked to end"):
+        trainer.fit()
+    resumed = small_trainer(tmp_path)
+    resumed._resume()
+    assert resumed.progress.micro_batch == 2
+
+
+def test_a_sample_that_does_not_fit_is_one_line(tmp_path):
+    with pytest.raises(TrainingError, match="not even one sample fits") as error:
+        with_memory_for(small_trainer(tmp_path), 0).fit()
+    assert "\n" not in str(error.value)
+
+
+def test_any_other_fault_is_not_taken_for_want_of_memory(tmp_path):
+    trainer = small_trainer(tmp_path)
+    trainer.operator.register_forward_pre_hook(lambda module, inputs: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        trainer.fit()
+    with pytest.raises(RuntimeError) as error:
+        torch.empty(10**16)
+    assert is_out_of_memory(error.value)
+    with pytest.raises(RuntimeError) as error:
+        torch.ones(2) @ torch.ones(3)
+    assert not is_out_of_memory(error.value)
