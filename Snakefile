@@ -1,5 +1,6 @@
 # What can be built: the configuration is checked, the rules are included, the targets are named.
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -10,6 +11,8 @@ min_version("9.0")
 # This checkout's rooms come first, here and in the scripts of the jobs.
 sys.path.insert(0, str(workflow.basedir))
 
+from datasets.errors import DatasetError
+from datasets.files import sole_writer
 from datasets.layout import resolution_of
 from datasets.tasks import task_module
 from models.registry import ARCHITECTURES
@@ -20,6 +23,7 @@ from workflow.job import prepare_environment
 from workflow.paper_plan import PaperPlan
 from workflow.plan import RUN_FOLDER, Plan
 
+
 configfile: f"{workflow.basedir}/config.yaml"
 
 
@@ -29,6 +33,7 @@ except ConfigurationError as error:
     raise WorkflowError(f"the configuration is not valid:\n{error}")
 prepare_environment(workflow.basedir, plan.configuration.stall_minutes)
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
+sole_run = ExitStack()
 
 
 wildcard_constraints:
@@ -49,6 +54,14 @@ include: "workflow/rules/rollout.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/papers.smk"
+
+
+# Snakemake's own lock outlives a killed process; this one does not.
+onstart:
+    try:
+        sole_run.enter_context(sole_writer(Path(".snakemake/run.lock"), "this folder"))
+    except DatasetError as error:
+        raise WorkflowError(str(error)) from None
 
 
 localrules:

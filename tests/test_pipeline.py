@@ -53,6 +53,7 @@ def test_a_fresh_copy_plans_every_job(project):
 def test_the_full_configuration_is_planned_on_sixteen_cores_and_two_gpus(project):
     output = project.run("--cores", "16", "--resources", "gpu=2", "-n", config="config/cao2021.yaml")
     assert re.search(r"^train +413$", output, re.MULTILINE)
+    assert "workflow specific profile profiles/default" in output
 
 
 def test_the_workflow_is_clean_of_lint(project):

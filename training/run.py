@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas
 import torch
 
-from datasets.files import write_arrays, write_json
+from datasets.files import sole_writer, write_arrays, write_json
 from datasets.loading import Samples, load_samples, read_card, target_gradients, training_noise
 from datasets.settings import settings_hash
 from models.build import build
@@ -39,7 +39,8 @@ def train_run(
     """Train one run into `folder`: history.csv, cost.json and, last, checkpoint.pt.
 
     `run` is what `workflow.plan.Plan.training` gives: architecture, settings, grids, training, samples. A run
-    that diverges (`training.fit`) ends there, which is a result: its checkpoint holds no operator.
+    that diverges (`training.fit`) ends there, which is a result: its checkpoint holds no operator. Raises
+    `DatasetError` where another process trains this run: a killed Snakemake may have left its jobs behind.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
@@ -72,9 +73,16 @@ def train_run(
         directory=folder,
         test=load("test") if settings.record_test_error else None,
     )
+    with sole_writer(folder / "train.lock", f"the run {folder}"):
+        _train(trainer, run, threads)
+
+
+def _train(trainer: Trainer, run: dict, threads: int) -> None:
     progress = trainer.fit()
-    write_table(pandas.DataFrame(progress.history, columns=HISTORY_COLUMNS), folder / "history.csv")
-    write_json(folder / "cost.json", {**trainer.cost(threads), **_sizes(trainer)})
+    write_table(
+        pandas.DataFrame(progress.history, columns=HISTORY_COLUMNS), trainer.directory / "history.csv"
+    )
+    write_json(trainer.directory / "cost.json", {**trainer.cost(threads), **_sizes(trainer)})
     diverged = progress.diverged_epoch is not None
     checkpoint = {
         "operator": None if diverged else progress.best_state,
@@ -84,7 +92,7 @@ def train_run(
         "epoch": progress.best_epoch,
         "identity": trainer.identity,
     }
-    checkpoints.save(checkpoint, folder / "checkpoint.pt")
+    checkpoints.save(checkpoint, trainer.directory / "checkpoint.pt")
 
 
 def _sizes(trainer: Trainer) -> dict[str, int]:
