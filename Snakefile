@@ -20,8 +20,6 @@ from workflow.job import prepare_environment
 from workflow.paper_plan import PaperPlan
 from workflow.plan import RUN_FOLDER, Plan
 
-prepare_environment(workflow.basedir)
-
 
 configfile: f"{workflow.basedir}/config.yaml"
 
@@ -31,6 +29,7 @@ try:
 except ConfigurationError as error:
     raise WorkflowError(f"the configuration is not valid:\n{error}")
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
+prepare_environment(workflow.basedir, plan.configuration.gpu_jobs_per_device)
 
 
 wildcard_constraints:

@@ -108,6 +108,9 @@ class Configuration(_Settings):
     training_threads: int = Field(
         1, ge=1, description="CPU threads of a training job; changes the last digits"
     )
+    gpu_jobs_per_device: int = Field(
+        1, ge=1, description="jobs at once on a GPU: more than 1 where models are small; see gpus.md"
+    )
     datasets: dict[str, DatasetSettings] = Field(description="what to solve")
     models: dict[str, Model] = Field(description="what to train")
     experiments: dict[str, Experiment] = Field(description="what to compare")
