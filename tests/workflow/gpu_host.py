@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,7 +53,7 @@ Intervals = dict[str, list[tuple[int, int]]]
 
 
 class Host:
-    """Invented GPUs, and a folder for the leases. `close` ends its processes."""
+    """Invented GPUs, and a folder for the leases. `close` ends its processes and theirs."""
 
     def __init__(self, folder: Path, gpus: str):
         self.environment = {**os.environ, "RESOLVENT_LEASES": str(folder / "leases"), "RESOLVENT_GPUS": gpus}
@@ -69,6 +70,7 @@ class Host:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            start_new_session=True,
         )
         self.processes.append(process)
         return process
@@ -100,7 +102,8 @@ class Host:
 
     def close(self) -> None:
         for process in self.processes:
-            process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
 
 

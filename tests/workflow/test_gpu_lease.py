@@ -29,7 +29,7 @@ def told(monkeypatch, tmp_path):
 
 
 def test_jobs_of_several_snakemakes_never_share_a_device(host):
-    intervals = host.intervals(*[["1:1"] * 11] * 3)
+    intervals = host.intervals(*[["1:1"] * 8] * 3)
     assert {device: most_at_once(times) for device, times in intervals.items()} == {"a": 1, "b": 1}
 
 
@@ -63,8 +63,9 @@ def test_a_device_is_not_shared_with_a_job_that_wants_it_alone(host):
     assert sharing.stdout.readline() == "a\n"
     alone = host.job(1, jobs_per_device=1)
     assert alone.stdout.readline() == f"waits for 1 of the GPUs a; held by process {sharing.pid}\n"
-    end(sharing)
+    sharing.kill()
     assert alone.stdout.readline() == "a\n"
+    sharing.wait()
     late = host.job(1, jobs_per_device=3)
     assert late.stdout.readline() == f"waits for 1 of the GPUs a; held by process {alone.pid}\n"
 
@@ -89,7 +90,7 @@ def test_a_job_of_two_devices_is_not_overtaken(host):
 @pytest.mark.parametrize(
     "child",
     [
-        "print(subprocess.Popen(['sleep', '60'], stdout=subprocess.DEVNULL).pid, flush=True)",
+        "print(subprocess.Popen(['sleep', '60'], stdout=2, close_fds=False).pid, flush=True)",
         "child = os.fork(); print(child, flush=True) if child else time.sleep(60)",
     ],
     ids=["a program", "a fork"],
@@ -126,6 +127,13 @@ def test_the_folder_of_the_leases_is_open_to_all_users(told, tmp_path):
     assert (tmp_path / "leases").stat().st_mode & 0o7777 == 0o1777
     assert {file.stat().st_mode & 0o7777 for file in files} == {0o666}
     assert {file.name for file in files} >= {"a.lock", "a.0.slot"}
+
+
+@pytest.mark.parametrize(("jobs_per_device", "lock"), [(1, "a.lock"), (2, "a.0.slot")])
+def test_a_lock_names_its_process_while_it_is_held(told, tmp_path, jobs_per_device, lock):
+    with lease(1, jobs_per_device, told.append):
+        assert (tmp_path / "leases" / lock).read_text() == str(os.getpid())
+    assert (tmp_path / "leases" / lock).read_text() == ""
 
 
 def test_a_folder_that_cannot_be_is_told_in_one_line(told, monkeypatch, tmp_path):
