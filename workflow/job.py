@@ -6,7 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from datasets.errors import DatasetError
@@ -30,11 +30,12 @@ def prepare_environment(root: Path, gpu_jobs_per_device: int) -> None:
 
 
 @contextmanager
-def job(snakemake):
+def job(snakemake, alone: bool = False):
     """Run a script's body: an expected fault ends the job with its one line, any other with its traceback.
 
     Both go to the terminal and to the rule's log, which Snakemake shows for a failed job. The body imports
-    torch and JAX, and finds the GPUs that the job has leased (`workflow.gpu_lease`).
+    torch and JAX, and finds the GPUs that the job has leased (`workflow.gpu_lease`): `alone`, for timings,
+    or beside as many others as the configuration allows.
     """
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -46,7 +47,7 @@ def job(snakemake):
         sys.stderr.write(message)
 
     try:
-        with _gpus(snakemake, tell):
+        with _gpus(snakemake, alone, tell):
             yield
     except KNOWN_ERRORS as error:
         message = f"{snakemake.rule}: {error}\n"
@@ -58,9 +59,8 @@ def job(snakemake):
     sys.exit(1)
 
 
-def _gpus(snakemake, tell: Callable[[str], None]):
-    """The context in which the job has the GPUs of its resource `gpu`; with 0, as `--resources gpu=0` makes
-    it, it sees none.
+def _gpus(snakemake, alone: bool, tell: Callable[[str], None]) -> AbstractContextManager:
+    """In it the job has the GPUs of its resource `gpu`; of 0, as `--resources gpu=0` makes it, it sees none.
 
     A job of a rule without the resource is left as it is: the solvers compute where JAX finds a device, and
     share it; torch computes on the CPU there, see `training.devices.choose_device`.
@@ -68,5 +68,5 @@ def _gpus(snakemake, tell: Callable[[str], None]):
     gpus = snakemake.resources.get("gpu")
     if gpus is None:
         return nullcontext()
-    jobs_per_device = int(os.environ[JOBS_PER_DEVICE])
+    jobs_per_device = 1 if alone else int(os.environ[JOBS_PER_DEVICE])
     return lease(gpus, jobs_per_device, lambda message: tell(f"{snakemake.rule}: {message}"))
