@@ -31,7 +31,7 @@ try:
     plan = Plan(load_configuration(config))
 except ConfigurationError as error:
     raise WorkflowError(f"the configuration is not valid:\n{error}")
-prepare_environment(workflow.basedir, plan.configuration.stall_minutes)
+prepare_environment(workflow.basedir, plan.configuration)
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
 sole_run = ExitStack()
 
