@@ -1,5 +1,6 @@
 # What can be built: the configuration is checked, the rules are included, the targets are named.
 import sys
+from functools import partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -17,8 +18,10 @@ from workflow.code_digest import code_digest
 from figures.papers import PAPERS
 from workflow.configuration import ConfigurationError, load_configuration
 from workflow.job import prepare_environment
+from workflow.needs import Needs
 from workflow.paper_plan import PaperPlan
 from workflow.plan import RUN_FOLDER, Plan
+from workflow.resources import drawing, request, sealing, solving
 
 prepare_environment(workflow.basedir)
 
@@ -31,6 +34,16 @@ try:
 except ConfigurationError as error:
     raise WorkflowError(f"the configuration is not valid:\n{error}")
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
+
+
+def limit(resource):
+    """What the profile or `--resources` allows of a resource; None: no limit."""
+    return workflow.global_resources.get(resource).value
+
+
+# `gpu=0` is a machine without; no request of wall time goes beyond `longest_minutes`, which nothing consumes.
+needs = Needs(plan, gpu=limit("gpu") != 0)
+requested = partial(request, longest=limit("longest_minutes"))
 
 
 wildcard_constraints:

@@ -17,8 +17,7 @@ rule evaluate:
         "../../environment.yml"
     threads: plan.configuration.training_threads
     resources:
-        mem_mb=4000,
-        runtime=60,
+        **requested(needs.evaluate),
     params:
         description=lambda wildcards: plan.description(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group), int(wildcards.seed)
@@ -37,11 +36,12 @@ rule yardsticks:
         cost=f"{plan.results}/{{experiment}}/yardsticks/{{group}}/cost.json",
     log:
         f"logs/yardsticks/{plan.configuration.name}/{{experiment}}/{{group}}.log",
+    group:
+        "yardsticks"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=4000,
-        runtime=60,
+        **requested(needs.yardsticks),
     params:
         samples=lambda wildcards: plan.sample_counts(wildcards.experiment),
         noise=lambda wildcards: plan.experiment(wildcards.experiment).training.noise,
