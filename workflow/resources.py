@@ -201,9 +201,13 @@ class Operator:
     def weights(self) -> float:
         """Parameters, of which those of Fourier modes are most."""
         modes = self.settings.get("modes", 0)
-        of_modes = {"fno1d": 2 * modes, "fno2d": 4 * modes**2, "fano": 12 * modes**2}.get(
-            self.architecture, 2 * modes**2 if self._spectral else 0
-        )
+        of_modes = {
+            "fno1d": 2 * modes,
+            "fno2d": 4 * modes**2,
+            "neuraloperator1d": 2 * modes,
+            "neuraloperator2d": 2 * modes**2,
+            "fano": 12 * modes**2,
+        }.get(self.architecture, 0)
         return self.layers * self.width**2 * (8 + of_modes)
 
 
