@@ -75,6 +75,11 @@ onstart:
         sole_run.enter_context(sole_writer(Path(".snakemake/run.lock"), "this folder"))
     except DatasetError as error:
         raise WorkflowError(str(error)) from None
+    # With its default limit Snakemake 9.27 looks at all ready jobs every second, once for each job that has
+    # finished so far: after 100 jobs that takes a third of a core, and it grows.
+    limiter = workflow.scheduler.job_rate_limiter
+    if limiter is not None and (limiter.max_jobs, limiter.timespan) == (100, 1):
+        workflow.scheduler.job_rate_limiter = None
 
 
 localrules:
@@ -97,3 +102,17 @@ rule all:
 rule datasets:
     input:
         [dataset.card for dataset in plan.datasets.values()],
+
+
+# Before anything runs: `snakemake plan --cores 16 --resources gpu=2`.
+rule plan:
+    log:
+        f"logs/plan/{plan.configuration.name}.log",
+    localrule: True
+    conda:
+        "environment.yml"
+    params:
+        cores=lambda wildcards: workflow.cores or 1,
+        gpus=limit("gpu") or 0,
+    script:
+        "workflow/scripts/plan.py"

@@ -34,6 +34,11 @@ class Needs:
     def train(self, wildcards) -> Need:
         return self._training(wildcards.experiment, wildcards.model, resolution_of(wildcards.group))
 
+    def checkpoint_bytes(self, wildcards) -> float:
+        """On disk, of a finished run: its weights in single precision; predictions and errors are small."""
+        resolution = resolution_of(wildcards.group)
+        return 4 * self.operator(wildcards.experiment, wildcards.model, resolution, resolution).weights
+
     def evaluate(self, wildcards) -> Need:
         return self._evaluation(wildcards.experiment, wildcards.model, resolution_of(wildcards.group))
 
