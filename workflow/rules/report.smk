@@ -37,6 +37,7 @@ rule compare:
 rule draw_figures:
     input:
         comparison=f"{EXPERIMENT}/comparison.csv",
+        yardsticks=[f"{YARDSTICKS}/{file}" for file in ("errors.csv", "cost.json")],
         histories=lambda wildcards: [f"{f}/history.csv" for f in plan.run_folders(wildcards.experiment)],
         predictions=lambda wildcards: [f"{f}/predictions.npz" for f in plan.run_folders(wildcards.experiment)],
     output:
