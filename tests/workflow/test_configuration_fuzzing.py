@@ -5,6 +5,7 @@ import datetime
 import functools
 import inspect
 import itertools
+from collections import Counter
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
@@ -14,10 +15,10 @@ from merged_configuration import DEFAULT
 from figures.papers import PAPERS
 from workflow.configuration import ConfigurationError, load_configuration
 from workflow.paper_plan import PaperPlan
-from workflow.plan import DatasetPlan, Plan
+from workflow.plan import Plan
 from workflow.settings import Configuration
 
-EXAMPLES = 150
+EXAMPLES = 100
 LONGEST_LINE, MOST_LINES = 850, 41
 SECTIONS = ("datasets", "models", "experiments", "theory", "cost", "architecture_costs")
 
@@ -49,6 +50,7 @@ def at(content, path):
 BASE = small_default()
 PLACES = {key: list(places(value, (key,))) for key, value in BASE.items()}
 WORDS = sorted({part for path in itertools.chain(*PLACES.values()) for part in path if isinstance(part, str)})
+DEPTHS = {key: sorted({len(path) for path in paths}) for key, paths in PLACES.items()}
 ODD_TEXTS = (
     "", " ", "a", "1e-3", "1e2", "128", "-1", "nan", ".inf", "none", "No", "a b", "A", "a/b", "../a",
     "a/../../b", "~",
@@ -101,7 +103,8 @@ def configurations(draw):
     content = copy.deepcopy(BASE)
     for _ in range(draw(st.integers(1, 3))):
         section = draw(st.sampled_from(SECTIONS * 3 + tuple(BASE)))
-        path = draw(st.sampled_from(PLACES[section]))
+        depth = draw(st.sampled_from(DEPTHS[section]))  # first, as there are few places at the top
+        path = draw(st.sampled_from([path for path in PLACES[section] if len(path) == depth]))
         try:
             edit(draw, content, path)
         except (KeyError, IndexError, TypeError):
@@ -196,23 +199,23 @@ def check(content: dict) -> bool:
     return True
 
 
-@settings(
-    max_examples=EXAMPLES,
-    derandomize=True,
-    deadline=None,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-@given(configurations())
-def test_an_edited_configuration_is_planned_or_refused_in_words(content):
-    check(content)
+def test_an_edited_configuration_is_planned_or_refused_in_words():
+    accepted = Counter()
+
+    @settings(
+        max_examples=EXAMPLES,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    @given(configurations())
+    def edited(content):
+        accepted[check(content)] += 1
+
+    edited()
+    assert min(accepted[True], accepted[False]) > EXAMPLES // 10  # or the edits would be too wild or too tame
 
 
 def test_the_configuration_that_is_edited_is_accepted():
     assert check(copy.deepcopy(BASE))
-
-
-def test_the_edits_reach_every_section_and_some_are_accepted():
-    """Else the test above would find nothing."""
-    assert {section for section in SECTIONS if len(PLACES[section]) > 3} == set(SECTIONS)
-    assert DatasetPlan in {type(one) for one in Plan(load_configuration(BASE)).datasets.values()}
