@@ -40,8 +40,10 @@ def load(path: Path) -> dict:
             raise ValueError("it holds something else")
     except FileNotFoundError:
         raise TrainingError(f"no checkpoint at {path}; run snakemake again") from None
-    except PermissionError as error:
-        raise TrainingError(f"the checkpoint {path} cannot be read: {error.strerror}") from None
+    except OSError as error:
+        raise TrainingError(f"the checkpoint {path} cannot be read: {error.strerror or error}") from None
+    except MemoryError:
+        raise
     except Exception as error:  # what a strange file makes the reader raise is anybody's guess
         reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:100]}"
         if isinstance(error, pickle.UnpicklingError):  # torch would advise to execute it

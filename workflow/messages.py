@@ -18,7 +18,10 @@ NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # pydantic's 
 def explain(root: type[BaseModel], error: ValidationError, prefix: tuple = ()) -> Iterator[str]:
     """Pydantic's faults as lines: key, what is wrong, what is accepted."""
     for fault in error.errors():
-        keys, beside = _walk(root, fault["loc"])
+        location = fault["loc"]
+        if location[-1:] == ("[key]",) and fault["type"] != "extra_forbidden":
+            location = location[:-1]  # pydantic's word for a fault of the key itself
+        keys, beside = _walk(root, location)
         if fault["type"] == "boolean":
             keys.append(fault["ctx"]["key"])
         where = ".".join(map(str, (*prefix, *keys)))
@@ -54,8 +57,6 @@ def _walk(root: type[BaseModel], location: tuple) -> tuple[list, list[str]]:
     """
     keys, place, accepted = [], root, []
     for part in location:
-        if part == "[key]":  # pydantic's word for a fault of the key itself
-            continue
         if isinstance(place, dict):  # settings classes by equation
             place = place[part]
             continue

@@ -126,6 +126,7 @@ VALUES = [
     ),
     ({None: {"burgers": {}}}, "top level: a key is text, got None"),
     ({12: {}}, "12: keys should be strings, got 12"),
+    ({"[key]": {}}, "[key]: unknown key '[key]'; accepted: name, data_root"),
     ({"datasets": ["burgers"]}, "datasets: a mapping of keys belongs here, got ['burgers']"),
     (
         {"experiments": {"burgers": "galerkin"}},
@@ -203,8 +204,8 @@ SIZES = [
     ),
     (
         {"models": {"fno2d_coarse": {"settings_at": {43: {"modes": 8}}}}},
-        "models.fno2d_coarse: for experiments with dataset 'darcy_cao_inverse': 8 modes need at least 16 poi"
-        "got 15",
+        "models.fno2d_coarse: for experiments with dataset 'darcy_cao_inverse': 8 modes need at least 16 "
+        "points; got 15",
     ),
     (
         {
