@@ -87,7 +87,7 @@ def near(value):
     if isinstance(value, bool):
         return [not value, str(value), int(value)]
     if isinstance(value, int | float):
-        return [2 * value, value + 1, -value, value / 3, value * 10**6, str(value), [value], f"{value} m"]
+        return [2 * value, value + 1, -value, value // 3, value * 10**6, str(value), [value], f"{value} m"]
     if isinstance(value, str):
         return [value.upper(), value[:-1], value + value[-1:], [value], *WORDS]
     if isinstance(value, list):
@@ -107,8 +107,8 @@ def configurations(draw):
         path = draw(st.sampled_from([path for path in PLACES[section] if len(path) == depth]))
         try:
             edit(draw, content, path)
-        except (KeyError, IndexError, TypeError):
-            continue  # another edit has taken this place away
+        except (KeyError, IndexError, TypeError, ValueError):
+            continue  # another edit has taken this place away, or left there what has no neighbours
     return content
 
 
