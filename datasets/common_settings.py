@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 SPLITS = ("train", "validation", "test")
+MOST_JOBS = 100_000  # that one dataset may be cut into: each is a file name in the plan
 
 
 class Settings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    """Base: unknown keys are errors, numbers are finite, and true is no number."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _true_is_no_number(cls, given: Any) -> Any:
+        for key, value in given.items() if isinstance(given, dict) else ():
+            field = cls.model_fields.get(key)
+            if isinstance(value, bool) and field is not None and field.annotation is not bool:
+                words = "yes and on" if value else "no and off"
+                raise PydanticCustomError(
+                    "boolean", f"got {value}, which is how YAML reads {words}", {"key": key}
+                )
+        return given
 
 
 class SplitSizes(Settings):
@@ -47,9 +62,18 @@ class Dataset(Settings):
     out_channels: ClassVar[int] = 1
 
     samples: SplitSizes = Field(SplitSizes(), description="samples per split")
-    samples_per_shard: int = Field(256, ge=1, description="samples that one generation job makes")
-    seed: int = Field(1127802, ge=0, description="seed of every random draw")
+    samples_per_shard: int = Field(256, ge=1, le=10**6, description="samples that one generation job makes")
+    seed: int = Field(1127802, ge=0, lt=2**63, description="seed of every random draw")
 
     @property
     def num_shards(self) -> int:
-        return math.ceil(self.samples.total / self.samples_per_shard)
+        return -(-self.samples.total // self.samples_per_shard)
+
+    @model_validator(mode="after")
+    def _jobs_can_be_planned(self):
+        if self.num_shards > MOST_JOBS:
+            raise ValueError(
+                f"samples_per_shard {self.samples_per_shard} cuts {self.samples.total} samples into "
+                f"{self.num_shards} jobs; accepted: at most {MOST_JOBS}"
+            )
+        return self

@@ -15,6 +15,11 @@ from solvers.fourier import check_points
 from solvers.grid import check_restriction
 from solvers.laws import LAWS
 
+# Points of a circle and along a side of a square: far above any dataset, so that a slip of the keyboard is
+# told at once instead of when memory is full.
+CirclePoints = Annotated[int, Field(ge=2, le=2**20)]
+SidePoints = Annotated[int, Field(ge=4, le=2**14)]
+
 
 class GaussianLaw(Settings):
     """Gaussian random field N(0, σ²(-Δ + τ²I)^{-γ}): by the `name` of a law, by numbers, or both.
@@ -88,10 +93,10 @@ class BurgersDataset(_SpaceDataset):
     initial_law: Annotated[GaussianLaw, _law_on("circle"), Field(validate_default=True)] = Field(
         {"name": "cao_burgers"}, description="law of the initial velocity: a name, numbers, or both"
     )
-    resolutions: Annotated[list[int], Field(min_length=1)] = Field(
+    resolutions: Annotated[list[CirclePoints], Field(min_length=1)] = Field(
         [512, 2048, 8192], description="points of the grids on which every sample is stored"
     )
-    finest: int = Field(
+    finest: CirclePoints = Field(
         8192, ge=4, description="points of the grid that truncates the law: its modes stay below finest / 2"
     )
     restriction: Literal["spectral", "stride"] = Field(
@@ -133,7 +138,7 @@ class _DarcySettings(_SpaceDataset):
     )
     above: float = Field(12.0, gt=0, description="coefficient where the field is positive (level_set)")
     below: float = Field(3.0, gt=0, description="coefficient where the field is negative (level_set)")
-    finest: int = Field(421, ge=4, description="points along each side of the grid that truncates the law")
+    finest: SidePoints = Field(421, description="points along each side of the grid that truncates the law")
     face_mean: Literal["arithmetic", "harmonic"] = Field(
         "arithmetic", description="mean of two neighbouring coefficients on the face between them"
     )
@@ -152,7 +157,7 @@ class DarcyDataset(_DarcySettings):
     """Darcy flow: the map from the coefficient to the pressure (Cao 2021, eq. 20; Calvello 2024, 6.2.2)."""
 
     equation: Literal["darcy"] = Field(description="the equation solved")
-    resolutions: Annotated[list[Annotated[int, Field(ge=4)]], Field(min_length=1)] = Field(
+    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
         [421, 211, 141, 85], description="points along each side of the grids stored"
     )
     grid: Literal["nodes", "cell_centres"] = Field(
@@ -188,10 +193,10 @@ class DarcyInverseDataset(_DarcySettings):
     inverse: ClassVar[bool] = True
 
     equation: Literal["darcy_inverse"] = Field(description="the equation solved")
-    resolutions: Annotated[list[Annotated[int, Field(ge=4)]], Field(min_length=1)] = Field(
+    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
         [141, 211], description="points along each side of the grids of the pressure; nested in the finest"
     )
-    coarse: Annotated[list[Annotated[int, Field(ge=4)]], Field(min_length=1)] = Field(
+    coarse: Annotated[list[SidePoints], Field(min_length=1)] = Field(
         [36, 71],
         description="points along each side of the grid of the coefficient, one for each of resolutions",
     )
@@ -224,7 +229,7 @@ class KolmogorovDataset(_SpaceDataset):
     initial_law: Annotated[GaussianLaw, _law_on("torus"), Field(validate_default=True)] = Field(
         {"name": "calvello_kolmogorov"}, description="law of the initial vorticity: a name, numbers, or both"
     )
-    resolutions: Annotated[list[int], Field(min_length=1)] = Field(
+    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
         [416], description="points along each side of the grids stored"
     )
     method: Literal["etdrk4", "split-step"] = Field(

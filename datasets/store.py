@@ -102,7 +102,7 @@ def read_array(path: Path, name: str, members: range) -> np.ndarray:
     Raises
     ------
     DatasetError
-        When the store or the array is missing, or a chunk is missing or damaged.
+        When the store or the array is missing or another's, or a chunk is missing or damaged.
     """
     if not Path(path).exists():
         raise DatasetError(f"no store at {path}; its card is there, so make the dataset again")
@@ -110,6 +110,8 @@ def read_array(path: Path, name: str, members: range) -> np.ndarray:
         array = zarr.open_group(path, mode="r")[name]
     except (KeyError, FileNotFoundError, ValueError) as error:
         raise DatasetError(f"the store {path} has no readable array '{name}' ({error})") from error
+    if not isinstance(array, zarr.Array) or array.shards is None or array.dtype.kind != "f":
+        raise DatasetError(f"'{name}' of the store {path} is no array of samples")
     rest = ["0"] * (array.ndim - 1)
     for shard in range(members.start // array.shards[0], -(-members.stop // array.shards[0])):
         if not Path(path, name, "c", str(shard), *rest).exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -10,6 +11,8 @@ from datasets.common_settings import Dataset, Settings
 from datasets.layout import resolution_of
 from solvers.grid import Nodes
 from solvers.observation_times import explicit, random_times, two_rates, uniform
+
+MOST_TIMES = 100_000  # of a trajectory
 
 
 class ObservationTimes(Settings):
@@ -21,7 +24,7 @@ class ObservationTimes(Settings):
         "random; listed",
     )
     step: float | None = Field(None, gt=0, description="time step (uniform, two_rates)")
-    count: int | None = Field(None, ge=2, description="number of times (random)")
+    count: int | None = Field(None, ge=2, le=MOST_TIMES, description="number of times (random)")
     times: list[float] | None = Field(None, description="the times (explicit)")
 
     @model_validator(mode="after")
@@ -34,6 +37,10 @@ class ObservationTimes(Settings):
 
     def nodes(self, final_time: float, seed: int) -> Nodes:
         """The times, all below final_time or equal to it."""
+        if self.step is not None and final_time / self.step > MOST_TIMES:
+            raise ValueError(
+                f"{final_time / self.step:g} steps of {self.step:g}; accepted: at most {MOST_TIMES}"
+            )
         if self.kind == "uniform":
             return uniform(self.step, final_time)
         if self.kind == "two_rates":
@@ -54,7 +61,7 @@ class _TrajectoryDataset(Dataset):
         {"dt0.01": ObservationTimes(step=0.01)},
         description="sets of times by name; each sample is stored at all of them",
     )
-    samples_per_shard: int = Field(2000, ge=1, description="samples that one generation job makes")
+    samples_per_shard: int = Field(2000, ge=1, le=10**6, description="samples that one generation job makes")
 
     @property
     def resolutions(self) -> list[str]:
@@ -69,8 +76,11 @@ class _TrajectoryDataset(Dataset):
     @model_validator(mode="after")
     def _times_fit(self):
         for name, observation in self.observations.items():
-            if not name.replace(".", "").replace("_", "").isalnum():
-                raise ValueError(f"observations.{name}: a name has letters, digits, '.' and '_' only")
+            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.]{0,63}", name):
+                raise ValueError(
+                    f"observations.{name}: a name starts with a letter, and has letters, digits, '.' and '_' "
+                    "only, at most 64"
+                )
             if isinstance(resolution_of(name), int):
                 raise ValueError(f"observations.{name}: names like n512 are those of grids of space")
             try:

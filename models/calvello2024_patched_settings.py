@@ -16,6 +16,7 @@ from models.settings import (
     Rate,
     Settings,
     check_divides,
+    check_points,
 )
 
 Side = Annotated[int, Field(ge=1, le=4096)]
@@ -65,6 +66,13 @@ class PatchedSettings(Settings):
     def _consistent(self) -> "PatchedSettings":
         check_divides(self, "num_heads")
         return self
+
+    def check_grid(self, points: int) -> None:
+        if points % self.patches:
+            near = max(1, round(points / self.patches)) * self.patches
+            raise ValueError(f"patches {self.patches} do not divide {points} points; {near} would do")
+        if self.smoother == "learned":
+            check_points(self.smoother_modes, points, 2 * self.smoother_modes)
 
 
 class ViTNeuralOperatorSettings(PatchedSettings):

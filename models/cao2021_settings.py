@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from models.grid_sizes import downsampled_sizes
 from models.settings import (
     EncoderLayers,
     EncoderWidth,
@@ -17,6 +18,7 @@ from models.settings import (
     Settings,
     Width,
     check_divides,
+    check_points,
 )
 
 SamplerWidth = Annotated[EncoderWidth, Field(ge=3)]  # the down-sampler splits it in three
@@ -50,6 +52,9 @@ class FNO1dSettings(Settings):
     projection_width: Width = Field(128, description="hidden width of the pointwise output network")
     coordinates: Coordinates = Field("grid", description=COORDINATES_DESCRIPTION)
 
+    def check_grid(self, points: int) -> None:
+        check_points(self.modes, points, 2 * self.modes - 2)
+
 
 class FNO2dSettings(Settings):
     """Fourier neural operator in two dimensions (Li et al. 2021; no batch normalisation, as in Cao 2021)."""
@@ -58,6 +63,9 @@ class FNO2dSettings(Settings):
     num_layers: Layers = Field(4, description="spectral layers")
     modes: Modes = Field(12, description=MODES_2D_DESCRIPTION)
     projection_width: Width = Field(128, description="hidden width of the pointwise output network")
+
+    def check_grid(self, points: int) -> None:
+        check_points(self.modes, points, 2 * self.modes)
 
 
 class EncoderSettings(Settings):
@@ -130,6 +138,9 @@ class Transformer1dSettings(EncoderSettings):
         "the 530,305 parameters (530k in its table 5) are without",
     )
 
+    def check_grid(self, points: int) -> None:
+        check_points(self.modes, points, 2 * self.modes - 2)
+
 
 class CoarseEncoderSettings(EncoderSettings):
     """An encoder on a coarse grid below an interpolating CNN, in two dimensions (Cao 2021, appendix B)."""
@@ -145,6 +156,9 @@ class CoarseEncoderSettings(EncoderSettings):
     )
     hidden_dropout: Rate = Field(0.0, description="dropout on the encoder's input and on the decoder's")
 
+    def check_grid(self, points: int) -> None:
+        downsampled_sizes(points, self.downsampling_factor)
+
 
 class Transformer2dSettings(CoarseEncoderSettings):
     """Encoder on a coarse grid, spectral decoder on the input's grid (Cao 2021, Example 2)."""
@@ -157,6 +171,10 @@ class Transformer2dSettings(CoarseEncoderSettings):
     decoder_layers: Layers = Field(2, description="spectral layers of the decoder")
     modes: Modes = Field(12, description=f"of the decoder: {MODES_2D_DESCRIPTION}")
     projection_width: Width = Field(128, description="hidden width of the pointwise output network")
+
+    def check_grid(self, points: int) -> None:
+        super().check_grid(points)
+        check_points(self.modes, points, 2 * self.modes)
 
 
 class Transformer2dCoarseSettings(CoarseEncoderSettings):

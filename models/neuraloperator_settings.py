@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from models.settings import EncoderWidth, Layers, Modes, Settings
+from models.settings import EncoderWidth, Layers, Modes, Settings, check_points
 
 
 class NeuralOperatorSettings(Settings):
@@ -18,6 +18,9 @@ class NeuralOperatorSettings(Settings):
     )
     num_layers: Layers = Field(4, description="layers")
     options: dict[str, Any] = Field({}, description="further keywords of the package's class")
+
+    def check_grid(self, points: int) -> None:
+        check_points(self.modes, points, self.modes)
 
 
 class NeuralOperator1dSettings(NeuralOperatorSettings):

@@ -27,6 +27,8 @@ from models.cao2021_settings import (
 from models.neuraloperator_settings import NeuralOperator1dSettings, NeuralOperator2dSettings
 from models.settings import Settings
 
+MOST_NAMES = 24  # in a message
+
 
 @dataclass(frozen=True)
 class Architecture:
@@ -121,8 +123,10 @@ def _problem(details: dict, settings_class: type[Settings]) -> str:
 
 
 def unknown(kind: str, name: str, accepted: Iterable[str]) -> str:
-    """That a name is unknown, the nearest one that is known, and all of those."""
+    """That a name is unknown, the nearest one that is known, and those, unless they fill the screen."""
     accepted = list(accepted)
     near = get_close_matches(name, accepted, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"unknown {kind} {name!r}; {hint}accepted: {', '.join(accepted)}"
+    more = len(accepted) - MOST_NAMES
+    names = ", ".join(accepted[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return f"unknown {kind} {name!r}; {hint}accepted: {names or 'none'}"

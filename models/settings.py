@@ -25,12 +25,18 @@ Epsilon = Annotated[
 
 
 class Settings(BaseModel):
-    """Base: unknown keys are errors, "64" is no integer and 0 is no boolean."""
+    """Base: unknown keys are errors, numbers are finite, "64" is no integer and 0 is no boolean."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
     in_channels: Channels = Field(1, description="channels of the input function")
     out_channels: Channels = Field(1, description="channels of the output function")
+
+    def check_grid(self, points: int) -> None:
+        """Raise `ValueError` if the architecture cannot take a grid of `points` along each axis.
+
+        It says before anything is trained what the architecture would say when it meets the grid.
+        """
 
 
 def check_divides(settings: Settings, name: str) -> None:
@@ -38,3 +44,9 @@ def check_divides(settings: Settings, name: str) -> None:
     parts = getattr(settings, name)
     if settings.width % parts:
         raise ValueError(f"width {settings.width} is not divisible by {name} {parts}")
+
+
+def check_points(modes: int, points: int, least: int) -> None:
+    """Raise `ValueError` unless a grid with `points` along an axis, at least `least`, carries `modes`."""
+    if points < least:
+        raise ValueError(f"{modes} modes need at least {least} points; got {points}")

@@ -277,7 +277,7 @@ class Trainer:
         if not self.resume_path.exists():
             return
         state = checkpoints.load(self.resume_path)
-        if state["identity"] != self.identity:
+        if state.get("identity") != self.identity:
             return
         self.operator.load_state_dict(state["operator"])
         self.optimizer.load_state_dict(state["optimizer"])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from datasets.common_settings import Settings
 
 
-class TrainingSettings(BaseModel):
+class TrainingSettings(Settings):
     """Adam; the defaults are Cao 2021, section C.1, for Example 5.1."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     epochs: int = Field(100, ge=1, description="passes over the training samples")
     batch_size: int = Field(8, ge=1, description="samples per step; an incomplete last batch is dropped")
@@ -76,6 +76,7 @@ class TrainingSettings(BaseModel):
     loader_seed: int | None = Field(
         None,
         ge=0,
+        lt=2**63,
         description="seed of the order of the training samples; none: the run's seed. With a number, runs "
         "that differ in their seed see the samples in the same order (Cao 2021, Figure 8a)",
     )
@@ -89,13 +90,11 @@ class TrainingSettings(BaseModel):
     )
 
 
-class TheorySettings(BaseModel):
+class TheorySettings(Settings):
     """Sizes at which theory is measured: of Cao 2021 and, from `continuum_points`, of Calvello et al. 2024.
 
     No dataset and no training is needed.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     projection_points: list[Annotated[int, Field(ge=32)]] = Field(
         [64, 128, 256, 512, 1024], min_length=1, description="grids of the projections (float64)"
@@ -138,27 +137,25 @@ class TheorySettings(BaseModel):
         min_length=2,
         description="the same in two, a side; half as many where all points attend to all",
     )
-    seed: int = Field(1127802, ge=0, description="seed of all that is random: bases, weights, nodes")
+    seed: int = Field(
+        1127802, ge=0, lt=2**63, description="seed of all that is random: bases, weights, nodes"
+    )
 
 
-class CostSettings(BaseModel):
+class CostSettings(Settings):
     """Sizes at which a step of training is measured, as in Table 1 of Cao 2021; no dataset is needed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     points: int = Field(2048, ge=32, description="grid points (paper: 8192)")
     batch_size: int = Field(4, ge=1, description="samples of a step")
     rounds: int = Field(3, ge=1, description="timings, of which the median counts")
 
 
-class ArchitectureCostSettings(BaseModel):
+class ArchitectureCostSettings(Settings):
     """Sizes at which parameters and operations are counted, for Tables 2, 4 and 5 of Calvello et al. 2024.
 
     Counting computes nothing, so these are the paper's sizes by default; forward passes are timed only up to
     a number of operations.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     points: list[Annotated[int, Field(ge=2)]] = Field(
         [64, 312, 416],

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pydantic import ValidationError
 
 from workflow.faults import faults
 from workflow.messages import explain
+from workflow.plain_values import odd_values
 from workflow.settings import Configuration
+
+LONGEST_LINE = 800
+MOST_LINES = 40
 
 
 class ConfigurationError(Exception):
     """The configuration is not acceptable; one line per fault, each naming the key."""
+
+    def __init__(self, lines: Iterable[str]):
+        lines = [_shortened(line) for line in dict.fromkeys(lines)]
+        more = len(lines) - MOST_LINES
+        super().__init__(
+            "\n".join(lines[:MOST_LINES] + ([f"... and {more} more faults"] if more > 0 else []))
+        )
 
 
 def load_configuration(content: dict) -> Configuration:
@@ -21,13 +34,14 @@ def load_configuration(content: dict) -> Configuration:
     ConfigurationError
         With one line per fault: where, what, and what is accepted.
     """
+    if found := list(odd_values(content)):
+        raise ConfigurationError(found)
     try:
         configuration = Configuration.model_validate({key: _without_dropped(v) for key, v in content.items()})
     except ValidationError as error:
-        raise ConfigurationError("\n".join(explain(Configuration, error))) from None
-    found = list(dict.fromkeys(faults(configuration)))
-    if found:
-        raise ConfigurationError("\n".join(found))
+        raise ConfigurationError(explain(Configuration, error)) from None
+    if found := list(faults(configuration)):
+        raise ConfigurationError(found)
     return configuration
 
 
@@ -36,3 +50,10 @@ def _without_dropped(value: object) -> object:
     if not isinstance(value, dict):
         return value
     return {name: entry for name, entry in value.items() if entry is not None}
+
+
+def _shortened(line: str) -> str:
+    """The line without its middle, where a long list of the user's would fill the screen."""
+    if len(line) <= LONGEST_LINE:
+        return line
+    return f"{line[: LONGEST_LINE // 2]} ... {line[-LONGEST_LINE // 2 :]}"

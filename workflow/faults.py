@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from pydantic import ValidationError
 
+from figures.papers import PAPERS
 from models.grid_sizes import coarse_points, suitable_factor
 from models.registry import ARCHITECTURES, resolve, unknown
 from training.settings import TrainingSettings
+from workflow.grid_faults import grid_faults
 from workflow.messages import explain
 from workflow.settings import (
     Configuration,
@@ -24,10 +27,18 @@ from workflow.shown_items import shown_faults
 ON_NODES = {"normalisation": "pointwise", "boundary": "zero", "gradient_coefficient": "input"}
 # Training settings of which an inverse problem accepts one value: its target jumps, and does not vanish.
 OF_A_JUMP = {"gradient_weight": 0.0, "boundary": "free"}
+# Lists of an experiment in which an entry is named once.
+LISTS = ("models", "resolutions", "test_resolutions", "test_noise", "seeds")
+# Names of folders beside those of experiments, and beside those of an experiment's models.
+TAKEN = {"experiments": ("datasets", "theory", *PAPERS), "models": ("figures", "yardsticks")}
 
 
 def faults(configuration: Configuration) -> Iterator[str]:
     """What no single key can tell: names that refer to nothing, sizes that do not fit."""
+    for section, taken in TAKEN.items():
+        for name in getattr(configuration, section):
+            if name in taken:
+                yield f"{section}.{name}: {name!r} is a folder of the results; choose another name"
     for name, model in configuration.models.items():
         yield from _model_faults(name, model)
         yield from _partial_faults(model.training, ("models", name, "training"))
@@ -51,6 +62,7 @@ def _model_faults(name: str, model: Model) -> Iterator[str]:
 
 def _experiment_faults(configuration: Configuration, name: str, experiment: Experiment) -> Iterator[str]:
     at = f"experiments.{name}"
+    yield from _repeated(at, experiment)
     for resolution, settings in experiment.training_at.items():
         yield from _partial_faults(settings, ("experiments", name, "training_at", resolution))
     for model, settings in experiment.training_of.items():
@@ -100,13 +112,27 @@ def _experiment_faults(configuration: Configuration, name: str, experiment: Expe
     for split, count in experiment.samples.model_dump().items():
         asked = test_name if split == "test" else experiment.dataset
         available = getattr(configuration.datasets[asked].samples, split)
-        if count is not None and count > available:
+        if not available:
+            yield f"{at}.samples.{split}: dataset '{asked}' has none"
+        elif count is not None and count > available:
             yield f"{at}.samples.{split}: {count} asked for; dataset '{asked}' has {available}"
     models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
     yield from _architecture_faults(at, experiment.dataset, dataset, experiment.resolutions, models)
+    sound = {key: model for key, model in models.items() if not any(_model_faults(key, model))}
+    yield from grid_faults(experiment, dataset, tested or test_dataset.resolutions, sound)
     yield from _grids_faults(experiment, dataset, models)
     yield from _training_faults(at, experiment, dataset, models)
     yield from _noise_faults(at, experiment, dataset)
+
+
+def _repeated(at: str, experiment: Experiment) -> Iterator[str]:
+    """Entries of lists that would be the same run, row or level twice."""
+    lists = {key: getattr(experiment, key) for key in LISTS}
+    lists |= {f"shows.{paper}": items for paper, items in experiment.shows.items()}
+    for key, entries in lists.items():
+        for entry, count in Counter(entries or []).items():
+            if count > 1:
+                yield f"{at}.{key}: {entry!r} is named {'twice' if count == 2 else f'{count} times'}"
 
 
 def _architecture_faults(
@@ -135,11 +161,12 @@ def _architecture_faults(
             )
         for resolution in resolutions:
             for number, own in given_by_data(model.architecture, resolution, dataset).items():
-                if model.settings.get(number, own) != own:
-                    yield (
-                        f"models.{key}.settings.{number}: {model.settings[number]} given; dataset '{name}' "
-                        f"has {own}; leave it out"
-                    )
+                for given in (model.settings, model.settings_at.get(resolution, {})):
+                    if given.get(number, own) != own:
+                        yield (
+                            f"models.{key}.settings.{number}: {given[number]} given; dataset '{name}' has "
+                            f"{own}; leave it out"
+                        )
 
 
 def _grids_faults(experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
@@ -226,8 +253,6 @@ def _noise_faults(at: str, experiment: Experiment, dataset) -> Iterator[str]:
     tested = experiment.tested_noise
     if experiment.training.noise not in tested:
         yield f"{at}.test_noise: {tested} lacks the noise of training, {experiment.training.noise}"
-    if len(set(tested)) < len(tested):
-        yield f"{at}.test_noise: {tested} names a level twice"
 
 
 def _partial_faults(settings: dict, location: tuple) -> Iterator[str]:

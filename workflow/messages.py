@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import typing
 from collections.abc import Iterator
 from typing import Annotated
@@ -11,11 +12,18 @@ from pydantic import BaseModel, ValidationError
 from datasets.tasks import TASKS
 from models.registry import unknown
 
+NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # pydantic's words for it
+
 
 def explain(root: type[BaseModel], error: ValidationError, prefix: tuple = ()) -> Iterator[str]:
     """Pydantic's faults as lines: key, what is wrong, what is accepted."""
     for fault in error.errors():
-        keys, beside = _walk(root, fault["loc"])
+        location = fault["loc"]
+        if location[-1:] == ("[key]",) and fault["type"] != "extra_forbidden":
+            location = location[:-1]  # pydantic's word for a fault of the key itself
+        keys, beside = _walk(root, location)
+        if fault["type"] == "boolean":
+            keys.append(fault["ctx"]["key"])
         where = ".".join(map(str, (*prefix, *keys)))
         if fault["type"] == "extra_forbidden":
             yield f"{where}: {unknown('key', str(keys[-1]), beside)}"
@@ -27,8 +35,19 @@ def explain(root: type[BaseModel], error: ValidationError, prefix: tuple = ()) -
             yield f"{where}.equation: {unknown('equation', fault['ctx']['tag'], TASKS)}"
         elif fault["type"] == "value_error":
             yield f"{where}: {fault['ctx']['error']}"
+        elif fault["type"] == "boolean":
+            yield f"{where}: {fault['msg']}"
+        elif fault["type"] in NO_MAPPING:
+            yield f"{where}: a mapping of keys belongs here, got {_shown(fault['input'])}"
         else:
-            yield f"{where}: {fault['msg'][0].lower()}{fault['msg'][1:]}, got {fault['input']!r}"
+            yield f"{where}: {fault['msg'][0].lower()}{fault['msg'][1:]}, got {_shown(fault['input'])}"
+
+
+def _shown(value: object) -> str:
+    """A value of the user's, as YAML gave it, however large."""
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = 80
+    return short.repr(value)
 
 
 def _walk(root: type[BaseModel], location: tuple) -> tuple[list, list[str]]:

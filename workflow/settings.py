@@ -8,24 +8,21 @@ from __future__ import annotations
 import typing
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from datasets.common_settings import Settings
 from datasets.settings import DatasetSettings
 from models.registry import ARCHITECTURES, resolve
 from training.settings import ArchitectureCostSettings, CostSettings, TheorySettings, TrainingSettings
+from workflow.names import Folder, Name, Resolution, Words
 
-# Points along each axis of a grid, or the name of a set of times.
-Resolution = int | str
-
-
-class _Settings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
 
-class Model(_Settings):
+class Model(Settings):
     """A row of the tables: an architecture with its settings and what it needs of its own in training."""
 
-    label: str = Field(description="name in tables and figures")
+    label: Words = Field(description="name in tables and figures")
     architecture: str = Field(description="one of models.registry.ARCHITECTURES")
     settings: dict[str, typing.Any] = Field({}, description="settings of the architecture")
     settings_at: dict[Resolution, dict[str, typing.Any]] = Field(
@@ -40,7 +37,7 @@ class Model(_Settings):
     training: dict[str, typing.Any] = Field({}, description="training settings that differ for this model")
 
 
-class SampleCounts(_Settings):
+class SampleCounts(Settings):
     """How many samples of each split an experiment uses: the first ones."""
 
     train: int | None = Field(None, ge=1, description="default: all")
@@ -48,10 +45,10 @@ class SampleCounts(_Settings):
     test: int | None = Field(None, ge=1, description="default: all")
 
 
-class Experiment(_Settings):
+class Experiment(Settings):
     """Models trained on one dataset and compared at every stored resolution."""
 
-    title: str = Field(description="heading in the report")
+    title: Words = Field(description="heading in the report")
     dataset: str = Field(description="a key of `datasets`")
     models: Annotated[list[str], Field(min_length=1)] = Field(description="keys of `models`, in table order")
     resolutions: Annotated[list[Resolution], Field(min_length=1)] = Field(
@@ -71,7 +68,7 @@ class Experiment(_Settings):
     noise_realisations: int = Field(
         1, ge=1, description="draws of the noise on each test sample, at each level above 0"
     )
-    seeds: Annotated[list[int], Field(min_length=1)] = Field([1127802], description="one run per seed")
+    seeds: Annotated[list[Seed], Field(min_length=1)] = Field([1127802], description="one run per seed")
     samples: SampleCounts = Field(SampleCounts(), description="default: every sample of the dataset")
     training: TrainingSettings = Field(TrainingSettings(), description="for every model of the experiment")
     training_at: dict[Resolution, dict[str, typing.Any]] = Field(
@@ -99,12 +96,18 @@ class Experiment(_Settings):
         return self.test_noise or [self.training.noise]
 
 
-class Configuration(_Settings):
+class Configuration(Settings):
     """The whole of config.yaml with its overlays."""
 
-    name: str = Field(pattern=r"^[a-z0-9_]+$", description="results go to <results_root>/<name>")
-    data_root: str = Field("data", description="folder of the stores; shared by all configurations")
-    results_root: str = Field("results", description="folder of runs, tables and reports")
+    name: Name = Field(
+        description="results go to <results_root>/<name>. All names are folders: "
+        "lower-case letters, digits and '_'"
+    )
+    data_root: Folder = Field(
+        "data",
+        description="folder of the stores, for all configurations: below the working folder, or absolute",
+    )
+    results_root: Folder = Field("results", description="folder of runs, tables and reports, in the same way")
     training_threads: int = Field(
         1, ge=1, description="CPU threads of a training job; changes the last digits"
     )
@@ -117,9 +120,9 @@ class Configuration(_Settings):
     gpu_jobs_per_device: int = Field(
         1, ge=1, description="jobs at once on a GPU: more than 1 where models are small; see gpus.md"
     )
-    datasets: dict[str, DatasetSettings] = Field(description="what to solve")
-    models: dict[str, Model] = Field(description="what to train")
-    experiments: dict[str, Experiment] = Field(description="what to compare")
+    datasets: dict[Name, DatasetSettings] = Field(description="what to solve")
+    models: dict[Name, Model] = Field(description="what to train")
+    experiments: dict[Name, Experiment] = Field(description="what to compare")
     theory: TheorySettings = Field(TheorySettings(), description="sizes at which theory is measured")
     cost: CostSettings = Field(CostSettings(), description="sizes at which the cost of a step is measured")
     architecture_costs: ArchitectureCostSettings = Field(

@@ -23,7 +23,7 @@ def shown_faults(experiments: dict) -> Iterator[str]:
             if paper not in SHOWN:
                 yield f"{at}: {unknown('paper', paper, SHOWN)}"
                 continue
-            for item in items:
+            for item in dict.fromkeys(items):
                 if item not in SHOWN[paper]:
                     yield f"{at}.{paper}: {unknown('item', item, SHOWN[paper])}"
                 elif not SHOWN[paper][item] and (paper, item) in given:

@@ -286,7 +286,10 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
             "experiments.burgers.shows.cao2021: unknown item 'figure99'; did you mean 'figure9'? accepted: ",
         ),
         ({"cost": {"points": 8}}, "cost.points: input should be greater than or equal to 32, got 8"),
-        ({"name": "My results"}, "name: string should match pattern"),
+        (
+            {"name": "My results"},
+            "name: 'My results' cannot name a folder on every machine; accepted: lower-case",
+        ),
         ({"experimens": {}}, "experimens: unknown key 'experimens'; did you mean 'experiments'?"),
     ],
 )

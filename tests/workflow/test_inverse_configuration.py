@@ -106,7 +106,7 @@ def test_the_default_is_to_test_with_the_noise_of_training():
         ),
         (
             {"experiments": {"darcy_inverse_noise1": {"test_noise": [0.01, 0.1, 0.1]}}},
-            "experiments.darcy_inverse_noise1.test_noise: [0.01, 0.1, 0.1] names a level twice",
+            "experiments.darcy_inverse_noise1.test_noise: 0.1 is named twice",
         ),
         (
             {"experiments": {"darcy_inverse_noise1": {"noise_realisations": 0}}},
