@@ -38,15 +38,11 @@ prepare_environment(workflow.basedir, plan.configuration)
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
 sole_run = ExitStack()
 
-
-def limit(resource):
-    """What the profile or `--resources` allows of a resource; None: no limit."""
-    return workflow.global_resources.get(resource).value
-
-
-# `gpu=0` is a machine without; no request of wall time goes beyond `longest_minutes`, which nothing consumes.
-needs = Needs(plan, gpu=limit("gpu") != 0)
-requested = partial(request, longest=limit("longest_minutes"))
+# What the profile or `--resources` allows: `gpu=0` is a machine without one, and no job asks for more wall time than
+# `longest_minutes`, which nothing consumes.
+allowed = workflow.global_resources
+needs = Needs(plan, gpu=allowed.get("gpu").value != 0)
+requested = partial(request, longest=allowed.get("longest_minutes").value)
 
 
 wildcard_constraints:

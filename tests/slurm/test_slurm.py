@@ -34,7 +34,7 @@ OVERLAY = {
     "experiments": {
         "burgers": {
             "models": list(MODELS),
-            "training": {"epochs": EPOCHS, "record_test_error": False},
+            "training": {"epochs": EPOCHS, "record_test_error": False, "learning_rate": 1e-4},
             "shows": {"cao2021": []},
         },
         "darcy_inverse_noise1": None,
