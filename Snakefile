@@ -109,6 +109,6 @@ rule plan:
         "environment.yml"
     params:
         cores=lambda wildcards: workflow.cores or 1,
-        gpus=limit("gpu") or 0,
+        gpus=allowed.get("gpu").value or 0,
     script:
         "workflow/scripts/plan.py"
