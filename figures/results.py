@@ -145,7 +145,7 @@ def present(path: Path) -> Path:
 
 
 def _unusable(path: Path, how: str) -> ResultError:
-    return ResultError(f"{path} {how}: delete it and run `snakemake {path}`")
+    return ResultError(f"{path} {how}: delete it and run snakemake")
 
 
 def read_json(path: str | Path) -> dict:

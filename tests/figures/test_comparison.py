@@ -186,7 +186,7 @@ def test_a_missing_file_names_itself_and_what_to_run(make_run, tmp_path):
     with pytest.raises(ValueError, match=r"errors\.csv is missing: make it with `snakemake"):
         write_comparison([run], [], tmp_path / "comparison.csv")
     (run / "errors.csv").touch()
-    with pytest.raises(ValueError, match=r"errors\.csv is empty: delete it and run `snakemake"):
+    with pytest.raises(ValueError, match=r"errors\.csv is empty: delete it and run snakemake"):
         write_comparison([run], [], tmp_path / "comparison.csv")
     (run / "errors.csv").write_text('a,"b\n')
     with pytest.raises(ValueError, match=r"errors\.csv is no table .*: delete it and run"):
@@ -205,9 +205,7 @@ def test_damaged_arrays_name_themselves_and_what_to_do(tmp_path):
     whole = path.read_bytes()
     for content in (whole[:-100], whole[:100], b"words", whole.replace(whole[300:310], bytes(10))):
         path.write_bytes(content)
-        with pytest.raises(
-            ResultError, match=r"predictions\.npz is damaged .*: delete it and run `snakemake"
-        ):
+        with pytest.raises(ResultError, match=r"predictions\.npz is damaged .*: delete it and run snakemake"):
             read_arrays(path)
 
 
