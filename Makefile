@@ -3,7 +3,7 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3,$(shell command 
 BIN := .venv/bin
 GPUS := $(shell nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 
-.PHONY: demo test test-faults lint format docs bench constraints setup clean
+.PHONY: demo test test-faults test-slurm lint format docs bench constraints setup clean
 .DEFAULT_GOAL := demo
 
 setup: .venv/installed
@@ -26,6 +26,12 @@ test: .venv/installed
 # What is survived: kills, full disks, damaged files, … Wants root, to mount small disks. FAULT_KILLS=8 is quicker.
 test-faults: .venv/installed
 	$(BIN)/python -m pytest -m faults
+
+# Root only: installs SLURM from Debian's packages, and starts and stops one of its own (docs/cluster.md).
+test-slurm: .venv/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,slurm]"
+	$(BIN)/python tests/slurm/cluster.py install
+	$(BIN)/python -m pytest tests/slurm; status=$$?; $(BIN)/python tests/slurm/cluster.py stop; exit $$status
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -1,6 +1,7 @@
 # What can be built: the configuration is checked, the rules are included, the targets are named.
 import sys
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -20,8 +21,10 @@ from workflow.code_digest import code_digest
 from figures.papers import PAPERS
 from workflow.configuration import ConfigurationError, load_configuration
 from workflow.job import prepare_environment
+from workflow.needs import Needs
 from workflow.paper_plan import PaperPlan
 from workflow.plan import RUN_FOLDER, Plan
+from workflow.resources import drawing, request, sealing, solving
 
 
 configfile: f"{workflow.basedir}/config.yaml"
@@ -36,9 +39,19 @@ try:
         dataset.check_recipe()
 except DatasetError as error:
     raise WorkflowError(str(error))
-prepare_environment(workflow.basedir, plan.configuration.stall_minutes)
+prepare_environment(workflow.basedir, plan.configuration)
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
 sole_run = ExitStack()
+
+
+def limit(resource):
+    """What the profile or `--resources` allows of a resource; None: no limit."""
+    return workflow.global_resources.get(resource).value
+
+
+# `gpu=0` is a machine without; no request of wall time goes beyond `longest_minutes`, which nothing consumes.
+needs = Needs(plan, gpu=limit("gpu") != 0)
+requested = partial(request, longest=limit("longest_minutes"))
 
 
 wildcard_constraints:
@@ -67,6 +80,11 @@ onstart:
         sole_run.enter_context(sole_writer(Path(".snakemake/run.lock"), "this folder"))
     except DatasetError as error:
         raise WorkflowError(str(error)) from None
+    # With a limit by time Snakemake 9 starts at every event a chain of looks at all ready jobs, one in each
+    # timespan, and ends only when the last look is over. By default there is none, then.
+    by_time = workflow.scheduling_settings.max_jobs_per_timespan
+    if (by_time.max_jobs, by_time.timespan) == (100, 1):
+        workflow.scheduler.job_rate_limiter = None
 
 
 localrules:

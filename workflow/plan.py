@@ -78,11 +78,6 @@ class DatasetPlan:
         return [self.receipt.format(shard=shard) for shard in range(self.settings.num_shards)]
 
     @property
-    def mem_mb(self) -> int:
-        """Memory of a job that makes or seals a shard: imports, and a few copies of its largest array."""
-        return 2500 + 4 * self.settings.largest_array * self.settings.samples_per_shard * 8 // 2**20
-
-    @property
     def code(self) -> str:
         """Digest of everything that computes this dataset."""
         return code_digest("datasets.generation", task_module(self.settings.equation))
@@ -242,12 +237,6 @@ class Plan:
         """Digest of the counting and of every architecture counted."""
         modules = (ARCHITECTURES[one.architecture].module for one in MEASURED.values())
         return code_digest("training.architecture_costs", *modules)
-
-    @property
-    def cost_memory(self) -> int:
-        """Megabytes that these take: imports, and some ten matrices of all pairs of points."""
-        cost = self.configuration.cost
-        return 3000 + 10 * cost.batch_size * cost.points**2 * 4 // 2**20
 
 
 def _coarse_points(dataset: DatasetSettings, model: dict, resolution: Resolution) -> int | None:

@@ -114,6 +114,9 @@ class Configuration(_Settings):
         description="a job that shows no progress for so long (a step, a batch of samples) is ended, "
         "with the stacks of its threads in its log",
     )
+    gpu_jobs_per_device: int = Field(
+        1, ge=1, description="jobs at once on a GPU: more than 1 where models are small; see gpus.md"
+    )
     datasets: dict[str, DatasetSettings] = Field(description="what to solve")
     models: dict[str, Model] = Field(description="what to train")
     experiments: dict[str, Experiment] = Field(description="what to compare")

@@ -16,11 +16,12 @@ for _dataset in plan.datasets.values():
             preview=_dataset.preview,
         log:
             f"logs/preview_{_dataset.name}/{_dataset.base.name}.log",
+        group:
+            "dataset_page"
         conda:
             "../../environment.yml"
         resources:
-            mem_mb=4000,
-            runtime=30,
+            **requested(needs.preview(_dataset)),
         params:
             code=code_digest("datasets.preview"),
         script:
@@ -39,8 +40,12 @@ rule draw_dataset:
         ],
     log:
         f"logs/draw_dataset/{plan.configuration.name}/{{dataset}}.log",
+    group:
+        "dataset_page"
     conda:
         "../../environment.yml"
+    resources:
+        **requested(drawing(2)),
     params:
         code=code_digest(*(f"figures.{figure}" for figure in DATASET_FIGURES)),
     script:
@@ -61,8 +66,12 @@ rule dataset_page:
         page=f"{DATASET_PAGES}/{{dataset}}.html",
     log:
         f"logs/dataset_page/{plan.configuration.name}/{{dataset}}.log",
+    group:
+        "dataset_page"
     conda:
         "../../environment.yml"
+    resources:
+        **requested(drawing(2)),
     params:
         code=code_digest("figures.dataset_page", "workflow.captions", "workflow.provenance"),
     script:

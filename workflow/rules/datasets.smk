@@ -34,8 +34,7 @@ for _dataset in plan.datasets.values():
         conda:
             "../../environment.yml"
         resources:
-            mem_mb=_dataset.mem_mb,
-            runtime=60,
+            **requested(solving(_dataset.settings)),
         params:
             settings=_dataset.settings.model_dump(mode="json"),
             code=_dataset.code,
@@ -58,8 +57,7 @@ for _dataset in plan.datasets.values():
         conda:
             "../../environment.yml"
         resources:
-            mem_mb=_dataset.mem_mb,
-            runtime=60,
+            **requested(sealing(_dataset.settings)),
         params:
             settings=_dataset.settings.model_dump(mode="json"),
             code=_dataset.code,

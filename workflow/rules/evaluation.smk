@@ -17,8 +17,7 @@ rule evaluate:
         "../../environment.yml"
     threads: plan.configuration.training_threads
     resources:
-        mem_mb=4000,
-        runtime=60,
+        **requested(needs.evaluate),
     params:
         description=lambda wildcards: plan.description(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group), int(wildcards.seed)
@@ -37,11 +36,12 @@ rule yardsticks:
         cost=f"{plan.results}/{{experiment}}/yardsticks/cost.json",
     log:
         f"logs/yardsticks/{plan.configuration.name}/{{experiment}}.log",
+    group:
+        "yardsticks"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=4000,
-        runtime=60,
+        **requested(needs.yardsticks),
     params:
         resolutions=lambda wildcards: plan.yardstick_resolutions(wildcards.experiment),
         samples=lambda wildcards: plan.sample_counts(wildcards.experiment),

@@ -14,8 +14,7 @@ rule latent_basis:
         "../../environment.yml"
     threads: plan.configuration.training_threads
     resources:
-        mem_mb=4000,
-        runtime=30,
+        **requested(needs.latent_basis),
     params:
         test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
         grids=lambda wildcards: plan.configuration.models[wildcards.model].grids,

@@ -9,9 +9,8 @@ rule measure_cost:
     conda:
         "../../environment.yml"
     resources:
+        **requested(needs.measure_cost),
         gpu=1,
-        mem_mb=plan.cost_memory,
-        runtime=120,
     params:
         settings=plan.cost,
         code=code_digest("training.step_cost"),
@@ -27,9 +26,8 @@ rule measure_architectures:
     conda:
         "../../environment.yml"
     resources:
+        **requested(needs.measure_architectures),
         gpu=1,
-        mem_mb=12000,
-        runtime=120,
     params:
         settings=plan.architecture_costs,
         code=plan.architecture_code,
@@ -48,8 +46,12 @@ rule paper_table:
     wildcard_constraints:
         paper="|".join(papers),
         item=r"table\w+",
+    group:
+        "paper"
     conda:
         "../../environment.yml"
+    resources:
+        **requested(lambda wildcards: drawing(len(papers[wildcards.paper].inputs(wildcards.item)))),
     params:
         source=lambda wildcards: papers[wildcards.paper].source(wildcards.item),
         code=lambda wildcards: code_digest(papers[wildcards.paper].items[wildcards.item].module),
@@ -67,8 +69,12 @@ rule paper_figure:
     wildcard_constraints:
         paper="|".join(papers),
         item=r"figure\w+",
+    group:
+        "paper"
     conda:
         "../../environment.yml"
+    resources:
+        **requested(lambda wildcards: drawing(len(papers[wildcards.paper].inputs(wildcards.item)))),
     params:
         source=lambda wildcards: papers[wildcards.paper].source(wildcards.item),
         code=lambda wildcards: code_digest(papers[wildcards.paper].items[wildcards.item].module),
@@ -90,8 +96,12 @@ rule paper_page:
         f"logs/paper_page/{plan.configuration.name}/{{paper}}.log",
     wildcard_constraints:
         paper="|".join(papers),
+    group:
+        "paper"
     conda:
         "../../environment.yml"
+    resources:
+        **requested(lambda wildcards: drawing(2 * len(papers[wildcards.paper].folders))),
     params:
         made=lambda wildcards: papers[wildcards.paper].all_made,
         facts=lambda wildcards: papers[wildcards.paper].all_facts,

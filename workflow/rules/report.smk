@@ -20,8 +20,12 @@ rule compare:
         tables=[f"{EXPERIMENT}/table.{suffix}" for suffix in ("csv", "tex", "html")],
     log:
         f"logs/compare/{plan.configuration.name}/{{experiment}}.log",
+    group:
+        "report"
     conda:
         "../../environment.yml"
+    resources:
+        **requested(lambda wildcards: drawing(3 * len(plan.run_folders(wildcards.experiment)))),
     params:
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         yardsticks=[YARDSTICKS],
@@ -39,8 +43,12 @@ rule draw_figures:
         [f"{EXPERIMENT}/figures/{figure}.{suffix}" for figure in FIGURES for suffix in ("svg", "png")],
     log:
         f"logs/draw_figures/{plan.configuration.name}/{{experiment}}.log",
+    group:
+        "report"
     conda:
         "../../environment.yml"
+    resources:
+        **requested(lambda wildcards: drawing(3 * len(plan.run_folders(wildcards.experiment)))),
     params:
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         yardsticks=[YARDSTICKS],
@@ -64,8 +72,12 @@ rule report:
         page=f"{EXPERIMENT}/report.html",
     log:
         f"logs/report/{plan.configuration.name}/{{experiment}}.log",
+    group:
+        "report"
     conda:
         "../../environment.yml"
+    resources:
+        **requested(lambda wildcards: drawing(3 * len(plan.run_folders(wildcards.experiment)))),
     params:
         title=lambda wildcards: plan.experiment(wildcards.experiment).title,
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),

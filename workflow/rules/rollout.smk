@@ -14,8 +14,7 @@ rule rollout:
         "../../environment.yml"
     threads: plan.configuration.training_threads
     resources:
-        mem_mb=8000,
-        runtime=60,
+        **requested(needs.rollout),
     params:
         test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
         code=code_digest("training.rollout"),

@@ -30,11 +30,12 @@ rule theory:
         **{table: f"{THEORY}/{table}.csv" for table in THEORY_TABLES},
     log:
         f"logs/theory/{plan.configuration.name}.log",
+    group:
+        "theory"
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=4000,
-        runtime=30,
+        **requested(needs.theory),
     params:
         settings=plan.theory,
         code=code_digest(
@@ -55,8 +56,12 @@ rule draw_theory:
         [f"{THEORY}/{figure}.{suffix}" for figure in THEORY_FIGURES for suffix in ("svg", "png")],
     log:
         f"logs/draw_theory/{plan.configuration.name}.log",
+    group:
+        "theory"
     conda:
         "../../environment.yml"
+    resources:
+        **requested(drawing(len(THEORY_TABLES))),
     params:
         code=code_digest(*(f"figures.{figure}" for figure in THEORY_FIGURES)),
     script:
@@ -76,8 +81,12 @@ rule theory_page:
         page=f"{plan.results}/theory.html",
     log:
         f"logs/theory_page/{plan.configuration.name}.log",
+    group:
+        "theory"
     conda:
         "../../environment.yml"
+    resources:
+        **requested(drawing(len(THEORY_TABLES))),
     params:
         settings=plan.theory,
         code=code_digest("figures.theory_page", "workflow.captions", "workflow.provenance"),

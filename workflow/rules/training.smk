@@ -15,9 +15,8 @@ rule train:
         "../../environment.yml"
     threads: plan.configuration.training_threads
     resources:
+        **requested(needs.train),
         gpu=1,
-        mem_mb=4000,
-        runtime=720,
     params:
         run=lambda wildcards: plan.training(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group)

@@ -2,7 +2,7 @@
 
 from workflow.job import job
 
-with job(snakemake):
+with job(snakemake, alone=True):
     from training.architecture_costs import architecture_costs
     from training.evaluation import write_table
 

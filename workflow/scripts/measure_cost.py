@@ -2,7 +2,7 @@
 
 from workflow.job import job
 
-with job(snakemake):
+with job(snakemake, alone=True):
     from training.evaluation import write_table
     from training.step_cost import step_costs
 

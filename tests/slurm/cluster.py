@@ -1,0 +1,237 @@
+"""A SLURM of one node with two GPUs that are not there, on loopback, for tests; root only.
+
+    python tests/slurm/cluster.py install      Debian packages
+    python tests/slurm/cluster.py start        munge, slurmctld, slurmd
+    python tests/slurm/cluster.py stop         ends jobs and daemons, removes every trace
+
+There is neither systemd nor a control group nor accounting: wall time is enforced, memory is not. The
+configuration has to be at /etc/slurm, for the executor plugin clears SLURM_CONF: where one is found there
+already, it is another cluster's, and nothing is touched.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+PACKAGES = ("slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "munge")
+SYSTEM = Path("/etc/slurm")
+FILES = ("slurm.conf", "gres.conf")
+MARKER = "resolvent-test-cluster"
+DAEMONS = ("slurmd", "slurmctld", "munged")  # in the order of stopping
+CPUS, MEGABYTES, GPUS = 6, 64_000, 2  # as SLURM is told: the machine may have fewer
+PORT = 26817
+PATIENCE = 30.0  # seconds
+
+
+class ClusterError(Exception):
+    """The test cluster cannot be had; the message says why."""
+
+
+def install() -> None:
+    """Install what is missing, and start none of it."""
+    _require_root()
+    if all(map(shutil.which, ("munged", "slurmctld", "slurmd", "sbatch"))):
+        return
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    for words in (["update"], ["install", "--yes", "--no-install-recommends", *PACKAGES]):
+        _run("apt-get", "-q", *words, environment=environment)
+
+
+def start() -> Path:
+    """Start the daemons and wait for the node; returns the folder of their files.
+
+    Raises
+    ------
+    ClusterError
+        When there is another cluster's configuration, or the node does not come up.
+    """
+    _require_root()
+    for file in FILES:
+        if os.path.lexists(SYSTEM / file):
+            raise ClusterError(f"{SYSTEM / file} exists: this machine has a cluster, which is left alone")
+    folder = Path(tempfile.mkdtemp(prefix="resolvent-slurm-"))
+    folder.chmod(0o755)
+    (folder / MARKER).touch()
+    for part in ("state", "spool", "log"):
+        (folder / part).mkdir()
+    for index in range(GPUS):
+        os.mknod(folder / f"gpu{index}", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    (folder / "munge.key").write_bytes(secrets.token_bytes(128))
+    (folder / "munge.key").chmod(0o600)
+    host = socket.gethostname().partition(".")[0]
+    (folder / "slurm.conf").write_text(_slurm_configuration(folder, host))
+    (folder / "gres.conf").write_text(
+        f"AutoDetect=off\nNodeName={host} Name=gpu Type=fake File={folder}/gpu[0-{GPUS - 1}]\n"
+    )
+    SYSTEM.mkdir(exist_ok=True)
+    for file in FILES:
+        (SYSTEM / file).symlink_to(folder / file)
+    try:
+        munge = {"key-file": "munge.key", "socket": "munge.socket", "pid-file": "munged.pid"}
+        munge |= {"log-file": "log/munged.log", "seed-file": "munge.seed"}
+        _run("munged", "--force", *(f"--{key}={folder / name}" for key, name in munge.items()))
+        _run("slurmctld", "-c", "-i")
+        _run("slurmd", "-c")
+        wait_until(lambda: node_state() == "idle", PATIENCE, "the node is not idle")
+    except ClusterError as error:
+        logs = [path.read_text(errors="replace")[-2000:] for path in (folder / "log").iterdir()]
+        stop()
+        raise ClusterError("\n".join([str(error), *logs])) from None
+    return folder
+
+
+def stop() -> None:
+    """Cancel all jobs, end the daemons, remove the files; does nothing where no test cluster is."""
+    link = SYSTEM / FILES[0]
+    folder = link.resolve().parent
+    if not (link.is_symlink() and (folder / MARKER).exists()):
+        return
+    if _pid(folder, "slurmctld") is not None:
+        _run("scancel", "--full", "--user", "root", check=False)
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and _run("squeue", "--noheader", check=False).strip():
+            time.sleep(0.2)
+    for daemon in DAEMONS:
+        _end(folder, daemon)
+    for file in FILES:
+        (SYSTEM / file).unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def node_state() -> str:
+    """As `sinfo` has it: idle, mixed, draining, drained..."""
+    return _run("sinfo", "--noheader", "--format=%T", "--partition=cpu", check=False).strip()
+
+
+def drain() -> None:
+    """No further job starts on the node."""
+    _run("scontrol", "update", f"nodename={_node()}", "state=drain", "reason=test")
+
+
+def resume() -> None:
+    _run("scontrol", "update", f"nodename={_node()}", "state=resume")
+
+
+def cancel(job: str) -> None:
+    _run("scancel", job)
+
+
+def limit_time(job: str, minutes: int) -> None:
+    """Shorten the wall time of a running job."""
+    _run("scontrol", "update", f"jobid={job}", f"timelimit={minutes}")
+
+
+def jobs() -> list[dict[str, str]]:
+    """Every job so far, oldest first: what `scontrol show job` says of it."""
+    lines = _run("scontrol", "show", "job", "--all", "--oneliner").splitlines()
+    records = [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in lines]
+    return sorted((one for one in records if "JobId" in one), key=lambda one: int(one["JobId"]))
+
+
+def wait_until(condition: Callable[[], object], seconds: float, failure: str) -> None:
+    """Raise `ClusterError` with `failure` unless the condition comes true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise ClusterError(f"{failure} after {seconds:.0f} s")
+        time.sleep(0.05)
+
+
+def _node() -> str:
+    return _run("sinfo", "--noheader", "--format=%n", "--partition=cpu").strip()
+
+
+def _slurm_configuration(folder: Path, host: str) -> str:
+    settings = {
+        "ClusterName": "resolventtest",
+        "SlurmctldHost": f"{host}(127.0.0.1)",
+        "SlurmUser": "root",
+        "SlurmdUser": "root",
+        "AuthType": "auth/munge",
+        "AuthInfo": f"socket={folder}/munge.socket",
+        "CredType": "cred/munge",
+        "SlurmctldPort": PORT,
+        "SlurmdPort": PORT + 1,
+        "SlurmctldPidFile": f"{folder}/slurmctld.pid",
+        "SlurmdPidFile": f"{folder}/slurmd.pid",
+        "SlurmctldLogFile": f"{folder}/log/slurmctld.log",
+        "SlurmdLogFile": f"{folder}/log/slurmd.log",
+        "StateSaveLocation": f"{folder}/state",
+        "SlurmdSpoolDir": f"{folder}/spool",
+        "ProctrackType": "proctrack/linuxproc",
+        "TaskPlugin": "task/none",
+        "SwitchType": "switch/none",
+        "MpiDefault": "none",
+        "AccountingStorageType": "accounting_storage/none",
+        "JobAcctGatherType": "jobacct_gather/none",
+        "JobCompType": "jobcomp/none",
+        "MailProg": "/bin/true",
+        "ReturnToService": 2,
+        "SchedulerType": "sched/backfill",
+        "SchedulerParameters": "batch_sched_delay=0,sched_interval=1,bf_interval=1",
+        "SelectType": "select/cons_tres",
+        "SelectTypeParameters": "CR_Core_Memory",
+        "SlurmdParameters": "config_overrides",  # more cores and memory than there are
+        "MinJobAge": 3600,  # the plugin asks squeue how finished jobs ended
+        "KillWait": 2,
+        "GresTypes": "gpu",
+    }
+    node = f"NodeName={host} NodeAddr=127.0.0.1 CPUs={CPUS} RealMemory={MEGABYTES} Gres=gpu:fake:{GPUS}"
+    lines = [f"{key}={value}" for key, value in settings.items()]
+    partitions = [
+        f"PartitionName={name} Nodes={host} Default={default} MaxTime=1440 State=UP"
+        for name, default in (("cpu", "YES"), ("gpu", "NO"))
+    ]
+    return "\n".join([*lines, f"{node} State=UNKNOWN", *partitions]) + "\n"
+
+
+def _pid(folder: Path, daemon: str) -> int | None:
+    """Of a daemon that runs."""
+    try:
+        pid = int((folder / f"{daemon}.pid").read_text())
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, ValueError):
+        return None
+    return None if state == "Z" else pid
+
+
+def _end(folder: Path, daemon: str) -> None:
+    """SIGTERM, and SIGKILL to what does not heed it."""
+    for sent in (signal.SIGTERM, signal.SIGKILL):
+        deadline = time.monotonic() + 10
+        while (pid := _pid(folder, daemon)) is not None and time.monotonic() < deadline:
+            os.kill(pid, sent)
+            time.sleep(0.2)
+
+
+def _require_root() -> None:
+    if os.geteuid() != 0:
+        raise ClusterError("the test cluster is for root alone, on a machine that is yours")
+
+
+def _run(*words: str, check: bool = True, environment: dict[str, str] | None = None) -> str:
+    finished = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=600)
+    if check and finished.returncode:
+        raise ClusterError(f"{' '.join(words)}: {finished.stderr or finished.stdout}")
+    return finished.stdout
+
+
+if __name__ == "__main__":
+    actions = {"install": install, "start": start, "stop": stop}
+    if len(sys.argv) != 2 or sys.argv[1] not in actions:
+        sys.exit(__doc__)
+    try:
+        print(actions[sys.argv[1]]() or "", end="")
+    except ClusterError as error:
+        sys.exit(f"cluster: {error}")

@@ -1,0 +1,245 @@
+"""The real Snakefile through the profile for SLURM, on a real SLURM, with what happens to jobs there.
+
+One run, in which two trainings start on the two GPUs, the node is drained, one training is cancelled, the
+other runs out of wall time, and the node comes back. Both are stopped first, so that they cannot finish.
+"""
+
+import csv
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cluster
+import psutil
+import pytest
+import yaml
+from pipeline_project import Project
+from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+
+pytestmark = pytest.mark.timeout(1500)
+
+PROFILE = "workflow/profiles/slurm"
+EPOCHS = 30
+MODELS = ("fno", "galerkin", "softmax")
+OVERLAY = {
+    "name": "slurm",
+    "datasets": {
+        "burgers": {"samples_per_shard": 26},
+        "darcy_cao": None,
+        "darcy_cao_inverse": None,
+        "lorenz63_yz": None,
+    },
+    "experiments": {
+        "burgers": {
+            "models": list(MODELS),
+            "training": {"epochs": EPOCHS, "record_test_error": False},
+            "shows": {"cao2021": []},
+        },
+        "darcy_inverse_noise1": None,
+    },
+}
+RUN = "results/slurm/burgers/{}/n64/seed1127802"
+
+
+@dataclass(frozen=True)
+class Training:
+    """A training as it was seen to run."""
+
+    process: psutil.Process
+    job: str
+    model: str
+    devices: str
+
+
+@dataclass
+class Record:
+    """What was seen of the run."""
+
+    folder: Path
+    output: str = ""
+    returncode: int = -1
+    trainings: list[Training] = field(default_factory=list)
+    while_drained: list[dict[str, str]] = field(default_factory=list)
+    jobs: list[dict[str, str]] = field(default_factory=list)
+
+    def of(self, what: str) -> list[dict[str, str]]:
+        """Submissions of a rule, group or run, oldest first."""
+        return [job for job in self.jobs if what in job["Comment"]]
+
+    def folder_of(self, model: str) -> Path:
+        return self.folder / RUN.format(model)
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory) -> Record:
+    project = Project(tmp_path_factory.mktemp("slurm") / "project")
+    edit_profile(project.folder / PROFILE / "config.yaml")
+    (project.folder / "overlay.yaml").write_text(yaml.safe_dump(OVERLAY))
+    record = Record(project.folder)
+    output = project.folder / "output.txt"
+    command = [sys.executable, "-m", "snakemake", "--workflow-profile", PROFILE]
+    command += ["--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "1"]
+    command += [
+        "--latency-wait",
+        "5",
+        "--max-jobs-per-timespan",
+        "100/2s",
+        "--configfile",
+        "config/test.yaml",
+        "overlay.yaml",
+    ]
+    with output.open("w") as file:
+        snakemake = subprocess.Popen(command, cwd=project.folder, stdout=file, stderr=subprocess.STDOUT)
+    try:
+        let_it_happen(record)
+        record.returncode = snakemake.wait(900)
+    finally:
+        record.output = output.read_text()
+        if snakemake.poll() is None:
+            snakemake.kill()
+            print(record.output[-6000:])
+    record.jobs = cluster.jobs()
+    return record
+
+
+def edit_profile(path: Path) -> None:
+    """What docs/cluster.md tells a user to do: name the partitions."""
+    text = path.read_text()
+    assert text.count("# slurm_partition:") == 2
+    path.write_text(text.replace("# slurm_partition:", "slurm_partition:"))
+
+
+def let_it_happen(record: Record) -> None:
+    """Stop two trainings on their way, drain, cancel one, let the other run out of time, resume."""
+    cluster.wait_until(lambda: stop_trainings(record) == cluster.GPUS, 400, "no trainings on their way")
+    cancelled, late = record.trainings
+    cluster.drain()
+    cluster.cancel(cancelled.job)
+    cluster.limit_time(late.job, 1)
+    cluster.wait_until(lambda: job_of(late.job)["JobState"] == "TIMEOUT", 240, "no end of wall time")
+    cluster.wait_until(lambda: len(waiting_trainings()) == len(MODELS), 240, "no retries submitted")
+    record.while_drained = [*waiting_trainings(), {"Node": cluster.node_state()}]
+    cluster.resume()
+
+
+def stop_trainings(record: Record) -> int:
+    """Stop every training of the project that has saved an epoch; returns how many there are so far."""
+    known = {training.process.pid for training in record.trainings}
+    for process in psutil.process_iter():
+        try:
+            words = process.cmdline()
+            if process.pid in known or not words or not words[-1].endswith("train.py"):
+                continue
+            if not process.name().startswith("python") or process.cwd() != str(record.folder):
+                continue
+            environment = process.environ()
+        except psutil.NoSuchProcess:
+            continue
+        job = environment["SLURM_JOB_ID"]
+        model = re.search(r"burgers_([a-z]+)_n64", job_of(job)["Comment"]).group(1)
+        if (record.folder_of(model) / "resume.pt").exists():
+            process.suspend()
+            assert not (record.folder_of(model) / "checkpoint.pt").exists(), "the training was too short"
+            record.trainings.append(Training(process, job, model, environment["CUDA_VISIBLE_DEVICES"]))
+    return len(record.trainings)
+
+
+def job_of(number: str) -> dict[str, str]:
+    return next(job for job in cluster.jobs() if job["JobId"] == number)
+
+
+def waiting_trainings() -> list[dict[str, str]]:
+    return [job for job in cluster.jobs() if "rule_train" in job["Comment"] and job["JobState"] == "PENDING"]
+
+
+def first_epochs(run: Path) -> list[int]:
+    """The first epoch that each process of a training told TensorBoard of, in the order of starting."""
+    files = sorted((run / "tensorboard").iterdir(), key=lambda path: path.name.split(".")[3])
+    steps = [[event.step for event in EventFileLoader(str(file)).Load() if event.step] for file in files]
+    return [min(one, default=0) for one in steps]
+
+
+def megabytes(job: dict[str, str]) -> float:
+    number, unit = re.fullmatch(r"([\d.]+)([MG])", job["MinMemoryNode"]).groups()
+    return float(number) * {"M": 1, "G": 1024}[unit]
+
+
+def minutes(job: dict[str, str]) -> int:
+    days, _, clock = job["TimeLimit"].rpartition("-")
+    hours, minutes, _ = map(int, clock.split(":"))
+    return (int(days or 0) * 24 + hours) * 60 + minutes
+
+
+def test_the_whole_run_finishes(record):
+    assert record.returncode == 0, record.output[-6000:]
+    assert (record.folder / "results/slurm/burgers/report.html").exists()
+    for model in MODELS:
+        with (record.folder_of(model) / "history.csv").open() as file:
+            assert [row["epoch"] for row in csv.DictReader(file)] == [str(k + 1) for k in range(EPOCHS)]
+
+
+def test_trainings_at_the_same_time_have_different_gpus(record):
+    assert sorted(training.devices for training in record.trainings) == ["0", "1"]
+
+
+def test_a_cancelled_training_goes_on_from_its_last_epoch(record):
+    cancelled = record.trainings[0]
+    states = [job["JobState"] for job in record.of(f"rule_train_wildcards_burgers_{cancelled.model}_")]
+    assert states == ["CANCELLED", "COMPLETED"]
+    assert first_epochs(record.folder_of(cancelled.model))[-1] > 1
+
+
+def test_a_training_out_of_wall_time_goes_on_from_its_last_epoch(record):
+    late = record.trainings[1]
+    states = [job["JobState"] for job in record.of(f"rule_train_wildcards_burgers_{late.model}_")]
+    assert states == ["TIMEOUT", "COMPLETED"]
+    assert first_epochs(record.folder_of(late.model))[-1] > 1
+
+
+def test_the_training_that_nothing_happened_to_starts_with_epoch_1(record):
+    (model,) = set(MODELS) - {training.model for training in record.trainings}
+    assert [job["JobState"] for job in record.of(f"rule_train_wildcards_burgers_{model}_")] == ["COMPLETED"]
+    assert first_epochs(record.folder_of(model)) == [1]
+
+
+def test_a_drained_node_gets_no_job_until_it_is_resumed(record):
+    *waiting, node = record.while_drained
+    assert node["Node"].startswith("drain")
+    assert len({job["Comment"] for job in waiting}) == len(MODELS)
+    assert all(job["RunTime"] == "00:00:00" for job in waiting)
+
+
+def test_a_retry_asks_for_twice_the_memory_and_twice_the_time(record):
+    first, second = record.of(f"rule_train_wildcards_burgers_{record.trainings[0].model}_")
+    assert megabytes(second) == pytest.approx(2 * megabytes(first))
+    assert minutes(second) == 2 * minutes(first) == 20
+
+
+def test_trainings_go_to_the_partition_with_gpus_and_all_else_to_the_other(record):
+    partitions = {job["Comment"]: (job["Partition"], job["TresPerJob"]) for job in record.of("rule_train")}
+    assert set(partitions.values()) == {("gpu", "gres:gpu:1")}
+    others = [job for job in record.jobs if "rule_train" not in job["Comment"]]
+    assert {job["Partition"] for job in others} == {"cpu"}
+
+
+def test_small_jobs_share_submissions(record):
+    """Nineteen jobs and two retries, of which only the recipe is made here."""
+    shared = {"theory": 3, "dataset_page": 3, "yardsticks": 1, "report": 3}
+    assert [len(record.of(f"rule_{group}_")) for group in shared] == [1] * len(shared)
+    assert len(record.jobs) == len(shared) + len(["solve", "seal"]) + 2 * len(MODELS) + 2
+
+
+def test_logs_of_killed_jobs_are_kept_where_the_profile_says(record):
+    logs = sorted((record.folder / "logs/slurm").rglob("*.log"))
+    assert {log.stem for log in logs} == {training.job for training in record.trainings}
+
+
+def test_a_second_cluster_is_refused(record):
+    with pytest.raises(cluster.ClusterError, match="exists"):
+        cluster.start()
+
+
+def test_nothing_of_a_killed_job_is_left_running(record):
+    assert not any(training.process.is_running() for training in record.trainings)
