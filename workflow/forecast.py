@@ -67,8 +67,8 @@ def forecast(listed: Iterable[Job], cores: int, gpus: int) -> str:
         [
             *lines,
             "",
-            f"About {longest:.1f} hours on {on}, for what is not done yet. Predictions are good to a factor of "
-            "two or three; a GPU's are guesses.",
+            f"About {longest:.1f} hours on {on}, for what is not done yet. Predictions are good to a factor "
+            "of two or three; a GPU's are guesses.",
         ]
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 from datasets.layout import resolution_of
 from models.grid_sizes import coarse_points
@@ -41,6 +42,14 @@ class Needs:
 
     def evaluate(self, wildcards) -> Need:
         return self._evaluation(wildcards.experiment, wildcards.model, resolution_of(wildcards.group))
+
+    def of_runs(self, experiment: str) -> list[tuple[float, float]]:
+        """Seconds and bytes of training, in the order of `Plan.run_folders`."""
+        e = self.plan.experiment(experiment)
+        found = [
+            self._training(experiment, *run) for run in product(e.models, e.resolutions) for _ in e.seeds
+        ]
+        return [(need.seconds, need.bytes) for need in found]
 
     def rollout(self, wildcards) -> Need:
         """The step applied once for every frame."""
