@@ -80,10 +80,10 @@ onstart:
         sole_run.enter_context(sole_writer(Path(".snakemake/run.lock"), "this folder"))
     except DatasetError as error:
         raise WorkflowError(str(error)) from None
-    # With a limit by time Snakemake 9 starts at every event a chain of looks at all ready jobs, one in each
-    # timespan, and ends only when the last look is over. By default there is none, then.
-    by_time = workflow.scheduling_settings.max_jobs_per_timespan
-    if (by_time.max_jobs, by_time.timespan) == (100, 1):
+    # With its default limit Snakemake 9.27 looks at all ready jobs every second, once for each job that has
+    # finished so far: after 100 jobs that takes a third of a core, and it grows.
+    limiter = workflow.scheduler.job_rate_limiter
+    if limiter is not None and (limiter.max_jobs, limiter.timespan) == (100, 1):
         workflow.scheduler.job_rate_limiter = None
 
 
@@ -107,3 +107,17 @@ rule all:
 rule datasets:
     input:
         [dataset.card for dataset in plan.datasets.values()],
+
+
+# Before anything runs: `snakemake plan --cores 16 --resources gpu=2`.
+rule plan:
+    log:
+        f"logs/plan/{plan.configuration.name}.log",
+    localrule: True
+    conda:
+        "environment.yml"
+    params:
+        cores=lambda wildcards: workflow.cores or 1,
+        gpus=limit("gpu") or 0,
+    script:
+        "workflow/scripts/plan.py"

@@ -21,13 +21,15 @@ def write_report(
     cards: list[str | Path],
     figures: list[tuple[str | Path, str, str]],
     provenance: dict[str, str],
+    predicted: list[tuple[float, float]],
     paper_pages: list[tuple[str, str]] = (),
 ) -> None:
     """Write the page, all at once.
 
     `table` is the comparison CSV, `runs` the run directories, `cards` the dataset cards (JSON), `figures` are
     (SVG or PNG file, title, caption), `provenance` is what only the caller knows: git revision, machine, ...
-    `paper_pages` are names and links of the pages of papers whose tables or figures these runs give.
+    `paper_pages` are names and links of the pages of papers whose tables or figures these runs give,
+    `predicted` what each run was predicted to take: seconds of training and bytes of memory.
     """
     loaded = read_runs(runs)
     comparison = pd.read_csv(present(Path(table)))
@@ -52,8 +54,30 @@ def write_report(
         figures=[inlined_figure(*figure) for figure in figures],
         cards=[split_card(read_json(card), Path(card).name) for card in cards],
         runs=loaded,
+        foreseen=foreseen(runs, predicted),
         provenance=provenance,
     )
+
+
+def foreseen(runs: list[str | Path], predicted: list[tuple[float, float]]) -> list[dict]:
+    """Of each model and training resolution: hours of training in all and gigabytes of a run, both ways.
+
+    A ratio is None where a diverged run ended early.
+    """
+    rows: dict[tuple[str, str], dict] = {}
+    for folder, (seconds, size) in zip(runs, predicted, strict=True):
+        (run,) = read_runs([folder])
+        row = rows.setdefault(
+            (run.label, run.where), {"hours": 0.0, "predicted_hours": 0.0, "gigabytes": 0.0, "whole": True}
+        )
+        row["hours"] += run.cost["train_seconds"] / 3600
+        row["predicted_hours"] += seconds / 3600
+        row["gigabytes"] = max(row["gigabytes"], run.cost["peak_memory_bytes"] / 1e9)
+        row["predicted_gigabytes"] = size / 1e9
+        row["whole"] &= not run.diverged
+    for row in rows.values():
+        row["ratio"] = row["hours"] / row["predicted_hours"] if row["whole"] else None
+    return [{"label": label, "where": where, **row} for (label, where), row in rows.items()]
 
 
 def paper_of(runs: list[Run]) -> dict[str, str] | None:

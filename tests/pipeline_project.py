@@ -21,6 +21,12 @@ NOT_COPIED = shutil.ignore_patterns(
 )
 
 
+def job_counts(output: str) -> dict[str, int]:
+    """How many jobs of each rule a dry run tells of."""
+    table = output.split("Job stats:")[1].split("total")[0]
+    return {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
+
+
 class Project:
     """A fresh copy of the sources."""
 
@@ -69,8 +75,7 @@ class Project:
         output = self.run(*words, "--cores", "2", "-n", config=config)
         if "Nothing to be done" in output:
             return {}
-        table = output.split("Job stats:")[1].split("total")[0]
-        return {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
+        return job_counts(output)
 
     @staticmethod
     def jobs(process: subprocess.Popen, *scripts: str) -> list[psutil.Process]:

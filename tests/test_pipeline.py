@@ -3,11 +3,20 @@
 import csv
 import json
 import re
+from collections import Counter
 
 import pytest
-from pipeline_project import Project
+import yaml
+from merged_configuration import DEFAULT, merged
+from pipeline_project import ROOT, Project, job_counts
 
+from figures.papers import PAPERS
 from workflow import dataset_measurements
+from workflow.configuration import load_configuration
+from workflow.forecast import jobs
+from workflow.needs import Needs
+from workflow.paper_plan import PaperPlan
+from workflow.plan import Plan
 
 RUN = "results/test/burgers/{model}/n64/seed1127802"
 
@@ -52,8 +61,25 @@ def test_a_fresh_copy_plans_every_job(project):
 
 def test_the_full_configuration_is_planned_on_sixteen_cores_and_two_gpus(project):
     output = project.run("--cores", "16", "--resources", "gpu=2", "-n", config="config/cao2021.yaml")
-    assert re.search(r"^train +413$", output, re.MULTILINE)
+    planned = job_counts(output)
+    assert planned["train"] == 413
     assert "workflow specific profile profiles/default" in output
+    assert forecast_of("cao2021") | {"all": 1} == planned
+
+
+def test_the_forecast_lists_the_jobs_that_snakemake_plans(project):
+    assert forecast_of("demo") | {"all": 1} == project.fresh_plan
+    told = project.build("plan")
+    assert re.search(r"^train +5 +5 +0.00", told, re.MULTILINE)
+    assert "About 0.0 hours on 2 cores" in told
+
+
+def forecast_of(overlay: str) -> Counter:
+    """Jobs by rule, as `snakemake plan` counts them."""
+    configuration = merged(DEFAULT, yaml.safe_load((ROOT / f"config/{overlay}.yaml").read_text()))
+    plan = Plan(load_configuration(configuration))
+    papers = [PaperPlan(plan, key) for key in PAPERS]
+    return Counter(job.rule for job in jobs(plan, papers, Needs(plan, gpu=True)))
 
 
 def test_the_workflow_is_clean_of_lint(project):

@@ -2,8 +2,8 @@
 
 Snakemake notices a changed script, not a changed module behind it. Rules carry this digest as a parameter, so
 that editing a solver, model or loss reruns exactly what depends on it. Comments and docstrings do not count,
-nor do modules of settings and the registry of architectures: the values they give are parameters of the rules
-themselves.
+nor do modules that no result depends on; nor those of settings and the registry of architectures: the values
+they give are parameters of the rules themselves.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PARAMETERS = ("settings", "registry")  # ends of the names of modules whose values are parameters
+WITHOUT_RESULT = ("progress", "watchdog", "interruption")
 ROOMS = ("solvers", "datasets", "models", "training", "figures", "workflow")
 
 
@@ -41,7 +42,7 @@ def _closure(modules: tuple[str, ...]) -> set[str]:
     while waiting:
         module = waiting.pop()
         file = _file_of(module)
-        if module in seen or file is None or file.stem.endswith(PARAMETERS):
+        if module in seen or file is None or file.stem.endswith(PARAMETERS + WITHOUT_RESULT):
             continue
         seen.add(module)
         waiting += _imports(file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 from datasets.layout import resolution_of
 from models.grid_sizes import coarse_points
@@ -34,8 +35,21 @@ class Needs:
     def train(self, wildcards) -> Need:
         return self._training(wildcards.experiment, wildcards.model, resolution_of(wildcards.group))
 
+    def checkpoint_bytes(self, wildcards) -> float:
+        """On disk, of a finished run: its weights in single precision; predictions and errors are small."""
+        resolution = resolution_of(wildcards.group)
+        return 4 * self.operator(wildcards.experiment, wildcards.model, resolution, resolution).weights
+
     def evaluate(self, wildcards) -> Need:
         return self._evaluation(wildcards.experiment, wildcards.model, resolution_of(wildcards.group))
+
+    def of_runs(self, experiment: str) -> list[tuple[float, float]]:
+        """Seconds and bytes of training, in the order of `Plan.run_folders`."""
+        e = self.plan.experiment(experiment)
+        found = [
+            self._training(experiment, *run) for run in product(e.models, e.resolutions) for _ in e.seeds
+        ]
+        return [(need.seconds, need.bytes) for need in found]
 
     def rollout(self, wildcards) -> Need:
         """The step applied once for every frame."""

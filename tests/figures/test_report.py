@@ -38,6 +38,7 @@ def make_report(make_run, make_yardsticks, tmp_path):
             cards=[tmp_path / "card.json"],
             figures=[(svg, "Training curves", "One seed.")],
             provenance={"git revision": "abc1234", "machine": "two cores"},
+            predicted=[(1800.0, 5e8), (1800.0, 5e8), (360.0, 4e8)],
         )
         return (tmp_path / "report.html").read_text()
 
@@ -88,3 +89,13 @@ def test_a_missing_figure_names_itself(make_report, tmp_path):
             runs=list((tmp_path / "runs").iterdir()), cards=[], provenance={},
             figures=[(tmp_path / "missing.svg", "", "")],
         )  # fmt: skip
+
+
+def test_what_training_took_stands_beside_the_prediction(make_report):
+    page = make_report()
+    (table,) = re.findall(r"was predicted to take</h3>.*?</table>", page, re.DOTALL)
+    rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in table.split("<tr>")[1:]]
+    assert rows == [  # each run took 180 s; one of the first two diverged
+        ["Galerkin &lt;new&gt;", "n = 512", "0.100", "1.000", "—", "1.00", "0.50"],
+        ["FNO", "n = 512", "0.050", "0.100", "0.50", "1.00", "0.40"],
+    ]

@@ -84,8 +84,6 @@ def record(tmp_path_factory) -> Record:
     command += [
         "--latency-wait",
         "5",
-        "--max-jobs-per-timespan",
-        "100/2s",
         "--configfile",
         "config/test.yaml",
         "overlay.yaml",

@@ -24,9 +24,10 @@ def project(tmp_path, monkeypatch):
         "solvers/unrelated.py": "x = 1\n",
         "datasets/__init__.py": "",
         "datasets/settings.py": "steps = 3\n",
+        "datasets/progress.py": "bar = 3\n",
         "datasets/heat_settings.py": "width = 3\n",
         "datasets/task.py": "def run():\n    import solvers.heat\n    from datasets.settings import steps\n"
-        "    from datasets.heat_settings import width\n",
+        "    from datasets.heat_settings import width\n    from datasets.progress import bar\n",
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -52,6 +53,7 @@ def project(tmp_path, monkeypatch):
         ("solvers/heat.py", "def step(u):", "def step(u):  # one step\n", False),
         ("solvers/unrelated.py", "1", "2", False),
         ("datasets/heat_settings.py", "3", "4", False),
+        ("datasets/progress.py", "3", "4", False),  # shows, and computes nothing
         ("datasets/settings.py", "3", "4", False),  # settings are parameters of the rules themselves
     ],
 )

@@ -17,4 +17,5 @@ with job(snakemake):
         figures=captioned(snakemake.input.figures, snakemake.input.captions, snakemake.params.facts),
         provenance=provenance(),
         paper_pages=snakemake.params.paper_pages,
+        predicted=snakemake.params.predicted,
     )

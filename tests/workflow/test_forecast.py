@@ -1,0 +1,65 @@
+"""The forecast counts what is not done; that it lists Snakemake's own jobs is a test of the pipeline."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from merged_configuration import DEFAULT, ROOT, merged
+
+from figures.papers import PAPERS
+from workflow.configuration import load_configuration
+from workflow.forecast import Job, forecast, hours, jobs
+from workflow.needs import Needs
+from workflow.paper_plan import PaperPlan
+from workflow.plan import Plan
+from workflow.resources import Need
+
+
+@pytest.fixture
+def listed(tmp_path, monkeypatch):
+    """The jobs of config/test.yaml in an empty folder, training on the CPU and on a GPU."""
+    monkeypatch.chdir(tmp_path)
+    overlay = yaml.safe_load((ROOT / "config/test.yaml").read_text())
+    plan = Plan(load_configuration(merged(DEFAULT, overlay)))
+    papers = [PaperPlan(plan, key) for key in PAPERS]
+    return [list(jobs(plan, papers, Needs(plan, gpu=gpu))) for gpu in (False, True)]
+
+
+def test_hours_are_those_of_jobs_that_are_not_done(tmp_path):
+    one, other = (Job("train", str(tmp_path / name), Need(3600.0, 1e9), gpu=True) for name in "ab")
+    solve = Job("solve", str(tmp_path / "c"), Need(1800.0, 2e9), disk=3e9)
+    assert hours([one, other, solve]) == (0.5, 2.0)
+    Path(one.output).touch()
+    assert hours([one, other, solve]) == (0.5, 1.0)
+    rule, *_, total, _, told = forecast([one, other, solve], cores=2, gpus=4).splitlines()
+    assert rule.split() == [
+        "rule",
+        "jobs",
+        "done",
+        "core-hours",
+        "GPU-hours",
+        "GB",
+        "of",
+        "a",
+        "job",
+        "GB",
+        "on",
+        "disk",
+    ]
+    assert total.split() == ["total", "3", "1", "0.50", "1.00", "2.0", "3.00"]
+    assert told.startswith("About 0.2 hours on 2 cores and 4 GPUs")
+
+
+def test_training_is_counted_where_it_runs(listed):
+    on_cpu, on_gpu = listed
+    assert hours(on_cpu)[1] == 0
+    trained = sum(job.need.seconds for job in on_gpu if job.rule in ("train", "measure_cost")) / 3600
+    assert hours(on_gpu)[1] == pytest.approx(trained)
+
+
+def test_every_job_is_told_apart_by_what_it_leaves(listed):
+    outputs = [(job.rule, job.output) for job in listed[0]]
+    assert len(set(outputs)) == len(outputs)
+    assert all(job.need.seconds > 0 and job.need.bytes > 0 for job in listed[0])
+    stores = sum(job.disk for job in listed[0] if job.rule.startswith("solve_"))
+    assert stores > 0
