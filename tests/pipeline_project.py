@@ -82,7 +82,7 @@ class Project:
         """The running jobs of these scripts."""
         found, endings = [], tuple(f".{script}" for script in scripts)
         for child in psutil.Process(process.pid).children(recursive=True):
-            with contextlib.suppress(psutil.NoSuchProcess):  # it ended meanwhile
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
                 if any(word.endswith(endings) for word in child.cmdline()):
                     found.append(child)
         return found

@@ -12,6 +12,7 @@ command line that a page quotes; all else of them is compared.
 """
 
 import base64
+import contextlib
 import csv
 import io
 import re
@@ -21,6 +22,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 from pipeline_project import Project
 
@@ -58,37 +60,39 @@ STAGES = {
     "report": ("compare.py", "draw_figures.py", "report.py", "preview_dataset.py", "draw_dataset.py"),
 }
 
+STAGE_OF = {script: stage for stage, scripts in STAGES.items() for script in scripts}
+
 LEFT_OUT = re.compile(r"/tensorboard/|/cost\.json$|/cost_scatter\.(svg|png)$")
 CLOCK_COLUMNS = {"comparison.csv": ["train_seconds", "seconds_per_step"], "table.csv": ["n64_train_seconds"]}
 CLOCK = re.compile(
     r'data-value="[0-9.e-]+">[0-9.]+ (s|min|h)<|'  # a cell of the table
     r"It took [0-9.]+ (s|min|h) in all|"
     r'<span class="muted">[0-9.]+ (s|min|h), config|'
+    r"<h3>What training took.*?</table>|"
     r"<pre>__main__\.py [^<]*</pre>|"
-    r"<dt>(train seconds|seconds per step|peak memory bytes)</dt><dd>[^<]*<"
+    r"<dt>(train seconds|seconds per step|peak memory bytes)</dt><dd>[^<]*<",
+    re.DOTALL,
 )
 
 
 class SmallPipeline(Project):
     """A project that makes the small pipeline; `build()` is the plain command.
 
-    `made` are the artefacts of an undisturbed build, `seconds` the time that each stage has taken in it. The
-    files of the dataset start with `data`.
+    `made` are the artefacts of an undisturbed build, `work` what each stage has taken in it: seconds of all
+    cores, which do not depend on what else the machine does. The files of the dataset start with `data`.
     """
 
     config = SMALL
     made: dict[str, bytes]
-    seconds: dict[str, float]
+    work: dict[str, float]
     data: str
 
     def build_undisturbed(self) -> None:
-        process, self.seconds, before = self.start_build(), dict.fromkeys(STAGES, 0.0), time.monotonic()
+        process, meter = self.start_build(), Meter()
         while process.poll() is None:
-            time.sleep(0.1)
-            now = time.monotonic()
-            for stage in self.running(process):
-                self.seconds[stage] += now - before
-            before = now
+            meter.read(process)
+            time.sleep(0.2)
+        self.work = meter.work
         assert process.returncode == 0, process.stdout.read()[-3000:]
         self.made = self.artefacts()
         (recipe,) = (name for name in self.made if name.endswith(".recipe.json"))
@@ -102,10 +106,6 @@ class SmallPipeline(Project):
         """Remove what was made in these folders."""
         for folder in folders:
             shutil.rmtree(self.folder / folder)
-
-    def running(self, process: subprocess.Popen) -> list[str]:
-        """The stages that have a running job."""
-        return [stage for stage, scripts in STAGES.items() if self.jobs(process, *scripts)]
 
     @property
     def data_files(self) -> list[str]:
@@ -139,6 +139,30 @@ class SmallPipeline(Project):
             text = content.decode().replace(base64.b64encode(picture).decode(), "")
             return CLOCK.sub("", text).encode()
         return content
+
+
+class Meter:
+    """What the jobs of a run have worked, by stage, in seconds of all cores."""
+
+    def __init__(self):
+        self._of_jobs: dict[tuple[str, int], float] = {}
+
+    def read(self, process: subprocess.Popen) -> set[str]:
+        """Look at the jobs; returns the stages that have a running one."""
+        running = set()
+        for job in Project.jobs(process, *STAGE_OF):
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+                stage = STAGE_OF[Path(job.cmdline()[-1]).name.partition(".")[2]]
+                self._of_jobs[stage, job.pid] = sum(job.cpu_times()[:2])
+                running.add(stage)
+        return running
+
+    @property
+    def work(self) -> dict[str, float]:
+        work = dict.fromkeys(STAGES, 0.0)
+        for (stage, _), seconds in self._of_jobs.items():
+            work[stage] += seconds
+        return work
 
 
 def wait(process: subprocess.Popen, until: Callable[[], bool]) -> None:

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.faults
 def told(output):
     """The line that says what is damaged."""
     assert "Traceback" not in output
-    lines = {line for line in output.splitlines() if re.search("delete it|again with", line)}
+    lines = {line.strip() for line in output.splitlines() if re.search("delete it|again with", line)}
     assert len(lines) == 1, output[-3000:]
     return lines.pop()
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 import psutil
 import pytest
-from small_pipeline import EXPERIMENT, NAME, STAGES
+from small_pipeline import EXPERIMENT, NAME, STAGES, Meter
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(3600)]
 KILLS = int(os.environ.get("FAULT_KILLS", "50"))
@@ -27,20 +27,21 @@ def kill_everything(process):
 
 
 def run_and_kill(project, stage, share):
-    """Kill the plain command after `share` of the time that the stage takes, counted from its first job.
+    """Kill the plain command when its jobs have worked `share` of what the stage takes, since that has begun.
 
     Returns the stages that had a running job: none where Snakemake was between two, None where it had ended.
     """
-    process = project.start_build()
-    while process.poll() is None and stage not in project.running(process):
-        time.sleep(0.02)
-    time.sleep(share * project.seconds[stage])
-    if process.poll() is not None:
-        assert process.returncode == 0, process.stdout.read()[-3000:]
-        return None
-    stages = project.running(process)
-    kill_everything(process)
-    return stages
+    process, meter, begun = project.start_build(), Meter(), None
+    while process.poll() is None:
+        running, worked = meter.read(process), sum(meter.work.values())
+        if begun is None and stage in running:
+            begun = worked
+        if begun is not None and worked - begun >= share * project.work[stage]:
+            kill_everything(process)
+            return running
+        time.sleep(0.05)
+    assert process.returncode == 0, process.stdout.read()[-3000:]
+    return None
 
 
 @pytest.mark.parametrize("chain", range(CHAINS))
