@@ -3,7 +3,7 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3,$(shell command 
 BIN := .venv/bin
 GPUS := $(shell nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 
-.PHONY: demo test test-slurm lint format docs bench constraints setup clean
+.PHONY: demo test test-faults test-slurm lint format docs bench constraints setup clean
 .DEFAULT_GOAL := demo
 
 setup: .venv/installed
@@ -22,6 +22,10 @@ demo: .venv/installed
 # Two processes, a file each at a time: the pipeline's tests alone take half of the time.
 test: .venv/installed
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# What is survived: kills, full disks, damaged files, … Wants root, to mount small disks. FAULT_KILLS=8 is quicker.
+test-faults: .venv/installed
+	$(BIN)/python -m pytest -m faults
 
 # Root only: installs SLURM from Debian's packages, and starts and stops one of its own (docs/cluster.md).
 test-slurm: .venv/installed

@@ -34,6 +34,11 @@ try:
     plan = Plan(load_configuration(config))
 except ConfigurationError as error:
     raise WorkflowError(f"the configuration is not valid:\n{error}")
+try:
+    for dataset in plan.datasets.values():
+        dataset.check_recipe()
+except DatasetError as error:
+    raise WorkflowError(str(error))
 prepare_environment(workflow.basedir, plan.configuration)
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
 sole_run = ExitStack()

@@ -6,7 +6,6 @@ A store without its card does not exist to the rest of the pipeline.
 from __future__ import annotations
 
 import hashlib
-import shutil
 from importlib.metadata import version
 from pathlib import Path
 
@@ -14,11 +13,11 @@ import zarr
 
 from datasets.errors import DatasetError
 from datasets.files import write_json
-from datasets.generation import read_receipt
+from datasets.generation import read_receipt, remove_parts
 from datasets.layout import Group, grid_facts
 from datasets.settings import settings_hash
 from datasets.statistics import statistics
-from datasets.store import digest, read_array
+from datasets.store import damaged, digest, read_array
 from datasets.stored import Stored
 
 LIBRARIES = ("diffrax", "jax", "numba", "numpy", "scipy", "zarr")
@@ -35,6 +34,8 @@ def seal(task, store: Path, receipts: list[Path], card: Path, code_digest: str) 
     DatasetError
         When a shard is missing, damaged, from other code, or the data miss the stated accuracy.
     """
+    for left in store.glob("zarr.*.partial"):  # of a sealing that was killed
+        left.unlink()
     content = _verified_digest(task.layout, store, receipts, code_digest)
     budget = task.truth_budget(Stored(store, task.layout, task.settings.seed))
     _hold_to_accuracy(budget, task.settings.accuracy, store)
@@ -58,7 +59,7 @@ def seal(task, store: Path, receipts: list[Path], card: Path, code_digest: str) 
     }
     zarr.open_group(store, mode="r+").attrs.put(facts)
     write_json(card, facts)
-    shutil.rmtree(store.with_suffix(".parts"), ignore_errors=True)
+    remove_parts(store)
     return facts
 
 
@@ -94,12 +95,10 @@ def _verified_digest(layout, store: Path, receipts: list[Path], code_digest: str
         receipt = read_receipt(path)
         if receipt["shard"] != shard or receipt["code_digest"] != code_digest:
             raise DatasetError(
-                f"{path} does not belong to shard {shard} of this code; delete it and run again"
+                f"{path} does not belong to shard {shard} of this code; delete it and run snakemake"
             )
         for name, expected in sorted(receipt["digests"].items()):
             if digest(read_array(store, name, layout.shard_range(shard))) != expected:
-                raise DatasetError(
-                    f"the store {store} is damaged: shard {shard} of '{name}' is not what was written"
-                )
+                raise damaged(store, f"is damaged: shard {shard} of '{name}' is not what was written")
             content.update(expected.encode())
     return content.hexdigest()

@@ -4,39 +4,73 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import glob
 import json
 import os
+import shutil
 from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 
 from datasets.errors import DatasetError
 
+FULL_DISK = {
+    errno.ENOSPC: "no space left on the device: free some, or move data_root or results_root",
+    errno.EDQUOT: "disk quota exceeded: free some, or move data_root or results_root",
+}
+REFUSED = {
+    errno.EACCES: "permission denied: choose a data_root or results_root that you may write to",
+    errno.EPERM: "operation not permitted: choose a data_root or results_root that you may write to",
+    errno.EROFS: "the file system is read-only: choose another data_root or results_root",
+}
+
 
 @contextmanager
-def readable_disk_errors(path: Path):
+def readable_disk_errors(path: Path, reasons: dict[int, str] = FULL_DISK | REFUSED):
     """Turn a full disk or a missing permission into one line that names the path and the remedy.
 
     Raises
     ------
     DatasetError
-        For "no space", "quota exceeded", "read-only" and "permission denied"; other errors pass.
+        For an error number among `reasons`; other errors pass.
     """
     try:
         yield
     except OSError as error:
-        reasons = {
-            errno.ENOSPC: "no space left on the device: free some, or move data_root or results_root",
-            errno.EDQUOT: "disk quota exceeded: free some, or move data_root or results_root",
-            errno.EACCES: "permission denied: choose a data_root or results_root that you may write to",
-            errno.EPERM: "operation not permitted: choose a data_root or results_root that you may write to",
-            errno.EROFS: "the file system is read-only: choose another data_root or results_root",
-        }
         if error.errno not in reasons:
             raise
         raise DatasetError(f"cannot write {path}: {reasons[error.errno]}") from error
+
+
+def partial_path(path: Path) -> Path:
+    """Where this process writes what becomes `path`. What killed processes left of it there is removed."""
+    prefix = f".{path.name}.{os.uname().nodename}-"
+    for left in path.parent.glob(f"{glob.escape(prefix)}*.partial"):
+        process = left.name.removeprefix(prefix).removesuffix(".partial")
+        if process.isdecimal() and not _is_alive(int(process)):
+            remove(left)
+    return path.with_name(f"{prefix}{os.getpid()}.partial")
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        pass
+    return True
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder with all that is in it, if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
@@ -45,9 +79,9 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
     A reader, or a job resumed after a kill, sees the old file, the new file or none; never a part.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     with readable_disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = partial_path(path)
         try:
             write(temporary)
             with open(temporary, "rb") as file:
@@ -55,6 +89,23 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def read_json(path: Path, what: str) -> dict:
+    """The JSON object at `path`; `what` names it in the message.
+
+    Raises
+    ------
+    DatasetError
+        When it is damaged. `FileNotFoundError` passes.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:  # no JSON, or no text
+        raise DatasetError(f"{what} {path} is damaged ({error}); delete it and run snakemake") from None
+    if not isinstance(content, dict):
+        raise DatasetError(f"{what} {path} is damaged (no object in it); delete it and run snakemake")
+    return content
 
 
 def write_json(path: Path, content: dict) -> None:
@@ -83,20 +134,31 @@ def sole_writer(path: Path, what: str):
         When another process holds it.
     """
     path = Path(path)
-    with readable_disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = open(path, "a+", encoding="utf-8")  # noqa: SIM115  (closed two lines below)
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            raise DatasetError(
-                f"{what} is being written by another job ({file.read().strip() or 'unknown'}); "
-                "wait for it, or stop it"
-            ) from None
+    with _locked(path, what) as file:
         file.truncate(0)
         file.write(f"process {os.getpid()} on {os.uname().nodename}")
         file.flush()
         yield
         path.unlink(missing_ok=True)
+
+
+def _locked(path: Path, what: str) -> TextIO:
+    """The file `path`, open and locked. One that its holder has removed meanwhile locks nothing."""
+    while True:
+        with readable_disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = open(path, "a+", encoding="utf-8")  # noqa: SIM115  (the caller closes it)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+                return file
+        except FileNotFoundError:
+            pass
+        except BlockingIOError:
+            with file:
+                file.seek(0)
+                raise DatasetError(
+                    f"{what} is being written by another job ({file.read().strip() or 'unknown'}); "
+                    "wait for it, or stop it"
+                ) from None
+        file.close()

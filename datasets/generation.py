@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import shutil
 import time
+import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
-from datasets.files import readable_disk_errors, sole_writer, write_arrays, write_json
+from datasets.errors import DatasetError
+from datasets.files import read_json, readable_disk_errors, sole_writer, write_arrays, write_json
 from datasets.progress import progress_bar
 from datasets.store import create_store, write_shard
 
@@ -72,11 +75,28 @@ def _gathered(layout, parts: list[Path]):
     for name in layout.arrays:
         pieces = []
         for part in parts:
-            with np.load(part) as content:  # reads the one array asked for
-                pieces.append(content[name])
+            try:
+                with np.load(part) as content:  # reads the one array asked for
+                    pieces.append(content[name])
+            except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
+                raise DatasetError(
+                    f"the batch {part} is damaged ({error}); delete it and run snakemake"
+                ) from None
         yield name, np.concatenate(pieces)
 
 
 def read_receipt(path: Path) -> dict:
-    """The receipt that a finished generation job left."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+    """The receipt that a finished generation job left; `DatasetError` when it is damaged."""
+    return read_json(path, "the receipt")
+
+
+def remove_parts(store: Path) -> None:
+    """Remove the batches behind `store`, but those of a shard that another job is writing again."""
+    parts = store.with_suffix(".parts")
+    for shard in {path.stem for path in [*parts.glob("shard-*.lock"), *parts.glob("*/shard-*")]}:
+        with suppress(DatasetError), sole_writer(parts / f"{shard}.lock", shard):
+            for folder in parts.glob(f"*/{shard}"):
+                shutil.rmtree(folder)
+    for folder in (*parts.glob("*"), parts):
+        with suppress(OSError):  # not empty
+            folder.rmdir()

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import zarr
 
 from datasets.errors import DatasetError
+from datasets.files import read_json
 from datasets.gradients import gradient
 from datasets.layout import grid_from_facts, group_name, resolution_of
 from datasets.noise import Noise, pointwise_deviation
-from datasets.store import read_array
+from datasets.store import damaged, open_store, read_array
 from solvers.grid import Grid, Nodes
 
 BATCH = 32  # samples on the finest grid at a time
@@ -51,18 +50,22 @@ def read_card(path: Path) -> dict:
     Raises
     ------
     DatasetError
-        When there is none: the dataset was never finished, or is being made again.
+        When there is none: the dataset was never finished, or is being made again. When it is damaged, or not
+        the card of the store beside it: another's would make every number a lie.
     """
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        card = read_json(path, "the dataset card")
     except FileNotFoundError:
         raise DatasetError(
             f"no dataset card at {path}: the dataset is not finished; run snakemake again"
         ) from None
-    except json.JSONDecodeError as error:
-        raise DatasetError(
-            f"the dataset card {path} is damaged ({error}); delete it and run snakemake"
-        ) from None
+    store = Path(path).with_suffix(".zarr")
+    inside, outside = open_store(store).attrs.get("content_hash", "none"), card.get("content_hash", "none")
+    if inside != outside:
+        raise damaged(
+            store, f"does not match the card {path}: content hash {inside[:12]} against {outside[:12]}"
+        )
+    return card
 
 
 def stored_points(card: dict, name: str) -> list[int]:
@@ -218,20 +221,4 @@ def _read(card_path: Path, card: dict, name: str, split: str, members: range) ->
     splits = list(card["samples"])
     start = sum(card["samples"][one] for one in splits[: splits.index(split)])
     store = Path(card_path).with_suffix(".zarr")
-    try:
-        _check_belongs(card, card_path, store)
-        return read_array(store, name, range(start + members.start, start + members.stop))
-    except DatasetError as error:
-        raise DatasetError(f"{error}; make it again with snakemake -R solve_{card['dataset']}") from None
-
-
-def _check_belongs(card: dict, card_path: Path, store: Path) -> None:
-    """The store carries its own card: another's would make every number a lie."""
-    if not store.exists():
-        return  # reading says so
-    inside = zarr.open_group(store, mode="r").attrs.get("content_hash")
-    if inside != card["content_hash"]:
-        raise DatasetError(
-            f"the card {card_path} does not match its store: content hash {card['content_hash'][:12]} "
-            f"against {inside[:12] if inside else 'none'} in the store"
-        )
+    return read_array(store, name, range(start + members.start, start + members.stop))

@@ -6,9 +6,9 @@ missing or damaged one an error instead of plausible numbers. The store alone do
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 import os
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,30 +17,40 @@ import zarr
 from zarr.codecs import BloscCodec, Crc32cCodec
 
 from datasets.errors import DatasetError
-from datasets.files import readable_disk_errors
+from datasets.files import partial_path, readable_disk_errors, remove
 from datasets.layout import Group, Layout
 
 
 def create_store(path: Path, layout: Layout) -> None:
-    """Lay out an empty store at `path`, unless it is there. Safe when several jobs do it at once.
+    """Lay out an empty store at `path`; where there is one, mend all of it but the samples.
 
     The hierarchy is made beside and renamed into place, so that a store has all its metadata or is absent.
+    Safe when several jobs do it at once.
     """
     path = Path(path)
-    if path.exists():
-        return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     with readable_disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        root = zarr.create_group(temporary, zarr_format=3)
-        for group in layout.groups:
-            _create_group(root, group, layout)
+        temporary = partial_path(path)
         try:
+            root = zarr.create_group(temporary, zarr_format=3)
+            for group in layout.groups:
+                _create_group(root, group, layout)
             os.rename(temporary, path)
         except OSError:
-            shutil.rmtree(temporary)
             if not path.exists():
                 raise
+            _mend(path, temporary)
+        finally:
+            remove(temporary)
+
+
+def _mend(path: Path, new: Path) -> None:
+    """Put the files of the empty store `new` that are missing or others at `path` in their places."""
+    for file in sorted(new.rglob("*")):
+        place = path / file.relative_to(new)
+        if file.is_file() and not (place.is_file() and filecmp.cmp(file, place, shallow=False)):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(file, place)
 
 
 def _create_group(root: zarr.Group, content: Group, layout: Layout) -> None:
@@ -86,9 +96,17 @@ def write_shard(
         for name, values in arrays:
             if len(values) != len(members):
                 raise DatasetError(f"shard {shard} of {path} wants {len(members)} samples, got {len(values)}")
+            _remove_unfinished(path, name, shard)
             root[name][members.start : members.stop] = values
             digests[name] = digest(values)
     return digests
+
+
+def _remove_unfinished(path: Path, name: str, shard: int) -> None:
+    """Zarr writes a shard beside, too, and a killed job leaves that there."""
+    chunks = Path(path, name, "c")
+    for left in [*chunks.glob(f"{shard}.*.partial"), *(chunks / str(shard)).rglob("*.partial")]:
+        left.unlink()
 
 
 def digest(values: np.ndarray) -> str:
@@ -104,22 +122,44 @@ def read_array(path: Path, name: str, members: range) -> np.ndarray:
     DatasetError
         When the store or the array is missing or another's, or a chunk is missing or damaged.
     """
-    if not Path(path).exists():
-        raise DatasetError(f"no store at {path}; its card is there, so make the dataset again")
+    root = open_store(path)
     try:
-        array = zarr.open_group(path, mode="r")[name]
-    except (KeyError, FileNotFoundError, ValueError) as error:
-        raise DatasetError(f"the store {path} has no readable array '{name}' ({error})") from error
+        array = root[name]
+    except (KeyError, ValueError) as error:
+        raise damaged(path, f"has no readable array '{name}' ({error})") from error
     if not isinstance(array, zarr.Array) or array.shards is None or array.dtype.kind != "f":
-        raise DatasetError(f"'{name}' of the store {path} is no array of samples")
+        raise damaged(path, f"has no array of samples '{name}'")
     rest = ["0"] * (array.ndim - 1)
     for shard in range(members.start // array.shards[0], -(-members.stop // array.shards[0])):
         if not Path(path, name, "c", str(shard), *rest).exists():
-            raise DatasetError(f"the store {path} lacks shard {shard} of '{name}'")
+            raise damaged(path, f"lacks shard {shard} of '{name}'")
     try:
         values = array[members.start : members.stop]
     except (ValueError, RuntimeError, OSError) as error:
-        raise DatasetError(f"the store {path} is damaged in '{name}' ({error})") from error
+        raise damaged(path, f"is damaged in '{name}' ({error})") from error
     if np.isnan(values).any():
-        raise DatasetError(f"the store {path} has unwritten samples in '{name}'")
+        raise damaged(path, f"has unwritten samples in '{name}'")
     return values
+
+
+def open_store(path: Path) -> zarr.Group:
+    """The root of the store at `path`, for reading.
+
+    Raises
+    ------
+    DatasetError
+        When there is none, or its metadata cannot be read.
+    """
+    if not Path(path).exists():
+        raise damaged(path, "is missing")
+    try:
+        return zarr.open_group(path, mode="r")
+    except (FileNotFoundError, ValueError) as error:
+        raise damaged(path, f"has no readable zarr.json ({error})") from error
+
+
+def damaged(path: Path, how: str) -> DatasetError:
+    """An error that says what is wrong with the store at `path`, and how to make it again."""
+    return DatasetError(
+        f"the store {path} {how}; make it again with snakemake -R solve_{Path(path).parent.name}"
+    )

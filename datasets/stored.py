@@ -54,7 +54,7 @@ def against_computed_again(task, stored: Stored, positions: list[int]) -> dict:
     if not largest <= np.finfo(np.float32).eps:
         raise DatasetError(
             f"{stored.store} is not sealed: '{name}' differs by {largest:.1e} from the same samples computed "
-            "again; delete the store and make the dataset again"
+            f"again; make it again with snakemake -R solve_{stored.store.parent.name}"
         )
     return error_facts(np.max(list(errors.values()), axis=0))
 

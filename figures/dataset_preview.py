@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from figures.results import present, read_json
+from figures.results import read_arrays, read_json
 
 ROLE_COLOURS = {"input": "#0072b2", "target": "#d55e00"}
 MORE_COLOURS = ("#00805e", "#b0418a", "#4b4fb5", "#a87000")  # second inputs and targets
@@ -36,8 +36,7 @@ class DatasetPreview:
 
     def __init__(self, card: str | Path, preview: str | Path):
         self.card = read_json(card)
-        with np.load(present(Path(preview))) as stored:
-            self.content = dict(stored)
+        self.content = read_arrays(preview)
         self.samples = [str(label) for label in self.content["samples"]]
 
     @cached_property

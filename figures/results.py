@@ -7,6 +7,8 @@ names the file and the command that makes it.
 """
 
 import json
+import zipfile
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,8 +74,7 @@ class Run:
     @cached_property
     def predictions(self) -> dict[str, np.ndarray]:
         """A few test samples with their predictions, under every condition."""
-        with np.load(present(self.directory / "predictions.npz")) as stored:
-            return dict(stored)
+        return read_arrays(self.directory / "predictions.npz")
 
     def by_epoch(self, column: str) -> pd.Series:
         """The finite errors of a column of the history, by epoch."""
@@ -136,10 +137,15 @@ def resolution_in_words(resolution: int | str) -> str:
 
 def present(path: Path) -> Path:
     """`path`, if it is a file with something in it."""
-    if not path.is_file() or path.stat().st_size == 0:
-        state = "empty" if path.is_file() else "missing"
-        raise ResultError(f"{path} is {state}: make it with `snakemake --rerun-incomplete {path}`")
+    if not path.is_file():
+        raise ResultError(f"{path} is missing: make it with `snakemake {path}`")
+    if path.stat().st_size == 0:
+        raise _unusable(path, "is empty")
     return path
+
+
+def _unusable(path: Path, how: str) -> ResultError:
+    return ResultError(f"{path} {how}: delete it and run snakemake")
 
 
 def read_json(path: str | Path) -> dict:
@@ -147,20 +153,31 @@ def read_json(path: str | Path) -> dict:
     path = present(Path(path))
     try:
         return json.loads(path.read_text())
-    except json.JSONDecodeError as error:
-        raise ResultError(
-            f"{path} is not valid JSON ({error}): delete it and run `snakemake {path}`"
-        ) from error
+    except ValueError as error:  # no JSON, or no text
+        raise _unusable(path, f"is not valid JSON ({error})") from error
+
+
+def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
+    """All arrays of an .npz file."""
+    path = present(Path(path))
+    try:
+        with np.load(path) as stored:
+            return dict(stored)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+        raise _unusable(path, f"is damaged ({error})") from error
 
 
 def read_table(path: Path, columns: list[str], *, may_be_empty: bool = False) -> pd.DataFrame:
     """A CSV file that has these columns and, unless it may be empty, at least one row."""
-    table = pd.read_csv(present(path))
+    try:
+        table = pd.read_csv(present(path))
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise _unusable(path, f"is no table ({error})") from error
     absent = [column for column in columns if column not in table]
     if absent:
-        raise ResultError(f"{path} has no column {', '.join(absent)}: delete it and run `snakemake {path}`")
+        raise _unusable(path, f"has no column {', '.join(absent)}")
     if table.empty and not may_be_empty:
-        raise ResultError(f"{path} has no rows: delete it and run `snakemake {path}`")
+        raise _unusable(path, "has no rows")
     return table
 
 

@@ -1,5 +1,9 @@
 """A copy of the project in a temporary folder, driven by the user's own commands."""
 
+from __future__ import annotations
+
+import contextlib
+import copy
 import hashlib
 import re
 import shutil
@@ -26,13 +30,23 @@ def job_counts(output: str) -> dict[str, int]:
 class Project:
     """A fresh copy of the sources."""
 
+    config: str | dict = "config/test.yaml"  # unless told otherwise
+
     def __init__(self, folder: Path):
         self.folder = folder
         shutil.copytree(ROOT, folder, ignore=NOT_COPIED)
         shutil.rmtree(folder / "data", ignore_errors=True)
 
-    def start(self, *words: str, config: str | dict = "config/test.yaml") -> subprocess.Popen:
+    def copied_to(self, folder: Path) -> Project:
+        """A second project that has reached the same."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        other = copy.copy(self)
+        other.folder = folder
+        return other
+
+    def start(self, *words: str, config: str | dict | None = None) -> subprocess.Popen:
         """Start `snakemake WORDS --configfile CONFIG` in the folder."""
+        config = self.config if config is None else config
         overlays = ["config/test.yaml"]
         if isinstance(config, dict):
             name = f"overlay-{hashlib.sha256(repr(config).encode()).hexdigest()[:8]}.yaml"
@@ -45,23 +59,33 @@ class Project:
             command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
-    def run(self, *words: str, config: str | dict = "config/test.yaml", succeeds: bool = True) -> str:
+    def run(self, *words: str, config: str | dict | None = None, succeeds: bool = True) -> str:
         """Run it to the end; returns what it printed."""
         process = self.start(*words, config=config)
         output, _ = process.communicate()
         assert (process.returncode == 0) == succeeds, output[-3000:]
         return output
 
-    def build(self, *targets: str, config: str | dict = "config/test.yaml", succeeds: bool = True) -> str:
+    def build(self, *targets: str, config: str | dict | None = None, succeeds: bool = True) -> str:
         """The user's command on a machine without a GPU."""
         return self.run(*targets, "--cores", "2", "--resources", "gpu=0", config=config, succeeds=succeeds)
 
-    def planned(self, *words: str, config: str | dict = "config/test.yaml") -> dict[str, int]:
+    def planned(self, *words: str, config: str | dict | None = None) -> dict[str, int]:
         """How many jobs of each rule a dry run plans."""
         output = self.run(*words, "--cores", "2", "-n", config=config)
         if "Nothing to be done" in output:
             return {}
         return job_counts(output)
+
+    @staticmethod
+    def jobs(process: subprocess.Popen, *scripts: str) -> list[psutil.Process]:
+        """The running jobs of these scripts."""
+        found, endings = [], tuple(f".{script}" for script in scripts)
+        for child in psutil.Process(process.pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+                if any(word.endswith(endings) for word in child.cmdline()):
+                    found.append(child)
+        return found
 
     def kill_job(self, process: subprocess.Popen, script: str, when) -> str:
         """SIGKILL the job that runs `script` as soon as `when()` is true; returns Snakemake's output."""
@@ -72,11 +96,7 @@ class Project:
             )
             assert time.monotonic() < deadline, "the moment for the kill never came"
             time.sleep(0.002)
-        jobs = [
-            child
-            for child in psutil.Process(process.pid).children(recursive=True)
-            if any(word.endswith(script) for word in child.cmdline())
-        ]
+        jobs = self.jobs(process, script)
         assert jobs, f"no running {script}"
         for job in jobs:
             job.kill()

@@ -12,7 +12,7 @@ from figures.calvello2024.chosen import first_of_each_architecture, heading, los
 from figures.comparison import grouped
 from figures.fields import draw_colour_bar, draw_field, symmetric_scale_of
 from figures.labels import label_right
-from figures.results import Run, present, read_runs
+from figures.results import Run, read_arrays, read_runs
 from figures.style import (
     MUTED,
     YARDSTICK,
@@ -51,8 +51,7 @@ def draw_rollouts(runs: Iterable[str | Path], output: str | Path) -> list[Path]:
 
 def rollout(run: Run) -> dict[str, np.ndarray]:
     """What `training.rollout.write_rollout` has measured of a run."""
-    with np.load(present(run.directory / "rollout.npz")) as stored:
-        return dict(stored)
+    return read_arrays(run.directory / "rollout.npz")
 
 
 def mean_errors(group: list[Run]) -> np.ndarray:

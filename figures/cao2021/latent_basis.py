@@ -9,7 +9,7 @@ import numpy as np
 
 from figures.fields import draw_colour_bar, draw_field, scale_of, symmetric_scale_of
 from figures.labels import label_right
-from figures.results import present
+from figures.results import read_arrays
 from figures.style import FIXED, INK, MUTED, error_limits, grid_lines, new_stack, save, title
 
 TRAINED, INITIAL = FIXED["galerkin"][0], MUTED
@@ -23,8 +23,7 @@ def draw_latent_basis(latent: str | Path, output: str | Path) -> list[Path]:
     All functions have norm 1, and each has a colour scale of its own about zero. In the lower panel the line
     is the median over the columns, the band their quartiles; dots are the columns.
     """
-    with np.load(present(Path(latent))) as stored:
-        found = dict(stored)
+    found = read_arrays(latent)
     figure, (pictures, ((left, right),)) = new_stack(
         {"nrows": found["basis"].shape[1], "ncols": len(found["layers"]) + 1, "height": 5.8},
         {"nrows": 1, "ncols": 2, "height": 3, "width_ratios": (1, 2.2)},

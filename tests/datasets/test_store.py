@@ -1,6 +1,7 @@
 """Stores: whole, resumable, and honest about what is missing or damaged."""
 
 import errno
+import fcntl
 import json
 import os
 import shutil
@@ -134,7 +135,7 @@ def test_a_flipped_byte_is_noticed(dataset):
 
 def test_a_missing_store_is_noticed(dataset):
     shutil.rmtree(dataset / "burgers.zarr")
-    with pytest.raises(DatasetError, match=r"no store at .*burgers\.zarr"):
+    with pytest.raises(DatasetError, match=r"the store .*burgers\.zarr is missing; make it again with"):
         load_samples(dataset / "burgers.json", 64, "train", 4)
 
 
@@ -142,6 +143,75 @@ def test_a_missing_group_is_noticed(dataset):
     shutil.rmtree(dataset / "burgers.zarr" / "n64")
     with pytest.raises(DatasetError, match="has no readable array 'n64/initial_velocity'"):
         load_samples(dataset / "burgers.json", 64, "train", 4)
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:20])])
+def test_lost_metadata_are_told_and_laid_out_again(made, dataset, damage):
+    store, task = dataset / "burgers.zarr", build_task(small_settings())
+    for name in ("n64/zarr.json", "n64/x/c/0"):  # for those who use xarray
+        damage(store / name)
+    for name in ("n64/final_velocity/zarr.json", "zarr.json"):
+        damage(store / name)
+        with pytest.raises(DatasetError, match=r"has no readable .*; make it again with snakemake -R solve_"):
+            load_samples(dataset / "burgers.json", 64, "train", 4)
+    receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
+    for shard, receipt in enumerate(receipts):
+        generate_shard(task, store, shard, receipt, CODE)
+    seal(task, store, receipts, dataset / "burgers.json", CODE)
+    assert contents(dataset) == contents(made)
+
+
+def test_a_damaged_batch_is_told(made, tmp_path):
+    task, store = build_task(small_settings()), tmp_path / "burgers" / "burgers.zarr"
+    generate_shard(task, store, 0, tmp_path / "0.json", CODE)
+    (part,) = (store.with_suffix(".parts") / CODE / "shard-0000").iterdir()
+    whole, told, random = part.read_bytes(), 0, np.random.default_rng(0)
+    for place in random.integers(len(whole), size=60):
+        content = bytearray(whole)
+        content[place] ^= 1 << random.integers(8)
+        part.write_bytes(content)
+        try:
+            generate_shard(task, store, 0, tmp_path / "again.json", CODE)
+        except DatasetError as error:
+            told += f"the batch {part} is damaged" in str(error)
+        else:
+            assert (tmp_path / "again.json").read_bytes() == (tmp_path / "0.json").read_bytes()
+    assert told > 30
+
+
+@pytest.mark.parametrize("content", ["", '{"shard": ', "[]", "null"])
+def test_a_damaged_receipt_is_told(dataset, content):
+    receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
+    receipts[1].write_text(content)
+    with pytest.raises(DatasetError, match=r"the receipt .*shards/1\.json is damaged .*; delete it and run"):
+        seal(build_task(small_settings()), dataset / "burgers.zarr", receipts, dataset / "burgers.json", CODE)
+
+
+def test_what_killed_jobs_left_half_written_is_removed(made, tmp_path):
+    folder = tmp_path / "burgers"
+    store, dead = folder / "burgers.zarr", f"{os.uname().nodename}-{2**22 + 1}.partial"  # above every process
+    make_dataset(folder, small_settings())
+    (folder / f".burgers.zarr.{dead}" / "n64").mkdir(parents=True)
+    for left in (
+        folder / f".burgers.json.{dead}",
+        folder / "burgers.shards" / f".0.json.{dead}",
+        store / "zarr.0123456789abcdef.partial",
+        store / "n64" / "final_velocity" / "c" / "1" / "0.0123456789abcdef.partial",
+    ):
+        left.write_text("half")
+    make_dataset(folder, small_settings())
+    assert contents(folder) == contents(made)
+    assert not list(folder.rglob("*.partial"))
+
+
+def test_what_a_living_process_is_writing_is_left_alone(tmp_path):
+    living = tmp_path / f".card.json.{os.uname().nodename}-{os.getppid()}.partial"
+    elsewhere = tmp_path / f".card.json.another-host-{2**22 + 1}.partial"
+    for file in (living, elsewhere):
+        file.write_text("half")
+    write_json(tmp_path / "card.json", {})
+    assert living.exists()
+    assert elsewhere.exists()
 
 
 def test_a_damaged_card_is_noticed(dataset):
@@ -204,7 +274,7 @@ def test_a_card_that_is_anothers_is_refused(dataset):
     (dataset / "burgers.json").write_text(json.dumps(card | {"content_hash": "0" * 64}))
     with pytest.raises(
         DatasetError,
-        match=r"burgers\.json does not match its store: content hash 0{12} against [0-9a-f]{12} in the store",
+        match=r"burgers\.zarr does not match the card .*: content hash [0-9a-f]{12} against 0{12}; make it",
     ):
         load_samples(dataset / "burgers.json", 64, "train", 4)
 
@@ -221,6 +291,32 @@ def test_two_jobs_cannot_write_the_same_shard(dataset):
         assert (dataset / "burgers.json").exists()
     generate_shard(build_task(small_settings()), store, 1, dataset / "again.json", CODE)
     assert not lock.exists()
+
+
+def test_sealing_leaves_the_batches_of_a_shard_that_is_written_again(dataset):
+    store, task = dataset / "burgers.zarr", build_task(small_settings())
+    receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
+    for shard in (0, 1):
+        generate_shard(task, store, shard, receipts[shard], CODE)
+    parts = store.with_suffix(".parts")
+    with sole_writer(parts / "shard-0001.lock", "this shard"):
+        seal(task, store, receipts, dataset / "burgers.json", CODE)
+        assert [folder.name for folder in (parts / CODE).iterdir()] == ["shard-0001"]
+    seal(task, store, receipts, dataset / "burgers.json", CODE)
+    assert not parts.exists()
+
+
+def test_a_lock_that_its_holder_removes_while_another_waits_locks_nothing(tmp_path, monkeypatch):
+    lock, flock = tmp_path / "lock", fcntl.flock
+
+    def late(file, how):
+        monkeypatch.setattr(fcntl, "flock", flock)
+        lock.unlink()  # the holder ends, between the opening and the locking
+        flock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    with sole_writer(lock, "it"), pytest.raises(DatasetError, match="is being written"):
+        sole_writer(lock, "it").__enter__()
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_a_store_of_the_older_format_is_refused(facts, dataset):
 
 @pytest.mark.parametrize("name", ["n64", "n64/split", "n64/x"])
 def test_what_is_no_array_of_samples_is_not_read(name, made):
-    with pytest.raises(DatasetError, match="is no array of samples"):
+    with pytest.raises(DatasetError, match="has no array of samples"):
         read_array(made / "burgers.zarr", name, range(2))
 
 

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from figures.comparison import write_comparison
-from figures.results import error_matrix
+from figures.errors import ResultError
+from figures.results import error_matrix, read_arrays
 from figures.table import as_csv, as_html, as_latex, duration, headline, milli, write_table
 
 
@@ -185,7 +186,10 @@ def test_a_missing_file_names_itself_and_what_to_run(make_run, tmp_path):
     with pytest.raises(ValueError, match=r"errors\.csv is missing: make it with `snakemake"):
         write_comparison([run], [], tmp_path / "comparison.csv")
     (run / "errors.csv").touch()
-    with pytest.raises(ValueError, match=r"errors\.csv is empty"):
+    with pytest.raises(ValueError, match=r"errors\.csv is empty: delete it and run snakemake"):
+        write_comparison([run], [], tmp_path / "comparison.csv")
+    (run / "errors.csv").write_text('a,"b\n')
+    with pytest.raises(ValueError, match=r"errors\.csv is no table .*: delete it and run"):
         write_comparison([run], [], tmp_path / "comparison.csv")
     (run / "errors.csv").write_text("resolution,noise,realisation,sample,relative_l2,relative_h1\n")
     with pytest.raises(ValueError, match=r"errors\.csv has no rows"):
@@ -193,6 +197,16 @@ def test_a_missing_file_names_itself_and_what_to_run(make_run, tmp_path):
     (run / "run.json").write_text("{")
     with pytest.raises(ValueError, match=r"run\.json is not valid JSON"):
         write_comparison([run], [], tmp_path / "comparison.csv")
+
+
+def test_damaged_arrays_name_themselves_and_what_to_do(tmp_path):
+    path = tmp_path / "predictions.npz"
+    np.savez_compressed(path, values=np.linspace(0, 1, 500))
+    whole = path.read_bytes()
+    for content in (whole[:-100], whole[:100], b"words", whole.replace(whole[300:310], bytes(10))):
+        path.write_bytes(content)
+        with pytest.raises(ResultError, match=r"predictions\.npz is damaged .*: delete it and run snakemake"):
+            read_arrays(path)
 
 
 @pytest.mark.parametrize(

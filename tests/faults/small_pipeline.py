@@ -1,0 +1,173 @@
+"""A pipeline small enough to be broken again and again: two shards, one model, one report.
+
+What it makes must be the same, byte for byte, whatever has happened on the way. Two undisturbed builds differ
+in what is measured by the clock, and in nothing else:
+
+    cost.json                 seconds of training and of yardsticks, and the memory of the process
+    tensorboard/              events carry the time of day, and the process in their name
+    figures/cost_scatter.*    errors over seconds of training
+
+These are left out. Of comparison.csv, table.csv and the pages such numbers are, and that figure, and the
+command line that a page quotes; all else of them is compared.
+"""
+
+import base64
+import contextlib
+import csv
+import io
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from pipeline_project import Project
+
+NAME = "faults"
+SMALL = {
+    "name": NAME,
+    "datasets": {
+        "burgers": {
+            "resolutions": [64],
+            "samples": {"train": 112, "validation": 8, "test": 8},
+            "samples_per_shard": 64,  # two batches
+            "num_steps": 400,
+        },
+        "darcy_cao": None,
+        "darcy_cao_inverse": None,
+        "lorenz63_yz": None,
+    },
+    "experiments": {
+        "burgers": {
+            "models": ["fno"],
+            "shown": "fno",
+            "shows": {"cao2021": []},
+            "samples": {"train": 48},
+            "training": {"epochs": 6},
+        },
+        "darcy_inverse_noise1": None,
+    },
+}
+EXPERIMENT = f"results/{NAME}/burgers"
+RUN = f"{EXPERIMENT}/fno/n64/seed1127802"
+STAGES = {
+    "generation": ("solve_dataset.py", "seal_dataset.py"),
+    "training": ("train.py",),
+    "evaluation": ("evaluate.py",),
+    "report": ("compare.py", "draw_figures.py", "report.py", "preview_dataset.py", "draw_dataset.py"),
+}
+
+STAGE_OF = {script: stage for stage, scripts in STAGES.items() for script in scripts}
+
+LEFT_OUT = re.compile(r"/tensorboard/|/cost\.json$|/cost_scatter\.(svg|png)$")
+CLOCK_COLUMNS = {"comparison.csv": ["train_seconds", "seconds_per_step"], "table.csv": ["n64_train_seconds"]}
+CLOCK = re.compile(
+    r'data-value="[0-9.e-]+">[0-9.]+ (s|min|h)<|'  # a cell of the table
+    r"It took [0-9.]+ (s|min|h) in all|"
+    r'<span class="muted">[0-9.]+ (s|min|h), config|'
+    r"<h3>What training took.*?</table>|"
+    r"<pre>__main__\.py [^<]*</pre>|"
+    r"<dt>(train seconds|seconds per step|peak memory bytes)</dt><dd>[^<]*<",
+    re.DOTALL,
+)
+
+
+class SmallPipeline(Project):
+    """A project that makes the small pipeline; `build()` is the plain command.
+
+    `made` are the artefacts of an undisturbed build, `work` what each stage has taken in it: seconds of all
+    cores, which do not depend on what else the machine does. The files of the dataset start with `data`.
+    """
+
+    config = SMALL
+    made: dict[str, bytes]
+    work: dict[str, float]
+    data: str
+
+    def build_undisturbed(self) -> None:
+        process, meter = self.start_build(), Meter()
+        while process.poll() is None:
+            meter.read(process)
+            time.sleep(0.2)
+        self.work = meter.work
+        assert process.returncode == 0, process.stdout.read()[-3000:]
+        self.made = self.artefacts()
+        (recipe,) = (name for name in self.made if name.endswith(".recipe.json"))
+        self.data = recipe.removesuffix(".recipe.json")
+
+    def start_build(self, *targets: str) -> subprocess.Popen:
+        """`build`, not waited for."""
+        return self.start(*targets, "--cores", "2", "--resources", "gpu=0")
+
+    def forget(self, *folders: str) -> None:
+        """Remove what was made in these folders."""
+        for folder in folders:
+            shutil.rmtree(self.folder / folder)
+
+    @property
+    def data_files(self) -> list[str]:
+        """Targets that make all that is in the folder of data."""
+        return [f"{self.data}.preview.npz", f"{self.data}.recipe.json"]
+
+    def assert_undisturbed(self) -> None:
+        """Everything that was made is there again, byte for byte, and nothing else."""
+        found = self.artefacts()
+        names = sorted(found.keys() | self.made.keys())
+        assert [name for name in names if found.get(name) != self.made.get(name)] == []
+
+    def artefacts(self) -> dict[str, bytes]:
+        """Everything made, without what the clock decides."""
+        made = {
+            f"{folder}/{name}": content
+            for folder in ("data", f"results/{NAME}")
+            for name, content in self.contents(folder).items()
+        }
+        return {name: self._timeless(name, made[name]) for name in made if not LEFT_OUT.search(name)}
+
+    def _timeless(self, name: str, content: bytes) -> bytes:
+        file = Path(name).name
+        if file in CLOCK_COLUMNS:
+            rows = list(csv.DictReader(io.StringIO(content.decode())))
+            return repr(
+                [{k: v for k, v in row.items() if k not in CLOCK_COLUMNS[file]} for row in rows]
+            ).encode()
+        if file.endswith(".html"):
+            picture = (self.folder / EXPERIMENT / "figures/cost_scatter.svg").read_bytes()
+            text = content.decode().replace(base64.b64encode(picture).decode(), "")
+            return CLOCK.sub("", text).encode()
+        return content
+
+
+class Meter:
+    """What the jobs of a run have worked, by stage, in seconds of all cores."""
+
+    def __init__(self):
+        self._of_jobs: dict[tuple[str, int], float] = {}
+
+    def read(self, process: subprocess.Popen) -> set[str]:
+        """Look at the jobs; returns the stages that have a running one."""
+        running = set()
+        for job in Project.jobs(process, *STAGE_OF):
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+                stage = STAGE_OF[Path(job.cmdline()[-1]).name.partition(".")[2]]
+                self._of_jobs[stage, job.pid] = sum(job.cpu_times()[:2])
+                running.add(stage)
+        return running
+
+    @property
+    def work(self) -> dict[str, float]:
+        work = dict.fromkeys(STAGES, 0.0)
+        for (stage, _), seconds in self._of_jobs.items():
+            work[stage] += seconds
+        return work
+
+
+def wait(process: subprocess.Popen, until: Callable[[], bool]) -> None:
+    """Wait until `until()`, while the process runs."""
+    while not until():
+        if process.poll() is not None:
+            pytest.fail(f"it ended before: {process.stdout.read()[-3000:]}")
+        time.sleep(0.05)

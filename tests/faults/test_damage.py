@@ -1,0 +1,98 @@
+"""Damaged files: one line that names the file and a remedy, and the remedy works."""
+
+import copy
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from small_pipeline import EXPERIMENT, NAME, RUN, SMALL
+
+pytestmark = pytest.mark.faults
+
+
+def told(output):
+    """The line that says what is damaged."""
+    assert "Traceback" not in output
+    lines = {line.strip() for line in output.splitlines() if re.search("delete it|again with", line)}
+    assert len(lines) == 1, output[-3000:]
+    return lines.pop()
+
+
+def follow(project, advice, target):
+    """Do what a message says: delete the file that it names, run the command with the words that it gives."""
+    if "delete it" in advice:
+        (named,) = [word for word in re.findall(r"[^\s:]+", advice) if (project.folder / word).is_file()]
+        (project.folder / named).unlink()
+    project.build(target, *re.search(r"snakemake ?(-R \w+)?", advice)[0].split()[1:])
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+CHUNK, PREVIEW = "{data}.zarr/n64/final_velocity/c/1/0", "{data}.preview.npz"
+FIGURE, PAGE = EXPERIMENT + "/figures/samples.svg", f"results/{NAME}/datasets/burgers.html"
+CASES = {  # what, in which file; the command that reads it: a target, and words where it would not run again
+    "a flipped byte in a chunk": (flip, CHUNK, PREVIEW, "-R preview_burgers"),
+    "a flipped byte before sealing": (flip, CHUNK, "datasets", "-R seal_burgers"),
+    "a deleted zarr.json": (Path.unlink, "{data}.zarr/zarr.json", PREVIEW, "-R preview_burgers"),
+    "a truncated receipt": (truncate, "{data}.shards/1.json", "datasets", ""),
+    "a truncated recipe": (truncate, "{data}.recipe.json", "all", ""),
+    "a truncated card": (truncate, "{data}.json", PREVIEW, ""),
+    "a truncated preview": (truncate, PREVIEW, PAGE, ""),
+    "a truncated checkpoint": (truncate, RUN + "/checkpoint.pt", RUN + "/errors.csv", ""),
+    "an empty errors.csv": (empty, RUN + "/errors.csv", EXPERIMENT + "/comparison.csv", ""),
+    "truncated predictions": (truncate, RUN + "/predictions.npz", FIGURE, ""),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_damage_is_told_and_its_remedy_works(project, case, fault):
+    damage, *words = CASES[case]
+    name, target, force = (word.format(data=project.data) for word in words)
+    damage(project.folder / name)
+    fault(case)
+    advice = told(project.build(target, *force.split(), succeeds=False))
+    assert name.partition(".zarr")[0] in advice
+    follow(project, advice, target)
+    project.assert_undisturbed()
+
+
+def test_a_damaged_recipe_trains_nothing_again(project):
+    (project.folder / f"{project.data}.recipe.json").unlink()
+    assert project.planned() == {"all": 1, "recipe_burgers": 1}
+
+
+def test_a_truncated_state_of_training_is_told_and_its_remedy_works(project, fault):
+    project.forget(RUN)
+    project.build(f"{RUN}/checkpoint.pt")
+    truncate(project.folder / RUN / "resume.pt")
+    fault("a truncated resume.pt")
+    advice = told(project.build(f"{RUN}/errors.csv", "-R", "train", succeeds=False))
+    assert f"{RUN}/resume.pt is damaged" in advice
+    follow(project, advice, f"{RUN}/errors.csv")
+    project.assert_undisturbed()
+
+
+def test_a_card_of_another_store_is_told_and_its_remedy_works(project, fault):
+    other, preview = copy.deepcopy(SMALL), f"{project.data}.preview.npz"
+    other["datasets"]["burgers"]["viscosity"] = 0.2
+    project.build("datasets", config=other | {"data_root": "others"})
+    (store,) = (project.folder / "others/burgers").glob("*.zarr")
+    shutil.copy(store.with_suffix(".json"), project.folder / f"{project.data}.json")
+    fault("a card from another store")
+    advice = told(project.build(preview, succeeds=False))
+    assert f"does not match the card {project.data}.json" in advice
+    follow(project, advice, preview)
+    project.assert_undisturbed()

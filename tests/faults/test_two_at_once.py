@@ -1,0 +1,68 @@
+"""Two Snakemake processes that want the same files: one makes them, the other says who does."""
+
+import os
+import re
+
+import pytest
+from small_pipeline import EXPERIMENT, NAME, RUN, wait
+
+pytestmark = pytest.mark.faults
+
+
+def test_a_second_run_in_one_folder_ends_with_one_line(project, fault):
+    project.forget("data", EXPERIMENT, f"results/{NAME}/datasets")
+    first = project.start_build()
+    wait(first, lambda: project.jobs(first, "solve_dataset.py"))
+    fault("a second run in the same folder")
+    output = project.build(succeeds=False)
+    told = f"this folder is being written by another job (process {first.pid} on {os.uname().nodename})"
+    assert f"{told}; wait for it, or stop it" in output
+    assert "Traceback" not in output
+    printed, _ = first.communicate()
+    assert first.returncode == 0, printed[-3000:]
+    project.assert_undisturbed()
+
+
+def test_two_folders_with_one_data_root_do_not_hurt_each_other(project, tmp_path, fault):
+    """The jobs of the first are held until the second has met their locks."""
+    project.forget("data", RUN)
+    other = project.copied_to(tmp_path / "other")
+    (other.folder / "data").symlink_to(project.folder / "data")
+    (project.folder / "data").mkdir()
+    first = project.start_build(*project.data_files, f"{RUN}/errors.csv")
+    wait(first, lambda: len(list((project.folder / "data").rglob("shard-*.lock"))) == 2)
+    jobs = project.jobs(first, "solve_dataset.py")
+    for job in jobs:
+        job.suspend()
+    fault("a second run with the same data_root")
+    output = other.build(f"{RUN}/errors.csv", succeeds=False)
+    for job in jobs:
+        told = (
+            rf"solve_burgers: shard \d of \S+\.zarr is being written by another job \(process {job.pid} on "
+        )
+        assert re.search(told, output), output[-3000:]
+        job.resume()
+    assert "Traceback" not in output
+    printed, _ = first.communicate()
+    assert first.returncode == 0, printed[-3000:]
+    project.assert_undisturbed()
+    other.build(f"{RUN}/errors.csv")
+    other.assert_undisturbed()
+
+
+def test_a_job_that_outlives_snakemake_is_named_to_the_next_run(project, fault):
+    project.forget("data")
+    first = project.start_build("datasets")
+    wait(first, lambda: len(list((project.folder / "data").rglob("shard-*.lock"))) == 2)
+    jobs = project.jobs(first, "solve_dataset.py")
+    for job in jobs:
+        job.suspend()
+    first.kill()
+    fault("SIGKILL of Snakemake alone")
+    output = project.build("datasets", succeeds=False)
+    assert re.search(rf"is being written by another job \(process {jobs[0].pid} on", output), output[-3000:]
+    for job in jobs:
+        job.resume()
+    first.communicate()  # its jobs have its terminal: this waits for them
+    project.build(*project.data_files)
+    project.assert_undisturbed()
