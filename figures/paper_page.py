@@ -49,8 +49,8 @@ def write_paper_page(
 
 def _entry(name: str, item: Item, one: Made) -> dict:
     """What the template shows of an item."""
-    number = item.title.partition(".")[0].split()[-1]
-    entry = {"name": name, "number": number, "title": item.title, "caption": one.caption}
+    short = name.removeprefix("table").removeprefix("figure_").removeprefix("figure")  # "2a", or "spectra"
+    entry = {"name": name, "short": short, "title": item.title, "caption": one.caption}
     entry |= {"reports": one.reports, "table": "", "figure": None}
     if name.startswith("table"):
         entry["table"] = present(Path(one.file)).read_text(encoding="utf-8")

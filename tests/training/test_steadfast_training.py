@@ -66,6 +66,15 @@ def test_a_signal_within_an_epoch_costs_no_step(tmp_path, kind, asked):
     assert (tmp_path / "a/last.pt").read_bytes() == (tmp_path / "b/last.pt").read_bytes()
 
 
+@pytest.fixture
+def interrupts():
+    """SIGINT as a script has it; workers of pytest-xdist ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_a_second_signal_ends_the_process_as_usual(tmp_path):
     trainer = small_trainer(tmp_path)
 

@@ -88,7 +88,6 @@ rule report:
             for key, paper in papers.items()
             if (link := paper.link(wildcards.experiment))
         ],
-        predicted=lambda wildcards: needs.of_runs(wildcards.experiment),
         code=code_digest("figures.report", "workflow.captions", "workflow.provenance"),
     script:
         "../scripts/report.py"

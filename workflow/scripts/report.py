@@ -1,12 +1,21 @@
 """Write the page of an experiment."""
 
+from pathlib import Path
+
 from workflow.job import job
 
 with job(snakemake):
     from figures.report import write_report
+    from figures.results import read_json
     from workflow.captions import captioned
+    from workflow.configuration import load_configuration
+    from workflow.needs import Needs
+    from workflow.plan import Plan
     from workflow.provenance import command, provenance
 
+    # No parameter of the rule: a better prediction is no reason to write the page again.
+    on_cpu = read_json(Path(snakemake.params.runs[0]) / "cost.json")["device"].endswith("(CPU)")
+    needs = Needs(Plan(load_configuration(snakemake.config)), gpu=not on_cpu)
     write_report(
         snakemake.output.page,
         title=snakemake.params.title,
@@ -17,5 +26,5 @@ with job(snakemake):
         figures=captioned(snakemake.input.figures, snakemake.input.captions, snakemake.params.facts),
         provenance=provenance(),
         paper_pages=snakemake.params.paper_pages,
-        predicted=snakemake.params.predicted,
+        predicted=needs.of_runs(snakemake.wildcards.experiment),
     )
