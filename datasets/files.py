@@ -28,6 +28,10 @@ REFUSED = {
 }
 
 
+# Of flock on a shared file system that is mounted without locks; docs/cluster.md says what follows.
+LOCKLESS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
+
+
 @contextmanager
 def readable_disk_errors(path: Path, reasons: dict[int, str] = FULL_DISK | REFUSED):
     """Turn a full disk or a missing permission into one line that names the path and the remedy.
@@ -161,4 +165,8 @@ def _locked(path: Path, what: str) -> TextIO:
                     f"{what} is being written by another job ({file.read().strip() or 'unknown'}); "
                     "wait for it, or stop it"
                 ) from None
+        except OSError as error:
+            if error.errno not in LOCKLESS:
+                raise
+            return file
         file.close()

@@ -118,7 +118,7 @@ def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
                 run = plan.run_folder(experiment, model, resolution, seed)
                 size = needs.checkpoint_bytes(wildcards)
                 yield Job("train", f"{run}/checkpoint.pt", needs.train(wildcards), needs.gpu, disk=size)
-                yield Job("evaluate", f"{run}/errors.csv", needs.evaluate(wildcards))
+                yield Job("evaluate", f"{run}/errors.csv", needs.evaluate(wildcards), needs.gpu)
     wildcards = SimpleNamespace(experiment=experiment)
     yield Job("yardsticks", f"{folder}/yardsticks/errors.csv", needs.yardsticks(wildcards))
     read = drawing(3 * len(plan.run_folders(experiment)))
@@ -143,6 +143,6 @@ def _of_paper(paper: PaperPlan, needs: Needs) -> Iterator[Job]:
         if rule in ("rollout", "latent_basis"):
             experiment, model, group, _ = Path(file).parts[-5:-1]
             wildcards = SimpleNamespace(experiment=experiment, model=model, group=group)
-            yield Job(rule, file, getattr(needs, rule)(wildcards))
+            yield Job(rule, file, getattr(needs, rule)(wildcards), needs.gpu and rule == "rollout")
     for page in paper.pages:
         yield Job("paper_page", page, drawing(2 * len(paper.folders)))

@@ -26,7 +26,7 @@ from workflow.settings import Resolution, model_settings, training_settings
 
 
 class Needs:
-    """`gpu`: whether training jobs are given one."""
+    """`gpu`: whether jobs of operators are given one."""
 
     def __init__(self, plan: Plan, gpu: bool):
         self.plan, self.gpu = plan, gpu
@@ -41,7 +41,8 @@ class Needs:
         return 4 * self.operator(wildcards.experiment, wildcards.model, resolution, resolution).weights
 
     def evaluate(self, wildcards) -> Need:
-        return self._evaluation(wildcards.experiment, wildcards.model, resolution_of(wildcards.group))
+        resolution = resolution_of(wildcards.group)
+        return self._evaluation(wildcards.experiment, wildcards.model, resolution, gpu=self.gpu)
 
     def of_runs(self, experiment: str) -> list[tuple[float, float]]:
         """Seconds and bytes of training, in the order of `Plan.run_folders`."""
@@ -58,8 +59,9 @@ class Needs:
         return Need(START_SECONDS + frames * (once.seconds - START_SECONDS), once.bytes * (1 + frames / 4))
 
     def latent_basis(self, wildcards) -> Need:
-        """The latent functions of test samples, and eigenfunctions by finite elements."""
-        once = self.evaluate(wildcards)
+        """The latent functions of test samples, and eigenfunctions by finite elements, on the CPU."""
+        resolution = resolution_of(wildcards.group)
+        once = self.evaluation(wildcards.experiment, wildcards.model, resolution, gpu=False)
         return Need(once.seconds + START_SECONDS, once.bytes + 300e6)
 
     def yardsticks(self, wildcards) -> Need:
@@ -124,13 +126,14 @@ class Needs:
             gpu=self.gpu,
         )
 
-    def evaluation(self, experiment: str, model: str, resolution: Resolution) -> Need:
+    def evaluation(self, experiment: str, model: str, resolution: Resolution, gpu: bool) -> Need:
         dataset = self.plan.test_dataset_of(experiment).settings
         tested = self.plan.description(experiment, model, resolution, seed=0)["test_resolutions"]
         return evaluating(
             [self.operator(experiment, model, resolution, one) for one in tested],
             samples=self._tested(experiment),
             channels=dataset.in_channels + dataset.out_channels,
+            gpu=gpu,
         )
 
     def operator(self, experiment: str, model: str, trained: Resolution, resolution: Resolution) -> Operator:

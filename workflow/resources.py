@@ -234,7 +234,7 @@ def training(
     return Need(START_SECONDS + epochs * epoch, START_BYTES + held)
 
 
-def evaluating(operators: list[Operator], *, samples: int, channels: int) -> Need:
+def evaluating(operators: list[Operator], *, samples: int, channels: int, gpu: bool) -> Need:
     """Outputs for test samples, their errors and spectra: `operators` has one for each grid tested on.
 
     `samples` are counted with every level and draw of noise.
@@ -243,9 +243,10 @@ def evaluating(operators: list[Operator], *, samples: int, channels: int) -> Nee
     values = sum(operator.points for operator in operators) * channels
     largest = max(operator.points for operator in operators)
     batch = 4 * KEPT_VALUES * 2**16 * operators[0].width  # training.evaluation.BATCH_VALUES
-    seconds = samples * (flop / FLOP_PER_SECOND + 10 * VALUE_SECONDS * values)
-    data = EVALUATED_BYTES * channels * largest * samples
-    return Need(START_SECONDS + seconds, START_BYTES + batch + STATE_BYTES * operators[0].weights + data)
+    outputs = flop / FLOP_PER_SECOND / (GPU_SPEED if gpu else 1)
+    seconds = samples * (outputs + 10 * VALUE_SECONDS * values)
+    held = EVALUATED_BYTES * channels * largest * samples + (GPU_BYTES if gpu else batch)
+    return Need(START_SECONDS + seconds, START_BYTES + STATE_BYTES * operators[0].weights + held)
 
 
 def drawing(files: int) -> Need:

@@ -319,6 +319,17 @@ def test_a_lock_that_its_holder_removes_while_another_waits_locks_nothing(tmp_pa
         sole_writer(lock, "it").__enter__()
 
 
+@pytest.mark.parametrize("reason", [errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK])
+def test_a_file_system_without_locks_is_written_without(tmp_path, monkeypatch, reason):
+    def none(file, how):
+        raise OSError(reason, os.strerror(reason))
+
+    monkeypatch.setattr(fcntl, "flock", none)
+    with sole_writer(tmp_path / "lock", "it"):
+        assert str(os.getpid()) in (tmp_path / "lock").read_text()
+    assert not (tmp_path / "lock").exists()
+
+
 @pytest.mark.parametrize(
     ("number", "message"),
     [

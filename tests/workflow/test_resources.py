@@ -111,7 +111,8 @@ def test_every_job_of_a_papers_configuration_has_a_prediction(paper):
         found.append(needs.yardsticks(SimpleNamespace(experiment=name)))
         for model in experiment.models:
             for resolution in experiment.resolutions:
-                found += [needs.training(name, model, resolution), needs.evaluation(name, model, resolution)]
+                run = name, model, resolution
+                found += [needs.training(*run), needs.evaluation(*run, gpu=True)]
     assert all(need.seconds > 0 and 1e8 < need.bytes < 2e11 for need in found)
 
 
@@ -131,6 +132,9 @@ def test_a_gpu_takes_less_time():
     on_cpu, on_gpu = (needs_of(of_paper("cao2021"), gpu=gpu) for gpu in (False, True))
     run = "darcy", "galerkin2d", 211
     assert on_gpu.training(*run).seconds < on_cpu.training(*run).seconds / 10
+    tested = SimpleNamespace(experiment="darcy", model="fourier2d", group="n211")
+    assert on_gpu.evaluate(tested).seconds < on_cpu.evaluate(tested).seconds / 2
+    assert on_gpu.latent_basis(tested) == on_cpu.latent_basis(tested)
 
 
 def test_data_are_predicted_by_their_equation_and_their_grids():

@@ -18,6 +18,7 @@ rule evaluate:
     threads: plan.configuration.training_threads
     resources:
         **requested(needs.evaluate),
+        gpu=1,
     params:
         description=lambda wildcards: plan.description(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group), int(wildcards.seed)

@@ -15,6 +15,7 @@ rule rollout:
     threads: plan.configuration.training_threads
     resources:
         **requested(needs.rollout),
+        gpu=1,
     params:
         test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
         code=code_digest("training.rollout"),

@@ -12,5 +12,5 @@ with job(snakemake):
         folder=Path(snakemake.output.errors).parent,
         description=snakemake.params.description,
         threads=snakemake.threads,
-        gpus=snakemake.resources.get("gpu", 0),
+        gpus=snakemake.resources.gpu,
     )

@@ -14,5 +14,5 @@ with job(snakemake):
         resolution=resolution_of(snakemake.wildcards.group),
         test_samples=snakemake.params.test_samples,
         threads=snakemake.threads,
-        gpus=snakemake.resources.get("gpu", 0),
+        gpus=snakemake.resources.gpu,
     )
