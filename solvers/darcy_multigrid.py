@@ -240,6 +240,14 @@ def _view(stored, quantity, offset, frame):
 
 
 @_jit
+def _copy(values, target):
+    """target = values. (An assignment of arrays takes five seconds to compile: it words its own errors.)"""
+    for j in range(values.shape[0]):
+        for i in range(values.shape[1]):
+            target[j, i] = values[j, i]
+
+
+@_jit
 def _hierarchy(coefficient, across, along, sizes, parents, weights, cell_centred):
     """Conductances and inverse diagonals of every level, one after the other in flat float32 arrays."""
     total = 0
@@ -249,8 +257,8 @@ def _hierarchy(coefficient, across, along, sizes, parents, weights, cell_centred
     offset, tables = 0, 0
     for level in range(len(sizes)):
         frame = sizes[level] + 2
-        _view(stored, 0, offset, frame)[:] = across
-        _view(stored, 1, offset, frame)[:] = along
+        _copy(across, _view(stored, 0, offset, frame))
+        _copy(along, _view(stored, 1, offset, frame))
         _inverse_diagonal(across, along, _view(stored, 2, offset, frame))
         offset += frame * frame
         if level + 1 < len(sizes):
@@ -273,16 +281,13 @@ def _v_cycle(stored, sizes, parents, weights):
         inverse = _view(stored, 2, offset, frame)
         pressure, source = _view(stored, 3, offset, frame), _view(stored, 4, offset, frame)
         pressure[:] = 0
+        sweeps = _COARSEST_SWEEPS if level == last else 1
+        for half in range(2 * sweeps):
+            _relax(pressure, source, across, along, inverse, half % 2)
         if level == last:
-            for _ in range(_COARSEST_SWEEPS):
-                _relax(pressure, source, across, along, inverse, 0)
-                _relax(pressure, source, across, along, inverse, 1)
-            for _ in range(_COARSEST_SWEEPS):
-                _relax(pressure, source, across, along, inverse, 1)
-                _relax(pressure, source, across, along, inverse, 0)
+            for half in range(2 * sweeps):
+                _relax(pressure, source, across, along, inverse, 1 - half % 2)
         else:
-            _relax(pressure, source, across, along, inverse, 0)
-            _relax(pressure, source, across, along, inverse, 1)
             offset += frame * frame
             coarse = _view(stored, 4, offset, sizes[level + 1] + 2)
             table = slice(tables, tables + frame)
@@ -298,8 +303,8 @@ def _v_cycle(stored, sizes, parents, weights):
         _add_interpolated(coarse, parents[table], weights[table], pressure)
         across, along = _view(stored, 0, offset, frame), _view(stored, 1, offset, frame)
         inverse = _view(stored, 2, offset, frame)
-        _relax(pressure, source, across, along, inverse, 1)
-        _relax(pressure, source, across, along, inverse, 0)
+        for colour in (1, 0):
+            _relax(pressure, source, across, along, inverse, colour)
 
 
 @_jit
