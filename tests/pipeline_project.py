@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -86,23 +85,6 @@ class Project:
                 if any(word.endswith(endings) for word in child.cmdline()):
                     found.append(child)
         return found
-
-    def kill_job(self, process: subprocess.Popen, script: str, when) -> str:
-        """SIGKILL the job that runs `script` as soon as `when()` is true; returns Snakemake's output."""
-        deadline = time.monotonic() + 120
-        while not when():
-            assert process.poll() is None, (
-                f"the job had ended before the kill: {process.stdout.read()[-3000:]}"
-            )
-            assert time.monotonic() < deadline, "the moment for the kill never came"
-            time.sleep(0.002)
-        jobs = self.jobs(process, script)
-        assert jobs, f"no running {script}"
-        for job in jobs:
-            job.kill()
-        output, _ = process.communicate()
-        assert process.returncode != 0
-        return output
 
     def contents(self, folder: str) -> dict[str, bytes]:
         """Every file below `folder`."""

@@ -36,7 +36,6 @@ SMALL = {
             "samples_per_shard": 64,  # two batches
             "num_steps": 400,
         },
-        "darcy_cao": None,
         "darcy_cao_inverse": None,
         "lorenz63_yz": None,
     },

@@ -27,7 +27,6 @@ OVERLAY = {
     "name": "slurm",
     "datasets": {
         "burgers": {"samples_per_shard": 26},
-        "darcy_cao": None,
         "darcy_cao_inverse": None,
         "lorenz63_yz": None,
     },
