@@ -1,0 +1,144 @@
+"""What Snakemake adds to the work itself: planning, and the start and end of every job.
+
+    python -m benchmarks.jobs [--only planning overhead] [--rounds 3] [--output docs/performance.md]
+
+Takes about ten minutes on two cores, and wants a machine with nothing else to do.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import yaml
+
+from benchmarks.rounds import interleaved
+from benchmarks.tables import arguments, digits, machine, measure_parts, table, versions
+
+ROOT = Path(__file__).resolve().parents[1]
+PAPER = "config/cao2021.yaml"
+MORE = {"name": "more", "experiments": {"burgers": {"seeds": list(range(8))}}}  # some 2,000 jobs
+SEEDS = range(8)
+SMALL = {
+    "name": "small",
+    "experiments": {"burgers": {"models": ["fno"], "seeds": list(SEEDS)}, "darcy_inverse_noise1": None},
+}
+RUNS = [f"results/small/burgers/fno/n64/seed{seed}" for seed in SEEDS]
+ALONE = """\
+import json, sys
+from pathlib import Path
+from training.run import evaluate_run
+folder, card = Path(sys.argv[1]), Path(sys.argv[2])
+run = json.loads((folder / "run.json").read_text())
+evaluate_run(card, folder, run, threads=1, gpus=0)
+"""
+INTRODUCTION = """\
+## Jobs
+
+What Snakemake, and the start of a job, add to the work.
+"""
+
+
+def main() -> None:
+    options = arguments("Measure what jobs cost beyond their work.", ("planning", "overhead"), 3).parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder) / "project"
+        _copy_sources(project)
+        parts = {part: partial(of, project, options.rounds) for part, of in PARTS.items()}
+        measure_parts("jobs", INTRODUCTION, parts, options.only, options.output)
+
+
+def planning(project: Path, rounds: int) -> str:
+    """Dry runs of a paper's configuration, and of the same with more seeds."""
+    overlays = {
+        f"`{PAPER}`": [PAPER],
+        f"`{PAPER}`, eight seeds of `burgers`": [PAPER, _overlay(project, MORE)],
+    }
+    runs = [
+        partial(_snakemake, project, "-n", "--cores", "16", "--resources", "gpu=2", "--configfile", *files)
+        for files in overlays.values()
+    ]
+    jobs = [int(re.search(r"^total +(\d+)", run(), re.MULTILINE)[1]) for run in runs]
+    times = interleaved(runs, rounds)
+    rows = [
+        (name, f"{n:,}", digits(t.middle / 1e3)) for name, n, t in zip(overlays, jobs, times, strict=True)
+    ]
+    said = "`snakemake -n`, from the start of its process to its end: median."
+    return _part("planning", said, table(("configuration", "jobs", "seconds"), rows), rounds)
+
+
+def overhead(project: Path, rounds: int) -> str:
+    """Evaluations at the size of a test through Snakemake, and the same calls in processes of their own."""
+    targets = [f"{run}/errors.csv" for run in RUNS]
+    files = ["--configfile", "config/test.yaml", _overlay(project, SMALL)]
+    words = [*targets, "--cores", "1", "--resources", "gpu=0"]
+    _snakemake(project, *words, *files)
+    (card,) = (path for path in (project / "data/burgers").glob("*.json") if path.suffixes == [".json"])
+
+    def jobs() -> None:
+        for target in targets:
+            (project / target).unlink()
+        _snakemake(project, *words, *files)
+
+    def alone() -> None:
+        for run in RUNS:
+            _run(project, "-c", ALONE, run, str(card.relative_to(project)))
+
+    def plan() -> None:
+        _snakemake(project, *words, "-n", *files)
+
+    through, calls, planned = (time.middle / 1e3 for time in interleaved([jobs, alone, plan], rounds))
+    count = len(targets)
+    rows = [
+        ("as jobs of one Snakemake, without its planning", digits((through - planned) / count)),
+        ("each called in a process of its own: imports and work", digits(calls / count)),
+        ("**added to a job**", digits((through - planned - calls) / count)),
+    ]
+    said = f"{count} evaluations of a small FNO, one after the other; medians, of one."
+    return _part("overhead", said, table(("", "seconds"), rows), rounds)
+
+
+PARTS: dict[str, Callable[[Path, int], str]] = {"planning": planning, "overhead": overhead}
+
+
+def _part(part: str, said: str, body: str, rounds: int) -> str:
+    command = f"`python -m benchmarks.jobs --only {part} --rounds {rounds}`"
+    measured_with = f"{command} on {machine()}; {versions(['snakemake', 'torch'])}."
+    return "\n\n".join([f"### {part.capitalize()}", said, body, measured_with])
+
+
+def _copy_sources(project: Path) -> None:
+    """What git knows, as it is now, into the folder `project`."""
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
+    for name in names.stdout.rstrip("\0").split("\0"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, project / name, follow_symlinks=False)
+
+
+def _overlay(project: Path, content: dict) -> str:
+    """Name of a configuration file with this content."""
+    name = f"{content['name']}.yaml"
+    (project / name).write_text(yaml.safe_dump(content))
+    return name
+
+
+def _snakemake(project: Path, *words: str) -> str:
+    return _run(project, "-m", "snakemake", *words)
+
+
+def _run(project: Path, *words: str) -> str:
+    """What Python says in the folder `project`; raises what it says when it fails."""
+    done = subprocess.run([sys.executable, *words], cwd=project, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stdout + done.stderr)
+    return done.stdout + done.stderr
+
+
+if __name__ == "__main__":
+    main()
