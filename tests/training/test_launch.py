@@ -156,12 +156,15 @@ def test_a_process_that_hangs_is_ended_with_its_stacks(tmp_path, monkeypatch):
     assert re.search(r"Timeout \(0:00:03\)!\n(.*\n)+.* in _serve\n", log.read_text())
 
 
-def test_a_killed_launcher_leaves_no_process_behind():
+def test_a_killed_launcher_leaves_no_process_behind(tmp_path):
     command = "from training.launch import launch; launch('rank_faults:wait_for_ever', 2, [], {})"
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(tmp_path)}
     launcher = subprocess.Popen(
         [sys.executable, "-c", command], env=environment, stdout=subprocess.PIPE, text=True
     )
-    assert sorted(launcher.stdout.readline().strip() for _ in range(2)) == ["0", "1"]
-    launcher.kill()
+    try:
+        begun = sorted(launcher.stdout.readline().strip() for _ in range(2))
+    finally:
+        launcher.kill()
     launcher.communicate(timeout=60)  # until the last process that could write there has ended
+    assert begun == ["0", "1"]
