@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
@@ -23,6 +24,11 @@ def watched(seconds: float, log: TextIO) -> Iterator[None]:
     finally:
         _watched.clear()
         faulthandler.cancel_dump_traceback_later()
+
+
+def watch() -> tuple[float, str] | None:
+    """Seconds and log of the watch over this process, for its helpers; None: it is not watched."""
+    return (_watched["timeout"], os.path.abspath(_watched["file"].name)) if _watched else None
 
 
 def alive() -> None:

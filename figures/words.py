@@ -61,5 +61,6 @@ def _noise(runs: list[Run]) -> str:
 
 
 def _machine(run: Run) -> str:
-    threads = run.cost.get("threads")
-    return str(run.cost["device"]) + (f" ({_count(threads, 'thread')})" if threads else "")
+    threads, processes = run.cost.get("threads"), run.cost.get("processes", 1)
+    used = [f"{processes} processes"] * (processes > 1) + [_count(threads, "thread")] * bool(threads)
+    return str(run.cost["device"]) + (f" ({' of '.join(used)})" if used else "")

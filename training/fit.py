@@ -5,21 +5,23 @@ from __future__ import annotations
 import math
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from signal import Signals
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils.tensorboard import SummaryWriter
 
 from datasets.gradients import gradient
 from datasets.loading import Samples
-from datasets.progress import progress_bar
 from datasets.watchdog import alive
 from training import checkpoints
 from training.devices import device_name, free_unused_memory, is_out_of_memory, peak_memory_bytes
+from training.epoch_progress import epoch_progress
 from training.errors import TrainingError
+from training.group import ALONE, Group
 from training.interruption import Interruption, interruption
 from training.losses import build_loss, relative_l2
 from training.schedules import Schedule
@@ -81,6 +83,10 @@ class Trainer:
         Names data, settings and code. A saved state of another identity is ignored.
     directory
         Of the run; `resume.pt` lies there between epochs, and TensorBoard's events.
+    group
+        The processes that train it, each with all of the samples on its device and this process among them.
+        They take the same steps as one, up to rounding and to the dropout masks, which each draws for its
+        own part of a batch. The first one writes. Their number may be another when a run is resumed.
     """
 
     def __init__(
@@ -95,7 +101,9 @@ class Trainer:
         identity: str,
         directory: Path,
         test: Samples | None = None,
+        group: Group = ALONE,
     ):
+        self.group = group
         self.operator = operator.to(device)
         self.settings, self.seed, self.device = settings, seed, device
         self.loader_seed = seed if settings.loader_seed is None else settings.loader_seed
@@ -129,24 +137,18 @@ class Trainer:
             When a signal asks to end: the state after the last step is saved first. And when one sample does
             not fit into memory: a batch that does not is taken in parts, whose gradients add up to its own.
         """
-        torch.manual_seed(self.seed)  # of the dropout masks; a resumed run then takes up its own state
-        self._resume()
+        torch.manual_seed(self.group.seed(self.seed))  # of the dropout masks
+        self._resume()  # also the state that they have reached
         done = len(self.progress.history)
-        with (
-            interruption() as asked,
-            SummaryWriter(self.directory / "tensorboard", purge_step=done + 1) as board,
-            progress_bar(self.settings.epochs, "/".join(self.directory.parts[-4:]), "epochs", done) as bar,
-        ):
+        shown = nullcontext(lambda row: None)
+        if self.group.first:
+            shown = epoch_progress(self.directory, self.settings.epochs, done)
+        with interruption() as asked, shown as show:
             for epoch in range(done + 1, self.settings.epochs + 1):
                 if self._ended(epoch):
                     break
-                row = self._epoch(epoch, asked)
-                for name, value in zip(HISTORY_COLUMNS[1:], row[1:], strict=True):
-                    if value is not None:
-                        board.add_scalar(name, value, epoch)
+                show(dict(zip(HISTORY_COLUMNS, self._epoch(epoch, asked), strict=True)))
                 self._save()
-                bar.set_postfix(loss=f"{row[2]:.2e}", validation=f"{row[4]:.2e}")
-                bar.update()
         return self.progress
 
     def _ended(self, epoch: int) -> bool:
@@ -177,13 +179,14 @@ class Trainer:
         total, errors = (torch.tensor(value, device=self.device) for value in (progress.loss, progress.error))
         learning_rate = self.schedule.learning_rate
         for step in range(progress.steps, self.steps_per_epoch):
-            if asked.signal:
+            if stop := self.group.largest(asked.signal or 0):
                 progress.steps, progress.loss, progress.error = step, float(total), float(errors)
                 progress.seconds += time.perf_counter() - start
                 self._save()
                 raise TrainingError(
-                    f"{asked.signal} asked to end in epoch {epoch}, after {step} of {self.steps_per_epoch} "
-                    "steps; all of it is saved, and the same command goes on from there"
+                    f"{Signals(stop).name} asked to end in epoch {epoch}, after {step} of "
+                    f"{self.steps_per_epoch} steps; all of it is saved, and the same command goes on from "
+                    "there"
                 )
             loss, error = self._gradients(batches[step])
             if self.settings.gradient_clip is not None:
@@ -202,18 +205,26 @@ class Trainer:
     def _gradients(self, batch: Tensor) -> tuple[Tensor, Tensor]:
         """Let the gradients be those of a batch (indices); its loss and mean error."""
         while True:
+            fits = True
             try:
-                return self._accumulated(batch)
-            except (RuntimeError, MemoryError) as error:
-                if not is_out_of_memory(error):
+                loss, error = self._accumulated(self.group.share(batch), len(batch))
+            except (RuntimeError, MemoryError) as fault:
+                if not is_out_of_memory(fault):
                     raise
+                fits = False
+            if not self.group.largest(not fits):  # it fits in every process
+                break
             self._halve()  # not within `except`: the exception holds the tensors of the failed step
+        gradients = [one.grad for one in self.operator.parameters() if one.grad is not None]
+        self.group.add_up([*gradients, loss, error])
+        return loss, error
 
-    def _accumulated(self, batch: Tensor) -> tuple[Tensor, Tensor]:
+    def _accumulated(self, batch: Tensor, size: int) -> tuple[Tensor, Tensor]:
+        """What these samples add to the gradients, the loss and the mean error of a batch of `size`."""
         self.optimizer.zero_grad(set_to_none=True)
         data, loss, error = self.train, 0.0, 0.0
         for part in batch.split(self.progress.micro_batch):
-            prediction, share = self._predict(data.inputs[part]), len(part) / len(batch)
+            prediction, share = self._predict(data.inputs[part]), len(part) / size
             of_part = share * self.loss(
                 self._in_loss_units(prediction),
                 self.loss_targets[part],
@@ -225,18 +236,21 @@ class Trainer:
             error += share * relative_l2(as_samples(prediction.detach()), data.targets[part]).mean()
         return loss, error
 
+    @property
+    def _at_once(self) -> int:
+        """Samples that a process takes at once."""
+        return min(self.progress.micro_batch, self.group.largest_share(self.settings.batch_size))
+
     def _halve(self) -> None:
-        fitting = self.progress.micro_batch // 2
-        name = device_name(self.device)
+        fitting = self._at_once // 2
+        name, kept = device_name(self.device), "whose gradients are added up"
         if not fitting:
             raise TrainingError(
                 f"out of memory: not even one sample fits into that of {name}; choose a smaller model or "
                 "resolution, checkpointing: true where the model has it, or a larger device"
             )
-        print(
-            f"out of memory: from now on {fitting} samples at once on {name}, whose gradients are added up",
-            file=sys.stderr,
-        )
+        if self.group.first:
+            print(f"out of memory: from now on {fitting} samples at once on {name}, {kept}", file=sys.stderr)
         self.progress.micro_batch = fitting
         free_unused_memory(self.device)
 
@@ -254,12 +268,14 @@ class Trainer:
 
     @torch.no_grad()
     def _mean_error(self, data: _Tensors) -> float:
-        """Mean relative L2 error in evaluation."""
+        """Mean relative L2 error in evaluation; the batches go round the processes."""
         self.operator.eval()
-        size, errors = self.validation_batch, []
-        for inputs, targets in zip(data.inputs.split(size), data.targets.split(size), strict=True):
-            errors.append(relative_l2(as_samples(self.operator(inputs, data.coordinates)), targets))
-        return float(torch.cat(errors).mean())
+        errors = torch.zeros(len(data.inputs), device=self.device)
+        parts = (each.split(self.validation_batch) for each in (data.inputs, data.targets, errors))
+        for inputs, targets, found in list(zip(*parts, strict=True))[self.group.rank :: self.group.size]:
+            found.copy_(relative_l2(as_samples(self.operator(inputs, data.coordinates)), targets))
+        self.group.add_up([errors])
+        return float(errors.mean())
 
     def _save(self) -> None:
         state = {
@@ -268,10 +284,18 @@ class Trainer:
             "optimizer": self.optimizer.state_dict(),
             "schedule": self.schedule.state_dict(),
             "progress": vars(self.progress),
-            "random_state": torch.get_rng_state(),
-            "cuda_random_state": torch.cuda.get_rng_state() if self.device.type == "cuda" else None,
+            "random_states": self._random_states(),
         }
-        checkpoints.save(state, self.resume_path)
+        if self.group.first:
+            checkpoints.save(state, self.resume_path)
+        self.group.wait()
+
+    def _random_states(self) -> list[tuple[Tensor, ...]]:
+        """Of every process, by rank: of the CPU, and of the GPU where it computes on one."""
+        states = [torch.get_rng_state()]
+        if self.device.type == "cuda":
+            states.append(torch.cuda.get_rng_state())
+        return list(zip(*map(self.group.gathered, states), strict=True))
 
     def _resume(self) -> None:
         if not self.resume_path.exists():
@@ -283,9 +307,11 @@ class Trainer:
         self.optimizer.load_state_dict(state["optimizer"])
         self.schedule.load_state_dict(state["schedule"])
         self.progress = Progress(**state["progress"])
-        torch.set_rng_state(state["random_state"])
-        if self.device.type == "cuda":
-            torch.cuda.set_rng_state(state["cuda_random_state"])
+        if self.group.rank < len(state["random_states"]):
+            cpu, *gpu = state["random_states"][self.group.rank]
+            torch.set_rng_state(cpu)
+            if gpu and self.device.type == "cuda":
+                torch.cuda.set_rng_state(*gpu)
 
     def _best_test_epoch(self) -> dict:
         """The paper's protocol: the lowest test error of all epochs, and its epoch."""
@@ -294,7 +320,10 @@ class Trainer:
         return {"best_test_epoch": epoch, "best_test_relative_l2": error}
 
     def cost(self, threads: int) -> dict:
-        """What the run took, for cost.json. Times are measured, so they differ between runs."""
+        """What the run took, for cost.json. Times are measured, so they differ between runs.
+
+        `threads`, micro-batch and peak memory are those of a process, the memory that of this one.
+        """
         progress, steps = self.progress, len(self.progress.history) * self.steps_per_epoch
         return {
             "status": "finished" if progress.diverged_epoch is None else "diverged",
@@ -309,8 +338,9 @@ class Trainer:
             "seconds_per_step": progress.seconds / steps,
             "peak_memory_bytes": peak_memory_bytes(self.device),
             "device": device_name(self.device),
+            "processes": self.group.size,
             "threads": threads,
-            "micro_batch_size": progress.micro_batch,
+            "micro_batch_size": self._at_once,
         }
 
 

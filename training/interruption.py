@@ -10,9 +10,9 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Interruption:
-    """`signal` names the request, once one has come."""
+    """`signal` is the request, once one has come."""
 
-    signal: str | None = None
+    signal: signal.Signals | None = None
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def interruption() -> Iterator[Interruption]:
     noted = Interruption()
 
     def note(number: int, frame: object) -> None:
-        noted.signal = signal.Signals(number).name
+        noted.signal = signal.Signals(number)
         _restore(before)
 
     before = {number: signal.signal(number, note) for number in SIGNALS}

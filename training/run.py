@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +18,9 @@ from models.parameter_counts import parameter_counts
 from training import checkpoints
 from training.devices import choose_device
 from training.evaluation import evaluate, measured, shown_samples, write_table
-from training.fit import HISTORY_COLUMNS, Trainer
+from training.fit import HISTORY_COLUMNS, Progress, Trainer
+from training.group import ALONE, Group
+from training.launch import launch, visible_devices
 from training.normalised_operator import in_physical_units
 from training.operations import forward_operations
 from training.settings import TrainingSettings
@@ -35,13 +38,49 @@ def train_run(
     code_digest: str,
     threads: int,
     gpus: int,
+    processes: int = 1,
 ) -> None:
     """Train one run into `folder`: history.csv, cost.json and, last, checkpoint.pt.
 
     `run` is what `workflow.plan.Plan.training` gives: architecture, settings, grids, training, samples. A run
-    that diverges (`training.fit`) ends there, which is a result: its checkpoint holds no operator. Raises
-    `DatasetError` where another process trains this run: a killed Snakemake may have left its jobs behind.
+    that diverges (`training.fit`) ends there, which is a result: its checkpoint holds no operator. It is
+    trained by as many `processes`, or by fewer where there are fewer GPUs, and without GPUs fewer `threads`.
+    Raises `DatasetError` where another job trains this run: a killed Snakemake may have left its jobs behind.
     """
+    devices = visible_devices() if gpus else []
+    size = min(processes, len(devices) or threads)
+    if size < processes:
+        print(f"trains in {size} instead of {processes} processes: it was given no more", file=sys.stderr)
+    arguments = {
+        "card": str(card),
+        "folder": str(folder),
+        "resolution": resolution,
+        "seed": seed,
+        "run": run,
+        "code_digest": code_digest,
+        "threads": threads // size,
+        "gpus": gpus,
+    }
+    with sole_writer(folder / "train.lock", f"the run {folder}"):
+        if size == 1:
+            train_in_group(ALONE, **arguments)
+        else:
+            launch("training.run:train_in_group", size, devices, arguments)
+
+
+def train_in_group(
+    group: Group,
+    card: str,
+    folder: str,
+    resolution: int | str,
+    seed: int,
+    run: dict,
+    code_digest: str,
+    threads: int,
+    gpus: int,
+) -> None:
+    """What one process of the group does; the files are written by the first one."""
+    card = Path(card)
     torch.set_num_threads(threads)
     device = choose_device(gpus)
     settings = TrainingSettings.model_validate(run["training"])
@@ -70,15 +109,16 @@ def train_run(
                 "data": read_card(card)["content_hash"],
             }
         ),
-        directory=folder,
+        directory=Path(folder),
         test=load("test") if settings.record_test_error else None,
+        group=group,
     )
-    with sole_writer(folder / "train.lock", f"the run {folder}"):
-        _train(trainer, run, threads)
-
-
-def _train(trainer: Trainer, run: dict, threads: int) -> None:
     progress = trainer.fit()
+    if group.first:
+        _write(trainer, progress, run, threads)
+
+
+def _write(trainer: Trainer, progress: Progress, run: dict, threads: int) -> None:
     write_table(
         pandas.DataFrame(progress.history, columns=HISTORY_COLUMNS), trainer.directory / "history.csv"
     )

@@ -69,6 +69,9 @@ def _experiment_faults(configuration: Configuration, name: str, experiment: Expe
         if model not in configuration.models:
             yield f"{at}.training_of: {unknown('model', model, configuration.models)}"
         yield from _partial_faults(settings, ("experiments", name, "training_of", model))
+    for model in experiment.processes_of:
+        if model not in configuration.models:
+            yield f"{at}.processes_of: {unknown('model', model, configuration.models)}"
     for model in experiment.models:
         if model not in configuration.models:
             yield f"{at}.models: {unknown('model', model, configuration.models)}"
@@ -214,6 +217,10 @@ def _training_faults(at: str, experiment: Experiment, dataset, models: dict[str,
                 continue  # told with the part that is at fault
             if settings.batch_size > train:
                 words = f"batch_size {settings.batch_size} is more than the {train} training samples"
+                found[f"{at}: {words}"] = None
+            processes = experiment.processes_for(key)
+            if processes > settings.batch_size:
+                words = f"{processes} processes cannot share a batch_size of {settings.batch_size}"
                 found[f"{at}: {words}"] = None
             if dataset.grid_kind != "nodes":
                 for name, only in ON_NODES.items():

@@ -22,13 +22,17 @@ HEADER = ("rule", "jobs", "done", "core-hours", "GPU-hours", "GB of a job", "GB 
 
 @dataclass(frozen=True)
 class Job:
-    """A job: a file that it leaves, what it is predicted to take, on a core or a GPU, and bytes on disk."""
+    """A job: a file that it leaves, what it is predicted to take, on a core or a GPU, and bytes on disk.
+
+    Each of its `processes` has a core or a GPU of its own.
+    """
 
     rule: str
     output: str
     need: Need
     gpu: bool = False
     disk: float = 0.0
+    processes: int = 1
 
     @property
     def done(self) -> bool:
@@ -76,7 +80,10 @@ def forecast(listed: Iterable[Job], cores: int, gpus: int) -> str:
 def hours(listed: Iterable[Job]) -> tuple[float, float]:
     """Core-hours, and GPU-hours, of the jobs that are not done."""
     waiting = [job for job in listed if not job.done]
-    return tuple(sum(job.need.seconds for job in waiting if job.gpu == gpu) / 3600 for gpu in (False, True))
+    return tuple(
+        sum(job.processes * job.need.seconds for job in waiting if job.gpu == gpu) / 3600
+        for gpu in (False, True)
+    )
 
 
 def _row(rule: str, members: list[Job]) -> tuple[str, ...]:
@@ -117,7 +124,14 @@ def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
             for seed in e.seeds:
                 run = plan.run_folder(experiment, model, resolution, seed)
                 size = needs.checkpoint_bytes(wildcards)
-                yield Job("train", f"{run}/checkpoint.pt", needs.train(wildcards), needs.gpu, disk=size)
+                yield Job(
+                    "train",
+                    f"{run}/checkpoint.pt",
+                    needs.train(wildcards),
+                    needs.gpu,
+                    disk=size,
+                    processes=needs.processes(wildcards),
+                )
                 yield Job("evaluate", f"{run}/errors.csv", needs.evaluate(wildcards), needs.gpu)
     wildcards = SimpleNamespace(experiment=experiment)
     yield Job("yardsticks", f"{folder}/yardsticks/errors.csv", needs.yardsticks(wildcards))

@@ -35,6 +35,10 @@ class Needs:
     def train(self, wildcards) -> Need:
         return self._training(wildcards.experiment, wildcards.model, resolution_of(wildcards.group))
 
+    def processes(self, wildcards) -> int:
+        """Processes that share a training, each with a GPU where there are some."""
+        return self.plan.experiment(wildcards.experiment).processes_for(wildcards.model)
+
     def checkpoint_bytes(self, wildcards) -> float:
         """On disk, of a finished run: its weights in single precision; predictions and errors are small."""
         resolution = resolution_of(wildcards.group)
@@ -124,6 +128,7 @@ class Needs:
             batch_size=settings.batch_size,
             tested=counts["validation"] + (counts["test"] if settings.record_test_error else 0),
             gpu=self.gpu,
+            processes=e.processes_for(model),
         )
 
     def evaluation(self, experiment: str, model: str, resolution: Resolution, gpu: bool) -> Need:

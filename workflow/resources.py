@@ -212,26 +212,37 @@ class Operator:
 
 
 def training(
-    operator: Operator, *, samples: int, channels: int, epochs: int, batch_size: int, tested: int, gpu: bool
+    operator: Operator,
+    *,
+    samples: int,
+    channels: int,
+    epochs: int,
+    batch_size: int,
+    tested: int,
+    gpu: bool,
+    processes: int = 1,
 ) -> Need:
     """A training run.
 
     `samples` for training, `tested` after every epoch (validation, and test where it is recorded), each of as
-    many functions as `channels`.
+    many functions as `channels`. Several `processes` share batches and tests; each has its own memory, with
+    all of the samples, and so has the one that looks after them.
     """
     work = operator.forward_flop / FLOP_PER_SECOND
-    step = batch_size * (BACKWARD * work + VALUE_SECONDS * operator.hidden_values)
+    part, tested_part = math.ceil(batch_size / processes), math.ceil(tested / processes)
+    step = part * (BACKWARD * work + VALUE_SECONDS * operator.hidden_values)
     steps = samples // batch_size
     if gpu:
-        epoch = steps * GPU_STEP_SECONDS + (steps * step + tested * work) / GPU_SPEED
+        epoch = steps * GPU_STEP_SECONDS + (steps * step + tested_part * work) / GPU_SPEED
     else:
-        epoch = steps * (STEP_SECONDS + step) + tested * work
+        epoch = steps * (STEP_SECONDS + step) + tested_part * work
     kept = 4 * KEPT_VALUES * operator.hidden_values
     if operator.coarse is not None:
         kept += SAMPLER_BYTES * operator.points
     data = SAMPLE_BYTES * channels * operator.points * (samples + tested)
-    held = STATE_BYTES * operator.weights + data + (GPU_BYTES if gpu else batch_size * kept)
-    return Need(START_SECONDS + epochs * epoch, START_BYTES + held)
+    held = STATE_BYTES * operator.weights + data + (GPU_BYTES if gpu else part * kept)
+    size = processes * (START_BYTES + held) + (START_BYTES if processes > 1 else 0)
+    return Need(START_SECONDS + epochs * epoch, size)
 
 
 def evaluating(operators: list[Operator], *, samples: int, channels: int, gpu: bool) -> Need:

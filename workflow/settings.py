@@ -77,6 +77,15 @@ class Experiment(Settings):
     training_of: dict[str, dict[str, typing.Any]] = Field(
         {}, description="training settings that differ for a model in this experiment"
     )
+    processes: int = Field(
+        1,
+        ge=1,
+        description="processes of this host that share each training, every one on a GPU of its own where "
+        "there are some; the same results up to rounding and dropout, and nothing runs again. See gpus.md",
+    )
+    processes_of: dict[str, Annotated[int, Field(ge=1)]] = Field(
+        {}, description="the same, where it differs for a model: `{large: 4}`"
+    )
     shown: str | None = Field(
         None,
         description="the model whose predictions are drawn; default, or if not in `models`: the last of them",
@@ -84,6 +93,10 @@ class Experiment(Settings):
     shows: dict[str, list[str]] = Field(
         {}, description="tables and figures that it gives, by paper: `cao2021: [table2a, figure9]`"
     )
+
+    def processes_for(self, model: str) -> int:
+        """Processes that share a training of this model; nothing of what a run is told by."""
+        return self.processes_of.get(model, self.processes)
 
     @property
     def shown_model(self) -> str:
@@ -109,7 +122,7 @@ class Configuration(Settings):
     )
     results_root: Folder = Field("results", description="folder of runs, tables and reports, in the same way")
     training_threads: int = Field(
-        1, ge=1, description="CPU threads of a training job; changes the last digits"
+        1, ge=1, description="CPU threads of a training process; changes the last digits"
     )
     stall_minutes: float = Field(
         120.0,

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas
 import pytest
+import torch
 from training_fixtures import DARCY_LIKE, SMALL_FNO_2D
 
 from datasets.card import seal
@@ -35,21 +36,64 @@ def card(tmp_path_factory):
     return card
 
 
+RUN = {
+    "architecture": "fno2d",
+    "settings": SMALL_FNO_2D,
+    "grids": "stored",
+    "training": TrainingSettings(epochs=2, batch_size=8, **DARCY_LIKE).model_dump(mode="json"),
+    "samples": {split: COUNTS[split] for split in ("train", "validation")},
+}
+
+
+def train(card, folder, threads=1, **options):
+    train_run(
+        card, folder, 17, seed=3, run=RUN, code_digest=CODE, **{"threads": threads, "gpus": 0, **options}
+    )
+
+
+def test_a_run_of_two_processes_leaves_the_files_of_a_run_of_one(card, tmp_path):
+    train(card, tmp_path / "one")
+    train(card, tmp_path / "two", threads=2, processes=2)
+    one, two = (checkpoints.load(tmp_path / name / "checkpoint.pt") for name in ("one", "two"))
+    torch.testing.assert_close(two.pop("operator"), one.pop("operator"), rtol=2e-3, atol=2e-4)
+    assert one == two
+    costs = [json.loads((tmp_path / name / "cost.json").read_text()) for name in ("one", "two")]
+    assert [(cost["processes"], cost["threads"]) for cost in costs] == [(1, 1), (2, 1)]
+    names = [{file.name for file in (tmp_path / name).iterdir()} for name in ("one", "two")]
+    assert names[0] == names[1]
+    histories = [pandas.read_csv(tmp_path / name / "history.csv") for name in ("one", "two")]
+    pandas.testing.assert_frame_equal(*histories, rtol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "visible", "threads", "expected"),
+    [
+        (2, "a,b", 6, (2, ["a", "b"], 3)),  # a GPU each
+        (3, "", 6, (3, [], 2)),  # GPUs allowed where there are none
+        (0, "", 2, (2, [], 1)),  # fewer cores
+    ],
+)
+def test_processes_are_as_many_as_have_devices(
+    card, tmp_path, monkeypatch, capsys, gpus, visible, threads, expected
+):
+    launches = []
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    monkeypatch.setattr(
+        "training.run.launch",
+        lambda _, size, devices, given: launches.append((size, devices, given["threads"])),
+    )
+    train(card, tmp_path, threads=threads, gpus=gpus, processes=3)
+    assert launches == [expected]
+    assert ("instead of 3 processes" in capsys.readouterr().err) == (expected[0] < 3)
+
+
 def test_a_run_is_trained_saved_and_evaluated_in_physical_units(card, tmp_path):
-    settings = TrainingSettings(epochs=2, batch_size=8, **DARCY_LIKE)
-    run = {
-        "architecture": "fno2d",
-        "settings": SMALL_FNO_2D,
-        "grids": "stored",
-        "training": settings.model_dump(mode="json"),
-        "samples": {split: COUNTS[split] for split in ("train", "validation")},
-    }
-    train_run(card, tmp_path, 17, seed=3, run=run, code_digest=CODE, threads=1, gpus=0)
-    train = load_samples(card, 17, "train", COUNTS["train"])
+    train(card, tmp_path)
+    samples = load_samples(card, 17, "train", COUNTS["train"])
     state = checkpoints.load(tmp_path / "checkpoint.pt")["operator"]
     mean, deviation = (state[f"output.{name}"][..., 0] for name in ("mean", "deviation"))
-    np.testing.assert_allclose(mean, train.targets.mean(axis=0), rtol=1e-5, atol=1e-9)
-    np.testing.assert_allclose(deviation, train.targets.std(axis=0) + 1e-5, rtol=1e-4)
+    np.testing.assert_allclose(mean, samples.targets.mean(axis=0), rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(deviation, samples.targets.std(axis=0) + 1e-5, rtol=1e-4)
 
     # Lifting, projection, and in two layers the map beside the convolution: at every point.
     cost = json.loads((tmp_path / "cost.json").read_text())

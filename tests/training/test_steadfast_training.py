@@ -4,7 +4,14 @@ import signal
 
 import pytest
 import torch
-from training_fixtures import DARCY_LIKE, SMALL_TRANSFORMER_2D, rough_samples, small_trainer
+from training_fixtures import (
+    DARCY_LIKE,
+    SMALL_TRANSFORMER_2D,
+    at_step,
+    rough_samples,
+    small_trainer,
+    with_memory_for,
+)
 
 from training import checkpoints
 from training.devices import is_out_of_memory
@@ -21,30 +28,6 @@ LOSSES = [
     {"loss": "squared_norms", "gradient_weight": 0.0},
     {"loss": "h1", "gradient_weight": 0.0, "normalisation": "scalar", "loss_units": "standardised"},
 ]
-
-
-def at_step(trainer, number, act):
-    """Call `act` before the gradients of the step of this number, counted from the start of the run."""
-    steps, gradients = iter(range(1, 10**6)), trainer._gradients
-
-    def watched(batch):
-        if next(steps) == number:
-            act()
-        return gradients(batch)
-
-    trainer._gradients = watched
-    return trainer
-
-
-def with_memory_for(trainer, samples):
-    """Let the operator fail with more samples at once in training."""
-
-    def check(module, inputs):
-        if module.training and len(inputs[0]) > samples:
-            raise torch.OutOfMemoryError("out of memory")
-
-    trainer.operator.register_forward_pre_hook(check)
-    return trainer
 
 
 @pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])

@@ -7,6 +7,7 @@ from datasets.loading import Samples
 from models.build import build
 from solvers.grid import Grid
 from training.fit import Trainer
+from training.group import ALONE
 from training.normalised_operator import in_physical_units
 from training.settings import TrainingSettings
 
@@ -65,6 +66,7 @@ def small_trainer(
     samples=smooth_samples,
     test=None,
     seed=7,
+    group=ALONE,
     **training,
 ) -> Trainer:
     training = {"epochs": 4, "batch_size": 4, "learning_rate": 1e-2} | training
@@ -80,4 +82,29 @@ def small_trainer(
         identity=identity,
         directory=directory,
         test=test,
+        group=group,
     )
+
+
+def at_step(trainer, number, act):
+    """Call `act` before the gradients of the step of this number, counted from the start of the run."""
+    steps, gradients = iter(range(1, 10**6)), trainer._gradients
+
+    def watched(batch):
+        if next(steps) == number:
+            act()
+        return gradients(batch)
+
+    trainer._gradients = watched
+    return trainer
+
+
+def with_memory_for(trainer, samples):
+    """Let the operator fail with more samples at once in training."""
+
+    def check(module, inputs):
+        if module.training and len(inputs[0]) > samples:
+            raise torch.OutOfMemoryError("out of memory")
+
+    trainer.operator.register_forward_pre_hook(check)
+    return trainer

@@ -50,6 +50,24 @@ def test_hours_are_those_of_jobs_that_are_not_done(tmp_path):
     assert told.startswith("About 0.2 hours on 2 cores and 4 GPUs")
 
 
+def test_processes_take_as_many_hours_as_they_are():
+    job = Job("train", "not there", Need(3600.0, 1e9), gpu=True, processes=3)
+    assert hours([job]) == (0.0, 3.0)
+
+
+def test_a_training_has_the_processes_of_its_experiment_and_model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    change = {"experiments": {"burgers": {"processes": 2, "processes_of": {"fno": 4}}}}
+    plan = Plan(load_configuration(merged(DEFAULT, change)))
+    found = {
+        job.output: job.processes for job in jobs(plan, [], Needs(plan, gpu=True)) if job.rule == "train"
+    }
+    of_burgers = {Path(file).parts[-4]: found[file] for file in found if "/burgers/" in file}
+    assert of_burgers.pop("fno") == 4
+    assert set(of_burgers.values()) == {2}
+    assert {count for file, count in found.items() if "/burgers/" not in file} == {1}
+
+
 def test_jobs_of_operators_are_counted_where_they_run(listed):
     on_cpu, on_gpu = listed
     assert hours(on_cpu)[1] == 0

@@ -18,7 +18,7 @@ from workflow.job import prepare_environment
 prepare_environment({str(ROOT)!r}, SimpleNamespace(stall_minutes=5, gpu_jobs_per_device=2))
 
 rule all:
-    input: "timed", "blind", "unasked", "refused"
+    input: "timed", "blind", "unasked", "shared", "refused"
 """
 RULE = """
 rule {name}:
@@ -33,12 +33,14 @@ DETAILS = {
     "timed": "input: 'first', 'second'\n    resources: gpu=1",
     "blind": "resources: gpu=0",
     "unasked": "threads: 1",
+    "shared": "resources: gpu=2",
     "refused": "resources: gpu=3",
 }
 # Writes the devices that the job sees, and the locks that name it. The first and the second wait until both
-# have their devices.
+# have their devices. Of the shared one each process leaves what it sees.
 SCRIPT = """
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -52,7 +54,20 @@ with job(snakemake, alone=snakemake.rule == "timed"):
         while not (Path("first.runs").exists() and Path("second.runs").exists()):
             assert time.monotonic() < deadline, "the other one never ran"
             time.sleep(0.01)
+    if snakemake.rule == "shared":
+        from training.launch import launch, visible_devices
+
+        sys.path.append(os.getcwd())
+        launch("task:leave", 2, visible_devices(), {"folder": os.getcwd()})
     Path(snakemake.output[0]).write_text(" ".join([os.environ["CUDA_VISIBLE_DEVICES"], *locks]))
+"""
+TASK = """
+import os
+from pathlib import Path
+
+def leave(group, folder):
+    group.wait()
+    Path(folder, f"rank{group.rank}").write_text(os.environ["CUDA_VISIBLE_DEVICES"])
 """
 
 
@@ -63,6 +78,7 @@ def folder(tmp_path_factory):
     rules = [RULE.format(name=name, details=details) for name, details in DETAILS.items()]
     (folder / "Snakefile").write_text(SNAKEFILE + "".join(rules))
     (folder / "script.py").write_text(SCRIPT)
+    (folder / "task.py").write_text(TASK)
     given = {"RESOLVENT_GPUS": "a,b", "CUDA_VISIBLE_DEVICES": "1,0", "RESOLVENT_LEASES": f"{folder}/leases"}
     environment = {name: value for name, value in os.environ.items() if name != "SLURM_JOB_ID"} | given
     words = ["--cores", "4", "--resources", "gpu=5", "--keep-going"]
@@ -86,6 +102,13 @@ def test_a_job_of_no_gpu_sees_none(folder):
 
 def test_a_job_whose_rule_does_not_speak_of_gpus_sees_what_there_is(folder):
     assert (folder / "unasked").read_text() == "1,0"
+
+
+def test_processes_that_share_a_job_see_a_device_each(folder):
+    devices, *locks = (folder / "shared").read_text().split()
+    assert devices == "b,a"
+    assert [lock.partition(".")[0] for lock in sorted(locks)] == ["a", "b"]
+    assert [(folder / f"rank{rank}").read_text() for rank in range(2)] == ["b", "a"]
 
 
 def test_too_many_devices_end_the_job_with_one_line(folder):

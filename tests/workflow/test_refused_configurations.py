@@ -195,6 +195,14 @@ SIZES = [
         "datasets.lorenz63_y.observations.mine.count: input should be less than or equal to 100000",
     ),
     (
+        {"experiments": {"burgers": {"processes": 2, "processes_of": {"fno": 9}}}},
+        "experiments.burgers: 9 processes cannot share a batch_size of 8",
+    ),
+    (
+        {"experiments": {"burgers": {"processes_of": {"fn": 2}}}},
+        "experiments.burgers.processes_of: unknown model 'fn'",
+    ),
+    (
         {"models": {"fno": {"settings": {"modes": 66}}}},
         "models.fno: for experiments with dataset 'burgers': 66 modes need at least 130 points; got 128",
     ),

@@ -128,6 +128,19 @@ def test_training_takes_time_by_epochs_samples_and_points_and_memory_by_batch():
     assert burgers(training={"batch_size": 64}).bytes > usual.bytes
 
 
+@pytest.mark.parametrize("gpu", [False, True])
+def test_processes_share_the_work_and_each_holds_the_samples(gpu):
+    changes = {"samples": {"train": 1024}, "training": {"batch_size": 8}, "resolutions": [8192]}
+    one, four, of_another = (
+        needs_of({"experiments": {"burgers": {**changes, **more}}}, gpu=gpu).training("burgers", "fno", 8192)
+        for more in ({}, {"processes": 2, "processes_of": {"fno": 4}}, {"processes_of": {"galerkin": 4}})
+    )
+    assert of_another == one
+    assert one.seconds / 4 < four.seconds < one.seconds
+    data = 1024 * 8192 * 8  # the samples in single precision
+    assert four.bytes > one.bytes + 3 * data
+
+
 def test_a_gpu_takes_less_time():
     on_cpu, on_gpu = (needs_of(of_paper("cao2021"), gpu=gpu) for gpu in (False, True))
     run = "darcy", "galerkin2d", 211

@@ -13,10 +13,11 @@ rule train:
         f"logs/train/{plan.configuration.name}/{RUN_FOLDER}.log",
     conda:
         "../../environment.yml"
-    threads: plan.configuration.training_threads
+    threads: lambda wildcards: plan.configuration.training_threads * needs.processes(wildcards)
     resources:
         **requested(needs.train),
-        gpu=1,
+        gpu=needs.processes,
+        processes=needs.processes,
     params:
         run=lambda wildcards: plan.training(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group)

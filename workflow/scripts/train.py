@@ -17,4 +17,5 @@ with job(snakemake):
         code_digest=snakemake.params.code,
         threads=snakemake.threads,
         gpus=snakemake.resources.gpu,
+        processes=snakemake.resources.processes,
     )

@@ -1,0 +1,24 @@
+"""Ways in which the second of two processes fails while the first waits for it. Quickly imported."""
+
+import os
+import signal
+import time
+
+WAYS = {
+    "raises": lambda: 1 / 0,
+    "is killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "hangs": lambda: time.sleep(3600),
+}
+
+
+def fail_in_the_second(group, way):
+    group.wait()
+    if not group.first:
+        WAYS[way]()
+    group.wait()
+
+
+def wait_for_ever(group):
+    """Tells that it has begun."""
+    os.write(1, f"{group.rank}\n".encode())
+    time.sleep(3600)

@@ -1,0 +1,122 @@
+"""What the processes of a launch are given to do in the tests."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import torch
+from model_variants import SMALL
+from training_fixtures import (
+    DARCY_LIKE,
+    SMALL_TRANSFORMER_2D,
+    at_step,
+    rough_samples,
+    small_trainer,
+    with_memory_for,
+)
+
+from training.errors import TrainingError
+
+# Of 16 samples three steps, with 3 and 2 of the five samples for a process.
+KINDS = {
+    "fourier": {},
+    "galerkin": {
+        "architecture": "transformer1d",
+        "settings": SMALL["transformer1d"] | {"attention": "galerkin"},
+        "learning_rate": 2e-3,
+    },
+    "dropout": {
+        "architecture": "transformer2d",
+        "settings": SMALL_TRANSFORMER_2D,
+        "samples": rough_samples,
+        **DARCY_LIKE,
+    },
+    "diverging": {"learning_rate": 1e6, "gradient_clip": None},
+    "stopping": {"learning_rate": 1e-12, "early_stopping": 2, "schedule": "plateau", "epochs": 9},
+}
+
+
+def trainer_of(kind, folder, group):
+    """The validation of 8 samples is in three batches."""
+    trainer = small_trainer(Path(folder), group=group, **{"batch_size": 5, **KINDS[kind]})
+    trainer.validation_batch = 3
+    return trainer
+
+
+def state_of(trainer):
+    """What a run has come to, for comparisons."""
+    progress = trainer.progress
+    return {
+        "weights": trainer.operator.state_dict(),
+        "best": progress.best_state,
+        "history": progress.history,
+        "best_epoch": progress.best_epoch,
+        "cost": trainer.cost(threads=1),
+    }
+
+
+def keep(trainer):
+    """Leave it in the folder of the run, for this process."""
+    torch.save(state_of(trainer), trainer.directory / f"rank{trainer.group.rank}.pt")
+
+
+def train(group, folder, kinds):
+    """Undisturbed."""
+    for kind in kinds:
+        trainer = trainer_of(kind, f"{folder}/{kind}", group)
+        trainer.fit()
+        keep(trainer)
+
+
+def train_short_of_memory(group, folder):
+    """The second process has memory for one sample only, and no other knows it."""
+    trainer = trainer_of("fourier", folder, group)
+    if not group.first:
+        with_memory_for(trainer, 1)
+    trainer.fit()
+    keep(trainer)
+
+
+def train_until_the_second_is_asked_to_end(group, folder, kind):
+    """A signal comes to one process alone, in the second epoch; what they say to it is kept."""
+    trainer = trainer_of(kind, folder, group)
+    if not group.first:
+        at_step(trainer, 5, lambda: signal.raise_signal(signal.SIGTERM))
+    try:
+        trainer.fit()
+    except TrainingError as error:
+        (trainer.directory / f"told{group.rank}").write_text(str(error))
+
+
+def add_up(group, folder):
+    """Complex and real numbers, and one alone."""
+    sums = [torch.tensor([[1 + 2j, 3j]]), torch.arange(3.0), torch.tensor(0.5)]
+    sums = [(1 + group.rank) * one for one in sums]
+    group.add_up(sums)
+    torch.save(sums, f"{folder}/sums{group.rank}.pt")
+
+
+def do_many_things(group, folder):
+    """What goes on by itself, in one launch."""
+    add_up(group, folder)
+    train(group, folder, ["fourier", "galerkin", "dropout", "diverging", "stopping"])
+    train_short_of_memory(group, f"{folder}/memory")
+    for kind in ("fourier", "dropout"):
+        train_until_the_second_is_asked_to_end(group, f"{folder}/{kind}_asked", kind)
+
+
+def go_on_and_ask_the_launcher_to_end(group, folder, kinds):
+    """Runs begun before. Then, in a second epoch, SIGTERM comes to the launcher alone."""
+
+    def ask():
+        heeding = signal.getsignal(signal.SIGTERM)
+        os.kill(os.getppid(), signal.SIGTERM)
+        while signal.getsignal(signal.SIGTERM) is heeding:  # until it is handed on
+            time.sleep(0.01)
+
+    train(group, folder, kinds)
+    trainer = trainer_of("fourier", f"{folder}/asked", group)
+    if group.first:
+        at_step(trainer, 5, ask)
+    trainer.fit()

@@ -1,0 +1,170 @@
+"""One training by two processes: the same mathematics as by one, and no way to end that leaves one behind."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import torch
+from rank_tasks import state_of, trainer_of
+
+from training import checkpoints
+from training import launch as module
+from training.errors import TrainingError
+from training.fit import HISTORY_COLUMNS
+from training.group import ALONE
+from training.launch import launch
+
+CLOSE = {"rtol": 2e-3, "atol": 2e-4}
+VALIDATION = HISTORY_COLUMNS.index("validation_relative_l2")
+
+
+def launched(task, folder, **arguments):
+    launch(task, 2, [], {"folder": str(folder), **arguments})
+
+
+def of_rank(folder, rank=0):
+    return torch.load(folder / f"rank{rank}.pt", weights_only=True)
+
+
+def alone(kind, folder):
+    """The same run by this process."""
+    trainer = trainer_of(kind, folder, ALONE)
+    trainer.fit()
+    return state_of(trainer)
+
+
+def assert_same(one, other):
+    """The same run up to rounding."""
+    for name, value in one["weights"].items():
+        torch.testing.assert_close(other["weights"][name], value, **CLOSE)
+    for row, expected in zip(other["history"], one["history"], strict=True):
+        assert row[:-1] == pytest.approx(expected[:-1], rel=2e-3)
+    assert other["best_epoch"] == one["best_epoch"]
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """Folder of the runs of `rank_tasks.do_many_things`."""
+    folder = tmp_path_factory.mktemp("two_processes")
+    launched("rank_tasks:do_many_things", folder)
+    return folder
+
+
+def test_numbers_are_added_up_also_complex_ones(done):
+    expected = [torch.tensor([[3 + 6j, 9j]]), torch.tensor([0.0, 3.0, 6.0]), torch.tensor(1.5)]
+    for rank in range(2):
+        found = torch.load(done / f"sums{rank}.pt", weights_only=True)
+        torch.testing.assert_close(found, expected, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("kind", ["fourier", "galerkin"])
+def test_two_processes_train_as_one(done, tmp_path, kind):
+    one, other = alone(kind, tmp_path), of_rank(done / kind)
+    assert_same(one, other)
+    torch.testing.assert_close(other["best"], one["best"], **CLOSE)
+    assert (other["cost"]["processes"], one["cost"]["processes"]) == (2, 1)
+    assert other["cost"]["micro_batch_size"] == 3
+
+
+@pytest.mark.parametrize("kind", ["fourier", "galerkin", "dropout"])
+def test_both_processes_have_the_same_bits(done, kind):
+    first, second = (of_rank(done / kind, rank) for rank in range(2))
+    torch.testing.assert_close(first["weights"], second["weights"], rtol=0, atol=0)
+    assert first["history"] == second["history"]
+
+
+@pytest.mark.parametrize(("kind", "epochs"), [("diverging", 1), ("stopping", 3)])
+def test_both_stop_where_one_does(done, tmp_path, kind, epochs):
+    one = alone(kind, tmp_path)
+    assert len(one["history"]) == epochs
+    for rank in range(2):
+        other = of_rank(done / kind, rank)
+        assert len(other["history"]) == epochs
+        assert other["cost"]["diverged_epoch"] == one["cost"]["diverged_epoch"]
+
+
+def test_both_take_smaller_parts_where_one_is_short_of_memory(done, tmp_path):
+    assert [of_rank(done / "memory", rank)["cost"]["micro_batch_size"] for rank in range(2)] == [1, 1]
+    assert_same(alone("fourier", tmp_path), of_rank(done / "memory"))
+
+
+def test_a_signal_to_one_stops_both_after_the_same_step(done):
+    for rank in range(2):
+        told = (done / f"fourier_asked/told{rank}").read_text()
+        assert told.startswith("SIGTERM asked to end in epoch 2, after 2 of 3 steps")
+
+
+def test_a_run_begun_by_two_is_finished_by_one(done, tmp_path):
+    finished = alone("fourier", done / "fourier_asked")
+    assert [row[0] for row in finished["history"]] == [1, 2, 3, 4]
+    assert_same(alone("fourier", tmp_path), finished)
+
+
+@pytest.fixture(scope="module")
+def gone_on(done, tmp_path_factory):
+    """Folder of runs begun by one and by two, and gone on with by two, and how the launch ended."""
+    folder = tmp_path_factory.mktemp("gone_on")
+    begun = trainer_of("galerkin", folder / "galerkin", ALONE)
+    begun.settings = begun.settings.model_copy(update={"epochs": 2})
+    begun.fit()
+    shutil.copytree(done / "dropout_asked", folder / "dropout")
+    with pytest.raises(TrainingError) as error:
+        launched("rank_tasks:go_on_and_ask_the_launcher_to_end", folder, kinds=["galerkin", "dropout"])
+    return folder, str(error.value)
+
+
+def test_a_run_begun_by_one_is_finished_by_two(gone_on, tmp_path):
+    assert_same(alone("galerkin", tmp_path), of_rank(gone_on[0] / "galerkin"))
+
+
+def test_a_resumed_run_of_two_ends_with_the_same_bytes(done, gone_on, tmp_path):
+    """The masks of the dropout, of each process, go on where they were."""
+    for folder, name in ((done, "undisturbed.pt"), (gone_on[0], "resumed.pt")):
+        checkpoints.save({"operator": of_rank(folder / "dropout")["weights"]}, tmp_path / name)
+    assert (tmp_path / "undisturbed.pt").read_bytes() == (tmp_path / "resumed.pt").read_bytes()
+
+
+def test_a_signal_to_the_launcher_is_handed_on(gone_on):
+    folder, told = gone_on
+    assert told.startswith("SIGTERM asked to end in epoch 2, after 2 of 3 steps; all of it is saved")
+    assert checkpoints.load(folder / "asked/resume.pt")["progress"]["steps"] == 2
+
+
+@pytest.mark.parametrize(
+    ("way", "told"),
+    [
+        ("raises", "rank 1 of 2: ZeroDivisionError: division by zero"),
+        ("is killed", "rank 1 of 2: was ended by SIGKILL, perhaps for want of memory"),
+    ],
+)
+def test_a_process_that_fails_ends_both_with_its_line(way, told, capfd):
+    with pytest.raises(TrainingError) as error:
+        launch("rank_faults:fail_in_the_second", 2, [], {"way": way})
+    assert str(error.value) == told
+    assert ("rank 1: Traceback" in capfd.readouterr().err) == (way == "raises")
+
+
+def test_a_process_that_hangs_is_ended_with_its_stacks(tmp_path, monkeypatch):
+    """The processes are under the watch that the launcher is under, which this one is not."""
+    log = tmp_path / "log"
+    monkeypatch.setattr(module, "watch", lambda: (3.0, str(log)))
+    with pytest.raises(TrainingError, match=r"rank [01] of 2: ended with status 1"):
+        launch("rank_faults:fail_in_the_second", 2, [], {"way": "hangs"})
+    assert re.search(r"Timeout \(0:00:03\)!\n(.*\n)+.* in _serve\n", log.read_text())
+
+
+def test_a_killed_launcher_leaves_no_process_behind(tmp_path):
+    command = "from training.launch import launch; launch('rank_faults:wait_for_ever', 2, [], {})"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(tmp_path)}
+    launcher = subprocess.Popen(
+        [sys.executable, "-c", command], env=environment, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        begun = sorted(launcher.stdout.readline().strip() for _ in range(2))
+    finally:
+        launcher.kill()
+    launcher.communicate(timeout=60)  # until the last process that could write there has ended
+    assert begun == ["0", "1"]
