@@ -60,7 +60,7 @@ def seal(task, store: Path, receipts: list[Path], card: Path, code_digest: str) 
         "code_digest": code_digest,
         "library_versions": {name: version(name) for name in LIBRARIES},
     }
-    zarr.open_group(opened(place), mode="r+").attrs.put(facts)
+    zarr.open_group(opened(place), mode="r+", zarr_format=3).attrs.put(facts)
     if isinstance(place, str):
         put(card_beside(place), json_text(facts).encode())
     write_json(card, facts)

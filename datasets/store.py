@@ -102,7 +102,7 @@ def write_shard(
     in memory at once. An assignment covers exactly one Zarr shard file, which no other job writes.
     """
     members, place = layout.shard_range(shard), located(path)
-    root = zarr.open_group(opened(place), mode="r+")
+    root = zarr.open_group(opened(place), mode="r+", zarr_format=3)
     digests = {}
     with readable_disk_errors(path):
         for name, values in arrays:
@@ -174,6 +174,6 @@ def open_store(path: Path) -> zarr.Group:
         raise damaged(path, "is missing")
     place = located(path)
     try:
-        return zarr.open_group(opened(place), mode="r")
+        return zarr.open_group(opened(place), mode="r", zarr_format=3)
     except (FileNotFoundError, ValueError) as error:
         raise damaged(place, f"has no readable zarr.json ({error})") from error
