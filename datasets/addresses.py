@@ -10,7 +10,7 @@ import importlib.util
 import re
 from pathlib import Path
 
-from datasets.errors import DatasetError
+from datasets.errors import DatasetError, damaged
 from datasets.files import write_atomically
 
 PACKAGES = {"s3": "s3fs"}  # what fsspec needs for the protocols that are accepted
@@ -92,7 +92,7 @@ def located(path: Path) -> Path | str:
     try:
         return checked_address(path.read_text(encoding="utf-8").removesuffix("\n"))
     except ValueError as error:
-        raise DatasetError(f"{path} leads to no store ({error})") from None
+        raise damaged(path, f"leads nowhere ({error})") from None
 
 
 def card_beside(address: str) -> str:
