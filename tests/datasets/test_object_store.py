@@ -285,11 +285,9 @@ def test_a_pipeline_whose_data_root_is_an_address(server, tmp_path):
     assert server.cat(address.replace(".zarr", ".json"))
     assert project.planned(errors) == {}
 
-    whole, trained = objects(server), (project.folder / errors).with_name("checkpoint.pt").stat().st_mtime_ns
+    whole, checkpoint = objects(server), (project.folder / errors).with_name("checkpoint.pt")
+    trained = checkpoint.stat().st_mtime_ns
     server.rm_file(f"{address}/n64/initial_velocity/c/1/0")
-    told = project.build(errors, "-R", "evaluate", succeeds=False)
-    assert f"evaluate: the store {address} lacks shard 1 of 'n64/initial_velocity'; make it again " in told
-    assert "Traceback" not in told
     project.build(errors, "-R", "solve_burgers")
     assert objects(server) == whole
-    assert (project.folder / errors).with_name("checkpoint.pt").stat().st_mtime_ns == trained
+    assert checkpoint.stat().st_mtime_ns == trained
