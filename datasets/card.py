@@ -11,13 +11,15 @@ from pathlib import Path
 
 import zarr
 
-from datasets.errors import DatasetError
-from datasets.files import write_json
+from datasets.addresses import card_beside, located
+from datasets.errors import DatasetError, damaged
+from datasets.files import json_text, write_json
 from datasets.generation import read_receipt, remove_parts
 from datasets.layout import Group, grid_facts
+from datasets.object_store import opened, put
 from datasets.settings import settings_hash
 from datasets.statistics import statistics
-from datasets.store import damaged, digest, read_array
+from datasets.store import digest, read_array
 from datasets.stored import Stored
 
 LIBRARIES = ("diffrax", "jax", "numba", "numpy", "scipy", "zarr")
@@ -26,8 +28,8 @@ LIBRARIES = ("diffrax", "jax", "numba", "numpy", "scipy", "zarr")
 def seal(task, store: Path, receipts: list[Path], card: Path, code_digest: str) -> dict:
     """Verify every shard of `store` against its receipt, measure the truth budget, write the card.
 
-    The card goes into the store's attributes and, last and atomically, to `card`. It holds no time and no
-    host, so that equal data have equal cards, byte for byte.
+    The card goes into the store's attributes, beside a store in an object store, and, last and atomically, to
+    `card`. It holds no time and no host, so that equal data have equal cards, byte for byte.
 
     Raises
     ------
@@ -36,9 +38,10 @@ def seal(task, store: Path, receipts: list[Path], card: Path, code_digest: str) 
     """
     for left in store.glob("zarr.*.partial"):  # of a sealing that was killed
         left.unlink()
+    place = located(store)
     content = _verified_digest(task.layout, store, receipts, code_digest)
     budget = task.truth_budget(Stored(store, task.layout, task.settings.seed))
-    _hold_to_accuracy(budget, task.settings.accuracy, store)
+    _hold_to_accuracy(budget, task.settings.accuracy, place)
     facts = {
         "dataset": store.parent.name,
         "settings_hash": settings_hash(task.settings),
@@ -57,7 +60,9 @@ def seal(task, store: Path, receipts: list[Path], card: Path, code_digest: str) 
         "code_digest": code_digest,
         "library_versions": {name: version(name) for name in LIBRARIES},
     }
-    zarr.open_group(store, mode="r+").attrs.put(facts)
+    zarr.open_group(opened(place), mode="r+", zarr_format=3).attrs.put(facts)
+    if isinstance(place, str):
+        put(card_beside(place), json_text(facts).encode())
     write_json(card, facts)
     remove_parts(store)
     return facts
@@ -75,7 +80,7 @@ def _group_facts(group: Group) -> dict:
     return {"grid": grid_facts(group.grid), "variables": variables}
 
 
-def _hold_to_accuracy(budget: dict, accuracy: float, store: Path) -> None:
+def _hold_to_accuracy(budget: dict, accuracy: float, store: Path | str) -> None:
     """Every entry "against_…" of the budget is a measured error of the solver, and must be small enough."""
     worst = max(
         entry["largest_relative_l2"]
@@ -99,6 +104,8 @@ def _verified_digest(layout, store: Path, receipts: list[Path], code_digest: str
             )
         for name, expected in sorted(receipt["digests"].items()):
             if digest(read_array(store, name, layout.shard_range(shard))) != expected:
-                raise damaged(store, f"is damaged: shard {shard} of '{name}' is not what was written")
+                raise damaged(
+                    located(store), f"is damaged: shard {shard} of '{name}' is not what was written"
+                )
             content.update(expected.encode())
     return content.hexdigest()

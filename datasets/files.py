@@ -114,8 +114,13 @@ def read_json(path: Path, what: str) -> dict:
 
 def write_json(path: Path, content: dict) -> None:
     """Write `content` as JSON, atomically, the same bytes for the same content."""
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json_text(content)
     write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def json_text(content: dict) -> str:
+    """What `write_json` writes."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray], compressed: bool = False) -> None:

@@ -10,14 +10,20 @@ from pathlib import Path
 
 import numpy as np
 
+from datasets.addresses import card_beside, link
 from datasets.errors import DatasetError
 from datasets.files import read_json, readable_disk_errors, sole_writer, write_arrays, write_json
+from datasets.object_store import remove
 from datasets.progress import progress_bar
 from datasets.store import create_store, write_shard
 
 
-def generate_shard(task, store: Path, shard: int, receipt: Path, code_digest: str) -> dict[str, float]:
+def generate_shard(
+    task, store: Path, shard: int, receipt: Path, code_digest: str, address: str | None = None
+) -> dict[str, float]:
     """Compute shard `shard` of `task` into `store` and leave `receipt`, a JSON file written last.
+
+    At `address`, if there is one, lies what is stored; `store` then leads there, and the rest is beside it.
 
     Returns what computing cost, without imports and compilation (the first batch): samples, and the seconds
     they took by the clock and of all cores.
@@ -29,14 +35,18 @@ def generate_shard(task, store: Path, shard: int, receipt: Path, code_digest: st
     Raises
     ------
     DatasetError
-        When another job is writing this shard, or the disk cannot be written.
+        When another job is writing this shard, or the disk or the object store cannot be written.
     SolverError
         When a sample cannot be solved.
     """
     store = Path(store)
     members = task.layout.shard_range(shard)
-    with sole_writer(store.with_suffix(".parts") / f"shard-{shard:04d}.lock", f"shard {shard} of {store}"):
+    lock, place = store.with_suffix(".parts") / f"shard-{shard:04d}.lock", address or store
+    with sole_writer(lock, f"shard {shard} of {place}"):
         store.with_suffix(".json").unlink(missing_ok=True)  # a store that is being written has no card
+        if address is not None:
+            remove(card_beside(address))
+            link(store, address)
         create_store(store, task.layout)
         parts = store.with_suffix(".parts") / code_digest / f"shard-{shard:04d}"
         with readable_disk_errors(parts):

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from datasets.errors import DatasetError
+from datasets.addresses import located
+from datasets.errors import DatasetError, damaged
 from datasets.files import read_json
 from datasets.gradients import gradient
 from datasets.layout import grid_from_facts, group_name, resolution_of
 from datasets.noise import Noise, pointwise_deviation
-from datasets.store import damaged, open_store, read_array
+from datasets.store import open_store, read_array
 from solvers.grid import Grid, Nodes
 
 BATCH = 32  # samples on the finest grid at a time
@@ -63,7 +64,8 @@ def read_card(path: Path) -> dict:
     inside, outside = open_store(store).attrs.get("content_hash", "none"), card.get("content_hash", "none")
     if inside != outside:
         raise damaged(
-            store, f"does not match the card {path}: content hash {inside[:12]} against {outside[:12]}"
+            located(store),
+            f"does not match the card {path}: content hash {inside[:12]} against {outside[:12]}",
         )
     return card
 

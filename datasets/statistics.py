@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy as np
 import xarray
 
+from datasets.addresses import located
+from datasets.object_store import opened
+
 BLOCK_BYTES = 2**26  # about 64 MB at a time
 
 
@@ -17,7 +20,9 @@ def statistics(store: Path) -> dict[str, dict[str, float]]:
     0.0 turns -0.0 into 0.0).
     """
     result = {}
-    tree = xarray.open_datatree(store, engine="zarr", chunks=None, consolidated=False)
+    tree = xarray.open_datatree(
+        opened(located(store)), engine="zarr", chunks=None, consolidated=False, zarr_format=3
+    )
     for group in sorted(tree.children.values(), key=lambda group: group.name):  # on disk they have no order
         for name, values in sorted(group.data_vars.items()):
             per_sample = values.dtype.itemsize * int(np.prod(values.shape[1:]))

@@ -1,6 +1,7 @@
 """One Zarr v3 hierarchy per dataset: a group per grid, dimensions (sample, ...space or time...).
 
-Independent jobs write it, each its own shard. `fill_value=NaN` and a checksum behind every chunk make a
+It lies in a folder, or in an object store (`datasets.addresses`). Independent jobs write it, each its own
+shard. `fill_value=NaN` and a checksum behind every chunk make a
 missing or damaged one an error instead of plausible numbers. The store alone does not count: see card.py.
 """
 
@@ -16,18 +17,20 @@ import numpy as np
 import zarr
 from zarr.codecs import BloscCodec, Crc32cCodec
 
-from datasets.errors import DatasetError
+from datasets.addresses import located
+from datasets.errors import DatasetError, damaged
 from datasets.files import partial_path, readable_disk_errors, remove
 from datasets.layout import Group, Layout
+from datasets.object_store import opened, upload
 
 
 def create_store(path: Path, layout: Layout) -> None:
     """Lay out an empty store at `path`; where there is one, mend all of it but the samples.
 
-    The hierarchy is made beside and renamed into place, so that a store has all its metadata or is absent.
-    Safe when several jobs do it at once.
+    The hierarchy is made beside and renamed into place, or put to its address, so that a store has all its
+    metadata or is absent. Safe when several jobs do it at once.
     """
-    path = Path(path)
+    path, place = Path(path), located(path)
     with readable_disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = partial_path(path)
@@ -35,13 +38,22 @@ def create_store(path: Path, layout: Layout) -> None:
             root = zarr.create_group(temporary, zarr_format=3)
             for group in layout.groups:
                 _create_group(root, group, layout)
-            os.rename(temporary, path)
-        except OSError:
-            if not path.exists():
-                raise
-            _mend(path, temporary)
+            if isinstance(place, str):
+                upload(temporary, place)
+            else:
+                _put_in_place(temporary, path)
         finally:
             remove(temporary)
+
+
+def _put_in_place(new: Path, path: Path) -> None:
+    """Rename the empty store `new` to `path`, or mend what is there."""
+    try:
+        os.rename(new, path)
+    except OSError:
+        if not path.exists():
+            raise
+        _mend(path, new)
 
 
 def _mend(path: Path, new: Path) -> None:
@@ -89,13 +101,15 @@ def write_shard(
     `arrays` gives ("n512/u", values of the shard's samples), one at a time, so that a large shard need not be
     in memory at once. An assignment covers exactly one Zarr shard file, which no other job writes.
     """
-    members = layout.shard_range(shard)
-    root = zarr.open_group(path, mode="r+")
+    members, place = layout.shard_range(shard), located(path)
+    root = zarr.open_group(opened(place), mode="r+", zarr_format=3)
     digests = {}
     with readable_disk_errors(path):
         for name, values in arrays:
             if len(values) != len(members):
-                raise DatasetError(f"shard {shard} of {path} wants {len(members)} samples, got {len(values)}")
+                raise DatasetError(
+                    f"shard {shard} of {place} wants {len(members)} samples, got {len(values)}"
+                )
             _remove_unfinished(path, name, shard)
             root[name][members.start : members.stop] = values
             digests[name] = digest(values)
@@ -122,24 +136,30 @@ def read_array(path: Path, name: str, members: range) -> np.ndarray:
     DatasetError
         When the store or the array is missing or another's, or a chunk is missing or damaged.
     """
-    root = open_store(path)
+    root, place = open_store(path), located(path)
     try:
         array = root[name]
     except (KeyError, ValueError) as error:
-        raise damaged(path, f"has no readable array '{name}' ({error})") from error
+        raise damaged(place, f"has no readable array '{name}' ({error})") from error
     if not isinstance(array, zarr.Array) or array.shards is None or array.dtype.kind != "f":
-        raise damaged(path, f"has no array of samples '{name}'")
+        raise damaged(place, f"has no array of samples '{name}'")
+    if isinstance(place, Path):  # an object store tells it itself
+        _check_shards(place, name, array, members)
+    try:
+        values = array[members.start : members.stop]
+    except (ValueError, RuntimeError, OSError) as error:
+        raise damaged(place, f"is damaged in '{name}' ({error})") from error
+    if np.isnan(values).any():
+        raise damaged(place, f"has unwritten samples in '{name}'")
+    return values
+
+
+def _check_shards(path: Path, name: str, array: zarr.Array, members: range) -> None:
+    """Raise `DatasetError` when the file of a shard with some of `members` is missing."""
     rest = ["0"] * (array.ndim - 1)
     for shard in range(members.start // array.shards[0], -(-members.stop // array.shards[0])):
         if not Path(path, name, "c", str(shard), *rest).exists():
             raise damaged(path, f"lacks shard {shard} of '{name}'")
-    try:
-        values = array[members.start : members.stop]
-    except (ValueError, RuntimeError, OSError) as error:
-        raise damaged(path, f"is damaged in '{name}' ({error})") from error
-    if np.isnan(values).any():
-        raise damaged(path, f"has unwritten samples in '{name}'")
-    return values
 
 
 def open_store(path: Path) -> zarr.Group:
@@ -152,14 +172,8 @@ def open_store(path: Path) -> zarr.Group:
     """
     if not Path(path).exists():
         raise damaged(path, "is missing")
+    place = located(path)
     try:
-        return zarr.open_group(path, mode="r")
+        return zarr.open_group(opened(place), mode="r", zarr_format=3)
     except (FileNotFoundError, ValueError) as error:
-        raise damaged(path, f"has no readable zarr.json ({error})") from error
-
-
-def damaged(path: Path, how: str) -> DatasetError:
-    """An error that says what is wrong with the store at `path`, and how to make it again."""
-    return DatasetError(
-        f"the store {path} {how}; make it again with snakemake -R solve_{Path(path).parent.name}"
-    )
+        raise damaged(place, f"has no readable zarr.json ({error})") from error

@@ -10,12 +10,16 @@ def write_dataset_page(
     output: str | Path,
     *,
     card: str | Path,
+    store: str,
     preview: str | Path,
     figures: list[tuple[str | Path, str, str]],
     command: str,
     provenance: dict[str, str],
 ) -> None:
-    """Write the page, all at once. `figures` are (SVG or PNG file, title, caption)."""
+    """Write the page, all at once.
+
+    `store` is the path or the address of what `card` is of; `figures` are (SVG or PNG file, title, caption).
+    """
     dataset = DatasetPreview(card, preview)
     facts = dataset.card
     render(
@@ -25,7 +29,8 @@ def write_dataset_page(
         equation=facts["equation"],
         samples=facts["samples"],
         groups=groups(facts),
-        store=Path(card).with_suffix(".zarr").as_posix(),
+        store=store,
+        target=Path(card).as_posix(),
         accuracy=facts["stated_accuracy"],
         figures=[inlined_figure(*figure) for figure in figures],
         card=split_card(facts, Path(card).name),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PARAMETERS = ("settings", "registry")  # ends of the names of modules whose values are parameters
-WITHOUT_RESULT = ("progress", "watchdog", "interruption")
+WITHOUT_RESULT = ("progress", "watchdog", "interruption", "addresses", "object_store")
 ROOMS = ("solvers", "datasets", "models", "training", "figures", "workflow")
 
 

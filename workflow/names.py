@@ -8,6 +8,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, PlainValidator
 
+from datasets.addresses import check_installed, checked_address, is_address
+from datasets.errors import DatasetError
+
 NAME = re.compile(r"[a-z0-9_]{1,64}")
 COMPONENT_BYTES = 255  # of one folder's name, on every common file system
 
@@ -38,8 +41,8 @@ def _words(value: str) -> str:
 
 
 def _folder(value: str) -> str:
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", value):
-        raise ValueError(f"{value!r} is an address; accepted so far: a folder")
+    if is_address(value):
+        raise ValueError("an address; accepted: a folder")
     if not value.strip():
         raise ValueError("empty; '.' is the working folder")
     if value.startswith("~") or "$" in value:
@@ -55,6 +58,17 @@ def _folder(value: str) -> str:
     return value
 
 
+def _data_root(value: str) -> str:
+    if not is_address(value):
+        return _folder(value)
+    address = checked_address(value)
+    try:
+        check_installed(address)
+    except DatasetError as error:
+        raise ValueError(str(error)) from None
+    return address
+
+
 # What datasets, models, experiments and configurations are called.
 Name = Annotated[str, AfterValidator(_name)]
 # Of people, in figures and tables.
@@ -63,3 +77,5 @@ Words = Annotated[str, AfterValidator(_words)]
 Resolution = Annotated[int | str, PlainValidator(_resolution)]
 # Where files are written: below the working folder, or an absolute path.
 Folder = Annotated[str, AfterValidator(_folder)]
+# Where stores are written: a folder, or a folder of a bucket.
+DataRoot = Annotated[str, AfterValidator(_data_root)]

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from datasets.addresses import is_address, local_folder
 from datasets.files import read_json
 from datasets.layout import group_name
 from datasets.settings import DatasetSettings, settings_hash
@@ -41,11 +42,15 @@ RUN_FOLDER = "{experiment}/{model}/{group}/seed{seed}"
 
 @dataclass(frozen=True)
 class DatasetPlan:
-    """Files of one dataset. `base` is common to the store, the card and the receipts of its shards."""
+    """Files of one dataset. `base` is common to the store, the card and the receipts of its shards.
+
+    `address` is the store's where it lies in an object store; the file `store` then leads there.
+    """
 
     name: str
     settings: DatasetSettings
     base: Path
+    address: str | None = None
 
     @property
     def card(self) -> str:
@@ -90,7 +95,7 @@ class Plan:
         self.configuration = configuration
         self.results = Path(configuration.results_root) / configuration.name
         self.datasets = {
-            name: DatasetPlan(name, settings, Path(configuration.data_root) / name / settings_hash(settings))
+            name: _dataset_plan(configuration.data_root, name, settings)
             for name, settings in configuration.datasets.items()
         }
 
@@ -237,6 +242,12 @@ class Plan:
         """Digest of the counting and of every architecture counted."""
         modules = (ARCHITECTURES[one.architecture].module for one in MEASURED.values())
         return code_digest("training.architecture_costs", *modules)
+
+
+def _dataset_plan(root: str, name: str, settings: DatasetSettings) -> DatasetPlan:
+    digest = settings_hash(settings)
+    address = f"{root}/{name}/{digest}.zarr" if is_address(root) else None
+    return DatasetPlan(name, settings, local_folder(root) / name / digest, address)
 
 
 def _coarse_points(dataset: DatasetSettings, model: dict, resolution: Resolution) -> int | None:

@@ -14,7 +14,7 @@ from datasets.common_settings import Settings
 from datasets.settings import DatasetSettings
 from models.registry import ARCHITECTURES, resolve
 from training.settings import ArchitectureCostSettings, CostSettings, TheorySettings, TrainingSettings
-from workflow.names import Folder, Name, Resolution, Words
+from workflow.names import DataRoot, Folder, Name, Resolution, Words
 
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
@@ -116,9 +116,10 @@ class Configuration(Settings):
         description="results go to <results_root>/<name>. All names are folders: "
         "lower-case letters, digits and '_'"
     )
-    data_root: Folder = Field(
+    data_root: DataRoot = Field(
         "data",
-        description="folder of the stores, for all configurations: below the working folder, or absolute",
+        description="folder of the stores, for all configurations: below the working folder, or absolute; or "
+        "of an object store, `s3://bucket/folder` (see datasets.md)",
     )
     results_root: Folder = Field("results", description="folder of runs, tables and reports, in the same way")
     training_threads: int = Field(

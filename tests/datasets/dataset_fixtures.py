@@ -59,12 +59,12 @@ def small_settings(**changes) -> BurgersDataset:
     return small("burgers", **changes)
 
 
-def make_dataset(folder: Path, settings) -> Path:
+def make_dataset(folder: Path, settings, address: str | None = None) -> Path:
     """Generate and seal in `folder`, under the equation's name; returns the card's path."""
     task, name = build_task(settings), settings.equation
     store, card = folder / f"{name}.zarr", folder / f"{name}.json"
     receipts = [folder / f"{name}.shards" / f"{shard}.json" for shard in range(settings.num_shards)]
     for shard, receipt in enumerate(receipts):
-        generate_shard(task, store, shard, receipt, CODE)
+        generate_shard(task, store, shard, receipt, CODE, address)
     seal(task, store, receipts, card, CODE)
     return card

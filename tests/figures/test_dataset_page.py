@@ -142,6 +142,7 @@ def test_the_page_loads_nothing_and_tells_how_to_make_and_open_the_dataset(datas
     write_dataset_page(
         tmp_path / "page.html",
         card=dataset[0],
+        store="s3://bucket/card.zarr",
         preview=dataset[1],
         figures=[(file, file.stem, "A caption.") for file in files],
         command="snakemake --cores 2",
@@ -152,7 +153,8 @@ def test_the_page_loads_nothing_and_tells_how_to_make_and_open_the_dataset(datas
     assert page.count("data:image/svg+xml") == 2
     name = json.loads(dataset[0].read_text())["dataset"]
     for expected in (
-        "Flow &lt;through&gt; a medium", "1,000 train", "1e-09", f"-R solve_{name}", "card.zarr", "abc1234",
+        "Flow &lt;through&gt; a medium", "1,000 train", "1e-09", f"-R solve_{name}", "s3://bucket/card.zarr",
+        "card.json --cores", "abc1234",
         "a (sample,", "0.0044",
     ):  # fmt: skip
         assert expected in page

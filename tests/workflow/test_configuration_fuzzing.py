@@ -54,7 +54,8 @@ DEPTHS = {key: sorted({len(path) for path in paths}) for key, paths in PLACES.it
 ODD_TEXTS = (
     "", " ", "a", "1e-3", "1e2", "128", "-1", "nan", ".inf", "none", "No", "a b", "A", "a/b", "../a",
     "a/../../b", "~",
-    "~/a", "/", "$HOME", "s3://bucket/a", "{a}", "*", "Ä", "σ", "\n", "a\nb", "\x00", "\ud800", "\u202e",
+    "~/a", "/", "$HOME", "s3://bucket/a", "s3://", "s3://a@b", "gs://bucket",
+    "{a}", "*", "Ä", "σ", "\n", "a\nb", "\x00", "\ud800", "\u202e",
     "x" * 70, "x" * 10_000, "__a", ".", "..", "n64", "[key]", "burgers", "0.1/(2*pi)",
 )  # fmt: skip
 ODD_NUMBERS = (

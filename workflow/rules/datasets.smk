@@ -39,6 +39,7 @@ for _dataset in plan.datasets.values():
             settings=_dataset.settings.model_dump(mode="json"),
             code=_dataset.code,
             store=_dataset.store,
+            address=_dataset.address,
             cost=f"logs/solve_{_dataset.name}/{_dataset.base.name}-{{shard}}.cost.json",
         script:
             "../scripts/solve_dataset.py"

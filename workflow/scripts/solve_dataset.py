@@ -15,5 +15,6 @@ with job(snakemake):
         shard=int(snakemake.wildcards.shard),
         receipt=Path(snakemake.output.receipt),
         code_digest=snakemake.params.code,
+        address=snakemake.params.address,
     )
     write_json(snakemake.params.cost, cost)

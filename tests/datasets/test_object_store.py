@@ -1,0 +1,293 @@
+"""Stores in an object store, on moto's S3 server: as whole, resumable and honest as those in a folder."""
+
+import json
+import logging
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import fsspec
+import numpy as np
+import pytest
+import xarray
+from dataset_fixtures import CODE, make_dataset, small
+from moto.server import ThreadedMotoServer
+from pipeline_project import Project
+from s3fs import S3FileSystem
+
+from datasets import object_store
+from datasets.addresses import checked_address, link, located
+from datasets.card import seal
+from datasets.errors import DatasetError
+from datasets.generation import generate_shard
+from datasets.loading import load_samples
+from datasets.store import create_store, open_store
+from datasets.tasks import build_task
+
+SETTINGS = small("controlled_ode", observations={"dt0.02": {"step": 0.02}})
+ADDRESS = "s3://resolvent/some/controlled_ode/0123.zarr"
+STORE, CARD = "resolvent/some/controlled_ode/0123.zarr", "resolvent/some/controlled_ode/0123.json"
+STATE = "dt0.02/state"
+REMEDY = "make it again with snakemake -R solve_controlled_ode"
+WAY = r"; credentials and the server are environment variables: AWS_PROFILE, or AWS_ACCESS_KEY_ID"
+
+
+@pytest.fixture(scope="module")
+def server():
+    """The environment of a user of a server, with a bucket; gives a file system that looks into it."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    with pytest.MonkeyPatch.context() as environment:
+        environment.delenv("AWS_PROFILE", raising=False)
+        for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+            environment.setenv(name, "/dev/null")
+        environment.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        environment.setenv("AWS_ENDPOINT_URL", "http://{}:{}".format(*server.get_host_and_port()))
+        environment.setenv("AWS_ACCESS_KEY_ID", "a-name")
+        environment.setenv("AWS_SECRET_ACCESS_KEY", "a-secret")
+        S3FileSystem.clear_instance_cache()
+        system = S3FileSystem(use_listings_cache=False)
+        system.mkdir("resolvent")
+        yield system
+    S3FileSystem.clear_instance_cache()
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def made(server, tmp_path_factory):
+    """A dataset in a folder, and the same in the object store; gives both folders, and the objects."""
+    folder = tmp_path_factory.mktemp("made")
+    make_dataset(folder / "here" / "controlled_ode", SETTINGS)
+    make_dataset(folder / "there" / "controlled_ode", SETTINGS, ADDRESS)
+    return folder / "here" / "controlled_ode", folder / "there" / "controlled_ode", objects(server)
+
+
+@pytest.fixture
+def dataset(made):
+    """The folder of the dataset in the object store; whoever damages it mends it."""
+    return made[1]
+
+
+@contextmanager
+def changed(server, name: str, content: bytes | None):
+    """An object with other content, or none, for a while."""
+    whole = server.cat(name)
+    server.rm_file(name) if content is None else server.pipe_file(name, content)
+    yield
+    server.pipe_file(name, whole)
+
+
+@pytest.fixture
+def another_environment(monkeypatch):
+    """Sets environment variables for connections yet to be made."""
+    S3FileSystem.clear_instance_cache()
+    yield monkeypatch
+    S3FileSystem.clear_instance_cache()
+
+
+def objects(server) -> dict[str, bytes]:
+    return server.cat(server.find("resolvent", refresh=True))
+
+
+def load(folder: Path):
+    return load_samples(folder / "controlled_ode.json", "dt0.02", "train", 3)
+
+
+def test_the_objects_are_the_files_of_a_store_in_a_folder(made):
+    here, there, whole = made
+    store = here / "controlled_ode.zarr"
+    files = {
+        f"{STORE}/{path.relative_to(store)}": path.read_bytes() for path in store.rglob("*") if path.is_file()
+    }
+    assert whole == files | {CARD: (here / "controlled_ode.json").read_bytes()}
+    beside = {str(path.relative_to(there)) for path in there.rglob("*") if path.is_file()}
+    shards = {f"controlled_ode.shards/{shard}.json" for shard in (0, 1)}
+    assert beside == {"controlled_ode.zarr", "controlled_ode.json", *shards}
+    assert (there / "controlled_ode.zarr").read_text() == f"{ADDRESS}\n"
+    for name in beside - {"controlled_ode.zarr"}:
+        assert (there / name).read_bytes() == (here / name).read_bytes()
+
+
+def test_samples_are_the_same_from_both(made, dataset):
+    here, there = load(made[0]), load(dataset)
+    np.testing.assert_array_equal(there.inputs, here.inputs)
+    np.testing.assert_array_equal(there.targets, here.targets)
+
+
+def test_xarray_and_the_card_at_the_address_tell_everything(dataset, server):
+    """As docs/datasets.md shows it, for those who have nothing but the address."""
+    tree = xarray.open_datatree(ADDRESS, engine="zarr", consolidated=False)
+    card = json.loads(fsspec.filesystem("s3").cat(ADDRESS.replace(".zarr", ".json")))
+    assert tree.attrs == card
+    np.testing.assert_array_equal(tree[STATE][:3], load(dataset).targets)
+    assert list(tree["dt0.02"]["split"].values) == ["train"] * 3 + ["validation"] + ["test"] * 2
+
+
+def test_a_second_writer_lays_out_the_same_and_disturbs_no_shard(made, server, tmp_path):
+    address = "s3://resolvent/other/controlled_ode/0123.zarr"
+    task, stores = build_task(SETTINGS), [tmp_path / name / "controlled_ode/0123.zarr" for name in "ab"]
+    for store in stores:  # two working folders, with no lock in common
+        link(store, address)
+        create_store(store, task.layout)
+    receipts = [tmp_path / "0.json", tmp_path / "1.json"]
+    for shard in (0, 1):
+        generate_shard(task, stores[shard], shard, receipts[shard], CODE, address)
+    seal(task, stores[0], receipts, stores[0].with_suffix(".json"), CODE)
+    assert stores[0].with_suffix(".json").read_bytes() == made[2][CARD]
+    there = {name for name in objects(server) if name.startswith("resolvent/other/")}
+    assert there == {name.replace("/some/", "/other/") for name in made[2]}
+    server.rm("resolvent/other", recursive=True)
+
+
+def test_a_store_written_again_has_no_card_until_it_is_whole_again(made, dataset, server):
+    """What is missing is put again."""
+    store, card = dataset / "controlled_ode.zarr", dataset / "controlled_ode.json"
+    receipts = [dataset / f"controlled_ode.shards/{shard}.json" for shard in (0, 1)]
+    for name in (f"{STORE}/dt0.02/time/zarr.json", f"{STORE}/{STATE}/c/0/0"):
+        server.rm_file(name)
+    generate_shard(build_task(SETTINGS), store, 0, receipts[0], CODE, ADDRESS)
+    assert CARD not in objects(server)
+    assert not card.exists()
+    seal(build_task(SETTINGS), store, receipts, card, CODE)
+    assert objects(server) == made[2]
+
+
+def test_the_roots_metadata_are_put_last(server, tmp_path, monkeypatch):
+    def broken(*_):
+        raise OSError("the connection is gone")
+
+    store, half = tmp_path / "controlled_ode.zarr", "resolvent/half/controlled_ode/0123.zarr"
+    link(store, f"s3://{half}")
+    system = SimpleNamespace(pipe=server.pipe, pipe_file=broken)
+    monkeypatch.setattr(object_store, "_file_system", lambda address: system)
+    with pytest.raises(DatasetError, match=rf"cannot reach s3://{half} \(the connection is gone\)"):
+        create_store(store, build_task(SETTINGS).layout)
+    names = server.find("resolvent/half", refresh=True)
+    assert f"{half}/{STATE}/zarr.json" in names
+    assert f"{half}/zarr.json" not in names
+    server.rm("resolvent/half", recursive=True)
+
+
+DAMAGES = {
+    "a missing chunk": (f"{STATE}/c/0/0", None, f"lacks shard 0 of '{STATE}'; {REMEDY}"),
+    "a flipped byte": (f"{STATE}/c/0/0", 200, f"is damaged in '{STATE}' .*; {REMEDY}"),
+    "a missing array": (f"{STATE}/zarr.json", None, f"has no readable array '{STATE}' .*; {REMEDY}"),
+    "a missing root": ("zarr.json", None, f"has no readable zarr.json .*; {REMEDY}"),
+    "a damaged root": ("zarr.json", 0, f"has no readable zarr.json .*; {REMEDY}"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_is_told_with_the_address_and_the_remedy(damage, made, dataset, server):
+    name, place, message = DAMAGES[damage]
+    content = bytearray(made[2][f"{STORE}/{name}"])
+    content[place or 0] ^= 1
+    with (
+        changed(server, f"{STORE}/{name}", None if place is None else bytes(content)),
+        pytest.raises(DatasetError, match=f"^the store {ADDRESS} {message}$"),
+    ):
+        load(dataset)
+
+
+def test_sealing_tells_of_an_object_that_is_not_what_was_written(dataset, server):
+    receipts = [dataset / f"controlled_ode.shards/{shard}.json" for shard in (0, 1)]
+    store, card = dataset / "controlled_ode.zarr", dataset / "controlled_ode.json"
+    with (
+        changed(server, f"{STORE}/{STATE}/c/1/0", server.cat(f"{STORE}/{STATE}/c/0/0")),
+        pytest.raises(DatasetError, match=f"^the store {ADDRESS} is damaged: shard 1 of '{STATE}' is not"),
+    ):
+        seal(build_task(SETTINGS), store, receipts, card, CODE)
+
+
+@pytest.mark.parametrize("content", [b"", b"s3://", b"https://elsewhere.org/a.zarr\n", b"\xff"])
+def test_a_file_without_an_address_leads_nowhere(content, tmp_path):
+    store = tmp_path / "burgers" / "0123.zarr"
+    link(store, ADDRESS)
+    assert located(store) == ADDRESS
+    store.write_bytes(content)
+    with pytest.raises(
+        DatasetError, match=r"/0123\.zarr leads nowhere \(.*; make it again .* solve_burgers$"
+    ):
+        open_store(store)
+
+
+def test_a_missing_bucket_is_told_to_readers_and_writers(server, tmp_path):
+    link(tmp_path / "controlled_ode.zarr", "s3://nobodys/controlled_ode/0123.zarr")
+    (tmp_path / "controlled_ode.json").write_text("{}")
+    message = r"cannot reach s3://nobodys/\S+: there is no s3://nobodys; make it, or correct data_root"
+    with pytest.raises(DatasetError, match=message):
+        load(tmp_path)
+    with pytest.raises(DatasetError, match=message):
+        create_store(tmp_path / "controlled_ode.zarr", build_task(SETTINGS).layout)
+
+
+def test_missing_credentials_are_told(dataset, another_environment):
+    another_environment.delenv("AWS_ACCESS_KEY_ID")
+    with pytest.raises(
+        DatasetError, match=rf"cannot reach {ADDRESS} \(Unable to locate credentials\){WAY}"
+    ) as told:
+        load(dataset)
+    assert len(str(told.value).splitlines()) == 1
+
+
+def test_a_server_that_does_not_answer_is_told(dataset, another_environment):
+    another_environment.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    another_environment.setenv("AWS_MAX_ATTEMPTS", "1")
+    with pytest.raises(DatasetError, match=rf'Could not connect to .* "http://127\.0\.0\.1:1/.*\){WAY}'):
+        load(dataset)
+
+
+def test_no_credentials_are_printed(monkeypatch):
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hunter2")
+
+    def refuse(*_):
+        raise PermissionError("no\nentry for hunter2 at http://me:hunter3@127.0.0.1/")
+
+    monkeypatch.setattr(object_store, "_file_system", refuse)
+    with pytest.raises(DatasetError, match=r"\(no entry for \*\*\* at http://127\.0\.0\.1/\)"):
+        object_store.put(ADDRESS, b"")
+
+
+def test_a_missing_package_is_told(dataset, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(DatasetError, match=r"needs the package s3fs: pip install .*\[cloud\]"):
+        load(dataset)
+
+
+def test_an_address_has_no_slash_at_its_end():
+    assert checked_address("s3://resolvent/") == "s3://resolvent"
+
+
+@pytest.mark.slow
+def test_a_pipeline_whose_data_root_is_an_address(server, tmp_path):
+    project = Project(tmp_path / "project")
+    project.config = {
+        "data_root": "s3://resolvent/data/",
+        "datasets": {
+            **dict.fromkeys(("darcy_cao", "darcy_cao_inverse")),
+            "burgers": {"samples": {"train": 8, "validation": 2, "test": 2}, "samples_per_shard": 6},
+        },
+        "experiments": {
+            "darcy_inverse_noise1": None,
+            "burgers": {
+                "models": ["fno"],
+                "shown": "fno",
+                "samples": {"train": 8},
+                "training": {"epochs": 1},
+            },
+        },
+    }
+    errors = "results/test/burgers/fno/n64/seed1127802/errors.csv"
+    project.build(errors, "results/test/datasets/burgers.html", "--until", "evaluate", "preview_burgers")
+    (preview,) = (project.folder / "data/s3/resolvent/data/burgers").glob("*.preview.npz")
+    address = f"s3://resolvent/data/burgers/{preview.name.removesuffix('.preview.npz')}.zarr"
+    assert server.cat(address.replace(".zarr", ".json"))
+    assert project.planned(errors) == {}
+
+    whole, checkpoint = objects(server), (project.folder / errors).with_name("checkpoint.pt")
+    trained = checkpoint.stat().st_mtime_ns
+    server.rm_file(f"{address}/n64/initial_velocity/c/1/0")
+    project.build(errors, "-R", "solve_burgers")
+    assert objects(server) == whole
+    assert checkpoint.stat().st_mtime_ns == trained
