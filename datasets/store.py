@@ -1,8 +1,8 @@
 """One Zarr v3 hierarchy per dataset: a group per grid, dimensions (sample, ...space or time...).
 
 It lies in a folder, or in an object store (`datasets.addresses`). Independent jobs write it, each its own
-shard. `fill_value=NaN` and a checksum behind every chunk make a
-missing or damaged one an error instead of plausible numbers. The store alone does not count: see card.py.
+shard. `fill_value=NaN` and a checksum behind every chunk make a missing or damaged one an error instead of
+plausible numbers. The store alone does not count: see card.py.
 """
 
 from __future__ import annotations
