@@ -8,19 +8,23 @@ from figures.bootstrap import mean_interval
 from figures.cao2021.printed import SOURCE
 from figures.printed import PaperTable
 from figures.reported import record, reported_beside, tables_of
+from figures.reported_medians import median_parts, not_comparable, prints_medians
 from figures.results import Run, error_matrix, read_runs
 from figures.table import DASH, duration
 
-HEADER = f"""\
+HEADER = """\
 # Reported and ours
 
-Written by `make docs` from the result files of the runs; do not edit. "Reported" is {SOURCE.citation},
-the best epoch on the test samples. "Ours" is the mean relative L² error of the test samples with its 95 %
-bootstrap interval over these samples (one seed: it does not know how a second seed would end), at the epoch
-that the validation samples chose. "Paper's protocol" is our best epoch on the test samples, where runs have
-recorded it; it is then the one whose ratio to the reported number is told. There is no ratio where the
-setting is not the paper's; below a table stands what differs.
-"""
+Written by `make docs` from the result files of the runs; do not edit. Intervals are of 95 %, by bootstrap
+over the test samples (one seed: they do not know how a second seed would end); the epoch is the one that the
+validation samples chose. There is no ratio where the setting is not the paper's; below a table stands what
+differs."""
+CAO = f"""\
+# {SOURCE.name}
+
+"Reported" is {SOURCE.citation}, the best epoch on the test samples. "Ours" is the mean relative L² error of
+the test samples. "Paper's protocol" is our best epoch on the test samples, where runs have recorded it; it is
+then the one whose ratio to the reported number is told."""
 COLUMNS = (
     "model",
     "n",
@@ -35,19 +39,23 @@ COLUMNS = (
 
 
 def write_reported_vs_ours(commands: dict[str, list[Path]], why: Path, output: Path) -> None:
-    """Write the page: a table for each of the paper's, then `why` (Markdown, by hand).
+    """Write the page: the tables of each paper, then `why` (Markdown, by hand).
 
     `commands` are the folders of runs by the command that makes them.
     """
     loaded = {command: read_runs(folders) for command, folders in commands.items()}
     runs = [run for made in loaded.values() for run in made]
-    tables = {table.name: table for run in runs for table in tables_of(run.facts)}
-    parts = [_section(table, [run for run in runs if _belongs(run, table)]) for table in tables.values()]
+    of_medians = [run for run in runs if prints_medians(run.facts)]
+    of_means = [run for run in runs if run not in of_medians]
+    tables = {table.name: table for run in of_means for table in tables_of(run.facts)}
+    parts = [CAO] if of_means else []
+    parts += [_section(table, [run for run in of_means if _belongs(run, table)]) for table in tables.values()]
+    parts += median_parts(of_medians)
     machines = sorted({f"{run.cost['device']}, {run.cost['threads']} thread(s) a run" for run in runs})
     made = f"Machine: {'; '.join(machines)}, shared with other work while it ran. Made by\n\n" + "\n".join(
         f"    {command}" for command in commands
     )
-    text = "\n\n".join([HEADER.rstrip(), *filter(None, parts), made, why.read_text(encoding="utf-8")])
+    text = "\n\n".join([HEADER, *filter(None, parts), made, why.read_text(encoding="utf-8")])
     output.write_text(text, encoding="utf-8")
 
 
@@ -63,13 +71,7 @@ def _section(table: PaperTable, runs: list[Run]) -> str:
         return ""
     lines = [f"## {table.name}", "", f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
     lines += [_row(run, table) for run in runs]
-    lines += ["", _sizes(runs)]
-    told: dict[str, list[str]] = {}
-    for run in runs:
-        beside = reported_beside(run.facts, run.cost, table)
-        if beside.printed and beside.value is None:
-            told.setdefault(beside.reason, []).append(run.label)
-    lines += [f"\n{', '.join(dict.fromkeys(labels))}: {reason}." for reason, labels in told.items()]
+    lines += ["", _sizes(runs), *not_comparable(runs, table)]
     return "\n".join(lines)
 
 

@@ -19,9 +19,13 @@ from workflow import dataset_measurements
 from workflow.settings import Configuration, Experiment, Model, SampleCounts
 
 ROOT = Path(__file__).resolve().parent.parent
-COMMAND = "snakemake --cores 2 --resources gpu=0 --configfile config/cao2021.yaml"
+COMMAND = "snakemake --cores 2 --resources gpu=0 --configfile"
 # Of the runs in the page of reported numbers: results, and the command that makes them.
-RUNS = {"results/cao2021": COMMAND, "results/cao2021_cpu": f"{COMMAND} config/cao2021_cpu.yaml"}
+RUNS = {
+    "results/cao2021": f"{COMMAND} config/cao2021.yaml",
+    "results/cao2021_cpu": f"{COMMAND} config/cao2021.yaml config/cao2021_cpu.yaml",
+    "results/calvello2024_cpu": f"{COMMAND} config/calvello2024.yaml config/calvello2024_cpu.yaml",
+}
 
 
 def configuration_page() -> str:
@@ -117,7 +121,7 @@ def main() -> None:
 
 def _runs(folder: str) -> list[Path]:
     """Folders of the evaluated runs of a configuration."""
-    return sorted(path.parent for path in (ROOT / folder).glob("*/*/n*/seed*/run.json"))
+    return sorted(path.parent for path in (ROOT / folder).glob("*/*/*/seed*/run.json"))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,10 @@
 """The page of reported and own numbers says what was measured, and nothing that was not."""
 
+import json
+
+import numpy as np
+import pandas as pd
+
 from figures.reported_vs_ours import write_reported_vs_ours
 
 
@@ -28,3 +33,35 @@ def test_the_page_has_a_row_per_run_with_its_ratio_or_its_divergence(make_run, t
     assert "diverged (epoch 7)" in rows[1]
     assert "    snakemake --cores 2\n" in text
     assert text.endswith("## Why\n\nBecause.\n")
+
+
+def test_operators_with_and_without_weights_are_told_by_their_medians(make_run, tmp_path):
+    (tmp_path / "why.md").write_text("## Why\n")
+    lorenz = {"equation": "lorenz63", "targets": "yz", "final_time": 2.0}
+    runs = []
+    for model, quadrature, level in (("tno", "trapezoid", 1e-2), ("transformer", "none", 2e-2)):
+        runs.append(
+            make_run(
+                model,
+                architecture="tno1d",
+                attention=None,
+                tested=(512, 1024),
+                settings={"quadrature": quadrature},
+                dataset=lorenz,
+            )
+        )
+        facts = json.loads((runs[-1] / "run.json").read_text()) | {"resolution": "dt0.01"}
+        (runs[-1] / "run.json").write_text(json.dumps(facts))
+        table = pd.read_csv(runs[-1] / "errors.csv").replace(
+            {"resolution": {512: "dt0.01", 1024: "two_rates"}}
+        )
+        at_home = table["resolution"] == "dt0.01"
+        table["standardised_relative_l2"] = np.where(at_home, level, 3 * level)
+        table.to_csv(runs[-1] / "errors.csv", index=False)
+    write_reported_vs_ours({"snakemake": runs}, tmp_path / "why.md", tmp_path / "page.md")
+    text = (tmp_path / "page.md").read_text()
+    assert "# Cao 2021" not in text
+    assert "| Lorenz-63, yz from x | tno | dt0.01 | 8.73e-3 | 1.00e-02 [1.00e-02, 1.00e-02] | — |" in text
+    assert "tno: not comparable: " in text
+    assert "| tno | 1.00e-02* | 3.00e-02 |" in text
+    assert "| mean without weights less with | +1.0e-02 [+1.0e-02, +1.0e-02] | +3.0e-02 [" in text
