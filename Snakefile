@@ -17,6 +17,7 @@ from datasets.files import sole_writer
 from datasets.layout import resolution_of
 from datasets.tasks import task_module
 from models.registry import ARCHITECTURES
+from workflow.ancient_inputs import plan_behind_ancient_inputs
 from workflow.code_digest import code_digest
 from figures.papers import PAPERS
 from workflow.configuration import ConfigurationError, load_configuration
@@ -40,6 +41,7 @@ try:
 except DatasetError as error:
     raise WorkflowError(str(error))
 prepare_environment(workflow.basedir, plan.configuration)
+plan_behind_ancient_inputs()
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
 sole_run = ExitStack()
 
