@@ -46,7 +46,7 @@ What Snakemake, and the start of a job, add to the work.
 
 
 def main() -> None:
-    options = arguments("Measure what jobs cost beyond their work.", ("planning", "overhead"), 3).parse_args()
+    options = arguments("Measure what jobs cost beyond their work.", tuple(PARTS), 3).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder) / "project"
         _copy_sources(project)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 SPLITS = ("train", "validation", "test")
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
 MOST_JOBS = 100_000  # that one dataset may be cut into: each is a file name in the plan
 
 
@@ -63,7 +64,7 @@ class Dataset(Settings):
 
     samples: SplitSizes = Field(SplitSizes(), description="samples per split")
     samples_per_shard: int = Field(256, ge=1, le=10**6, description="samples that one generation job makes")
-    seed: int = Field(1127802, ge=0, lt=2**63, description="seed of every random draw")
+    seed: Seed = Field(1127802, description="seed of every random draw")
 
     @property
     def num_shards(self) -> int:

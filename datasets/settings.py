@@ -214,6 +214,10 @@ class DarcyInverseDataset(_DarcySettings):
             raise ValueError(f"resolutions {self.resolutions} and coarse {self.coarse} name a grid twice")
         return self
 
+    def coarse_of(self, resolution: int) -> int:
+        """Points a side of the coefficient's grid, for the pressure's of `resolution`."""
+        return dict(zip(self.resolutions, self.coarse, strict=True))[resolution]
+
 
 class KolmogorovDataset(_SpaceDataset):
     """Kolmogorov flow: the map from ω(·,T) to ω(·,T + lead_time) (Calvello 2024, section 6.2.3)."""

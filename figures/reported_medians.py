@@ -8,10 +8,10 @@ import numpy as np
 
 from figures.bootstrap import median_interval, paired_difference
 from figures.calvello2024.printed import SOURCE
-from figures.printed import PaperTable
 from figures.reported import example_of, reported_beside
+from figures.reported_markdown import TRAINING_COLUMNS, not_comparable, table_lines, training_cells
 from figures.results import Run, error_matrix
-from figures.table import DASH, duration
+from figures.table import DASH
 
 ERROR = "standardised_relative_l2"
 INTRODUCTION = f"""\
@@ -28,9 +28,7 @@ COLUMNS = (
     "ours / reported",
     "worst",
     "samples",
-    "best epoch",
-    "training",
-    "per step",
+    *TRAINING_COLUMNS,
 )
 OTHER_TIMES = """\
 ## At other times
@@ -51,7 +49,7 @@ def median_parts(runs: list[Run]) -> list[str]:
     if not runs:
         return []
     runs = sorted(runs, key=_data)
-    lines = _table(COLUMNS, [_row(run) for run in runs])
+    lines = table_lines(COLUMNS, [_row(run) for run in runs])
     parts = [INTRODUCTION, "\n".join([*lines, *not_comparable(runs)])]
     trajectories: dict[str, list[Run]] = {}
     for run in runs:
@@ -61,16 +59,6 @@ def median_parts(runs: list[Run]) -> list[str]:
         parts.append(OTHER_TIMES)
         parts += [f"### {data}\n\n" + "\n".join(_at_other_times(of)) for data, of in trajectories.items()]
     return parts
-
-
-def not_comparable(runs: list[Run], table: PaperTable | None = None) -> list[str]:
-    """A paragraph for every reason why a printed number may not stand beside ours, with the models."""
-    told: dict[str, list[str]] = {}
-    for run in runs:
-        beside = reported_beside(run.facts, run.cost, table)
-        if beside.printed and beside.value is None:
-            told.setdefault(beside.reason, []).append(run.label)
-    return [f"\n{', '.join(dict.fromkeys(labels))}: {reason}." for reason, labels in told.items()]
 
 
 def _data(run: Run) -> str:
@@ -99,9 +87,7 @@ def _row(run: Run) -> tuple[str, ...]:
         ratio,
         worst,
         f"{training['train_samples']:,} / {training['test_samples']:,}",
-        f"{cost['best_epoch']} of {cost['epochs']}",
-        duration(cost["train_seconds"]),
-        f"{cost['seconds_per_step'] * 1e3:.0f} ms",
+        *training_cells(cost),
     )
 
 
@@ -125,13 +111,9 @@ def _at_other_times(runs: list[Run]) -> list[str]:
         ]
         cells = (f"{one.mean:+.1e} [{one.low:+.1e}, {one.high:+.1e}]" for one in differences)
         rows.append(("mean without weights less with", *cells))
-    return _table(("model", *times), rows)
+    return table_lines(("model", *times), rows)
 
 
 def _errors(run: Run, resolution: int | str) -> np.ndarray:
     """Of every test sample."""
     return error_matrix([run.errors], resolution, run.noise, ERROR).to_numpy()
-
-
-def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    return [f"| {' | '.join(row)} |" for row in (header, ("---",) * len(header), *rows)]

@@ -8,9 +8,10 @@ from figures.bootstrap import mean_interval
 from figures.cao2021.printed import SOURCE
 from figures.printed import PaperTable
 from figures.reported import record, reported_beside, tables_of
-from figures.reported_medians import median_parts, not_comparable, prints_medians
+from figures.reported_markdown import TRAINING_COLUMNS, not_comparable, table_lines, training_cells
+from figures.reported_medians import median_parts, prints_medians
 from figures.results import Run, error_matrix, read_runs
-from figures.table import DASH, duration
+from figures.table import DASH
 
 HEADER = """\
 # Reported and ours
@@ -32,9 +33,7 @@ COLUMNS = (
     "ours",
     "paper's protocol",
     "ours / reported",
-    "best epoch",
-    "training",
-    "per step",
+    *TRAINING_COLUMNS,
 )
 
 
@@ -46,7 +45,7 @@ def write_reported_vs_ours(commands: dict[str, list[Path]], why: Path, output: P
     loaded = {command: read_runs(folders) for command, folders in commands.items()}
     runs = [run for made in loaded.values() for run in made]
     of_medians = [run for run in runs if prints_medians(run.facts)]
-    of_means = [run for run in runs if run not in of_medians]
+    of_means = [run for run in runs if not prints_medians(run.facts)]
     tables = {table.name: table for run in of_means for table in tables_of(run.facts)}
     parts = [CAO] if of_means else []
     parts += [_section(table, [run for run in of_means if _belongs(run, table)]) for table in tables.values()]
@@ -69,10 +68,8 @@ def _belongs(run: Run, table: PaperTable) -> bool:
 def _section(table: PaperTable, runs: list[Run]) -> str:
     if not runs:
         return ""
-    lines = [f"## {table.name}", "", f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
-    lines += [_row(run, table) for run in runs]
-    lines += ["", _sizes(runs), *not_comparable(runs, table)]
-    return "\n".join(lines)
+    lines = table_lines(COLUMNS, [_row(run, table) for run in runs])
+    return "\n".join([f"## {table.name}", "", *lines, "", _sizes(runs), *not_comparable(runs, table)])
 
 
 def _sizes(runs: list[Run]) -> str:
@@ -85,7 +82,7 @@ def _sizes(runs: list[Run]) -> str:
     return f"Sizes: {', '.join(words)}."
 
 
-def _row(run: Run, table: PaperTable) -> str:
+def _row(run: Run, table: PaperTable) -> tuple[str, ...]:
     cost, unit = run.cost, table.unit
     beside = reported_beside(run.facts, cost, table)
     reported = f"{beside.printed}{_power(unit)}" if beside.printed else "no such row"
@@ -101,18 +98,15 @@ def _row(run: Run, table: PaperTable) -> str:
     protocol = f"{_printed(tested, unit)} (epoch {cost['best_test_epoch']})" if tested else DASH
     compared = tested or mean
     ratio = f"{compared / beside.value:.2f}" if beside.value and compared else DASH
-    cells = (
+    return (
         run.label,
         str(run.resolution),
         reported,
         ours,
         protocol,
         ratio,
-        f"{cost['best_epoch']} of {cost['epochs']}",
-        duration(cost["train_seconds"]),
-        f"{cost['seconds_per_step'] * 1e3:.0f} ms",
+        *training_cells(cost),
     )
-    return f"| {' | '.join(cells)} |"
 
 
 def _printed(value: float, unit: float) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from datasets.common_settings import Settings
+from datasets.common_settings import Seed, Settings
 
 
 class TrainingSettings(Settings):
@@ -73,10 +73,8 @@ class TrainingSettings(Settings):
         description="ε of the noise on the inputs, in units of the training inputs' pointwise deviation: one "
         "draw a sample, the same in every epoch; for equation darcy_inverse",
     )
-    loader_seed: int | None = Field(
+    loader_seed: Seed | None = Field(
         None,
-        ge=0,
-        lt=2**63,
         description="seed of the order of the training samples; none: the run's seed. With a number, runs "
         "that differ in their seed see the samples in the same order (Cao 2021, Figure 8a)",
     )
@@ -137,9 +135,7 @@ class TheorySettings(Settings):
         min_length=2,
         description="the same in two, a side; half as many where all points attend to all",
     )
-    seed: int = Field(
-        1127802, ge=0, lt=2**63, description="seed of all that is random: bases, weights, nodes"
-    )
+    seed: Seed = Field(1127802, description="seed of all that is random: bases, weights, nodes")
 
 
 class CostSettings(Settings):

@@ -39,5 +39,5 @@ def grid_faults(experiment: Experiment, dataset, tested: list, models: dict[str,
 def _points(model: Model, dataset, resolution: Resolution) -> Resolution:
     """Points along each axis of the grid that the model is given."""
     if dataset.inverse and model.grids == "coarse":
-        return dict(zip(dataset.resolutions, dataset.coarse, strict=True))[resolution]
+        return dataset.coarse_of(resolution)
     return resolution

@@ -65,7 +65,7 @@ class Needs:
     def latent_basis(self, wildcards) -> Need:
         """The latent functions of test samples, and eigenfunctions by finite elements, on the CPU."""
         resolution = resolution_of(wildcards.group)
-        once = self.evaluation(wildcards.experiment, wildcards.model, resolution, gpu=False)
+        once = self._evaluation(wildcards.experiment, wildcards.model, resolution, gpu=False)
         return Need(once.seconds + START_SECONDS, once.bytes + 300e6)
 
     def yardsticks(self, wildcards) -> Need:
@@ -150,7 +150,7 @@ class Needs:
             dataset = self.plan.dataset_of(experiment).settings
         operator = Operator(m.architecture, settings, points_of(dataset, resolution))
         if m.grids == "coarse":
-            coarse = dict(zip(dataset.resolutions, dataset.coarse, strict=True))[resolution]
+            coarse = dataset.coarse_of(resolution)
             return replace(operator, points=coarse**2)
         factor = settings.get("downsampling_factor")
         return replace(operator, coarse=coarse_points(resolution, factor) ** 2) if factor else operator

@@ -253,6 +253,6 @@ def _dataset_plan(root: str, name: str, settings: DatasetSettings) -> DatasetPla
 def _coarse_points(dataset: DatasetSettings, model: dict, resolution: Resolution) -> int | None:
     """Points a side of the grid on which attention works, or of the targets of an inverse problem."""
     if dataset.inverse:
-        return dict(zip(dataset.resolutions, dataset.coarse, strict=True))[resolution]
+        return dataset.coarse_of(resolution)
     factor = model.get("downsampling_factor")
     return coarse_points(resolution, factor) if factor else None

@@ -10,13 +10,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from datasets.common_settings import Settings
+from datasets.common_settings import Seed, Settings
 from datasets.settings import DatasetSettings
 from models.registry import ARCHITECTURES, resolve
 from training.settings import ArchitectureCostSettings, CostSettings, TheorySettings, TrainingSettings
 from workflow.names import DataRoot, Folder, Name, Resolution, Words
-
-Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class Model(Settings):

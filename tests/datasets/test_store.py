@@ -24,18 +24,6 @@ from datasets.tasks import build_task
 from solvers.grid import Grid, Nodes
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("made") / "burgers"
-    make_dataset(folder, small_settings())
-    return folder
-
-
-@pytest.fixture
-def dataset(made, tmp_path):
-    return shutil.copytree(made, tmp_path / "burgers")
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dataset_fixtures import make_dataset, small_settings
 
 from datasets.errors import DatasetError
 from datasets.files import write_arrays
@@ -41,18 +40,6 @@ class Command:
 
     def __reduce__(self):
         return os.mkdir, (str(self.mark),)
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("made") / "burgers"
-    make_dataset(folder, small_settings())
-    return folder
-
-
-@pytest.fixture
-def dataset(made, tmp_path):
-    return shutil.copytree(made, tmp_path / "burgers")
 
 
 def refused(dataset: Path) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from calvello_runs import PATCHES, POINTS, SAMPLES, flow, write_flow_run, write_rollout
+from calvello2024_samples import PATCHES, POINTS, SAMPLES, flow, write_flow_run, write_rollout
 
 from figures.bootstrap import mean_interval
 from figures.calvello2024 import jumps, paired_grids, rollouts, spectra

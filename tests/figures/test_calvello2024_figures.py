@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from calvello_runs import (
+from calvello2024_samples import (
     LORENZ,
     OBSERVATIONS,
     SAMPLES,

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from calvello2024_runs import KOLMOGOROV, LAW, LOGNORMAL, PIECEWISE, write_calvello
+from calvello2024_errors import KOLMOGOROV, LAW, LOGNORMAL, PIECEWISE, write_calvello
 
 from figures.calvello2024.printed import TABLE_1, TABLE_1_FIRST, TABLE_3, TABLE_3_FIRST
 from figures.comparison import MEDIANS, write_comparison

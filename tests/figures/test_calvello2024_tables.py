@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from calvello2024_runs import KOLMOGOROV, LOGNORMAL, PIECEWISE, STANDARDISED, write_calvello
+from calvello2024_errors import KOLMOGOROV, LOGNORMAL, PIECEWISE, STANDARDISED, write_calvello
 
 from figures.calvello2024.architecture_costs import told, write_growth, write_operations, write_parameters
 from figures.calvello2024.cost_accuracy import draw_against_operations, draw_against_parameters

@@ -7,14 +7,7 @@ from pathlib import Path
 
 import torch
 from model_variants import SMALL
-from training_fixtures import (
-    DARCY_LIKE,
-    SMALL_TRANSFORMER_2D,
-    at_step,
-    rough_samples,
-    small_trainer,
-    with_memory_for,
-)
+from training_fixtures import WITH_DROPOUT, at_step, small_trainer, with_memory_for
 
 from training.errors import TrainingError
 
@@ -26,12 +19,7 @@ KINDS = {
         "settings": SMALL["transformer1d"] | {"attention": "galerkin"},
         "learning_rate": 2e-3,
     },
-    "dropout": {
-        "architecture": "transformer2d",
-        "settings": SMALL_TRANSFORMER_2D,
-        "samples": rough_samples,
-        **DARCY_LIKE,
-    },
+    "dropout": WITH_DROPOUT,
     "diverging": {"learning_rate": 1e6, "gradient_clip": None},
     "stopping": {"learning_rate": 1e-12, "early_stopping": 2, "schedule": "plateau", "epochs": 9},
 }

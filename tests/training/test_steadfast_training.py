@@ -4,25 +4,12 @@ import signal
 
 import pytest
 import torch
-from training_fixtures import (
-    DARCY_LIKE,
-    SMALL_TRANSFORMER_2D,
-    at_step,
-    rough_samples,
-    small_trainer,
-    with_memory_for,
-)
+from training_fixtures import WITH_DROPOUT, at_step, small_trainer, with_memory_for
 
 from training import checkpoints
 from training.devices import is_out_of_memory
 from training.errors import TrainingError
 
-WITH_DROPOUT = {
-    "architecture": "transformer2d",
-    "settings": SMALL_TRANSFORMER_2D,
-    "samples": rough_samples,
-    **DARCY_LIKE,
-}
 LOSSES = [
     {"loss": "norms", "gradient_weight": 0.1},
     {"loss": "squared_norms", "gradient_weight": 0.0},

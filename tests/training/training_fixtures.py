@@ -57,6 +57,14 @@ def rough_samples(count: int, points: int = 13, seed: int = 0) -> Samples:
     return Samples(grid, inputs, targets)
 
 
+WITH_DROPOUT = {
+    "architecture": "transformer2d",
+    "settings": SMALL_TRANSFORMER_2D,
+    "samples": rough_samples,
+    **DARCY_LIKE,
+}
+
+
 def small_trainer(
     directory,
     *,
