@@ -14,13 +14,12 @@ from figures.results import Run, error_matrix
 from figures.table import DASH
 
 ERROR = "standardised_relative_l2"
-INTRODUCTION = f"""\
-# {SOURCE.name}
-
+INTRODUCTION = """\
 Errors are of fields standardised by one mean and one deviation of the training samples, as the paper has
-them: the median over the test samples, and the worst of them. "Reported" is {SOURCE.citation}."""
+them: the median over the test samples, and the worst of them. For trajectories also the medians at times
+other than those of training (marked *) and, where both were trained, the mean error without quadrature
+weights less that with them, on the same samples; above zero the weights are of use."""
 COLUMNS = (
-    "data",
     "model",
     "trained on",
     "reported",
@@ -30,12 +29,6 @@ COLUMNS = (
     "samples",
     *TRAINING_COLUMNS,
 )
-OTHER_TIMES = """\
-## At other times
-
-Medians as above at times other than those of training (marked *). Below them, where both were trained: the
-mean error without quadrature weights less that with them, on the same samples; above zero the weights are of
-use."""
 
 
 def prints_medians(facts: dict) -> bool:
@@ -44,25 +37,16 @@ def prints_medians(facts: dict) -> bool:
     return example is not None and example.source is SOURCE
 
 
-def median_parts(runs: list[Run]) -> list[str]:
-    """Sections of the page, in Markdown; none without runs."""
-    if not runs:
-        return []
-    runs = sorted(runs, key=_data)
-    lines = table_lines(COLUMNS, [_row(run) for run in runs])
-    parts = [INTRODUCTION, "\n".join([*lines, *not_comparable(runs)])]
-    trajectories: dict[str, list[Run]] = {}
-    for run in runs:
-        if isinstance(run.resolution, str):
-            trajectories.setdefault(_data(run), []).append(run)
-    if trajectories:
-        parts.append(OTHER_TIMES)
-        parts += [f"### {data}\n\n" + "\n".join(_at_other_times(of)) for data, of in trajectories.items()]
-    return parts
+def median_section(runs: list[Run]) -> str:
+    """What the page has of the runs on one dataset, in Markdown."""
+    lines = [*table_lines(COLUMNS, [_row(run) for run in runs]), *not_comparable(runs)]
+    if isinstance(runs[0].resolution, str):
+        lines += ["", *_at_other_times(runs)]
+    return "\n".join(lines)
 
 
-def _data(run: Run) -> str:
-    """What was learnt, in words."""
+def data_in_words(run: Run) -> str:
+    """What was learnt."""
     title, settings = example_of(run.facts).title, run.facts["dataset_settings"]
     return f"{title}, {settings['targets']} from x" if settings["equation"] == "lorenz63" else title
 
@@ -79,7 +63,6 @@ def _row(run: Run) -> tuple[str, ...]:
         ratio = f"{middle.mean / beside.value:.2f}" if beside.value else DASH
         worst = f"{errors.max():.2e}"
     return (
-        _data(run),
         run.label,
         str(run.resolution),
         beside.printed or "no such row",

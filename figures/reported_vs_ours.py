@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 from figures.bootstrap import mean_interval
-from figures.cao2021.printed import SOURCE
+from figures.calvello2024.printed import SOURCE as CALVELLO
+from figures.cao2021.printed import SOURCE as CAO
 from figures.printed import PaperTable
 from figures.reported import record, reported_beside, tables_of
 from figures.reported_markdown import TRAINING_COLUMNS, not_comparable, table_lines, training_cells
-from figures.reported_medians import median_parts, prints_medians
+from figures.reported_medians import INTRODUCTION, data_in_words, median_section, prints_medians
 from figures.results import Run, error_matrix, read_runs
 from figures.table import DASH
 
@@ -19,13 +21,11 @@ HEADER = """\
 Written by `make docs` from the result files of the runs; do not edit. Intervals are of 95 %, by bootstrap
 over the test samples (one seed: they do not know how a second seed would end); the epoch is the one that the
 validation samples chose. There is no ratio where the setting is not the paper's; below a table stands what
-differs."""
-CAO = f"""\
-# {SOURCE.name}
-
-"Reported" is {SOURCE.citation}, the best epoch on the test samples. "Ours" is the mean relative L² error of
-the test samples. "Paper's protocol" is our best epoch on the test samples, where runs have recorded it; it is
-then the one whose ratio to the reported number is told."""
+differs. A section of which no runs are at hand stays as it was."""
+MEANS = """\
+"Ours" is the mean relative L² error of the test samples, what is reported the best epoch on them. "Paper's
+protocol" is our best epoch on the test samples, where runs have recorded it; it is then the one whose ratio
+to the reported number is told."""
 COLUMNS = (
     "model",
     "n",
@@ -38,38 +38,56 @@ COLUMNS = (
 
 
 def write_reported_vs_ours(commands: dict[str, list[Path]], why: Path, output: Path) -> None:
-    """Write the page: the tables of each paper, then `why` (Markdown, by hand).
+    """Write the page: a section for each table or dataset of the papers, then `why` (Markdown, by hand).
 
-    `commands` are the folders of runs by the command that makes them.
+    `commands` are the folders of runs by the command that makes them. Sections that `output` has and that are
+    without a run among them stay.
     """
-    loaded = {command: read_runs(folders) for command, folders in commands.items()}
-    runs = [run for made in loaded.values() for run in made]
-    of_medians = [run for run in runs if prints_medians(run.facts)]
-    of_means = [run for run in runs if not prints_medians(run.facts)]
-    tables = {table.name: table for run in of_means for table in tables_of(run.facts)}
-    parts = [CAO] if of_means else []
-    parts += [_section(table, [run for run in of_means if _belongs(run, table)]) for table in tables.values()]
-    parts += median_parts(of_medians)
-    machines = sorted({f"{run.cost['device']}, {run.cost['threads']} thread(s) a run" for run in runs})
-    made = f"Machine: {'; '.join(machines)}, shared with other work while it ran. Made by\n\n" + "\n".join(
-        f"    {command}" for command in commands
-    )
-    text = "\n\n".join([HEADER, *filter(None, parts), made, why.read_text(encoding="utf-8")])
-    output.write_text(text, encoding="utf-8")
+    runs = {command: read_runs(folders) for command, folders in commands.items()}
+    command_of = {run.directory: command for command, made in runs.items() for run in made}
+    tables: dict[str, tuple[PaperTable, list[Run]]] = {}
+    data: dict[str, list[Run]] = {}
+    for run in itertools.chain(*runs.values()):
+        if prints_medians(run.facts):
+            data.setdefault(data_in_words(run), []).append(run)
+        else:
+            for table in _tables_with(run):
+                tables.setdefault(table.name, (table, []))[1].append(run)
+    means = {name: _mean_section(*made) + _made_by(made[1], command_of) for name, made in tables.items()}
+    medians = {name: median_section(made) + _made_by(made, command_of) for name, made in data.items()}
+
+    page = output.read_text(encoding="utf-8") if output.exists() else ""
+    parts = [HEADER]
+    for source, introduction, made in ((CAO, MEANS, means), (CALVELLO, INTRODUCTION, medians)):
+        if sections := _sections_of(page, source.name) | made:
+            parts.append(f'# {source.name}\n\n{introduction}\n"Reported" is {source.citation}.')
+            parts += [f"## {title}\n\n{sections[title]}" for title in sorted(sections)]
+    output.write_text("\n\n".join([*parts, why.read_text(encoding="utf-8")]), encoding="utf-8")
 
 
-def _belongs(run: Run, table: PaperTable) -> bool:
-    """Whether the table has a row for the run, or, if none has, is the first of its equation."""
+def _sections_of(page: str, paper: str) -> dict[str, str]:
+    """Sections of a paper on the page, by title."""
+    block = page.partition(f"\n# {paper}\n")[2].partition("\n# ")[0]
+    sections = (section.partition("\n") for section in block.split("\n## ")[1:])
+    return {title: text.strip() for title, _, text in sections}
+
+
+def _tables_with(run: Run) -> list[PaperTable]:
+    """The tables with a row for the run; if none has, the first of its equation."""
     tables = tables_of(run.facts)
-    having = [one.name for one in tables if one.row(record(run.facts)) is not None]
-    return table.name in (having or [tables[0].name])
+    return [one for one in tables if one.row(record(run.facts)) is not None] or list(tables[:1])
 
 
-def _section(table: PaperTable, runs: list[Run]) -> str:
-    if not runs:
-        return ""
+def _made_by(runs: list[Run], command_of: dict[Path, str]) -> str:
+    machines = sorted({f"{run.cost['device']}, {run.cost['threads']} thread(s) a run" for run in runs})
+    commands = dict.fromkeys(command_of[run.directory] for run in runs)
+    lines = [f"\n\nMachine: {'; '.join(machines)}, shared with other work while it ran. Made by\n"]
+    return "\n".join([*lines, *(f"    {command}" for command in commands)])
+
+
+def _mean_section(table: PaperTable, runs: list[Run]) -> str:
     lines = table_lines(COLUMNS, [_row(run, table) for run in runs])
-    return "\n".join([f"## {table.name}", "", *lines, "", _sizes(runs), *not_comparable(runs, table)])
+    return "\n".join([*lines, "", _sizes(runs), *not_comparable(runs, table)])
 
 
 def _sizes(runs: list[Run]) -> str:
