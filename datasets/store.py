@@ -22,6 +22,7 @@ from datasets.errors import DatasetError, damaged
 from datasets.files import partial_path, readable_disk_errors, remove
 from datasets.layout import Group, Layout
 from datasets.object_store import opened, upload
+from datasets.object_store import remove as remove_object
 
 
 def create_store(path: Path, layout: Layout) -> None:
@@ -110,17 +111,24 @@ def write_shard(
                 raise DatasetError(
                     f"shard {shard} of {place} wants {len(members)} samples, got {len(values)}"
                 )
-            _remove_unfinished(path, name, shard)
+            _remove_present(path, root[name], shard)
             root[name][members.start : members.stop] = values
             digests[name] = digest(values)
     return digests
 
 
-def _remove_unfinished(path: Path, name: str, shard: int) -> None:
-    """Zarr writes a shard beside, too, and a killed job leaves that there."""
-    chunks = Path(path, name, "c")
-    for left in [*chunks.glob(f"{shard}.*.partial"), *(chunks / str(shard)).rglob("*.partial")]:
-        left.unlink()
+def _remove_present(path: Path, array: zarr.Array, shard: int) -> None:
+    """Remove a shard, also one that a killed job left half written beside.
+
+    The last one is seldom full, and of such a one Zarr would read what is there, which may be damaged.
+    """
+    place, chunk = located(path), "/".join(["c", str(shard), *["0"] * (array.ndim - 1)])
+    if isinstance(place, str):
+        remove_object(f"{place}/{array.path}/{chunk}")
+        return
+    file = place / array.path / chunk
+    for left in [file, *file.parent.glob(f"{file.name}.*.partial")]:
+        left.unlink(missing_ok=True)
 
 
 def digest(values: np.ndarray) -> str:

@@ -70,7 +70,7 @@ def test_the_full_configuration_is_planned_on_sixteen_cores_and_two_gpus(project
 def test_the_forecast_lists_the_jobs_that_snakemake_plans(project):
     assert forecast_of("demo") | {"all": 1} == project.fresh_plan
     told = project.build("plan")
-    assert re.search(r"^train +5 +5 +0.00", told, re.MULTILINE)
+    assert re.search(r"^train +4 +4 +0.00", told, re.MULTILINE)
     assert "About 0.0 hours on 2 cores" in told
 
 
@@ -104,7 +104,7 @@ def test_tables_come_as_csv_latex_and_html(project):
     assert "\\toprule" in (folder / "table.tex").read_text()
 
 
-@pytest.mark.parametrize("dataset", ["burgers", "darcy_cao_inverse", "lorenz63_yz"])
+@pytest.mark.parametrize("dataset", ["burgers", "darcy_cao_inverse", "controlled_ode"])
 def test_every_dataset_has_its_page(project, dataset):
     page = (project.folder / f"results/test/datasets/{dataset}.html").read_text()
     assert not re.search(r'(src|href)="(?!#|data:)', page)
@@ -158,7 +158,7 @@ def test_the_inverse_problem_is_tested_at_every_level_of_noise(project):
     folder = project.folder / "results/test/darcy_inverse_noise1"
     rows = list(csv.DictReader((folder / "comparison.csv").open()))
     levels = {(row["key"], row["trained_noise"], row["test_noise"]) for row in rows}
-    models = {(key, "0.01", noise) for key in ("fno2d_coarse", "tiny2d_coarse") for noise in ("0.0", "0.01")}
+    models = {("tiny2d_coarse", "0.01", noise) for noise in ("0.0", "0.01")}
     assert levels == models | {(key, "0.01", "0.01") for key in ("mean_predictor", "ridge_regression")}
     assert all(float(row["mean"]) > 0 for row in rows)
     page = (folder / "report.html").read_text()
@@ -190,9 +190,7 @@ def test_other_settings_of_one_model_rerun_that_model_alone(project):
     [
         ("solvers/burgers.py", "LANES = 16", "LANES = 8", 3, 2),
         ("models/transformer1d.py", "nn.SiLU()", "nn.GELU()", 1, 0),
-        ("training/losses.py", "(2 * spacing)", "(3 * spacing)", 5, 0),
-        ("models/transformer2d.py", "nn.SiLU()", "nn.GELU()", 1, 0),
-        ("datasets/noise.py", "level * deviation", "2 * level * deviation", 5, 0),
+        ("datasets/noise.py", "level * deviation", "2 * level * deviation", 4, 0),
         ("solvers/burgers.py", "# XLA vectorises", "# As is known, XLA vectorises", 0, 0),
     ],
 )
@@ -232,17 +230,16 @@ def test_one_dataset_is_made_again_alone(project):
 def test_a_damaged_store_is_told_and_its_remedy_makes_the_same_bits(project):
     before = project.contents("data")
     store = next((project.folder / "data/burgers").glob("*.zarr"))
-    shard = store / "n64/initial_velocity/c/0/0"
+    shard = store / "n64/initial_velocity/c/1/0"  # of the test samples
     content = bytearray(shard.read_bytes())
     content[100] ^= 1
     shard.write_bytes(content)
     target = RUN.format(model="fno") + "/errors.csv"
-    output = project.build(target, "-R", "train", succeeds=False)
-    assert (
-        f"train: the store {store.relative_to(project.folder)} is damaged in 'n64/initial_velocity'" in output
-    )
+    output = project.build(target, "-R", "evaluate", succeeds=False)
+    name = store.relative_to(project.folder)
+    assert f"evaluate: the store {name} is damaged in 'n64/initial_velocity'" in output
     assert "make it again with snakemake -R solve_burgers" in output
     assert "Traceback" not in output
-    project.build("-R", "solve_burgers")
+    project.build(target, "-R", "solve_burgers")
     assert project.contents("data") == before
-    assert project.planned() == {}
+    assert project.planned(target) == {}

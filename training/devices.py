@@ -18,7 +18,7 @@ def choose_device(gpus: int) -> torch.device:
     """
     torch.set_flush_denormal(True)
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS is deterministic only with it
-    torch.use_deterministic_algorithms(True)
+    torch.set_deterministic_debug_mode("error")  # `use_deterministic_algorithms` would import the compiler
     return torch.device("cuda" if gpus > 0 and torch.cuda.is_available() else "cpu")
 
 

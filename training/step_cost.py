@@ -22,7 +22,6 @@ from statistics import median
 
 import pandas
 import torch
-import torch._dynamo  # the profiler would import it in every fork
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
@@ -114,6 +113,8 @@ def in_new_processes(module: str, requests: list[dict]) -> list[dict]:
 
 def answer(measure: Callable[[dict, torch.device], Cost]) -> None:
     """The other side of `in_new_processes`: a fork for each request, for imports take longer than most."""
+    import torch._dynamo  # once here, or the profiler does in every fork
+
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     costs = [_forked(measure, request) for request in json.loads(sys.argv[1])]

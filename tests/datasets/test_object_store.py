@@ -124,6 +124,13 @@ def test_xarray_and_the_card_at_the_address_tell_everything(dataset, server):
     assert list(tree["dt0.02"]["split"].values) == ["train"] * 3 + ["validation"] + ["test"] * 2
 
 
+def test_a_damaged_last_shard_is_written_afresh(made, dataset, server):
+    shard = f"{STORE}/{STATE}/c/1/0"
+    server.pipe_file(shard, bytes(byte ^ 1 for byte in server.cat(shard)))
+    make_dataset(dataset, SETTINGS, ADDRESS)
+    assert objects(server) == made[2]
+
+
 def test_a_second_writer_lays_out_the_same_and_disturbs_no_shard(made, server, tmp_path):
     address = "s3://resolvent/other/controlled_ode/0123.zarr"
     task, stores = build_task(SETTINGS), [tmp_path / name / "controlled_ode/0123.zarr" for name in "ab"]
@@ -277,16 +284,15 @@ def test_a_pipeline_whose_data_root_is_an_address(server, tmp_path):
             },
         },
     }
-    errors = "results/test/burgers/fno/n64/seed1127802/errors.csv"
-    project.build(errors, "results/test/datasets/burgers.html", "--until", "evaluate", "preview_burgers")
+    checkpoint = "results/test/burgers/fno/n64/seed1127802/checkpoint.pt"
+    project.build(checkpoint, "results/test/datasets/burgers.html", "--until", "train", "preview_burgers")
     (preview,) = (project.folder / "data/s3/resolvent/data/burgers").glob("*.preview.npz")
     address = f"s3://resolvent/data/burgers/{preview.name.removesuffix('.preview.npz')}.zarr"
     assert server.cat(address.replace(".zarr", ".json"))
-    assert project.planned(errors) == {}
+    assert project.planned(checkpoint) == {}
 
-    whole, checkpoint = objects(server), (project.folder / errors).with_name("checkpoint.pt")
-    trained = checkpoint.stat().st_mtime_ns
+    whole, trained = objects(server), (project.folder / checkpoint).stat().st_mtime_ns
     server.rm_file(f"{address}/n64/initial_velocity/c/0/0")
-    project.build(errors, "-R", "solve_burgers")
+    project.build(checkpoint, "-R", "solve_burgers")
     assert objects(server) == whole
-    assert checkpoint.stat().st_mtime_ns == trained
+    assert (project.folder / checkpoint).stat().st_mtime_ns == trained

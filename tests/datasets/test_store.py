@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray
-from dataset_fixtures import CODE, make_dataset, small_settings
+from dataset_fixtures import CODE, make_dataset, small, small_settings
 
 from datasets.card import seal
 from datasets.errors import DatasetError
@@ -190,6 +190,17 @@ def test_what_killed_jobs_left_half_written_is_removed(made, tmp_path):
     make_dataset(folder, small_settings())
     assert contents(folder) == contents(made)
     assert not list(folder.rglob("*.partial"))
+
+
+def test_a_damaged_last_shard_is_written_afresh(tmp_path):
+    """It is not full, and Zarr would read what is there to write a part."""
+    settings = small("controlled_ode")
+    make_dataset(tmp_path, settings)
+    whole = contents(tmp_path)
+    shard = tmp_path / "controlled_ode.zarr/dt0.02/state/c/1/0"
+    shard.write_bytes(bytes(byte ^ 1 for byte in shard.read_bytes()))
+    make_dataset(tmp_path, settings)
+    assert contents(tmp_path) == whole
 
 
 def test_what_a_living_process_is_writing_is_left_alone(tmp_path):

@@ -37,7 +37,7 @@ SMALL = {
             "num_steps": 400,
         },
         "darcy_cao_inverse": None,
-        "lorenz63_yz": None,
+        "controlled_ode": None,
     },
     "experiments": {
         "burgers": {

@@ -28,7 +28,7 @@ OVERLAY = {
     "datasets": {
         "burgers": {"samples_per_shard": 26},
         "darcy_cao_inverse": None,
-        "lorenz63_yz": None,
+        "controlled_ode": None,
     },
     "experiments": {
         "burgers": {
