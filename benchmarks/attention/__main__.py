@@ -53,7 +53,7 @@ of the second step."""
 FULL_HEADER = ("architecture", "points", "batch", "checkpointing", "peak, GB", "seconds")
 LEARNED = {"patches": 13}
 TRAJECTORIES = [Case("tno1d", 200, 64, {})]
-SQUARE = [Case("tno2d", 64, 2, {"quadrature": "none"}), Case("tno2d", 64, 2, {})]
+SQUARE = [Case("tno2d", 64, 1, {"quadrature": "none"}), Case("tno2d", 64, 1, {})]
 PATCHES = [
     Case("vit_no", 208, 1, {**LEARNED, "modes": 8}),
     Case("fano", 208, 1, {**LEARNED, "modes": 8, "width": 64}),
