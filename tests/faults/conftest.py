@@ -1,7 +1,6 @@
-"""What the failure tests share: a project built without any disturbance, and the count of faults."""
+"""What the failure tests share: a project built without any disturbance."""
 
 import shutil
-from collections import Counter
 
 import pytest
 from small_pipeline import SmallPipeline
@@ -22,25 +21,3 @@ def project(undisturbed):
     shutil.rmtree(project.folder)
     shutil.copytree(kept, project.folder, symlinks=True)
     return project
-
-
-@pytest.fixture
-def fault(record_property):
-    """Call it with the kind of a fault that was injected; it is survived if the test passes."""
-    return lambda kind: record_property("fault", kind)
-
-
-def pytest_terminal_summary(terminalreporter):
-    injected, survived = Counter(), Counter()
-    for outcome in ("passed", "failed"):
-        for report in terminalreporter.stats.get(outcome, []):
-            kinds = [value for name, value in report.user_properties if name == "fault"]
-            injected.update(kinds)
-            survived.update(kinds if outcome == "passed" else [])
-    if injected:
-        terminalreporter.section("faults survived / injected")
-        for kind, count in sorted(injected.items()):
-            terminalreporter.write_line(f"{survived[kind]:4} / {count:<4} {kind}")
-        terminalreporter.write_line(
-            f"{survived.total():4} / {injected.total():<4} faults survived / injected"
-        )

@@ -181,14 +181,16 @@ def test_trainings_at_the_same_time_have_different_gpus(record):
     assert sorted(training.devices for training in record.trainings) == ["0", "1"]
 
 
-def test_a_cancelled_training_goes_on_from_its_last_epoch(record):
+def test_a_cancelled_training_goes_on_from_its_last_epoch(record, fault):
+    fault("a job cancelled by scancel")
     cancelled = record.trainings[0]
     states = [job["JobState"] for job in record.of(f"rule_train_wildcards_burgers_{cancelled.model}_")]
     assert states == ["CANCELLED", "COMPLETED"]
     assert first_epochs(record.folder_of(cancelled.model))[-1] > 1
 
 
-def test_a_training_out_of_wall_time_goes_on_from_its_last_epoch(record):
+def test_a_training_out_of_wall_time_goes_on_from_its_last_epoch(record, fault):
+    fault("a job at its time limit")
     late = record.trainings[1]
     states = [job["JobState"] for job in record.of(f"rule_train_wildcards_burgers_{late.model}_")]
     assert states == ["TIMEOUT", "COMPLETED"]
@@ -201,7 +203,8 @@ def test_the_training_that_nothing_happened_to_starts_with_epoch_1(record):
     assert first_epochs(record.folder_of(model)) == [1]
 
 
-def test_a_drained_node_gets_no_job_until_it_is_resumed(record):
+def test_a_drained_node_gets_no_job_until_it_is_resumed(record, fault):
+    fault("a node drained mid-run")
     *waiting, node = record.while_drained
     assert node["Node"].startswith("drain")
     assert len({job["Comment"] for job in waiting}) == len(MODELS)
