@@ -35,11 +35,6 @@ try:
     plan = Plan(load_configuration(config))
 except ConfigurationError as error:
     raise WorkflowError(f"the configuration is not valid:\n{error}")
-try:
-    for dataset in plan.datasets.values():
-        dataset.check_recipe()
-except DatasetError as error:
-    raise WorkflowError(str(error))
 prepare_environment(workflow.basedir, plan.configuration)
 plan_behind_ancient_inputs()
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
@@ -90,16 +85,20 @@ localrules:
     datasets,
 
 
-# Intermediate results are listed too: what is missing is then made again even if the report is there.
+# All that a person looks at, and what stands for the rest: what is missing is then made again even where the last
+# page, made from it, is there.
 rule all:
     default_target: True
     input:
-        [dataset.card for dataset in plan.datasets.values()],
-        [f"{plan.results}/datasets/{dataset}.html" for dataset in plan.datasets],
+        [file for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)],
+        expand([*rules.draw_dataset.output, *rules.dataset_page.output], dataset=plan.datasets),
         [f"{folder}/errors.csv" for e in plan.configuration.experiments for folder in plan.run_folders(e)],
-        [f"{plan.results}/{e}/report.html" for e in plan.configuration.experiments],
-        f"{plan.results}/theory.html",
-        [paper.pages for paper in papers.values()],
+        expand(
+            [*rules.compare.output, *rules.draw_figures.output, *rules.report.output],
+            experiment=plan.configuration.experiments,
+        ),
+        [rules.theory.output, rules.draw_theory.output, rules.theory_page.output],
+        [paper.shown for paper in papers.values()],
 
 
 rule datasets:

@@ -48,7 +48,7 @@ def edited(project):
 
 def test_a_fresh_copy_plans_every_job(project):
     assert project.fresh_plan == {
-        "all": 1, "recipe_burgers": 1, "train": 6, "evaluate": 6, "yardsticks": 1, "compare": 1,
+        "all": 1, "train": 6, "evaluate": 6, "yardsticks": 1, "compare": 1,
         "draw_figures": 1, "report": 1, "draw_dataset": 4, "dataset_page": 4,
         "theory": 1, "draw_theory": 1, "theory_page": 1,
         "measure_cost": 1, "paper_table": 4, "paper_figure": 1, "paper_page": 1,
@@ -175,6 +175,13 @@ def test_a_diverged_run_is_told_and_does_not_stop_the_pipeline(project):
 
 def test_a_second_run_does_nothing_and_says_so(project):
     assert "Nothing to be done" in project.build()
+
+
+def test_a_figure_that_is_gone_is_drawn_again(project):
+    figure = project.folder / "results/test/burgers/figures/samples.svg"
+    kept = figure.rename(figure.with_name("kept"))
+    assert project.planned() == {"all": 1, "draw_figures": 1, "report": 1}
+    kept.rename(figure)
 
 
 def test_other_settings_of_one_model_rerun_that_model_alone(project):

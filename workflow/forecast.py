@@ -14,9 +14,8 @@ from datasets.layout import group_name
 from workflow.needs import Needs
 from workflow.paper_plan import PaperPlan
 from workflow.plan import Plan
-from workflow.resources import START_BYTES, Need, drawing, sealing, solving, store_bytes
+from workflow.resources import Need, drawing, sealing, solving, store_bytes
 
-NOTING = Need(1.0, START_BYTES)  # a recipe
 HEADER = ("rule", "jobs", "done", "core-hours", "GPU-hours", "GB of a job", "GB on disk")
 
 
@@ -100,11 +99,7 @@ def _row(rule: str, members: list[Job]) -> tuple[str, ...]:
 
 
 def _of_datasets(plan: Plan, needs: Needs) -> Iterator[Job]:
-    experiments = plan.configuration.experiments
-    used = {one.name for e in experiments for one in (plan.dataset_of(e), plan.test_dataset_of(e))}
     for name, dataset in plan.datasets.items():
-        if name in used:
-            yield Job(f"recipe_{name}", dataset.recipe, NOTING)
         shards = dataset.receipts
         for receipt in shards:
             size = store_bytes(dataset.settings) / len(shards)
@@ -158,5 +153,5 @@ def _of_paper(paper: PaperPlan, needs: Needs) -> Iterator[Job]:
             experiment, model, group, _ = Path(file).parts[-5:-1]
             wildcards = SimpleNamespace(experiment=experiment, model=model, group=group)
             yield Job(rule, file, getattr(needs, rule)(wildcards), needs.gpu and rule == "rollout")
-    for page in paper.pages:
-        yield Job("paper_page", page, drawing(2 * len(paper.folders)))
+    if paper.experiments:
+        yield Job("paper_page", paper.page, drawing(2 * len(paper.folders)))

@@ -37,9 +37,9 @@ class PaperPlan:
         return {name: given for name, given in named.items() if given or self.items[name].takes == "cost"}
 
     @property
-    def pages(self) -> list[str]:
-        """The page, if it has anything to show."""
-        return [self.page] if self.experiments else []
+    def shown(self) -> list[str]:
+        """The page, if it has anything to show, and what it shows."""
+        return [self.page, *map(self.file, self.experiments)] if self.experiments else []
 
     def link(self, experiment: str) -> str | None:
         """From the page of an experiment to the paper's."""

@@ -7,12 +7,10 @@ stable: they come from the configuration's own words, and from a hash of the set
 from __future__ import annotations
 
 import itertools
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from datasets.addresses import is_address, local_folder
-from datasets.files import read_json
 from datasets.layout import group_name
 from datasets.settings import DatasetSettings, settings_hash
 from datasets.tasks import task_module
@@ -63,15 +61,6 @@ class DatasetPlan:
     @property
     def preview(self) -> str:
         return f"{self.base}.preview.npz"
-
-    @property
-    def recipe(self) -> str:
-        return f"{self.base}.recipe.json"
-
-    def check_recipe(self) -> None:
-        """Raise `DatasetError` when the recipe is damaged: Snakemake would take it for another one."""
-        with suppress(FileNotFoundError):
-            read_json(self.recipe, "the recipe")
 
     @property
     def receipt(self) -> str:

@@ -97,8 +97,8 @@ class SmallPipeline(Project):
         self.work = meter.work
         assert process.returncode == 0, process.stdout.read()[-3000:]
         self.made = self.artefacts()
-        (recipe,) = (name for name in self.made if name.endswith(".recipe.json"))
-        self.data = recipe.removesuffix(".recipe.json")
+        (preview,) = (name for name in self.made if name.endswith(".preview.npz"))
+        self.data = preview.removesuffix(".preview.npz")
 
     def start_build(self, *targets: str) -> subprocess.Popen:
         """`build`, not waited for."""
@@ -110,9 +110,9 @@ class SmallPipeline(Project):
             shutil.rmtree(self.folder / folder)
 
     @property
-    def data_files(self) -> list[str]:
-        """Targets that make all that is in the folder of data."""
-        return [f"{self.data}.preview.npz", f"{self.data}.recipe.json"]
+    def preview(self) -> str:
+        """The target that makes all that is in the folder of data."""
+        return f"{self.data}.preview.npz"
 
     def assert_undisturbed(self) -> None:
         """Everything that was made is there again, byte for byte, and nothing else."""

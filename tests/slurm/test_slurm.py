@@ -225,7 +225,7 @@ def test_jobs_of_operators_go_to_the_partition_with_gpus_and_all_else_to_the_oth
 
 
 def test_small_jobs_share_submissions(record):
-    """Nineteen jobs and two retries, of which only the recipe is made here."""
+    """Eighteen jobs and two retries."""
     shared = {"theory": 3, "dataset_page": 3, "yardsticks": 1, "report": 3}
     assert [len(record.of(f"rule_{group}_")) for group in shared] == [1] * len(shared)
     assert len(record.jobs) == len(shared) + len(["solve", "seal"]) + 2 * len(MODELS) + 2

@@ -25,7 +25,7 @@ def test_in_a_folder_everything_lies_there(root, folder):
 def test_in_an_object_store_lies_the_store_and_the_rest_in_a_folder(end):
     dataset = burgers_of(f"s3://bucket/some/data{end}")
     assert dataset.address == f"s3://bucket/some/data/burgers/{dataset.base.name}.zarr"
-    for file in (dataset.store, dataset.card, dataset.recipe, dataset.preview):
+    for file in (dataset.store, dataset.card, dataset.preview):
         assert Path(file).parent == Path("data/s3/bucket/some/data/burgers")
 
 

@@ -32,7 +32,10 @@ def test_items_are_gathered_in_the_order_of_the_paper():
         "figure9": ["burgers"],
     }
     assert list(paper.experiments) == ["table1", "table2b", "table5", "table6", "figure9"]
-    assert paper.pages == ["results/laptop/cao2021.html"]
+    assert paper.shown == ["results/laptop/cao2021.html"] + [
+        f"results/laptop/cao2021/{file}"
+        for file in ("table1.html", "table2b.html", "table5.html", "table6.html", "figure9.svg")
+    ]
 
 
 def test_table_5_takes_the_runs_of_every_table_of_errors_once():
@@ -42,7 +45,7 @@ def test_table_5_takes_the_runs_of_every_table_of_errors_once():
 
 def test_without_an_item_there_is_no_page():
     paper = planned({"burgers": [], "darcy": []})
-    assert (paper.experiments, paper.pages, paper.link("burgers")) == ({}, [], None)
+    assert (paper.experiments, paper.shown, paper.link("burgers")) == ({}, [], None)
 
 
 def test_experiments_that_show_something_link_to_the_page():

@@ -1,26 +1,11 @@
 # One pair of rules per dataset, so that `snakemake -R solve_burgers` means what it says. The output of a job
 # is a small file written last; the store itself is never an output, which Snakemake would delete.
 #
-# What uses a dataset depends on its recipe (settings and code), and on the card as `ancient`: the card must be
-# there, but a dataset made again by the same recipe is the same, and nothing that used it runs again.
+# What uses a dataset names the digest of the code that makes it among its parameters (its settings are in the
+# file's name), and the card as `ancient`: the card must be there, but a dataset made again by the same code is the
+# same, and nothing that used it runs again.
 
 for _dataset in plan.datasets.values():
-
-    rule:
-        name:
-            f"recipe_{_dataset.name}"
-        output:
-            recipe=_dataset.recipe,
-        log:
-            f"logs/recipe_{_dataset.name}/{_dataset.base.name}.log",
-        localrule: True
-        conda:
-            "../../environment.yml"
-        params:
-            settings=_dataset.settings.model_dump(mode="json"),
-            code=_dataset.code,
-        script:
-            "../scripts/recipe_dataset.py"
 
     rule:
         name:

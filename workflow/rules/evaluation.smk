@@ -3,7 +3,6 @@
 
 rule evaluate:
     input:
-        recipe=lambda wildcards: plan.test_dataset_of(wildcards.experiment).recipe,
         card=lambda wildcards: ancient(plan.test_dataset_of(wildcards.experiment).card),
         checkpoint=rules.train.output.checkpoint,
         cost=rules.train.output.cost,
@@ -20,6 +19,7 @@ rule evaluate:
         **requested(needs.evaluate),
         gpu=1,
     params:
+        dataset_code=lambda wildcards: plan.test_dataset_of(wildcards.experiment).code,
         description=lambda wildcards: plan.description(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group), int(wildcards.seed)
         ),
@@ -30,7 +30,6 @@ rule evaluate:
 
 rule yardsticks:
     input:
-        recipe=lambda wildcards: plan.dataset_of(wildcards.experiment).recipe,
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
     output:
         errors=f"{plan.results}/{{experiment}}/yardsticks/errors.csv",
@@ -44,6 +43,7 @@ rule yardsticks:
     resources:
         **requested(needs.yardsticks),
     params:
+        dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
         resolutions=lambda wildcards: plan.yardstick_resolutions(wildcards.experiment),
         samples=lambda wildcards: plan.sample_counts(wildcards.experiment),
         noise=lambda wildcards: plan.experiment(wildcards.experiment).training.noise,

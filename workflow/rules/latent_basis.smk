@@ -3,7 +3,6 @@
 
 rule latent_basis:
     input:
-        recipe=lambda wildcards: plan.dataset_of(wildcards.experiment).recipe,
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
         checkpoint=rules.train.output.checkpoint,
     output:
@@ -16,6 +15,7 @@ rule latent_basis:
     resources:
         **requested(needs.latent_basis),
     params:
+        dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
         test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
         grids=lambda wildcards: plan.configuration.models[wildcards.model].grids,
         code=code_digest("training.latent_basis"),

@@ -3,7 +3,6 @@
 
 rule rollout:
     input:
-        recipe=lambda wildcards: plan.test_dataset_of(wildcards.experiment).recipe,
         card=lambda wildcards: ancient(plan.test_dataset_of(wildcards.experiment).card),
         checkpoint=rules.train.output.checkpoint,
     output:
@@ -17,6 +16,7 @@ rule rollout:
         **requested(needs.rollout),
         gpu=1,
     params:
+        dataset_code=lambda wildcards: plan.test_dataset_of(wildcards.experiment).code,
         test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
         code=code_digest("training.rollout"),
     script:

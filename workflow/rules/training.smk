@@ -3,7 +3,6 @@
 
 rule train:
     input:
-        recipe=lambda wildcards: plan.dataset_of(wildcards.experiment).recipe,
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
     output:
         checkpoint=f"{plan.results}/{RUN_FOLDER}/checkpoint.pt",
@@ -19,6 +18,7 @@ rule train:
         gpu=needs.processes,
         processes=needs.processes,
     params:
+        dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
         run=lambda wildcards: plan.training(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
         ),
