@@ -197,6 +197,8 @@ def test_other_settings_of_one_model_rerun_that_model_alone(project):
     [
         ("solvers/burgers.py", "LANES = 16", "LANES = 8", 3, 2),
         ("models/transformer1d.py", "nn.SiLU()", "nn.GELU()", 1, 0),
+        ("models/transformer2d.py", "nn.SiLU()", "nn.GELU()", 1, 0),
+        ("training/losses.py", "(2 * spacing)", "(3 * spacing)", 4, 0),
         ("datasets/noise.py", "level * deviation", "2 * level * deviation", 4, 0),
         ("solvers/burgers.py", "# XLA vectorises", "# As is known, XLA vectorises", 0, 0),
     ],

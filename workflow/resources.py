@@ -44,10 +44,8 @@ BURGERS_SECONDS = 6e-3 / (48 * 240)  # of a sample, for each mode and step
 DARCY_SECONDS = 6e-7  # of a sample, for each point of the grids on which it is solved
 KOLMOGOROV_SECONDS = 1.5e-6  # of a sample, for each pair of modes and each step
 TRAJECTORY_SECONDS = 6e-4  # of a sample
-DARCY_CHECKS = (
-    3e-4,
-    2600.0,
-)  # seconds, and bytes, for each point of the finest grid: direct and refined solutions
+# Seconds, and bytes, for each point of the finest grid: direct and refined solutions.
+DARCY_CHECKS = (3e-4, 2600.0)
 KOLMOGOROV_CHECKS = 28.0  # refined runs of a few samples, in samples
 READ_BYTES_PER_SECOND = 2e7  # of a store: read, decompressed, digested, statistics
 COPIES = 4  # of a shard in a job that makes or reads it
