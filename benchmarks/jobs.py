@@ -23,7 +23,8 @@ from benchmarks.tables import arguments, digits, machine, measure_parts, table, 
 
 ROOT = Path(__file__).resolve().parents[1]
 PAPER = "config/cao2021.yaml"
-MORE = {"name": "more", "experiments": {"burgers": {"seeds": list(range(8))}}}  # some 2,000 jobs
+MORE_SEEDS = range(18)
+MORE = {"name": "more", "experiments": {"burgers": {"seeds": list(MORE_SEEDS)}}}  # some 2,000 jobs
 SEEDS = range(8)
 SMALL = {
     "name": "small",
@@ -58,7 +59,7 @@ def planning(project: Path, rounds: int) -> str:
     """Dry runs of a paper's configuration, and of the same with more seeds."""
     overlays = {
         f"`{PAPER}`": [PAPER],
-        f"`{PAPER}`, eight seeds of `burgers`": [PAPER, _overlay(project, MORE)],
+        f"`{PAPER}`, {len(MORE_SEEDS)} seeds of `burgers`": [PAPER, _overlay(project, MORE)],
     }
     runs = [
         partial(_snakemake, project, "-n", "--cores", "16", "--resources", "gpu=2", "--configfile", *files)
