@@ -1,32 +1,27 @@
-"""The two jobs of a run: train it, then evaluate it. Result files in, result files out."""
+"""Train a run: a dataset in, a checkpoint out. `training.run_evaluation` evaluates it in a job of its own."""
 
 from __future__ import annotations
 
+import csv
 import sys
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 
-import pandas
 import torch
 
-from datasets.files import sole_writer, write_arrays, write_json
+from datasets.files import sole_writer, write_atomically, write_json
 from datasets.loading import Samples, load_samples, read_card, target_gradients, training_noise
 from datasets.settings import settings_hash
 from models.build import build
 from models.parameter_counts import parameter_counts
 from training import checkpoints
 from training.devices import choose_device
-from training.evaluation import evaluate, measured, shown_samples, write_table
 from training.fit import HISTORY_COLUMNS, Progress, Trainer
 from training.group import ALONE, Group
 from training.launch import launch, visible_devices
 from training.normalised_operator import in_physical_units
 from training.operations import forward_operations
 from training.settings import TrainingSettings
-from training.trained import trained_operator
-
-LIBRARIES = ("numpy", "torch")
 
 
 def train_run(
@@ -119,9 +114,7 @@ def train_in_group(
 
 
 def _write(trainer: Trainer, progress: Progress, run: dict, threads: int) -> None:
-    write_table(
-        pandas.DataFrame(progress.history, columns=HISTORY_COLUMNS), trainer.directory / "history.csv"
-    )
+    write_atomically(trainer.directory / "history.csv", lambda path: _write_history(path, progress.history))
     write_json(trainer.directory / "cost.json", {**trainer.cost(threads), **_sizes(trainer)})
     diverged = progress.diverged_epoch is not None
     checkpoint = {
@@ -135,6 +128,13 @@ def _write(trainer: Trainer, progress: Progress, run: dict, threads: int) -> Non
     checkpoints.save(checkpoint, trainer.directory / "checkpoint.pt")
 
 
+def _write_history(path: Path, history: list[list[float | None]]) -> None:
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(HISTORY_COLUMNS)
+        rows.writerows(history)
+
+
 def _sizes(trainer: Trainer) -> dict[str, int]:
     """What the operator is, for cost.json: its parameters as Calvello et al. 2024 count them, and the
     operations of one output at the training resolution (`training.operations`)."""
@@ -144,37 +144,3 @@ def _sizes(trainer: Trainer) -> dict[str, int]:
         "parameters_complex_once": once,
         "forward_flop": forward_operations(trainer.operator, inputs, coordinates),
     }
-
-
-def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus: int) -> None:
-    """Evaluate the run in `folder` on the test split: errors.csv, predictions.npz, run.json.
-
-    `description` is what `workflow.plan.Plan.description` gives; it names the resolutions and the levels of
-    noise to test on.
-    """
-    torch.set_num_threads(threads)
-    device = choose_device(gpus)
-    facts = read_card(card)
-    checkpoint = checkpoints.load(folder / "checkpoint.pt")
-    operator, scale = trained_operator(checkpoint), None
-    if operator is not None:
-        if checkpoint["training"]["normalisation"] == "scalar":
-            scale = tuple(part.numpy() for part in (operator.output.mean, operator.output.deviation))
-        operator = operator.to(device)
-    counts = {split: description["training"][f"{split}_samples"] for split in ("train", "test")}
-    test = measured(
-        card,
-        description["test_resolutions"],
-        levels=description["test_noise"],
-        realisations=description["noise_realisations"],
-        counts=counts,
-        grids=description["grids"],
-    )
-    errors, kept = evaluate(operator, test, device, shown_samples(counts["test"], facts["seed"]), scale)
-    write_table(errors, folder / "errors.csv")
-    write_arrays(folder / "predictions.npz", kept, compressed=True)
-    versions = {name: version(name) for name in LIBRARIES}
-    write_json(
-        folder / "run.json", {**description, "dataset_hash": facts["content_hash"], "versions": versions}
-    )
-    (folder / "resume.pt").unlink(missing_ok=True)

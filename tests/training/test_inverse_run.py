@@ -16,7 +16,8 @@ from training import checkpoints
 from training.fit import Trainer
 from training.metrics import relative_l2
 from training.ridge import RidgeRegression
-from training.run import evaluate_run, train_run
+from training.run import train_run
+from training.run_evaluation import evaluate_run
 from training.settings import TrainingSettings
 from training.yardsticks import measured_yardsticks
 

@@ -13,7 +13,8 @@ from datasets.generation import generate_shard
 from datasets.loading import load_samples
 from datasets.tasks import build_task, settings_of
 from training import checkpoints
-from training.run import evaluate_run, train_run
+from training.run import train_run
+from training.run_evaluation import evaluate_run
 from training.settings import TrainingSettings
 
 CODE = "0123456789abcdef"

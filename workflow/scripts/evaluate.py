@@ -5,7 +5,7 @@ from pathlib import Path
 from workflow.job import job
 
 with job(snakemake):
-    from training.run import evaluate_run
+    from training.run_evaluation import evaluate_run
 
     evaluate_run(
         card=Path(snakemake.input.card),
