@@ -17,7 +17,7 @@ from solvers.laws import LAWS
 
 # Points of a circle and along a side of a square: far above any dataset, so that a slip of the keyboard is
 # told at once instead of when memory is full.
-CirclePoints = Annotated[int, Field(ge=2, le=2**20)]
+CirclePoints = Annotated[int, Field(ge=4, le=2**20)]
 SidePoints = Annotated[int, Field(ge=4, le=2**14)]
 
 
@@ -97,7 +97,7 @@ class BurgersDataset(_SpaceDataset):
         [512, 2048, 8192], description="points of the grids on which every sample is stored"
     )
     finest: CirclePoints = Field(
-        8192, ge=4, description="points of the grid that truncates the law: its modes stay below finest / 2"
+        8192, description="points of the grid that truncates the law: its modes stay below finest / 2"
     )
     restriction: Literal["spectral", "stride"] = Field(
         "spectral",

@@ -14,7 +14,15 @@ import pandas as pd
 from figures.bootstrap import mean_interval, median_interval, paired_difference
 from figures.errors import ResultError
 from figures.reported import example_of, reported_beside
-from figures.results import Run, Yardstick, error_matrix, read_runs, read_yardsticks, same_noise
+from figures.results import (
+    NO_ANSWER,
+    Run,
+    Yardstick,
+    error_matrix,
+    read_runs,
+    read_yardsticks,
+    same_noise,
+)
 
 COLUMNS = [
     "kind", "key", "label", "architecture", "trained_resolution", "test_resolution", "trained_noise",
@@ -161,7 +169,7 @@ def _yardstick_facts(yardstick: Yardstick) -> dict:
         "test_resolution": yardstick.resolution,
         "trained_noise": yardstick.noise,
         "test_noise": yardstick.noise,
-        "status": "finished",
+        "status": f"{NO_ANSWER}: {reason}" if (reason := yardstick.cost.get("no_answer")) else "finished",
         "diverged_seeds": 0,
         "reported_note": "the paper has no such row",
         "parameters": yardstick.cost.get("parameters", 0),

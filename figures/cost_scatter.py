@@ -35,7 +35,8 @@ def draw_cost_scatter(comparison: str | Path, runs: list[str | Path], output: st
     figure, axes = new_figure(
         len(resolutions), 1, size=(8.6, 0.4 + 3.4 * len(resolutions)), sharex=True, sharey=True
     )
-    models = home[(home["kind"] == "model") & np.isfinite(home["mean"])]
+    home = home[np.isfinite(home["mean"])]
+    models = home[home["kind"] == "model"]
     for resolution, panel in zip(resolutions, axes[:, 0], strict=True):
         panel.set_xscale("log")
         _time_axis(panel, models["train_seconds"])

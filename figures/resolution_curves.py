@@ -32,7 +32,7 @@ def draw_resolution_curves(comparison: str | Path, runs: list[str | Path], outpu
     looks = appearances(read_runs(runs))
     models, yardsticks = (table[table["kind"] == kind] for kind in ("model", "yardstick"))
     trained, tested = sorted(models["trained_resolution"].unique()), models["test_resolution"].unique()
-    yardsticks = yardsticks[yardsticks["test_resolution"].isin(tested)]
+    yardsticks = yardsticks[yardsticks["test_resolution"].isin(tested) & np.isfinite(yardsticks["mean"])]
     figure, axes = new_figure(len(trained), 1, size=(8.6, 0.4 + 3.6 * len(trained)), sharex=True, sharey=True)
     for resolution, panel in zip(trained, axes[:, 0], strict=True):
         places = resolution_axis(panel, tested)

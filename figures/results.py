@@ -20,6 +20,7 @@ import pandas as pd
 from figures.errors import ResultError
 
 ERROR_COLUMNS = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
+NO_ANSWER = "no answer"  # how the status of a yardstick starts that could not answer; the reason follows
 HISTORY_COLUMNS = ["epoch", "train_relative_l2", "validation_relative_l2"]
 
 
@@ -179,6 +180,12 @@ def read_table(path: Path, columns: list[str], *, may_be_empty: bool = False) ->
     if table.empty and not may_be_empty:
         raise _unusable(path, "has no rows")
     return table
+
+
+def without_answer(status: str) -> tuple[str, str]:
+    """What stands in place of a yardstick's error, and the reason; two empty texts where it has an answer."""
+    told, _, reason = status.partition(": ")
+    return (told, reason) if told == NO_ANSWER else ("", "")
 
 
 def same_noise(levels, others):

@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from figures.errors import ResultError
-from figures.results import at_home, resolution_in_words
+from figures.results import at_home, resolution_in_words, without_answer
 
 UNIT = 1e-3
 DASH = "—"
@@ -49,10 +49,10 @@ class Column:
 class Cell:
     """One row in one column."""
 
-    error: str  # "1.203", or "diverged (epoch 12)", or a dash
+    error: str  # "1.203", or "diverged (epoch 12)", or "no answer", or a dash
     interval: str  # "1.150 to 1.262", or empty
     bold: bool  # the best model, or not resolved from it
-    note: str  # seeds that diverged beside others that did not
+    note: str  # seeds that diverged beside others that did not, or why there is no answer
     value: float | None
     best_test: str  # of Cao 2021's protocol: "1.104", or a dash
     best_test_epoch: str
@@ -252,14 +252,15 @@ def _cell(record: dict, unit: float) -> Cell:
     value, reported, tested = record["mean"], record["reported"], record.get("best_test_mean")
     median = record.get("standardised_median")
     lost = int(record["diverged_seeds"])
-    told = {} if not _absent(value) else {"error": str(record["status"]) if lost else DASH, "interval": ""}
-    if not told:
+    no_answer, reason = without_answer(str(record["status"]))
+    told = {"error": str(record["status"]) if lost else no_answer or DASH, "interval": ""}
+    if not _absent(value):
         interval = " to ".join(in_units(record[end], unit) for end in ("low", "high"))
         told = {"error": in_units(value, unit), "interval": interval}
     return Cell(
         **told,
         bold=record["standing"] in ("best", "tied"),
-        note=str(record["status"]) if lost and not _absent(value) else "",
+        note=str(record["status"]) if lost and not _absent(value) else reason,
         value=None if _absent(value) else float(value),
         best_test=DASH if _absent(tested) else in_units(tested, unit),
         best_test_epoch="" if _absent(tested) else f"{record['best_test_epoch']:g}",

@@ -2,4 +2,12 @@
 
 
 class SolverError(RuntimeError):
-    """A run diverged or was under-resolved. The message names the samples, the symptom and the remedy."""
+    """A run diverged or was under-resolved. Its arguments are the finding and, where known, the remedy."""
+
+    @property
+    def finding(self) -> str:
+        """What is wrong with which samples, without the remedy."""
+        return str(self.args[0])
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.args))

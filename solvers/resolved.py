@@ -33,7 +33,7 @@ def refuse(rows: Bool[np.ndarray, " batch"], solver: str, symptom: str, remedy: 
     marked = np.flatnonzero(rows)
     if marked.size:
         named = ", ".join(map(str, marked[:_ROWS_SHOWN])) + (", ..." if marked.size > _ROWS_SHOWN else "")
-        raise SolverError(f"{solver}: {symptom} (sample rows {named}); {remedy}")
+        raise SolverError(f"{solver}: {symptom} (sample rows {named})", remedy)
 
 
 def _not_finite(values: Inexact[np.ndarray, "batch values"]) -> Bool[np.ndarray, " batch"]:

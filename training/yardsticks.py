@@ -11,6 +11,7 @@ import pandas
 
 from datasets.loading import Samples, load_samples, read_card, training_noise
 from datasets.tasks import build_task, settings_of
+from solvers.errors import SolverError
 from solvers.grid import Grid, Nodes
 from training.evaluation import Condition, Scale, error_rows, measured
 from training.normalised_operator import Normaliser
@@ -55,7 +56,8 @@ def yardsticks(
 
     Those of standardised fields are among them, as models with `normalisation: scalar` have them.
     `task` brings the classical answers that it has (`datasets.tasks.Task`). For one that has none on the test
-    grid a linear operator is fitted to the training samples.
+    grid a linear operator is fitted to the training samples. Errors of a yardstick without an answer to every
+    sample are NaN; its costs then name the reason, `no_answer`.
     """
     mean = train.targets.mean(axis=0)
     answers: dict[str, Callable[[np.ndarray, Grid | Nodes], np.ndarray]] = {
@@ -74,14 +76,31 @@ def yardsticks(
     scale = _scale(train)
     rows, costs = [], {}
     for name, answer in answers.items():
-        answer(test[0][1].inputs[:1], test[0][1].grid)  # compile before timing
-        start = time.perf_counter()
-        predictions = [answer(samples.inputs, samples.grid) for _, samples in test]
-        seconds = (time.perf_counter() - start) / sum(len(samples) for _, samples in test)
-        costs[name] = {"label": LABELS[name], "seconds_per_sample": seconds, "parameters": 0}
+        costs[name] = {"label": LABELS[name], "seconds_per_sample": None, "parameters": 0}
+        try:
+            predictions, costs[name]["seconds_per_sample"] = _answered(answer, test)
+        except SolverError as error:
+            predictions = [np.full(samples.targets.shape, np.nan) for _, samples in test]
+            costs[name]["no_answer"] = error.finding
         for prediction, (condition, samples) in zip(predictions, test, strict=True):
             rows.append(error_rows(prediction, samples, condition, scale).assign(yardstick=name))
     return pandas.concat(rows, ignore_index=True), costs
+
+
+def _answered(
+    answer: Callable[[np.ndarray, Grid | Nodes], np.ndarray], test: list[tuple[Condition, Samples]]
+) -> tuple[list[np.ndarray], float]:
+    """Predict the targets under every condition, and give the seconds that a sample takes.
+
+    Raises a SolverError where a sample has no answer, or one that is not finite.
+    """
+    answer(test[0][1].inputs[:1], test[0][1].grid)  # compile before timing
+    start = time.perf_counter()
+    predictions = [answer(samples.inputs, samples.grid) for _, samples in test]
+    seconds = (time.perf_counter() - start) / sum(len(samples) for _, samples in test)
+    if not all(np.isfinite(prediction).all() for prediction in predictions):
+        raise SolverError("its values are not finite")
+    return predictions, seconds
 
 
 def _from_values_alone(solve: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:

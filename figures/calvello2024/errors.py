@@ -11,7 +11,7 @@ from figures.calvello2024.families import widest
 from figures.calvello2024.printed import HIGH, JOURNAL, LOW
 from figures.printed import PaperTable
 from figures.reported import example_of, record, reported_beside
-from figures.results import Run, at_home, present, read_runs
+from figures.results import Run, at_home, present, read_runs, without_answer
 from figures.sheet import Entry, Sheet, write_sheet
 from figures.table import DASH, in_units, power
 
@@ -108,6 +108,9 @@ def _mean(row: dict, unit: float) -> Entry:
 
 
 def _lost(row: dict, hint: str) -> Entry:
+    no_answer, reason = without_answer(row["status"])
+    if no_answer:
+        return Entry(no_answer, note=reason, lost=True)
     return Entry(row["status"], lost=True) if row["diverged_seeds"] else Entry(DASH, hint=hint)
 
 

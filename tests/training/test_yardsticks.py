@@ -3,11 +3,14 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
+from dataset_fixtures import make_dataset, small
 from training_fixtures import rough_samples, smooth_samples
 
+from solvers.errors import SolverError
 from training.evaluation import Condition
 from training.ridge import RidgeRegression
-from training.yardsticks import LABELS, yardsticks
+from training.yardsticks import CLASSICAL, LABELS, measured_yardsticks, yardsticks
 
 
 class ExactTask:
@@ -122,3 +125,59 @@ def test_a_point_where_nothing_varies_is_no_division_by_zero():
     inputs, targets = linear_pairs(30, noise=0.1)
     inputs[:, 7] = 0
     assert np.isfinite(RidgeRegression(inputs, targets)(inputs)).all()
+
+
+@pytest.mark.parametrize("method", ["solve_on_grid", "solve_interpolated", "solve_constant"])
+@pytest.mark.parametrize("fault", ["refused", "not finite"])
+def test_a_yardstick_without_an_answer_says_why_and_costs_no_other(method, fault):
+    class FailingTask(ExactTask):
+        def solve_constant(self, values):
+            return 4 * values
+
+    def answer(self, values):
+        if fault == "refused" and len(values) > 1:  # the first sample alone is answered
+            raise SolverError("Solver: it did not converge (sample rows 2)", "use more iterations (now 9)")
+        return np.where(np.arange(len(values))[:, None] == 2, np.inf, values)
+
+    setattr(FailingTask, method, answer)
+    train, test = smooth_samples(8), smooth_samples(4, seed=1)
+    errors, costs = yardsticks(train, [(Condition(64), test)], FailingTask())
+    (name,) = [name for name, answered in CLASSICAL.items() if answered == method]
+    reasons = {
+        "refused": "Solver: it did not converge (sample rows 2)",
+        "not finite": "its values are not finite",
+    }
+    assert costs[name]["no_answer"] == reasons[fault]
+    assert costs[name]["seconds_per_sample"] is None
+    lost = errors["yardstick"] == name
+    metrics = ["relative_l2", "relative_h1", "standardised_relative_l2"]
+    assert lost.sum() == 4
+    assert errors.loc[lost, metrics].isna().all(axis=None)
+    assert np.isfinite(errors.loc[~lost, metrics]).all(axis=None)
+    assert set(errors["yardstick"]) == set(LABELS) - {"ridge_regression"}
+
+
+def _refuse(*arguments):
+    raise SolverError("Solver: it did not converge (sample rows 1)", "use more iterations (now 9)")
+
+
+@pytest.mark.parametrize(
+    ("equation", "resolution", "solver", "lost"),
+    [
+        ("darcy", 17, "darcy.DarcyFivePoint.solve", ["constant_coefficient", "interpolation_oracle"]),
+        ("lorenz63", "dt0.02", "lorenz63.unobserved_y", []),
+        ("controlled_ode", "random", "controlled_ode.ControlledOde.state", []),
+    ],
+)
+def test_the_classical_answers_of_other_equations_may_fail(
+    equation, resolution, solver, lost, tmp_path, monkeypatch
+):
+    card = make_dataset(tmp_path, small(equation))
+    monkeypatch.setattr(f"datasets.{solver}", _refuse)
+    counts = {"train": 3, "validation": 1, "test": 2}
+    errors, costs = measured_yardsticks(card, resolution, counts, noise=0.0, realisations=1)
+    assert {name for name, cost in costs.items() if "no_answer" in cost} == {*lost, "coarse_solve"}
+    assert set(costs) == {*lost, "coarse_solve", "mean_predictor"}
+    empty = errors["yardstick"] != "mean_predictor"
+    assert errors[empty]["relative_l2"].isna().all()
+    assert np.isfinite(errors[~empty]["relative_l2"]).all()

@@ -191,6 +191,10 @@ VALUES = [
 ]
 SIZES = [
     (
+        {"datasets": {"burgers": {"resolutions": [2, 64]}}},
+        "datasets.burgers.resolutions.0: input should be greater than or equal to 4, got 2",
+    ),
+    (
         {"datasets": {"burgers": {"finest": 2**40}}},
         "datasets.burgers.finest: input should be less than or equal to 1048576, got 1099511627776",
     ),

@@ -1,0 +1,95 @@
+"""A baseline that cannot answer is an empty row with its reason, and costs no comparison, figure or page."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from dataset_fixtures import make_dataset, small
+
+from figures.calvello2024.errors import write_low_resolution
+from figures.comparison import write_comparison
+from figures.cost_scatter import draw_cost_scatter
+from figures.error_distributions import draw_error_distributions
+from figures.report import write_report
+from figures.resolution_curves import draw_resolution_curves
+from figures.table import write_table
+from training.yardsticks import measured_yardsticks
+
+REASON = "Burgers split-step: the highest eighth of the modes holds more than 1e-08 of the solution"
+REMEDY = "use more num_modes"  # for whoever sets them: the grid does here
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory):
+    """Yardsticks of the training grids 64 and 128; the former has too few modes for this viscosity."""
+    folder = tmp_path_factory.mktemp("refused")
+    samples = {"train": 6, "validation": 2, "test": 6}
+    card = make_dataset(folder, small("burgers", viscosity=0.01, resolutions=[64, 128], samples=samples))
+    tables, costs = [], {}
+    for resolution in (64, 128):
+        errors, costs[resolution] = measured_yardsticks(card, resolution, samples, noise=0.0, realisations=1)
+        tables.append(errors)
+    (folder / "cost.json").write_text(json.dumps(costs))
+    pd.concat(tables).to_csv(folder / "errors.csv", index=False)
+    return folder
+
+
+@pytest.fixture
+def compared(refused, make_run, tmp_path):
+    """Run folders, the yardsticks' folders and the comparison of a model trained on both grids."""
+    runs = [make_run(resolution=n, tested=(64, 128), errors=np.linspace(1e-3, 9e-3, 6)) for n in (64, 128)]
+    write_comparison(runs, [refused], tmp_path / "comparison.csv")
+    return runs, [refused], tmp_path / "comparison.csv"
+
+
+def test_the_other_baselines_keep_their_errors(compared):
+    rows = pd.read_csv(compared[-1]).query("kind == 'yardstick'").set_index(["key", "trained_resolution"])
+    keys = ("mean_predictor", "identity", "interpolation_oracle", "coarse_solve")
+    assert set(rows.index) == {(key, n) for key in keys for n in (64, 128)}
+    empty = rows.loc[("coarse_solve", 64)]
+    assert empty["status"].startswith(f"no answer: {REASON} (sample rows ")
+    assert REMEDY not in empty["status"]
+    assert pd.isna(empty["mean"])
+    assert empty["seeds"] == empty["samples"] == 0
+    others = rows.drop(("coarse_solve", 64))
+    assert np.isfinite(others["mean"]).all()
+    assert (others["status"] == "finished").all()
+
+
+def test_the_reason_can_be_read_in_tables_and_on_the_page(compared, tmp_path):
+    runs, _, comparison = compared
+    outputs = [tmp_path / f"table.{suffix}" for suffix in ("csv", "tex", "html")]
+    write_table(comparison, outputs)
+    assert all("no answer" in output.read_text() for output in outputs)
+    (tmp_path / "card.json").write_text(json.dumps({"dataset": "burgers", "truth_budget": {}}))
+    write_report(
+        tmp_path / "report.html", title="Burgers", command="snakemake", table=comparison, runs=runs,
+        cards=[tmp_path / "card.json"], figures=[], provenance={}, predicted=[(1.0, 1.0)] * len(runs),
+    )  # fmt: skip
+    page = (tmp_path / "report.html").read_text()
+    assert f'no answer<span class="warning">{REASON} (sample rows ' in page
+    assert f'<td class="status">no answer: {REASON} (sample rows ' in page
+
+
+def test_figures_leave_the_empty_row_out(compared, tmp_path):
+    runs, yardsticks, comparison = compared
+    drawn = [
+        *draw_error_distributions(runs, yardsticks, tmp_path / "errors.svg"),
+        *draw_cost_scatter(comparison, runs, tmp_path / "cost.svg"),
+        *draw_resolution_curves(comparison, runs, tmp_path / "curves.svg"),
+    ]
+    assert drawn
+    assert all("nan" not in svg.read_text() for svg in drawn if svg.suffix == ".svg")
+
+
+def test_a_papers_table_tells_the_reason(compared, tmp_path):
+    runs, _, comparison = compared
+    table = pd.read_csv(comparison)
+    table.loc[table["key"] == "coarse_solve", ["mean", "standardised_median"]] = np.nan
+    table.loc[table["key"] == "coarse_solve", "status"] = f"no answer: {REASON}"
+    table.to_csv(comparison, index=False)
+    outputs = [tmp_path / f"paper.{suffix}" for suffix in ("csv", "tex", "html")]
+    write_low_resolution([comparison], [runs], outputs)
+    assert f'no answer<span class="interval">{REASON}' in outputs[2].read_text()
+    assert all("no answer" in output.read_text() for output in outputs)
