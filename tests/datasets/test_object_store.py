@@ -1,7 +1,6 @@
 """Stores in an object store, on moto's S3 server: as whole, resumable and honest as those in a folder."""
 
 import json
-import logging
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 import xarray
 from dataset_fixtures import CODE, make_dataset, small
-from moto.server import ThreadedMotoServer
 from pipeline_project import Project
 from s3fs import S3FileSystem
 
@@ -30,28 +28,6 @@ STORE, CARD = "resolvent/some/controlled_ode/0123.zarr", "resolvent/some/control
 STATE = "dt0.02/state"
 REMEDY = "make it again with snakemake -R solve_controlled_ode"
 WAY = r"; credentials and the server are environment variables: AWS_PROFILE, or AWS_ACCESS_KEY_ID"
-
-
-@pytest.fixture(scope="module")
-def server():
-    """The environment of a user of a server, with a bucket; gives a file system that looks into it."""
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    with pytest.MonkeyPatch.context() as environment:
-        environment.delenv("AWS_PROFILE", raising=False)
-        for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
-            environment.setenv(name, "/dev/null")
-        environment.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        environment.setenv("AWS_ENDPOINT_URL", "http://{}:{}".format(*server.get_host_and_port()))
-        environment.setenv("AWS_ACCESS_KEY_ID", "a-name")
-        environment.setenv("AWS_SECRET_ACCESS_KEY", "a-secret")
-        S3FileSystem.clear_instance_cache()
-        system = S3FileSystem(use_listings_cache=False)
-        system.mkdir("resolvent")
-        yield system
-    S3FileSystem.clear_instance_cache()
-    server.stop()
 
 
 @pytest.fixture(scope="module")

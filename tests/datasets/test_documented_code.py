@@ -1,0 +1,112 @@
+"""What README.md, docs/ and a dataset's page print as code runs as it stands, without a warning."""
+
+import re
+import textwrap
+import warnings
+from html import unescape
+from pathlib import Path
+
+import jinja2
+import pytest
+import yaml
+from dataset_fixtures import FEW, make_dataset, small
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCED = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"(?<=\n\n)(?:    .*\n|\n(?=    ))+")
+
+
+def python_code(page: Path) -> list[str]:
+    """The page's Python, fenced or indented, in its order; indented code starts with an import."""
+    text = page.read_text(encoding="utf-8")
+    found = [(block.start(), block[1]) for block in FENCED.finditer(text)]
+    for block in INDENTED.finditer(FENCED.sub(lambda fenced: " " * len(fenced[0]), text)):
+        code = textwrap.dedent(block[0])
+        if code.startswith(("import ", "from ")):
+            found.append((block.start(), code))
+    return [code for _, code in sorted(found)]
+
+
+def shell_lines(page: Path) -> list[list[str]]:
+    """The words of each indented command, without its comment."""
+    lines = re.findall(r"^    (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return [line.split("#")[0].split() for line in lines]
+
+
+WITH_PYTHON = {page.relative_to(ROOT).as_posix(): page for page in PAGES if python_code(page)}
+
+
+@pytest.fixture(scope="module")
+def folder(server, tmp_path_factory):
+    """A working folder with the datasets that the pages read, but for their numbers of samples and points."""
+    folder = tmp_path_factory.mktemp("project")
+    burgers = small("burgers", resolutions=[128, 512])
+    inverse = small(
+        "darcy_inverse", finest=43, resolutions=[43], coarse=[15], samples=FEW | {"train": 192, "test": 32}
+    )
+    make_dataset(folder / "data/burgers", burgers)
+    make_dataset(folder / "data/darcy_cao_inverse", inverse)
+    server.mkdir("bucket")
+    make_dataset(folder / "there", burgers, "s3://bucket/folder/burgers/0123.zarr")
+    return folder
+
+
+def run(codes: list[str], name: str) -> dict:
+    """Run them in one namespace, and return it; a warning is an error."""
+    namespace = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for code in codes:
+            exec(compile(code.replace("<hash>", "0123"), name, "exec"), namespace)
+    return namespace
+
+
+def test_pages_with_python_are_found():
+    assert {"README.md", "docs/datasets.md", "docs/models.md", "docs/equations/darcy.md"} <= set(WITH_PYTHON)
+
+
+@pytest.mark.parametrize("name", WITH_PYTHON)
+def test_python_on_a_page_runs(name, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    run(python_code(WITH_PYTHON[name]), name)
+
+
+def test_the_training_samples_are_those_of_the_split(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    train = run(python_code(ROOT / "docs/datasets.md")[:1], "docs/datasets.md")["train"]
+    assert train.initial_velocity.shape == train.final_velocity.shape == (20, 512)
+
+
+def test_python_on_the_page_of_a_dataset_runs(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    template = (ROOT / "figures/templates/dataset.html.j2").read_text(encoding="utf-8")
+    (code,) = re.findall(r"<pre>(import .*?)</pre>", template, re.DOTALL)
+    rendered = jinja2.Template(code).render(store="data/burgers/burgers.zarr", groups=[{"name": "n128"}])
+    run([unescape(rendered)], "dataset.html.j2")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_name_what_there_is(page):
+    datasets = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["datasets"]
+    rules = {f"{verb}_{name}" for verb in ("solve", "seal", "preview") for name in datasets}
+    for file in (ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")):
+        rules |= set(
+            re.findall(r"^(?:rule|checkpoint) (\w+):", file.read_text(encoding="utf-8"), re.MULTILINE)
+        )
+    made = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    for words in shell_lines(page):
+        if words and words[0] == "sudo":
+            words = words[1:]
+        if not words or Path(words[0]).name not in ("make", "snakemake"):
+            continue
+        option = ""
+        for word in words[1:]:
+            if word.startswith("-"):
+                option = word
+            elif words[0] == "make":
+                assert word in made, " ".join(words)
+            elif option in ("", "-R") and "/" not in word:
+                assert word in rules, " ".join(words)
+            elif option in ("--configfile", "--workflow-profile"):
+                assert (ROOT / word).exists(), " ".join(words)
