@@ -22,6 +22,7 @@ def dataset(made, tmp_path):
 @pytest.fixture(scope="module")
 def server():
     """The environment of a user of a server, with a bucket; gives a file system that looks into it."""
+    from moto.backends import get_backend
     from moto.server import ThreadedMotoServer
     from s3fs import S3FileSystem
 
@@ -42,3 +43,4 @@ def server():
         yield system
     S3FileSystem.clear_instance_cache()
     server.stop()
+    get_backend("s3").reset()  # the objects are the process's, not the server's: the next server would have them

@@ -33,7 +33,7 @@ DETAILS = {
     "timed": "input: 'first', 'second'\n    resources: gpu=1",
     "blind": "resources: gpu=0",
     "unasked": "threads: 1",
-    "shared": "resources: gpu=2",
+    "shared": "input: 'first', 'second'\n    resources: gpu=2",
     "refused": "resources: gpu=3",
 }
 # Writes the devices that the job sees, and the locks that name it. The first and the second wait until both
