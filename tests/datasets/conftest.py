@@ -43,4 +43,4 @@ def server():
         yield system
     S3FileSystem.clear_instance_cache()
     server.stop()
-    get_backend("s3").reset()  # the objects are the process's, not the server's: the next server would have them
+    get_backend("s3").reset()  # objects belong to the process: the next server would have them
