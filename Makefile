@@ -47,7 +47,7 @@ format: .venv/installed
 
 # Pages of docs/ that a command writes; the comparison with the paper is written where its runs are.
 docs: .venv/installed
-	$(BIN)/python -m workflow.documentation
+	$(BIN)/python -m resolvent.documentation.write
 
 # Timings against peers, and Table 1 of Cao (2021), into docs/performance.md. Takes about an hour; wants a quiet
 # machine.
@@ -59,7 +59,7 @@ bench: .venv/installed
 	$(BIN)/python -m benchmarks.jobs --output docs/performance.md
 
 environment.yml: pyproject.toml constraints.txt .venv/installed
-	$(BIN)/python -m workflow.environment
+	$(BIN)/python -m resolvent.documentation.environment
 
 # From the environment at hand, so make a new one first: rm -rf .venv; remove the pins; make setup constraints
 constraints: .venv/installed

@@ -12,20 +12,20 @@ min_version("9.0")
 # This checkout's rooms come first, here and in the scripts of the jobs.
 sys.path.insert(0, str(workflow.basedir))
 
-from datasets.errors import DatasetError
-from datasets.files import sole_writer
-from datasets.layout import resolution_of
-from datasets.tasks import task_module
-from models.registry import ARCHITECTURES
-from workflow.ancient_inputs import plan_behind_ancient_inputs
-from workflow.code_digest import code_digest
-from figures.papers import PAPERS
-from workflow.configuration import ConfigurationError, load_configuration
-from workflow.job import prepare_environment
-from workflow.needs import Needs
-from workflow.paper_plan import PaperPlan
-from workflow.plan import RUN_FOLDER, Plan
-from workflow.resources import drawing, request, sealing, solving
+from resolvent.common.errors import ResolventError
+from resolvent.common.locks import sole_writer
+from resolvent.datasets.storage.layout import resolution_of
+from resolvent.datasets.tasks.registry import task_module
+from resolvent.models.registry import ARCHITECTURES
+from resolvent.planning.ancient_inputs import plan_behind_ancient_inputs
+from resolvent.planning.rerun import code_digest
+from resolvent.figures.papers.registry import PAPERS
+from resolvent.planning.configuration.load import ConfigurationError, load_configuration
+from resolvent.planning.job import prepare_environment
+from resolvent.planning.prediction.needs import Needs
+from resolvent.planning.paper_plan import PaperPlan
+from resolvent.planning.plan import RUN_FOLDER, Plan
+from resolvent.planning.prediction.costs import drawing, request, sealing, solving
 
 
 configfile: f"{workflow.basedir}/config.yaml"
@@ -71,7 +71,7 @@ include: "workflow/rules/papers.smk"
 onstart:
     try:
         sole_run.enter_context(sole_writer(Path(".snakemake/run.lock"), "this folder"))
-    except DatasetError as error:
+    except ResolventError as error:
         raise WorkflowError(str(error)) from None
     # With its default limit Snakemake 9.27 looks at all ready jobs every second, once for each job that has
     # finished so far: after 100 jobs that takes a third of a core, and it grows.

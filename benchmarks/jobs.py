@@ -34,7 +34,7 @@ RUNS = [f"results/small/burgers/fno/n64/seed{seed}" for seed in SEEDS]
 ALONE = """\
 import json, sys
 from pathlib import Path
-from training.run_evaluation import evaluate_run
+from resolvent.evaluation.evaluate import evaluate_run
 folder, card = Path(sys.argv[1]), Path(sys.argv[2])
 run = json.loads((folder / "run.json").read_text())
 evaluate_run(card, folder, run, threads=1, gpus=0)

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from training.devices import device_name
+from resolvent.training.devices import device_name
 
 
 def enclosed(section: str, body: str) -> str:

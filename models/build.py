@@ -4,7 +4,7 @@ from importlib import import_module
 
 import torch
 
-from models.registry import ARCHITECTURES, resolve
+from resolvent.models.registry import ARCHITECTURES, resolve
 
 
 def build(architecture: str, settings: dict, seed: int) -> torch.nn.Module:

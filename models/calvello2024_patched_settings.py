@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from models.settings import (
+from resolvent.models.settings import (
     EncoderLayers,
     EncoderWidth,
     FeedforwardWidth,

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from models.cao2021_settings import EncoderSettings
-from models.settings import (
+from resolvent.models.cao2021_settings import EncoderSettings
+from resolvent.models.settings import (
     EncoderLayers,
     EncoderWidth,
     Epsilon,

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from models.grid_sizes import downsampled_sizes
-from models.settings import (
+from resolvent.models.grid_sizes import downsampled_sizes
+from resolvent.models.settings import (
     EncoderLayers,
     EncoderWidth,
     Epsilon,

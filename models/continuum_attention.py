@@ -18,7 +18,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models.quadrature import product_trapezoid_weights, trapezoid_weights
+from resolvent.models.quadrature import product_trapezoid_weights, trapezoid_weights
 
 
 def trapezoid_log_weights(x: Float[Tensor, "*grid dim"]) -> Float[Tensor, " points"]:

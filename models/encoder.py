@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models import attention as attentions
+from resolvent.models import attention as attentions
 
 
 def bind_attention(

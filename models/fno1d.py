@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from models.coordinates import place
-from models.spectral_convolution import SpectralLayer
+from resolvent.models.coordinates import place
+from resolvent.models.spectral_convolution import SpectralLayer
 
 
 class FNO1d(nn.Module):

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from models.spectral_convolution_2d import SpectralLayer2d
+from resolvent.models.spectral_convolution_2d import SpectralLayer2d
 
 
 class FNO2d(nn.Module):

@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from models.patched_neural_operator import PatchConvolution, PatchedNeuralOperator
+from resolvent.models.patched_neural_operator import PatchConvolution, PatchedNeuralOperator
 
 
 class FourierAttentionNeuralOperator(PatchedNeuralOperator):

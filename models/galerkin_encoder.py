@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from models.encoder import Encoder
+from resolvent.models.encoder import Encoder
 
 
 class GalerkinEncoder2d(nn.Module):

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from models.settings import EncoderWidth, Layers, Modes, Settings, check_points
+from resolvent.models.settings import EncoderWidth, Layers, Modes, Settings, check_points
 
 
 class NeuralOperatorSettings(Settings):

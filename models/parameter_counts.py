@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from torch import nn
 
-from models.spectral_convolution import SpectralConvolution
-from models.spectral_convolution_2d import SpectralConvolution2d
+from resolvent.models.spectral_convolution import SpectralConvolution
+from resolvent.models.spectral_convolution_2d import SpectralConvolution2d
 
 
 def parameter_counts(operator: nn.Module) -> tuple[int, int]:

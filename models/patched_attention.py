@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models.spectral_convolution_2d import SpectralConvolution2d
+from resolvent.models.spectral_convolution_2d import SpectralConvolution2d
 
 
 def patched_attention(

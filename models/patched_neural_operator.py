@@ -8,10 +8,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from models.patched_attention import patched_attention
-from models.patches import join, split
-from models.smoothers import InverseLaplacianSmoother, LearnedSmoother
-from models.spectral_convolution_2d import SpectralConvolution2d
+from resolvent.models.patched_attention import patched_attention
+from resolvent.models.patches import join, split
+from resolvent.models.smoothers import InverseLaplacianSmoother, LearnedSmoother
+from resolvent.models.spectral_convolution_2d import SpectralConvolution2d
 
 
 class PatchConvolution(nn.Module):

@@ -6,26 +6,26 @@ from difflib import get_close_matches
 
 from pydantic import ValidationError
 
-from models.calvello2024_patched_settings import (
+from resolvent.models.calvello2024_patched_settings import (
     AFNOSettings,
     FourierAttentionNeuralOperatorSettings,
     ViTNeuralOperatorSettings,
 )
-from models.calvello2024_settings import (
+from resolvent.models.calvello2024_settings import (
     GalerkinEncoder2dSettings,
     TransformerNeuralOperator1dSettings,
     TransformerNeuralOperator2dSettings,
     UniversalApproximatorSettings,
 )
-from models.cao2021_settings import (
+from resolvent.models.cao2021_settings import (
     FNO1dSettings,
     FNO2dSettings,
     Transformer1dSettings,
     Transformer2dCoarseSettings,
     Transformer2dSettings,
 )
-from models.neuraloperator_settings import NeuralOperator1dSettings, NeuralOperator2dSettings
-from models.settings import Settings
+from resolvent.models.neuraloperator_settings import NeuralOperator1dSettings, NeuralOperator2dSettings
+from resolvent.models.settings import Settings
 
 MOST_NAMES = 24  # in a message
 
@@ -56,45 +56,54 @@ class Architecture:
 
 
 ARCHITECTURES: dict[str, Architecture] = {
-    "fno1d": Architecture(FNO1dSettings, "models.fno1d:FNO1d", 1),
-    "fno2d": Architecture(FNO2dSettings, "models.fno2d:FNO2d", 2),
-    "transformer1d": Architecture(Transformer1dSettings, "models.transformer1d:Transformer1d", 1),
-    "transformer2d": Architecture(Transformer2dSettings, "models.transformer2d:Transformer2d", 2),
+    "fno1d": Architecture(FNO1dSettings, "resolvent.models.fno1d:FNO1d", 1),
+    "fno2d": Architecture(FNO2dSettings, "resolvent.models.fno2d:FNO2d", 2),
+    "transformer1d": Architecture(Transformer1dSettings, "resolvent.models.transformer1d:Transformer1d", 1),
+    "transformer2d": Architecture(Transformer2dSettings, "resolvent.models.transformer2d:Transformer2d", 2),
     "transformer2d_coarse": Architecture(
-        Transformer2dCoarseSettings, "models.transformer2d:Transformer2dCoarse", 2, coarse_output=True
+        Transformer2dCoarseSettings,
+        "resolvent.models.transformer2d:Transformer2dCoarse",
+        2,
+        coarse_output=True,
     ),
     "tno1d": Architecture(
         TransformerNeuralOperator1dSettings,
-        "models.transformer_neural_operator:TransformerNeuralOperator1d",
+        "resolvent.models.transformer_neural_operator:TransformerNeuralOperator1d",
         1,
         any_nodes=True,
     ),
     "tno2d": Architecture(
         TransformerNeuralOperator2dSettings,
-        "models.transformer_neural_operator:TransformerNeuralOperator2d",
+        "resolvent.models.transformer_neural_operator:TransformerNeuralOperator2d",
         2,
     ),
     "galerkin_encoder2d": Architecture(
-        GalerkinEncoder2dSettings, "models.galerkin_encoder:GalerkinEncoder2d", 2
+        GalerkinEncoder2dSettings, "resolvent.models.galerkin_encoder:GalerkinEncoder2d", 2
     ),
     "universal_approximator1d": Architecture(
         UniversalApproximatorSettings,
-        "models.universal_approximator:UniversalApproximator1d",
+        "resolvent.models.universal_approximator:UniversalApproximator1d",
         1,
         any_nodes=True,
     ),
     "universal_approximator2d": Architecture(
-        UniversalApproximatorSettings, "models.universal_approximator:UniversalApproximator2d", 2
+        UniversalApproximatorSettings, "resolvent.models.universal_approximator:UniversalApproximator2d", 2
     ),
-    "neuraloperator1d": Architecture(NeuralOperator1dSettings, "models.neuraloperator:NeuralOperator1d", 1),
-    "neuraloperator2d": Architecture(NeuralOperator2dSettings, "models.neuraloperator:NeuralOperator2d", 2),
-    "vit_no": Architecture(ViTNeuralOperatorSettings, "models.vit_neural_operator:ViTNeuralOperator", 2),
+    "neuraloperator1d": Architecture(
+        NeuralOperator1dSettings, "resolvent.models.neuraloperator:NeuralOperator1d", 1
+    ),
+    "neuraloperator2d": Architecture(
+        NeuralOperator2dSettings, "resolvent.models.neuraloperator:NeuralOperator2d", 2
+    ),
+    "vit_no": Architecture(
+        ViTNeuralOperatorSettings, "resolvent.models.vit_neural_operator:ViTNeuralOperator", 2
+    ),
     "fano": Architecture(
         FourierAttentionNeuralOperatorSettings,
-        "models.fourier_attention_neural_operator:FourierAttentionNeuralOperator",
+        "resolvent.models.fourier_attention_neural_operator:FourierAttentionNeuralOperator",
         2,
     ),
-    "afno": Architecture(AFNOSettings, "models.afno:AFNO", 2, one_grid=True),
+    "afno": Architecture(AFNOSettings, "resolvent.models.afno:AFNO", 2, one_grid=True),
 }
 
 

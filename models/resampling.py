@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models.grid_sizes import downsampled_sizes
+from resolvent.models.grid_sizes import downsampled_sizes
 
 ACTIVATIONS = {"relu": nn.ReLU, "silu": nn.SiLU}
 

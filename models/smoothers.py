@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from models.spectral_convolution_2d import SpectralConvolution2d
+from resolvent.models.spectral_convolution_2d import SpectralConvolution2d
 
 
 class LearnedSmoother(nn.Module):

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models.spectral_convolution import SpectralLayer, truncated_fourier_matrices
+from resolvent.models.spectral_convolution import SpectralLayer, truncated_fourier_matrices
 
 
 class Band(NamedTuple):

@@ -6,9 +6,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from models.coordinates import place
-from models.encoder import Encoder
-from models.spectral_convolution import SpectralLayer
+from resolvent.models.coordinates import place
+from resolvent.models.encoder import Encoder
+from resolvent.models.spectral_convolution import SpectralLayer
 
 
 class Transformer1d(nn.Module):

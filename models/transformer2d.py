@@ -7,10 +7,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models.encoder import Encoder
-from models.grid_sizes import upsampled_size
-from models.resampling import DownSampler, UpSampler, interpolate
-from models.spectral_convolution_2d import SpectralLayer2d
+from resolvent.models.encoder import Encoder
+from resolvent.models.grid_sizes import upsampled_size
+from resolvent.models.resampling import DownSampler, UpSampler, interpolate
+from resolvent.models.spectral_convolution_2d import SpectralLayer2d
 
 
 class CoarseEncoder(nn.Module):

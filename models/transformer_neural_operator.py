@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from models.continuum_attention import ContinuumAttention, trapezoid_log_weights
+from resolvent.models.continuum_attention import ContinuumAttention, trapezoid_log_weights
 
 
 class TransformerNeuralOperator(nn.Module):

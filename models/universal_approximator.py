@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from models.continuum_attention import continuum_attention, trapezoid_log_weights
+from resolvent.models.continuum_attention import continuum_attention, trapezoid_log_weights
 
 
 class UniversalApproximator(nn.Module):

@@ -35,9 +35,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex, Float
 
-import solvers.double_precision  # noqa: F401  (switches JAX to float64)
-from solvers.fourier import product_points
-from solvers.resolved import check_finite, check_initial, check_tail, refuse
+import resolvent.solvers.double_precision  # noqa: F401  (switches JAX to float64)
+from resolvent.solvers.fourier import product_points
+from resolvent.solvers.resolved import check_finite, check_initial, check_tail, refuse
 
 NAME = "Burgers split-step"
 LARGEST_CORRECTION = 1e-3  # of the norm: beyond, the runs of N and 2N steps are not yet in the regime c h²

@@ -27,11 +27,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex, Float
 
-import solvers.double_precision  # noqa: F401  (switches JAX to float64)
-from solvers.burgers import LANES, LARGEST_CORRECTION, check_parameters
-from solvers.exponential_integrator import etdrk4
-from solvers.fourier import product_points
-from solvers.resolved import check_finite, check_initial, check_tail, refuse
+import resolvent.solvers.double_precision  # noqa: F401  (switches JAX to float64)
+from resolvent.solvers.burgers import LANES, LARGEST_CORRECTION, check_parameters
+from resolvent.solvers.exponential_integrator import etdrk4
+from resolvent.solvers.fourier import product_points
+from resolvent.solvers.resolved import check_finite, check_initial, check_tail, refuse
 
 NAME = "Burgers ETDRK4"
 BLOCKS = 4

@@ -23,8 +23,8 @@ Source: Hopf 1950, Comm. Pure Appl. Math. 3, 201; Cole 1951, Quart. Appl. Math. 
 import numpy as np
 from jaxtyping import Complex, Float
 
-from solvers.fourier import coefficients_of, observe
-from solvers.resolved import check_initial, check_tail, refuse
+from resolvent.solvers.fourier import coefficients_of, observe
+from resolvent.solvers.resolved import check_initial, check_tail, refuse
 
 NAME = "Cole-Hopf"
 

@@ -24,10 +24,10 @@ import numpy as np
 import scipy.integrate
 from jaxtyping import Array, Float
 
-import solvers.double_precision  # noqa: F401  (switches JAX to float64)
-from solvers.grid import Nodes
-from solvers.random_fields import generator
-from solvers.resolved import check_initial
+import resolvent.solvers.double_precision  # noqa: F401  (switches JAX to float64)
+from resolvent.solvers.grid import Nodes
+from resolvent.solvers.random_fields import generator
+from resolvent.solvers.resolved import check_initial
 
 NAME = "controlled ODE"
 DECAYS = ("inverse", "none")

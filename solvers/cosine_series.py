@@ -18,7 +18,7 @@ import numpy as np
 import scipy.fft
 from jaxtyping import Float
 
-from solvers.grid import Grid
+from resolvent.solvers.grid import Grid
 
 
 def observe_cosine(

@@ -32,9 +32,9 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Bool, Float
 
-from solvers.darcy_multigrid import apply, conductances, levels, solve_sample
-from solvers.grid import Grid
-from solvers.resolved import refuse
+from resolvent.solvers.darcy_multigrid import apply, conductances, levels, solve_sample
+from resolvent.solvers.grid import Grid
+from resolvent.solvers.resolved import refuse
 
 NAME = "Darcy"
 GRIDS, FACE_MEANS, METHODS = ("nodes", "cell_centres"), ("arithmetic", "harmonic"), ("multigrid", "sine")
@@ -92,7 +92,7 @@ class DarcyFivePoint:
         size = abs(sources).max(axis=(1, 2), keepdims=True)
         sources = np.divide(sources, size, out=np.ones_like(coefficient), where=size > 0)
         if self.method == "sine":
-            from solvers.darcy_sine import solve_batch
+            from resolvent.solvers.darcy_sine import solve_batch
 
             pressure, iterations = solve_batch(
                 coefficient, sources, self.grid, self.face_mean, self.tolerance, MAX_ITERATIONS

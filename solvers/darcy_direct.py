@@ -9,7 +9,7 @@ import scipy.sparse as sparse
 from jaxtyping import Float
 from scipy.sparse.linalg import splu
 
-from solvers.grid import Grid
+from resolvent.solvers.grid import Grid
 
 
 def solve_direct(

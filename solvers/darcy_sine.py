@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-import solvers.double_precision  # noqa: F401  (switches JAX to float64)
+import resolvent.solvers.double_precision  # noqa: F401  (switches JAX to float64)
 
 LANES = 32 if jax.default_backend() == "gpu" else 1
 LARGEST_SMOOTH_RATIO = 2.0

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from solvers.fourier import check_points, coefficients_of, observe
+from resolvent.solvers.fourier import check_points, coefficients_of, observe
 
 KINDS = ("periodic", "nodes", "cell_centres")
 RESTRICTIONS = ("spectral", "stride")

@@ -30,9 +30,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex, Float
 
-import solvers.double_precision  # noqa: F401  (switches JAX to float64)
-from solvers.fourier import product_points
-from solvers.resolved import check_finite, check_initial, refuse
+import resolvent.solvers.double_precision  # noqa: F401  (switches JAX to float64)
+from resolvent.solvers.fourier import product_points
+from resolvent.solvers.resolved import check_finite, check_initial, refuse
 
 NAME = "Kolmogorov flow"
 LARGEST_TAIL = 0.03  # of the norm, in the highest eighth of the modes: more is a grossly unresolved flow

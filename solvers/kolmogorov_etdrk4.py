@@ -21,8 +21,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex, Float, Int
 
-from solvers.exponential_integrator import Etdrk4, etdrk4
-from solvers.kolmogorov import Flow, check_parameters, check_solution, flow, march, tendency
+from resolvent.solvers.exponential_integrator import Etdrk4, etdrk4
+from resolvent.solvers.kolmogorov import Flow, check_parameters, check_solution, flow, march, tendency
 
 LARGEST_COURANT = 4.0  # of (|u| + |v|) · K · step: a little above, runs blow up, or look sound and are wrong
 HALVINGS = 2  # of the step, for a sample whose flow outruns it

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex, Float
 
-from solvers.kolmogorov import Flow, check_parameters, check_solution, march, tendency
+from resolvent.solvers.kolmogorov import Flow, check_parameters, check_solution, march, tendency
 
 
 @dataclass(frozen=True)

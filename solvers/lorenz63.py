@@ -31,10 +31,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-import solvers.double_precision  # noqa: F401  (switches JAX to float64)
-from solvers.grid import Nodes
-from solvers.random_fields import generator
-from solvers.resolved import check_initial, refuse
+import resolvent.solvers.double_precision  # noqa: F401  (switches JAX to float64)
+from resolvent.solvers.grid import Nodes
+from resolvent.solvers.random_fields import generator
+from resolvent.solvers.resolved import check_initial, refuse
 
 NAME = "Lorenz-63"
 LANES = 512  # trajectories advanced together, always this many: see the module's docstring

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.interpolate import CubicSpline
 
-from solvers.grid import Nodes
+from resolvent.solvers.grid import Nodes
 
 _GAUSS_NODES, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(3)
 

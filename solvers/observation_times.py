@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from solvers.grid import Nodes
+from resolvent.solvers.grid import Nodes
 
 _STREAM = 0x74696D6573  # keeps the random times apart from the draws of the samples
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Complex, Float, Int
 
-from solvers.random_fields import check_law, standard_normal
+from resolvent.solvers.random_fields import check_law, standard_normal
 
 
 @dataclass(frozen=True)

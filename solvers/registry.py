@@ -5,10 +5,10 @@ own.
 """
 
 SOLVERS = (
-    "solvers.burgers:BurgersSplitStep",
-    "solvers.burgers_etdrk4:BurgersEtdrk4",
-    "solvers.darcy:DarcyFivePoint",
-    "solvers.kolmogorov_etdrk4:KolmogorovEtdrk4",
-    "solvers.kolmogorov_split_step:KolmogorovSplitStep",
-    "solvers.lorenz63:Lorenz63",
+    "resolvent.solvers.burgers:BurgersSplitStep",
+    "resolvent.solvers.burgers_etdrk4:BurgersEtdrk4",
+    "resolvent.solvers.darcy:DarcyFivePoint",
+    "resolvent.solvers.kolmogorov_etdrk4:KolmogorovEtdrk4",
+    "resolvent.solvers.kolmogorov_split_step:KolmogorovSplitStep",
+    "resolvent.solvers.lorenz63:Lorenz63",
 )

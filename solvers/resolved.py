@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Bool, Complex, Inexact
 
-from solvers.errors import SolverError
+from resolvent.solvers.errors import SolverError
 
 LARGEST_TAIL = 1e-8  # of the norm: a solution with more in its last modes has lost some beyond them
 _ROWS_SHOWN = 8

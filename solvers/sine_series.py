@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Float
 
-from solvers.grid import Grid
+from resolvent.solvers.grid import Grid
 
 
 def restrict_dirichlet(

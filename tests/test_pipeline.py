@@ -10,13 +10,13 @@ import yaml
 from merged_configuration import DEFAULT, merged
 from pipeline_project import ROOT, Project, job_counts
 
-from figures.papers import PAPERS
-from workflow import dataset_measurements
-from workflow.configuration import load_configuration
-from workflow.forecast import jobs
-from workflow.needs import Needs
-from workflow.paper_plan import PaperPlan
-from workflow.plan import Plan
+from resolvent.documentation import dataset_measurements
+from resolvent.figures.papers.registry import PAPERS
+from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.paper_plan import PaperPlan
+from resolvent.planning.plan import Plan
+from resolvent.planning.prediction.forecast import jobs
+from resolvent.planning.prediction.needs import Needs
 
 RUN = "results/test/burgers/{model}/n64/seed1127802"
 
@@ -198,8 +198,8 @@ def test_other_settings_of_one_model_rerun_that_model_alone(project):
         ("solvers/burgers.py", "LANES = 16", "LANES = 8", 3, 2),
         ("models/transformer1d.py", "nn.SiLU()", "nn.GELU()", 1, 0),
         ("models/transformer2d.py", "nn.SiLU()", "nn.GELU()", 1, 0),
-        ("training/losses.py", "(2 * spacing)", "(3 * spacing)", 4, 0),
-        ("datasets/noise.py", "level * deviation", "2 * level * deviation", 4, 0),
+        ("resolvent/training/losses.py", "(2 * spacing)", "(3 * spacing)", 4, 0),
+        ("resolvent/datasets/noise.py", "level * deviation", "2 * level * deviation", 4, 0),
         ("solvers/burgers.py", "# XLA vectorises", "# As is known, XLA vectorises", 0, 0),
     ],
 )
@@ -215,7 +215,7 @@ def test_editing_a_source_reruns_what_depends_on_it(project, edited, name, old, 
     [
         (
             {"datasets": {"burgers": {"viscocity": 0.1}}},
-            "datasets.burgers.viscocity: unknown key 'viscocity'; did you mean 'viscosity'?",
+            "resolvent.datasets.tasks.burgers.viscocity: unknown key 'viscocity'; did you mean 'viscosity'?",
         ),
         (
             {"experiments": {"burgers": {"samples": {"test": 7}}}},

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = ("solvers", "datasets", "models", "training", "figures", "workflow", "benchmarks")
+ROOMS = ("solvers", "models", "resolvent", "workflow", "benchmarks")
 RULES = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
 # Modules that execute what they read.
 NEVER_IMPORTED = {"dill", "cloudpickle", "joblib", "shelve", "marshal", "jsonpickle"}

@@ -17,8 +17,8 @@ from benchmarks.attention.cases import Case, learner, peak_bytes
 from benchmarks.rounds import interleaved
 from benchmarks.tables import arguments, digits, machine, measure_parts, table, versions
 from benchmarks.training.race import WARM_UP, relative_difference
-from training.devices import device_name
-from training.step_cost import seconds, training_step
+from resolvent.measurements.step_cost import seconds, training_step
+from resolvent.training.devices import device_name
 
 PACKAGES = ("torch", "numpy")
 INTRODUCTION = """\

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from benchmarks.attention.plain import PlainPatchedNeuralOperator, PlainTransformerNeuralOperator
-from models.build import build
-from models.registry import ARCHITECTURES
-from training.step_cost import Cost, Learner, answer, in_new_processes, measured
+from resolvent.measurements.step_cost import Cost, Learner, answer, in_new_processes, measured
+from resolvent.models.build import build
+from resolvent.models.registry import ARCHITECTURES
 
 # Channels of the Lorenz problem: x, y(0) and z(0) to y and z.
 CHANNELS = {"tno1d": {"in_channels": 3, "initial_channels": 2, "out_channels": 2}}

@@ -9,10 +9,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from models.continuum_attention import trapezoid_log_weights
-from models.patched_neural_operator import PatchConvolution, PatchedNeuralOperator
-from models.patches import join, split
-from models.transformer_neural_operator import TransformerNeuralOperator
+from resolvent.models.continuum_attention import trapezoid_log_weights
+from resolvent.models.patched_neural_operator import PatchConvolution, PatchedNeuralOperator
+from resolvent.models.patches import join, split
+from resolvent.models.transformer_neural_operator import TransformerNeuralOperator
 
 
 class PlainTransformerNeuralOperator(nn.Module):

@@ -11,12 +11,12 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from benchmarks.solvers.race import Contestant, Race, error_against
-from solvers.burgers import BurgersSplitStep, product_points
-from solvers.burgers_etdrk4 import BurgersEtdrk4
-from solvers.cole_hopf import cole_hopf
-from solvers.fourier import coefficients_of, observe
-from solvers.laws import LAWS
-from solvers.random_fields import PeriodicGaussianField
+from resolvent.solvers.burgers import BurgersSplitStep, product_points
+from resolvent.solvers.burgers_etdrk4 import BurgersEtdrk4
+from resolvent.solvers.cole_hopf import cole_hopf
+from resolvent.solvers.fourier import coefficients_of, observe
+from resolvent.solvers.laws import LAWS
+from resolvent.solvers.random_fields import PeriodicGaussianField
 
 REMARK = (
     "All observe on 8192 points. Peers have the fewest steps, or the loosest tolerance, of a few tried "

@@ -15,11 +15,11 @@ from scipy.sparse.linalg import splu, spsolve
 from threadpoolctl import threadpool_limits
 
 from benchmarks.solvers.race import Contestant, Race, error_against, one_thread
-from solvers.cosine_series import observe_cosine
-from solvers.darcy import DarcyFivePoint
-from solvers.laws import LAWS
-from solvers.push_forwards import level_set, lognormal
-from solvers.random_fields_2d import NeumannGaussianField
+from resolvent.solvers.cosine_series import observe_cosine
+from resolvent.solvers.darcy import DarcyFivePoint
+from resolvent.solvers.laws import LAWS
+from resolvent.solvers.push_forwards import level_set, lognormal
+from resolvent.solvers.random_fields_2d import NeumannGaussianField
 
 REMARK = (
     "One thread each, but where two are told, and for the sine transforms, which take what JAX takes. "

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.fft
 
 from benchmarks.solvers.race import Contestant, Race, error_against, one_thread
-from solvers.cosine_series import observe_cosine
-from solvers.fourier import observe_2d
-from solvers.laws import LAWS
-from solvers.random_fields_2d import NeumannGaussianField, PeriodicGaussianField2d
+from resolvent.solvers.cosine_series import observe_cosine
+from resolvent.solvers.fourier import observe_2d
+from resolvent.solvers.laws import LAWS
+from resolvent.solvers.random_fields_2d import NeumannGaussianField, PeriodicGaussianField2d
 
 REMARK = (
     "A sample is drawn from its law and evaluated. Peers evaluate the same coefficients, which we draw "

@@ -10,10 +10,10 @@ import jax_cfd.spectral as spectral
 import numpy as np
 
 from benchmarks.solvers.race import Contestant, Race, error_against
-from solvers.fourier import coefficients_of_2d, observe_2d
-from solvers.kolmogorov_etdrk4 import KolmogorovEtdrk4
-from solvers.laws import LAWS
-from solvers.random_fields_2d import PeriodicGaussianField2d
+from resolvent.solvers.fourier import coefficients_of_2d, observe_2d
+from resolvent.solvers.kolmogorov_etdrk4 import KolmogorovEtdrk4
+from resolvent.solvers.laws import LAWS
+from resolvent.solvers.random_fields_2d import PeriodicGaussianField2d
 
 REMARK = (
     "One sample, on all cores. Peers count the points of their grid, of which they keep the modes below "

@@ -13,9 +13,9 @@ import torchdiffeq
 from scipy.integrate import solve_ivp
 
 from benchmarks.solvers.race import Contestant, Race, error_against
-from solvers.controlled_ode import ControlledOde, draw_control
-from solvers.lorenz63 import Lorenz63, initial_condition
-from solvers.observation_times import uniform
+from resolvent.solvers.controlled_ode import ControlledOde, draw_control
+from resolvent.solvers.lorenz63 import Lorenz63, initial_condition
+from resolvent.solvers.observation_times import uniform
 
 REMARK = (
     "Trajectories at 200 times; slow peers get fewer. Peers have the loosest of a few tolerances, or "

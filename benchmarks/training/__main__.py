@@ -19,7 +19,7 @@ from benchmarks.tables import arguments, digits, machine, measure_parts, table, 
 from benchmarks.training import table1
 from benchmarks.training.cases import Case
 from benchmarks.training.race import Result, peaks, race
-from training.devices import device_name
+from resolvent.training.devices import device_name
 
 PACKAGES = ("galerkin-transformer", "torch", "numpy")
 MEASURED = Path("docs/measured")

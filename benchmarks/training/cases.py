@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from models.build import build
-from models.grid_sizes import downsampled_sizes
-from models.resampling import interpolate
-from training import step_cost
-from training.step_cost import ENCODER_ONLY, Learner, random_data
+from resolvent.measurements import step_cost
+from resolvent.measurements.step_cost import ENCODER_ONLY, Learner, random_data
+from resolvent.models.build import build
+from resolvent.models.grid_sizes import downsampled_sizes
+from resolvent.models.resampling import interpolate
 
 
 @dataclass(frozen=True)

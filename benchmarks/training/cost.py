@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 import torch
 
 from benchmarks.training.cases import Case, learner
-from training.step_cost import Cost, answer, in_new_processes, measured
+from resolvent.measurements.step_cost import Cost, answer, in_new_processes, measured
 
 WARM_UP_POINTS = {"transformer1d": 64, "transformer2d": 49, "encoder": 64}
 

@@ -11,11 +11,11 @@ import warnings
 import torch
 from torch import Tensor, nn
 
-from models.encoder import Encoder, EncoderLayer
-from models.grid_sizes import downsampled_sizes, upsampled_size
-from models.spectral_convolution import SpectralLayer
-from models.transformer1d import Transformer1d
-from models.transformer2d import Transformer2d
+from resolvent.models.encoder import Encoder, EncoderLayer
+from resolvent.models.grid_sizes import downsampled_sizes, upsampled_size
+from resolvent.models.spectral_convolution import SpectralLayer
+from resolvent.models.transformer1d import Transformer1d
+from resolvent.models.transformer2d import Transformer2d
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # it imports from numpy.core

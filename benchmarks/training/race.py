@@ -10,7 +10,7 @@ from torch import Tensor
 from benchmarks.rounds import Times, interleaved
 from benchmarks.training.cases import Case, learner
 from benchmarks.training.cost import cost
-from training.step_cost import training_step
+from resolvent.measurements.step_cost import training_step
 
 CPU = torch.device("cpu")
 WARM_UP = 2  # steps: a compiled one compiles

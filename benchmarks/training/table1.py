@@ -12,9 +12,9 @@ from tqdm import tqdm
 from benchmarks.tables import digits, table
 from benchmarks.training.cases import Case
 from benchmarks.training.cost import cost
-from training.step_cost import Cost
+from resolvent.measurements.step_cost import Cost
 
-PAPER = Path("figures/reported/cao2021_table1.csv")
+PAPER = Path("resolvent/figures/published/cao2021_table1.csv")
 BATCH = 4
 SCOPES = {"transformer1d": "Example 1", "encoder": "Encoders only"}
 # (attention, ours has this order of products; None: the public code)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from dataset_fixtures import small
 
-from datasets.tasks import build_task
+from resolvent.datasets.tasks.registry import build_task
 
 
 @pytest.fixture(scope="module")

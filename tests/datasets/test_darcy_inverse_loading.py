@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from dataset_fixtures import make_dataset, small
 
-from datasets.errors import DatasetError
-from datasets.loading import load_arrays, load_samples, read_card, training_noise
-from datasets.noise import add_noise
-from datasets.tasks import build_task
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.loading import load_arrays, load_samples, read_card, training_noise
+from resolvent.datasets.noise import add_noise
+from resolvent.datasets.tasks.registry import build_task
 
 FINE, COARSE, TRAIN = 13, 5, 3  # of dataset_fixtures
 

@@ -80,7 +80,7 @@ def test_the_training_samples_are_those_of_the_split(folder, monkeypatch):
 
 def test_python_on_the_page_of_a_dataset_runs(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    template = (ROOT / "figures/templates/dataset.html.j2").read_text(encoding="utf-8")
+    template = (ROOT / "resolvent/figures/templates/dataset.html.j2").read_text(encoding="utf-8")
     (code,) = re.findall(r"<pre>(import .*?)</pre>", template, re.DOTALL)
     rendered = jinja2.Template(code).render(store="data/burgers/burgers.zarr", groups=[{"name": "n128"}])
     run([unescape(rendered)], "dataset.html.j2")

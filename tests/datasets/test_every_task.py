@@ -7,12 +7,12 @@ import pytest
 import xarray
 from dataset_fixtures import CODE, SMALL, make_dataset, small
 
-from datasets.card import seal
-from datasets.errors import DatasetError
-from datasets.generation import generate_shard
-from datasets.loading import load_arrays, read_card
-from datasets.preview import write_preview
-from datasets.tasks import TASKS, build_task
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.loading import load_arrays, read_card
+from resolvent.datasets.preview import write_preview
+from resolvent.datasets.storage.card import seal
+from resolvent.datasets.storage.generation import generate_shard
+from resolvent.datasets.tasks.registry import TASKS, build_task
 
 SAMPLES = [("train", 0), ("train", 2), ("validation", 0), ("test", 1)]
 

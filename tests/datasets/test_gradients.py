@@ -3,8 +3,8 @@
 import numpy as np
 from dataset_fixtures import make_dataset, small
 
-from datasets.gradients import gradient
-from datasets.loading import load_samples, target_gradients
+from resolvent.datasets.gradients import gradient
+from resolvent.datasets.loading import load_samples, target_gradients
 
 
 def test_targets_take_their_gradients_from_the_finest_grid(tmp_path):

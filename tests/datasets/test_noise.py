@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from datasets.common_settings import SPLITS
-from datasets.noise import add_noise, pointwise_deviation
-from solvers.random_fields import standard_normal
+from resolvent.datasets.noise import add_noise, pointwise_deviation
+from resolvent.datasets.tasks.common import SPLITS
+from resolvent.solvers.random_fields import standard_normal
 
 SHAPE = (5, 4)
 ONES = np.ones(SHAPE)

@@ -13,14 +13,14 @@ from dataset_fixtures import CODE, make_dataset, small
 from pipeline_project import Project
 from s3fs import S3FileSystem
 
-from datasets import object_store
-from datasets.addresses import checked_address, link, located
-from datasets.card import seal
-from datasets.errors import DatasetError
-from datasets.generation import generate_shard
-from datasets.loading import load_samples
-from datasets.store import create_store, open_store
-from datasets.tasks import build_task
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.loading import load_samples
+from resolvent.datasets.storage import object_store
+from resolvent.datasets.storage.addresses import checked_address, link, located
+from resolvent.datasets.storage.card import seal
+from resolvent.datasets.storage.generation import generate_shard
+from resolvent.datasets.storage.store import create_store, open_store
+from resolvent.datasets.tasks.registry import build_task
 
 SETTINGS = small("controlled_ode", observations={"dt0.02": {"step": 0.02}})
 ADDRESS = "s3://resolvent/some/controlled_ode/0123.zarr"

@@ -12,16 +12,17 @@ import pytest
 import xarray
 from dataset_fixtures import CODE, make_dataset, small, small_settings
 
-from datasets.card import seal
-from datasets.errors import DatasetError
-from datasets.files import readable_disk_errors, sole_writer, write_atomically, write_json
-from datasets.generation import generate_shard
-from datasets.layout import Layout, Variable, grid_facts, grid_from_facts, space_group
-from datasets.loading import load_samples
-from datasets.settings import BurgersDataset, settings_hash
-from datasets.store import read_array, write_shard
-from datasets.tasks import build_task
-from solvers.grid import Grid, Nodes
+from resolvent.common.files import readable_disk_errors, write_atomically, write_json
+from resolvent.common.locks import sole_writer
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.loading import load_samples
+from resolvent.datasets.storage.card import seal
+from resolvent.datasets.storage.generation import generate_shard
+from resolvent.datasets.storage.layout import Layout, Variable, grid_facts, grid_from_facts, space_group
+from resolvent.datasets.storage.store import read_array, write_shard
+from resolvent.datasets.tasks.registry import build_task
+from resolvent.datasets.tasks.settings import BurgersDataset, settings_hash
+from resolvent.solvers.grid import Grid, Nodes
 
 
 def contents(folder: Path) -> dict[str, bytes]:

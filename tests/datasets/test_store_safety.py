@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from datasets.errors import DatasetError
-from datasets.files import write_arrays
-from datasets.loading import load_samples
-from datasets.store import read_array
+from resolvent.common.files import write_arrays
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.loading import load_samples
+from resolvent.datasets.storage.store import read_array
 
 NAME = "n64/initial_velocity"
 PICKLE = {"id": "pickle", "protocol": 5}

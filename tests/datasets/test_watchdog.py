@@ -5,8 +5,8 @@ import sys
 
 SCRIPT = """
 import sys, time
-from datasets.progress import progress_bar
-from datasets.watchdog import watched
+from resolvent.common.progress import progress_bar
+from resolvent.common.watchdog import watched
 
 def hang():
     time.sleep(60)

@@ -89,4 +89,4 @@ def change(module):
 
 
 if "FAULT" in os.environ:
-    sys.meta_path.insert(0, AfterImport("training.fit", change))
+    sys.meta_path.insert(0, AfterImport("resolvent.training.fit", change))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from small_pipeline import EXPERIMENT, RUN, wait
 
-from training import checkpoints
+from resolvent.training import checkpoints
 
 pytestmark = pytest.mark.faults
 

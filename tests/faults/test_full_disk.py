@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from small_pipeline import RUN
 
-from training import checkpoints
+from resolvent.training import checkpoints
 
 pytestmark = pytest.mark.faults
 PAGE = 4096

@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 from dataset_fixtures import make_dataset, small
 
-from figures.calvello2024.errors import write_low_resolution
-from figures.comparison import write_comparison
-from figures.cost_scatter import draw_cost_scatter
-from figures.error_distributions import draw_error_distributions
-from figures.report import write_report
-from figures.resolution_curves import draw_resolution_curves
-from figures.table import write_table
-from training.yardsticks import measured_yardsticks
+from resolvent.evaluation.baselines import measured_yardsticks
+from resolvent.figures.common.table import write_table
+from resolvent.figures.experiment.comparison import write_comparison
+from resolvent.figures.experiment.cost_scatter import draw_cost_scatter
+from resolvent.figures.experiment.error_distributions import draw_error_distributions
+from resolvent.figures.experiment.report import write_report
+from resolvent.figures.experiment.resolution_curves import draw_resolution_curves
+from resolvent.figures.papers.calvello2024.errors import write_low_resolution
 
 REASON = "Burgers split-step: the highest eighth of the modes holds more than 1e-08 of the solution"
 REMEDY = "use more num_modes"  # for whoever sets them: the grid does here

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from figures.bootstrap import mean_interval, median_interval, paired_difference
+from resolvent.figures.common.bootstrap import mean_interval, median_interval, paired_difference
+from resolvent.figures.common.errors import ResultError
 
 
 def test_the_mean_is_the_mean_and_the_interval_is_repeatable():
@@ -78,5 +79,5 @@ def test_equal_rows_are_not_told_apart():
 
 
 def test_unpaired_samples_are_refused():
-    with pytest.raises(ValueError, match="4 samples cannot be paired with 5"):
+    with pytest.raises(ResultError, match="4 samples cannot be paired with 5"):
         paired_difference(np.ones(4), np.ones(5))

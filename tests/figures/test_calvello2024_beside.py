@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from calvello2024_samples import PATCHES, POINTS, SAMPLES, flow, write_flow_run, write_rollout
 
-from figures.bootstrap import mean_interval
-from figures.calvello2024 import jumps, paired_grids, rollouts, spectra
-from figures.comparison import grouped
-from figures.errors import ResultError
-from figures.results import read_runs
+from resolvent.figures.common.bootstrap import mean_interval
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.results import read_runs
+from resolvent.figures.experiment.comparison import grouped
+from resolvent.figures.papers.calvello2024 import jumps, paired_grids, rollouts, spectra
 
 WIDE = {"width": 32, "patches": PATCHES}
 

@@ -11,19 +11,19 @@ from calvello2024_samples import (
     write_trajectory_run,
 )
 
-from figures import sample_trajectories
-from figures.calvello2024 import extreme_fields, other_grids, time_steps, trajectories
-from figures.calvello2024.chosen import (
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.fields import log_scale_of
+from resolvent.figures.common.results import read_runs
+from resolvent.figures.experiment import sample_trajectories
+from resolvent.figures.experiment.comparison import write_comparison
+from resolvent.figures.papers.calvello2024 import extreme_fields, other_grids, time_steps, trajectories
+from resolvent.figures.papers.calvello2024.chosen import (
     compared,
     first_of_each_architecture,
     first_with,
     of_widest,
     standardised_words,
 )
-from figures.comparison import write_comparison
-from figures.errors import ResultError
-from figures.fields import log_scale_of
-from figures.results import read_runs
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ import json
 import pytest
 from calvello2024_errors import KOLMOGOROV, LAW, LOGNORMAL, PIECEWISE, write_calvello
 
-from figures.calvello2024.printed import TABLE_1, TABLE_1_FIRST, TABLE_3, TABLE_3_FIRST
-from figures.comparison import MEDIANS, write_comparison
-from figures.printed import printed_rows
-from figures.reported import differences, example_of, reported_beside
-from figures.results import read_runs
-from figures.table import as_csv, as_html, headline
-from figures.words import differences_from_paper
+from resolvent.figures.common.results import read_runs
+from resolvent.figures.common.table import as_csv, as_html, headline
+from resolvent.figures.common.words import differences_from_paper
+from resolvent.figures.experiment.comparison import MEDIANS, write_comparison
+from resolvent.figures.papers.calvello2024.printed import TABLE_1, TABLE_1_FIRST, TABLE_3, TABLE_3_FIRST
+from resolvent.figures.published.beside import differences, example_of, reported_beside
+from resolvent.figures.published.tables import printed_rows
 
 
 def read(run):

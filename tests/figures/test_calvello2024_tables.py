@@ -7,12 +7,20 @@ import pandas as pd
 import pytest
 from calvello2024_errors import KOLMOGOROV, LOGNORMAL, PIECEWISE, STANDARDISED, write_calvello
 
-from figures.calvello2024.architecture_costs import told, write_growth, write_operations, write_parameters
-from figures.calvello2024.cost_accuracy import draw_against_operations, draw_against_parameters
-from figures.calvello2024.errors import write_high_resolution, write_low_resolution
-from figures.calvello2024.families import families, widest
-from figures.comparison import write_comparison
-from figures.results import read_runs
+from resolvent.figures.common.results import read_runs
+from resolvent.figures.experiment.comparison import write_comparison
+from resolvent.figures.papers.calvello2024.architecture_costs import (
+    told,
+    write_growth,
+    write_operations,
+    write_parameters,
+)
+from resolvent.figures.papers.calvello2024.cost_accuracy import (
+    draw_against_operations,
+    draw_against_parameters,
+)
+from resolvent.figures.papers.calvello2024.errors import write_high_resolution, write_low_resolution
+from resolvent.figures.papers.calvello2024.families import families, widest
 
 ERRORS = [1e-2, 2e-2, 6e-2]  # median 2e-2, and of standardised fields 3e-2
 
@@ -151,7 +159,9 @@ def test_a_line_runs_through_the_widths_of_an_architecture(widths, tmp_path, mon
     runs = [widths(PIECEWISE, 1), widths(KOLMOGOROV, 2)]
     comparisons = [compared(one, tmp_path / f"c{number}.csv") for number, one in enumerate(runs)]
     kept = []
-    monkeypatch.setattr("figures.calvello2024.cost_accuracy.save", lambda figure, output: kept.append(figure))
+    monkeypatch.setattr(
+        "resolvent.figures.papers.calvello2024.cost_accuracy.save", lambda figure, output: kept.append(figure)
+    )
     draw(comparisons, runs, tmp_path / "figure.svg")
     panels = kept[0].axes
     titles = [panel.get_title(loc="left") for panel in panels]

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from figures.cao2021.convergence import draw_convergence, varied
-from figures.results import read_runs
-from figures.style import MUTED, appearances
+from resolvent.figures.common.results import read_runs
+from resolvent.figures.common.style import MUTED, appearances
+from resolvent.figures.papers.cao2021.convergence import draw_convergence, varied
 
 
 def seeds(make_run, count, diverged=(), **options):

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from figures.cao2021.latent_basis import draw_latent_basis, smoothing, turned
-from figures.errors import ResultError
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.papers.cao2021.latent_basis import draw_latent_basis, smoothing, turned
 
 NODES, WIDTH = 9, 16
 
 
 def latent(layers=(1, 4), depth=6, diverged=False):
-    """What `training.latent_basis` writes, smoother by a tenth from layer to layer."""
+    """What `resolvent.evaluation.latent_basis` writes, smoother by a tenth from layer to layer."""
     random = np.random.default_rng(0)
     roughness = np.exp(random.normal(size=(1, WIDTH)) * 0.2) * 12 * 0.9 ** np.arange(depth)[:, None]
     lost = np.nan if diverged else 1.0

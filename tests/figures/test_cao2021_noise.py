@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 from noise_runs import expected_error, write_noisy_run
 
-from figures.cao2021.noise import draw_noise_levels, draw_noise_transfer, error_words, read_noisy_runs
-from figures.errors import ResultError
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.papers.cao2021.noise import (
+    draw_noise_levels,
+    draw_noise_transfer,
+    error_words,
+    read_noisy_runs,
+)
 
 PAPER = {0.0: [0, 0.01, 0.015], 0.01: [0, 0.01, 0.02, 0.05], 0.1: [0.05, 0.1]}
 

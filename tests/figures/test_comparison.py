@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from figures.comparison import write_comparison
-from figures.errors import ResultError
-from figures.results import error_matrix, read_arrays
-from figures.table import as_csv, as_html, as_latex, duration, headline, milli, write_table
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.results import error_matrix, read_arrays
+from resolvent.figures.common.table import as_csv, as_html, as_latex, duration, headline, milli, write_table
+from resolvent.figures.experiment.comparison import write_comparison
 
 
 def row(table, key, trained=512, tested=512, noise=0.0):
@@ -183,19 +183,19 @@ def test_numbers_as_printed():
 def test_a_missing_file_names_itself_and_what_to_run(make_run, tmp_path):
     run = make_run()
     (run / "errors.csv").unlink()
-    with pytest.raises(ValueError, match=r"errors\.csv is missing: make it with `snakemake"):
+    with pytest.raises(ResultError, match=r"errors\.csv is missing: make it with `snakemake"):
         write_comparison([run], [], tmp_path / "comparison.csv")
     (run / "errors.csv").touch()
-    with pytest.raises(ValueError, match=r"errors\.csv is empty: delete it and run snakemake"):
+    with pytest.raises(ResultError, match=r"errors\.csv is empty: delete it and run snakemake"):
         write_comparison([run], [], tmp_path / "comparison.csv")
     (run / "errors.csv").write_text('a,"b\n')
-    with pytest.raises(ValueError, match=r"errors\.csv is no table .*: delete it and run"):
+    with pytest.raises(ResultError, match=r"errors\.csv is no table .*: delete it and run"):
         write_comparison([run], [], tmp_path / "comparison.csv")
     (run / "errors.csv").write_text("resolution,noise,realisation,sample,relative_l2,relative_h1\n")
-    with pytest.raises(ValueError, match=r"errors\.csv has no rows"):
+    with pytest.raises(ResultError, match=r"errors\.csv has no rows"):
         write_comparison([run], [], tmp_path / "comparison.csv")
     (run / "run.json").write_text("{")
-    with pytest.raises(ValueError, match=r"run\.json is not valid JSON"):
+    with pytest.raises(ResultError, match=r"run\.json is not valid JSON"):
         write_comparison([run], [], tmp_path / "comparison.csv")
 
 
@@ -220,13 +220,13 @@ def test_runs_that_do_not_belong_together_are_refused(make_run, tmp_path, part, 
     runs = [make_run(seed=1), make_run(seed=2)]
     facts = json.loads((runs[1] / "run.json").read_text())
     (runs[1] / "run.json").write_text(json.dumps({**facts, part: value}))
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ResultError, match=told):
         write_comparison(runs, [], tmp_path / "comparison.csv")
 
 
 def test_different_test_samples_cannot_be_paired(make_run, tmp_path):
     runs = [make_run(errors=[1e-3] * 5), make_run("linear", attention="linear", errors=[1e-3] * 6)]
-    with pytest.raises(ValueError, match="different samples"):
+    with pytest.raises(ResultError, match="different samples"):
         write_comparison(runs, [], tmp_path / "comparison.csv")
 
 

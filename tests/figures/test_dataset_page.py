@@ -6,13 +6,13 @@ import re
 import numpy as np
 import pytest
 
-from figures.dataset_gallery import draw_dataset_gallery
-from figures.dataset_histograms import draw_dataset_histograms
-from figures.dataset_page import write_dataset_page
-from figures.dataset_preview import DatasetPreview
-from figures.dataset_spectra import draw_dataset_spectra
-from figures.errors import ResultError
-from figures.truth_budget import draw_truth_budget
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.dataset.error_budget import draw_truth_budget
+from resolvent.figures.dataset.gallery import draw_dataset_gallery
+from resolvent.figures.dataset.histograms import draw_dataset_histograms
+from resolvent.figures.dataset.page import write_dataset_page
+from resolvent.figures.dataset.preview import DatasetPreview
+from resolvent.figures.dataset.spectra import draw_dataset_spectra
 
 TIMES = [0.0, 0.1, 0.3]
 KINDS = {

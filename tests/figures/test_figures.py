@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
-from figures.comparison import write_comparison
-from figures.cost_scatter import draw_cost_scatter
-from figures.error_distributions import draw_error_distributions
-from figures.labels import spread
-from figures.resolution_curves import draw_resolution_curves
-from figures.results import read_runs
-from figures.samples import draw_samples
-from figures.style import appearances
-from figures.training_curves import draw_training_curves
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.labels import spread
+from resolvent.figures.common.results import read_runs
+from resolvent.figures.common.style import appearances
+from resolvent.figures.experiment.comparison import write_comparison
+from resolvent.figures.experiment.cost_scatter import draw_cost_scatter
+from resolvent.figures.experiment.error_distributions import draw_error_distributions
+from resolvent.figures.experiment.resolution_curves import draw_resolution_curves
+from resolvent.figures.experiment.samples import draw_samples
+from resolvent.figures.experiment.training_curves import draw_training_curves
 
 
 def draw_all(runs, yardsticks, folder):
@@ -87,10 +88,16 @@ def test_figures_of_an_experiment_with_noise_show_the_noise_of_training(
 ):
     curves, points, dots = [], [], []
     monkeypatch.setattr(
-        "figures.resolution_curves._draw_model", lambda panel, rows, *_: curves.append(rows) or []
+        "resolvent.figures.experiment.resolution_curves._draw_model",
+        lambda panel, rows, *_: curves.append(rows) or [],
     )
-    monkeypatch.setattr("figures.cost_scatter._draw_model", lambda panel, row, *_: points.append(row))
-    monkeypatch.setattr("figures.error_distributions._draw", lambda panel, rows, limits: dots.extend(rows))
+    monkeypatch.setattr(
+        "resolvent.figures.experiment.cost_scatter._draw_model", lambda panel, row, *_: points.append(row)
+    )
+    monkeypatch.setattr(
+        "resolvent.figures.experiment.error_distributions._draw",
+        lambda panel, rows, limits: dots.extend(rows),
+    )
     run = make_run(resolution=17, dimension=2, noise=0.01, tested_noise=(0.0, 0.01, 0.05))
     draw_all([run], [make_yardsticks(17, noise=0.01)], tmp_path / "figures")
     assert [rows["test_noise"].tolist() for rows in curves] == [[0.01]]
@@ -100,7 +107,7 @@ def test_figures_of_an_experiment_with_noise_show_the_noise_of_training(
 
 
 def test_an_unknown_suffix_is_refused(make_run, tmp_path):
-    with pytest.raises(ValueError, match=r"must end in \.svg or \.png"):
+    with pytest.raises(ResultError, match=r"must end in \.svg or \.png"):
         draw_training_curves([make_run()], tmp_path / "figure.pdf")
 
 

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 import yaml
 
-from figures.cao2021.items import ITEMS
-from figures.cao2021.sizes import write_sizes
-from figures.cao2021.step_costs import write_step_costs
-from figures.items import loaded
-from figures.paper_page import Made, write_paper_page
-from figures.papers import PAPERS
-from figures.samples import draw_samples
+from resolvent.figures.experiment.samples import draw_samples
+from resolvent.figures.papers.cao2021.items import ITEMS
+from resolvent.figures.papers.cao2021.sizes import write_sizes
+from resolvent.figures.papers.cao2021.step_costs import write_step_costs
+from resolvent.figures.papers.items import loaded
+from resolvent.figures.papers.page import Made, write_paper_page
+from resolvent.figures.papers.registry import PAPERS
 
 CAPTIONS = Path(__file__).parents[2] / "workflow/report/captions.yaml"
 TABLES = ["table1", "table2a", "table2b", "table3", "table5", "table6", "table8"]

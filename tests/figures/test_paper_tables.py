@@ -3,12 +3,12 @@
 import pandas as pd
 import pytest
 
-from figures.cao2021.ablation import write_ablation
-from figures.cao2021.errors import write_burgers, write_darcy, write_inverse
-from figures.cao2021.hours import write_hours
-from figures.cao2021.sizes import write_sizes
-from figures.cao2021.step_costs import write_step_costs
-from figures.comparison import write_comparison
+from resolvent.figures.experiment.comparison import write_comparison
+from resolvent.figures.papers.cao2021.ablation import write_ablation
+from resolvent.figures.papers.cao2021.errors import write_burgers, write_darcy, write_inverse
+from resolvent.figures.papers.cao2021.hours import write_hours
+from resolvent.figures.papers.cao2021.sizes import write_sizes
+from resolvent.figures.papers.cao2021.step_costs import write_step_costs
 
 DARCY = {
     "equation": "darcy", "law": {"sigma": 1.0, "tau": 3.0, "gamma": 2.0}, "push_forward": "level_set",

@@ -5,9 +5,10 @@ import re
 
 import pytest
 
-from figures.comparison import write_comparison
-from figures.report import write_report
-from figures.training_curves import draw_training_curves
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.experiment.comparison import write_comparison
+from resolvent.figures.experiment.report import write_report
+from resolvent.figures.experiment.training_curves import draw_training_curves
 
 CARD = {
     "dataset": "burgers_cao",
@@ -83,7 +84,7 @@ def test_only_the_finished_page_is_left(make_report, tmp_path):
 
 def test_a_missing_figure_names_itself(make_report, tmp_path):
     make_report()
-    with pytest.raises(ValueError, match=r"missing\.svg is missing"):
+    with pytest.raises(ResultError, match=r"missing\.svg is missing"):
         write_report(
             tmp_path / "report.html", title="", command="", table=tmp_path / "comparison.csv",
             runs=list((tmp_path / "runs").iterdir()), cards=[], provenance={},

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from figures.cao2021.printed import TABLE_2A, TABLE_2B, TABLE_3, TABLE_6, TABLE_8, parameters
-from figures.printed import printed_rows
-from figures.reported import differences, reported_beside
+from resolvent.figures.papers.cao2021.printed import TABLE_2A, TABLE_2B, TABLE_3, TABLE_6, TABLE_8, parameters
+from resolvent.figures.published.beside import differences, reported_beside
+from resolvent.figures.published.tables import printed_rows
 
 ATTENTIONS = ("fourier", "galerkin", "softmax", "linear")
 NORMS = ("regular", "projection")

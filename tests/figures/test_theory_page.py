@@ -5,14 +5,14 @@ import re
 import pandas as pd
 import pytest
 
-from figures.errors import ResultError
-from figures.theory_convergence import draw_theory_convergence
-from figures.theory_cost import draw_theory_cost
-from figures.theory_invariance import draw_theory_invariance
-from figures.theory_monte_carlo import draw_theory_monte_carlo
-from figures.theory_page import write_theory_page
-from figures.theory_projection import draw_theory_projection
-from figures.theory_quadratures import draw_theory_quadratures
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.theory.convergence import draw_theory_convergence
+from resolvent.figures.theory.cost import draw_theory_cost
+from resolvent.figures.theory.invariance import draw_theory_invariance
+from resolvent.figures.theory.monte_carlo import draw_theory_monte_carlo
+from resolvent.figures.theory.page import write_theory_page
+from resolvent.figures.theory.projection import draw_theory_projection
+from resolvent.figures.theory.quadratures import draw_theory_quadratures
 
 NODES = {"even": 0.0, "two_rates": 0.25, "random": 0.0, "random_denser": 0.37, "random_without_ends": 0.0}
 OPERATORS = [  # architecture, variant, dimension, claim, fitted order, theory
@@ -187,7 +187,7 @@ def test_each_figure_is_written_twice_and_always_alike(tables, drawn, tmp_path):
 
 def test_every_distance_and_every_bound_is_drawn(tables, monkeypatch):
     figure = shown(
-        monkeypatch, "figures.theory_projection", draw_theory_projection, tables["projection"],
+        monkeypatch, "resolvent.figures.theory.projection", draw_theory_projection, tables["projection"],
         tables["quasi_optimality"],
     )  # fmt: skip
     left, middle, right = figure.axes
@@ -201,13 +201,13 @@ def test_every_distance_and_every_bound_is_drawn(tables, monkeypatch):
 
 def test_fitted_orders_are_printed_beside_the_theory(tables, monkeypatch):
     figure = shown(
-        monkeypatch, "figures.theory_convergence", draw_theory_convergence, tables["convergence"],
+        monkeypatch, "resolvent.figures.theory.convergence", draw_theory_convergence, tables["convergence"],
         tables["convergence_orders"],
     )  # fmt: skip
     for words in ("ρ fitted (theory 0.50)", "order fitted (theory 2.00)", "Galerkin  1.99", "linear  —"):
         assert words in words_of(figure)
     figure = shown(
-        monkeypatch, "figures.theory_cost", draw_theory_cost, tables["cost"], tables["cost_orders"]
+        monkeypatch, "resolvent.figures.theory.cost", draw_theory_cost, tables["cost"], tables["cost_orders"]
     )
     for words in ("softmax  $n^{2.00}$", "softmax  $n^{2.07}$", "Fourier as Q(KᵀV)  $n^{1.07}$"):
         assert words in words_of(figure)
@@ -215,7 +215,7 @@ def test_fitted_orders_are_printed_beside_the_theory(tables, monkeypatch):
 
 def test_the_worst_function_is_drawn_with_its_prediction(tables, monkeypatch):
     figure = shown(
-        monkeypatch, "figures.theory_monte_carlo", draw_theory_monte_carlo, tables["monte_carlo"],
+        monkeypatch, "resolvent.figures.theory.monte_carlo", draw_theory_monte_carlo, tables["monte_carlo"],
         tables["averages"], tables["continuum_orders"],
     )  # fmt: skip
     drawn = {round(y, 12) for line in figure.axes[0].get_lines() for y in line.get_ydata()}
@@ -226,7 +226,7 @@ def test_the_worst_function_is_drawn_with_its_prediction(tables, monkeypatch):
 
 def test_gaps_are_drawn_where_equal_weights_leave_one(tables, monkeypatch):
     figure = shown(
-        monkeypatch, "figures.theory_quadratures", draw_theory_quadratures, tables["quadratures"],
+        monkeypatch, "resolvent.figures.theory.quadratures", draw_theory_quadratures, tables["quadratures"],
         tables["continuum_orders"],
     )  # fmt: skip
     left, right = figure.axes
@@ -240,7 +240,7 @@ def test_gaps_are_drawn_where_equal_weights_leave_one(tables, monkeypatch):
 
 def test_operators_that_claim_no_invariance_are_not_drawn(tables, monkeypatch):
     figure = shown(
-        monkeypatch, "figures.theory_invariance", draw_theory_invariance, tables["invariance"],
+        monkeypatch, "resolvent.figures.theory.invariance", draw_theory_invariance, tables["invariance"],
         tables["continuum_orders"],
     )  # fmt: skip
     assert "tno1d  1.98 (2)" in words_of(figure)

@@ -7,7 +7,7 @@ import torch
 from model_variants import SMALL, band_limited, grid, relative_error
 from torch.nn import functional
 
-from models.build import build
+from resolvent.models.build import build
 
 
 def small(**settings):

@@ -22,10 +22,10 @@ from model_variants import (
     sides,
 )
 
-from models.build import build
-from models.grid_sizes import downsampled_sizes
-from models.parameter_counts import parameter_counts
-from models.registry import ARCHITECTURES, resolve
+from resolvent.models.build import build
+from resolvent.models.grid_sizes import downsampled_sizes
+from resolvent.models.parameter_counts import parameter_counts
+from resolvent.models.registry import ARCHITECTURES, resolve
 
 
 def small(variant, seed=0, **more):

@@ -6,7 +6,7 @@ import pytest
 import torch
 from model_variants import ATTENTIONS, band_limited, grid, relative_error
 
-from models import attention
+from resolvent.models import attention
 
 BATCH, HEADS, N, E = 2, 3, 20, 5
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from model_variants import SMALL, VARIANTS, dimension, grid
 
-from models.build import build
-from models.registry import ARCHITECTURES, resolve
+from resolvent.models.build import build
+from resolvent.models.registry import ARCHITECTURES, resolve
 
 SIDES = (4, 5, 6, 7, 8, 9, 12, 13, 14, 16)  # on both sides of what the small architectures can take
 # Attention and norms take any grid.

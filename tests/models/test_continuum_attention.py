@@ -9,7 +9,11 @@ from model_variants import relative_error
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from models.continuum_attention import ContinuumAttention, continuum_attention, trapezoid_log_weights
+from resolvent.models.continuum_attention import (
+    ContinuumAttention,
+    continuum_attention,
+    trapezoid_log_weights,
+)
 
 BATCH, HEADS, E = 2, 3, 4
 WIDTH = HEADS * E

@@ -6,9 +6,9 @@ import pytest
 import torch
 from model_variants import ATTENTIONS, LAYER_NORMS, grid
 
-from models.attention import galerkin
-from models.build import build
-from models.encoder import Encoder, EncoderLayer
+from resolvent.models.attention import galerkin
+from resolvent.models.build import build
+from resolvent.models.encoder import Encoder, EncoderLayer
 
 WIDTH, HEADS, N = 12, 3, 10
 

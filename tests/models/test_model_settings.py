@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from models.build import build
-from models.registry import ARCHITECTURES, resolve
+from resolvent.models.build import build
+from resolvent.models.registry import ARCHITECTURES, resolve
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,9 @@ def test_every_setting_is_described():
 
 
 def test_settings_need_no_torch():
-    code = "import sys, models.registry; sys.exit('torch' in sys.modules or 'neuralop' in sys.modules)"
+    code = (
+        "import sys, resolvent.models.registry; sys.exit('torch' in sys.modules or 'neuralop' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
@@ -144,7 +146,7 @@ def test_building_one_architecture_imports_no_other():
     }
     code = f"""
 import os, sys
-from models.build import build
+from resolvent.models.build import build
 for architecture, others in {others}.items():
     if os.fork() == 0:
         build(architecture, {{}}, 0)

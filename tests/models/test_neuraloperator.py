@@ -8,7 +8,7 @@ import torch
 from model_variants import SMALL, band_limited, points
 from neuralop import models as package
 
-from models.build import build
+from resolvent.models.build import build
 
 SETTINGS = SMALL["neuraloperator2d"]
 KEYWORDS = {"n_modes": (8, 8), "hidden_channels": 8, "n_layers": 3}

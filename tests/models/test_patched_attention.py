@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from models.patched_attention import CodomainAttention, patched_attention
-from models.patches import split
+from resolvent.models.patched_attention import CodomainAttention, patched_attention
+from resolvent.models.patches import split
 
 
 def random_functions(*shape, seed=0):

@@ -7,9 +7,9 @@ import pytest
 import torch
 from model_variants import SMALL, band_limited, grid, relative_error
 
-from models import patched_neural_operator
-from models.build import build
-from models.patched_attention import patched_attention
+from resolvent.models import patched_neural_operator
+from resolvent.models.build import build
+from resolvent.models.patched_attention import patched_attention
 
 HEADS = 2
 

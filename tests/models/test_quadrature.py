@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from models.quadrature import product_trapezoid_weights, trapezoid_weights
+from resolvent.models.quadrature import product_trapezoid_weights, trapezoid_weights
 
 
 def uneven_nodes(n, seed=0):

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from models.grid_sizes import downsampled_sizes, suitable_factor, upsampled_size
-from models.resampling import DownSampler, UpSampler, interpolate
+from resolvent.models.grid_sizes import downsampled_sizes, suitable_factor, upsampled_size
+from resolvent.models.resampling import DownSampler, UpSampler, interpolate
 
 SIZES = [
     (141, 0.555, 78, 43),

@@ -6,7 +6,7 @@ import pytest
 import torch
 from model_variants import band_limited, grid
 
-from models.smoothers import InverseLaplacianSmoother, LearnedSmoother
+from resolvent.models.smoothers import InverseLaplacianSmoother, LearnedSmoother
 
 EPSILON, EXPONENT = 1e-3, 1.001
 

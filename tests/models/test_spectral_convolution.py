@@ -6,7 +6,7 @@ import pytest
 import torch
 from model_variants import band_limited, grid
 
-from models.spectral_convolution import SpectralConvolution
+from resolvent.models.spectral_convolution import SpectralConvolution
 
 
 def convolution(modes, in_channels=3, out_channels=2, initialisation="li"):

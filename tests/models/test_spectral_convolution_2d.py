@@ -7,8 +7,8 @@ import pytest
 import torch
 from model_variants import band_limited, grid
 
-from models.spectral_convolution import SpectralConvolution
-from models.spectral_convolution_2d import SpectralConvolution2d
+from resolvent.models.spectral_convolution import SpectralConvolution
+from resolvent.models.spectral_convolution_2d import SpectralConvolution2d
 
 
 def convolution(modes, in_channels=3, out_channels=2, initialisation="li"):

@@ -5,7 +5,7 @@ import torch
 from model_variants import SMALL, grid
 from torch.nn import functional
 
-from models.build import build
+from resolvent.models.build import build
 
 U, X = torch.randn(2, 18, 16, 1, generator=torch.Generator().manual_seed(0)), grid(18, dim=2)[:, :16]
 

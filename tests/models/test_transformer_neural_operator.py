@@ -8,8 +8,8 @@ import torch
 from model_variants import SMALL, band_limited, grid, relative_error
 from torch import nn
 
-from models.build import build
-from models.transformer_neural_operator import TransformerLayer
+from resolvent.models.build import build
+from resolvent.models.transformer_neural_operator import TransformerLayer
 
 WITH_INITIAL_VALUES = {"in_channels": 3, "out_channels": 2, "initial_channels": 2}
 

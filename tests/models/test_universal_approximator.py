@@ -6,8 +6,8 @@ import torch
 from model_variants import SMALL
 from torch.nn import functional
 
-from models.build import build
-from models.continuum_attention import trapezoid_log_weights
+from resolvent.models.build import build
+from resolvent.models.continuum_attention import trapezoid_log_weights
 
 WIDTH = 10
 

@@ -4,11 +4,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from solvers.cosine_series import observe_cosine
-from solvers.grid import Grid
-from solvers.laws import LAWS
-from solvers.push_forwards import level_set, lognormal
-from solvers.random_fields_2d import NeumannGaussianField
+from resolvent.solvers.cosine_series import observe_cosine
+from resolvent.solvers.grid import Grid
+from resolvent.solvers.laws import LAWS
+from resolvent.solvers.push_forwards import level_set, lognormal
+from resolvent.solvers.random_fields_2d import NeumannGaussianField
 
 
 @lru_cache

@@ -9,17 +9,17 @@ from burgers_problem import CAO_VISCOSITY, initial_fields
 from darcy_problem import manufactured
 from solver_problem import SolverProblem
 
-from solvers.burgers import BurgersSplitStep
-from solvers.burgers_etdrk4 import BurgersEtdrk4
-from solvers.cole_hopf import cole_hopf
-from solvers.darcy import DarcyFivePoint
-from solvers.darcy_direct import solve_direct
-from solvers.fourier import coefficients_of_2d, observe_2d
-from solvers.kolmogorov_etdrk4 import KolmogorovEtdrk4
-from solvers.kolmogorov_split_step import KolmogorovSplitStep
-from solvers.lorenz63 import Lorenz63, initial_condition, solve_diffrax
-from solvers.observation_times import explicit
-from solvers.random_fields_2d import PeriodicGaussianField2d
+from resolvent.solvers.burgers import BurgersSplitStep
+from resolvent.solvers.burgers_etdrk4 import BurgersEtdrk4
+from resolvent.solvers.cole_hopf import cole_hopf
+from resolvent.solvers.darcy import DarcyFivePoint
+from resolvent.solvers.darcy_direct import solve_direct
+from resolvent.solvers.fourier import coefficients_of_2d, observe_2d
+from resolvent.solvers.kolmogorov_etdrk4 import KolmogorovEtdrk4
+from resolvent.solvers.kolmogorov_split_step import KolmogorovSplitStep
+from resolvent.solvers.lorenz63 import Lorenz63, initial_condition, solve_diffrax
+from resolvent.solvers.observation_times import explicit
+from resolvent.solvers.random_fields_2d import PeriodicGaussianField2d
 
 
 def burgers(solver, refinements):
@@ -119,12 +119,14 @@ def kolmogorov(solver, keyword, refinements, order):
 
 
 PROBLEMS = {
-    "solvers.burgers:BurgersSplitStep": lambda: burgers(BurgersSplitStep, (48, 96, 192)),
-    "solvers.burgers_etdrk4:BurgersEtdrk4": lambda: burgers(BurgersEtdrk4, (48, 96, 192)),
-    "solvers.darcy:DarcyFivePoint": darcy,
-    "solvers.kolmogorov_etdrk4:KolmogorovEtdrk4": lambda: kolmogorov(KolmogorovEtdrk4, "step", (4, 8, 16), 4),
-    "solvers.kolmogorov_split_step:KolmogorovSplitStep": lambda: kolmogorov(
+    "resolvent.solvers.burgers:BurgersSplitStep": lambda: burgers(BurgersSplitStep, (48, 96, 192)),
+    "resolvent.solvers.burgers_etdrk4:BurgersEtdrk4": lambda: burgers(BurgersEtdrk4, (48, 96, 192)),
+    "resolvent.solvers.darcy:DarcyFivePoint": darcy,
+    "resolvent.solvers.kolmogorov_etdrk4:KolmogorovEtdrk4": lambda: kolmogorov(
+        KolmogorovEtdrk4, "step", (4, 8, 16), 4
+    ),
+    "resolvent.solvers.kolmogorov_split_step:KolmogorovSplitStep": lambda: kolmogorov(
         KolmogorovSplitStep, "largest_step", (16, 32, 64), 2
     ),
-    "solvers.lorenz63:Lorenz63": lorenz63,
+    "resolvent.solvers.lorenz63:Lorenz63": lorenz63,
 }

@@ -5,11 +5,11 @@ import pytest
 from burgers_problem import CAO_VISCOSITY, initial_fields, relative_errors, slope
 from scipy.integrate import solve_ivp
 
-from solvers.burgers import BurgersSplitStep
-from solvers.cole_hopf import cole_hopf
-from solvers.errors import SolverError
-from solvers.fourier import observe
-from solvers.grid import Grid, restrict_spectrally
+from resolvent.solvers.burgers import BurgersSplitStep
+from resolvent.solvers.cole_hopf import cole_hopf
+from resolvent.solvers.errors import SolverError
+from resolvent.solvers.fourier import observe
+from resolvent.solvers.grid import Grid, restrict_spectrally
 
 SMOOTH = np.array([[0, -0.25j, 0.1 + 0.05j, 0.02j]])  # 0.5 sin 2πx + 0.2 cos 4πx - ...
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from burgers_problem import CAO_FIELD, CAO_VISCOSITY, initial_fields, relative_errors
 
-from solvers.burgers import BurgersSplitStep
-from solvers.burgers_etdrk4 import BurgersEtdrk4
-from solvers.cole_hopf import cole_hopf
-from solvers.errors import SolverError
-from solvers.exponential_integrator import Etdrk4, etdrk4
-from solvers.fourier import observe
+from resolvent.solvers.burgers import BurgersSplitStep
+from resolvent.solvers.burgers_etdrk4 import BurgersEtdrk4
+from resolvent.solvers.cole_hopf import cole_hopf
+from resolvent.solvers.errors import SolverError
+from resolvent.solvers.exponential_integrator import Etdrk4, etdrk4
+from resolvent.solvers.fourier import observe
 
 
 @pytest.fixture(scope="module")

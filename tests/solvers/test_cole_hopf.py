@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from burgers_problem import CAO_VISCOSITY, initial_fields, relative_errors
 
-from solvers.cole_hopf import cole_hopf
-from solvers.errors import SolverError
-from solvers.fourier import coefficients_of, observe
-from solvers.grid import Grid
+from resolvent.solvers.cole_hopf import cole_hopf
+from resolvent.solvers.errors import SolverError
+from resolvent.solvers.fourier import coefficients_of, observe
+from resolvent.solvers.grid import Grid
 
 
 @pytest.mark.parametrize("length", [1.0, 2.5])

@@ -8,11 +8,18 @@ import numpy as np
 import pytest
 from darcy_problem import coefficients, manufactured
 
-from solvers import darcy, darcy_sine
-from solvers.darcy import FACE_MEANS, GRIDS, METHODS, DarcyFivePoint, default_method, refined_pressure
-from solvers.darcy_direct import solve_direct
-from solvers.errors import SolverError
-from solvers.grid import Grid
+from resolvent.solvers import darcy, darcy_sine
+from resolvent.solvers.darcy import (
+    FACE_MEANS,
+    GRIDS,
+    METHODS,
+    DarcyFivePoint,
+    default_method,
+    refined_pressure,
+)
+from resolvent.solvers.darcy_direct import solve_direct
+from resolvent.solvers.errors import SolverError
+from resolvent.solvers.grid import Grid
 
 LAWS = ("cao_darcy", "calvello_darcy", "calvello_darcy_v1")
 on_every_grid = pytest.mark.parametrize("grid", GRIDS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from solvers.darcy_eigenfunctions import eigenfunctions, element_means, mass_matrix, stiffness
+from resolvent.solvers.darcy_eigenfunctions import eigenfunctions, element_means, mass_matrix, stiffness
 
 
 def on_nodes(elements, function):

@@ -5,8 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from solvers.fourier import coefficients_of, coefficients_of_2d, observe, observe_2d
-from solvers.grid import Grid, Nodes, check_restriction, restrict_by_stride, restrict_spectrally
+from resolvent.solvers.fourier import coefficients_of, coefficients_of_2d, observe, observe_2d
+from resolvent.solvers.grid import Grid, Nodes, check_restriction, restrict_by_stride, restrict_spectrally
 
 
 def test_coordinates_include_the_left_end_and_exclude_the_right():
@@ -133,7 +133,9 @@ def test_values_of_another_grid_have_no_derivative_here():
 
 
 def test_the_grid_and_the_fields_do_not_import_jax():
-    program = "import sys, solvers.grid, solvers.random_fields; sys.exit('jax' in sys.modules)"
+    program = (
+        "import sys, resolvent.solvers.grid, resolvent.solvers.random_fields; sys.exit('jax' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
 
 

@@ -6,12 +6,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from solvers.errors import SolverError
-from solvers.fourier import coefficients_of_2d, observe_2d
-from solvers.kolmogorov import flow, tendency
-from solvers.kolmogorov_etdrk4 import KolmogorovEtdrk4
-from solvers.kolmogorov_split_step import KolmogorovSplitStep
-from solvers.random_fields_2d import PeriodicGaussianField2d
+from resolvent.solvers.errors import SolverError
+from resolvent.solvers.fourier import coefficients_of_2d, observe_2d
+from resolvent.solvers.kolmogorov import flow, tendency
+from resolvent.solvers.kolmogorov_etdrk4 import KolmogorovEtdrk4
+from resolvent.solvers.kolmogorov_split_step import KolmogorovSplitStep
+from resolvent.solvers.random_fields_2d import PeriodicGaussianField2d
 
 MODES, POINTS = 21, 64  # the points on which the products of 21 modes are formed
 VISCOSITY, WAVENUMBER = 1 / 70, 4  # the defaults

@@ -7,10 +7,10 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.stats import kstest
 
-from solvers.errors import SolverError
-from solvers.grid import Nodes
-from solvers.lorenz63 import Lorenz63, initial_condition, solve_diffrax
-from solvers.observation_times import explicit, random_times, two_rates, uniform
+from resolvent.solvers.errors import SolverError
+from resolvent.solvers.grid import Nodes
+from resolvent.solvers.lorenz63 import Lorenz63, initial_condition, solve_diffrax
+from resolvent.solvers.observation_times import explicit, random_times, two_rates, uniform
 
 INITIAL = np.stack([initial_condition(0, 0, index) for index in range(6)])
 OBSERVATIONS = {

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from solvers.grid import Nodes
-from solvers.lorenz63 import Lorenz63, initial_condition
-from solvers.lorenz63_observer import unobserved_y, unobserved_z
-from solvers.observation_times import random_times, uniform
+from resolvent.solvers.grid import Nodes
+from resolvent.solvers.lorenz63 import Lorenz63, initial_condition
+from resolvent.solvers.lorenz63_observer import unobserved_y, unobserved_z
+from resolvent.solvers.observation_times import random_times, uniform
 
 MODEL = Lorenz63()
 INITIAL = np.stack([initial_condition(1127802, 2, index) for index in range(16)])

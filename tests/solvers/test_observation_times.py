@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from solvers.grid import Nodes
-from solvers.observation_times import explicit, random_times, two_rates, uniform
+from resolvent.solvers.grid import Nodes
+from resolvent.solvers.observation_times import explicit, random_times, two_rates, uniform
 
 
 def test_uniform_times_start_at_zero_and_leave_the_final_time_out():

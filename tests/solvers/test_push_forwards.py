@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from solvers.push_forwards import level_set, lognormal
+from resolvent.solvers.push_forwards import level_set, lognormal
 
 
 @pytest.mark.parametrize("real", [np.float32, np.float64])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from burgers_problem import CAO_FIELD, relative_errors
 
-from solvers.fourier import observe
-from solvers.grid import restrict_spectrally
-from solvers.random_fields import PeriodicGaussianField
+from resolvent.solvers.fourier import observe
+from resolvent.solvers.grid import restrict_spectrally
+from resolvent.solvers.random_fields import PeriodicGaussianField
 
 
 def draw(field, count):

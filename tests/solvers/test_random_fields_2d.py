@@ -7,12 +7,12 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from solvers.cosine_series import observe_cosine
-from solvers.fourier import observe, observe_2d
-from solvers.grid import Grid
-from solvers.laws import LAWS
-from solvers.random_fields import PeriodicGaussianField
-from solvers.random_fields_2d import NeumannGaussianField, PeriodicGaussianField2d
+from resolvent.solvers.cosine_series import observe_cosine
+from resolvent.solvers.fourier import observe, observe_2d
+from resolvent.solvers.grid import Grid
+from resolvent.solvers.laws import LAWS
+from resolvent.solvers.random_fields import PeriodicGaussianField
+from resolvent.solvers.random_fields_2d import NeumannGaussianField, PeriodicGaussianField2d
 
 SAMPLES = 600
 NUM_MODES = 7

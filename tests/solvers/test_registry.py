@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from registry_problems import PROBLEMS
 
-from solvers.registry import SOLVERS
+from resolvent.solvers.registry import SOLVERS
 
 
 def relative_errors(values, reference):

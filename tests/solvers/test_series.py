@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from solvers.cosine_series import cosine_coefficients_of, observe_cosine
-from solvers.grid import Grid
-from solvers.sine_series import restrict_dirichlet
+from resolvent.solvers.cosine_series import cosine_coefficients_of, observe_cosine
+from resolvent.solvers.grid import Grid
+from resolvent.solvers.sine_series import restrict_dirichlet
 
 KINDS = ["nodes", "cell_centres"]
 

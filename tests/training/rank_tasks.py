@@ -9,7 +9,7 @@ import torch
 from model_variants import SMALL
 from training_fixtures import WITH_DROPOUT, at_step, small_trainer, with_memory_for
 
-from training.errors import TrainingError
+from resolvent.training.errors import TrainingError
 
 # Of 16 samples three steps, with 3 and 2 of the five samples for a process.
 KINDS = {

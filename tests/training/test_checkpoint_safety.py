@@ -8,8 +8,8 @@ import pytest
 import torch
 from training_fixtures import small_trainer
 
-from training import checkpoints
-from training.errors import TrainingError
+from resolvent.training import checkpoints
+from resolvent.training.errors import TrainingError
 
 STATE = {
     "identity": "a",

@@ -5,12 +5,12 @@ import torch
 from model_variants import SMALL, points
 from torch import nn
 
-from models.build import build
-from models.registry import ARCHITECTURES
-from solvers.grid import Grid
-from training.group import ALONE
-from training.launch import launch
-from training.losses import RelativeLoss
+from resolvent.models.build import build
+from resolvent.models.registry import ARCHITECTURES
+from resolvent.solvers.grid import Grid
+from resolvent.training.group import ALONE
+from resolvent.training.launch import launch
+from resolvent.training.losses import RelativeLoss
 
 RANKS, BATCH = 2, 5
 

@@ -15,12 +15,12 @@ from training_fixtures import (
     smooth_samples,
 )
 
-from models.registry import ARCHITECTURES
-from training import checkpoints
-from training.errors import TrainingError
-from training.evaluation import Condition, evaluate, shown_samples
-from training.fit import HISTORY_COLUMNS
-from training.interruption import Interruption
+from resolvent.evaluation.conditions import Condition, evaluate, shown_samples
+from resolvent.models.registry import ARCHITECTURES
+from resolvent.training import checkpoints
+from resolvent.training.errors import TrainingError
+from resolvent.training.fit import HISTORY_COLUMNS
+from resolvent.training.interruption import Interruption
 
 ON_THE_SQUARE = {
     "architecture": "fno2d",

@@ -7,19 +7,19 @@ import pandas
 import pytest
 from training_fixtures import SMALL_FNO_2D
 
-import training.run
-from datasets.card import seal
-from datasets.generation import generate_shard
-from datasets.loading import load_samples, training_noise
-from datasets.tasks import build_task, settings_of
-from training import checkpoints
-from training.fit import Trainer
-from training.metrics import relative_l2
-from training.ridge import RidgeRegression
-from training.run import train_run
-from training.run_evaluation import evaluate_run
-from training.settings import TrainingSettings
-from training.yardsticks import measured_yardsticks
+import resolvent.training.train
+from resolvent.datasets.loading import load_samples, training_noise
+from resolvent.datasets.storage.card import seal
+from resolvent.datasets.storage.generation import generate_shard
+from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.evaluation.baselines import measured_yardsticks
+from resolvent.evaluation.evaluate import evaluate_run
+from resolvent.evaluation.metrics import relative_l2
+from resolvent.evaluation.ridge import RidgeRegression
+from resolvent.training import checkpoints
+from resolvent.training.fit import Trainer
+from resolvent.training.settings import TrainingSettings
+from resolvent.training.train import train_run
 
 FINE, COARSE = 13, 5
 COUNTS = {"train": 16, "validation": 2, "test": 3}
@@ -134,7 +134,7 @@ def test_training_validation_and_test_see_their_own_noise_once(card, tmp_path, m
             assert self.loss.grid.points == COARSE
             seen.update(train=train, validation=validation, test=test)
 
-    monkeypatch.setattr(training.run, "Trainer", Spy)
+    monkeypatch.setattr(resolvent.training.train, "Trainer", Spy)
     train(card, tmp_path, record_test_error=True)
     noises = {}
     for split, samples in seen.items():

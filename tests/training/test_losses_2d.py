@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from datasets.gradients import gradient
-from solvers.grid import Grid
-from training.losses import RelativeH1Loss, RelativeLoss, central_gradient
-from training.losses import relative_l2 as torch_relative_l2
-from training.metrics import relative_h1, relative_l2
+from resolvent.datasets.gradients import gradient
+from resolvent.evaluation.metrics import relative_h1, relative_l2
+from resolvent.solvers.grid import Grid
+from resolvent.training.losses import RelativeH1Loss, RelativeLoss, central_gradient
+from resolvent.training.losses import relative_l2 as torch_relative_l2
 
 
 def on(points: int, function) -> np.ndarray:

@@ -5,11 +5,11 @@ import pytest
 import torch
 from training_fixtures import SMALL_FNO_2D, rough_samples
 
-from datasets.loading import Samples
-from models.build import build
-from training.normalised_operator import Normaliser, in_physical_units, restored
-from training.settings import TrainingSettings
-from training.tensors import coordinate_tensor, function_tensor
+from resolvent.datasets.loading import Samples
+from resolvent.models.build import build
+from resolvent.training.normalised_operator import Normaliser, in_physical_units, restored
+from resolvent.training.settings import TrainingSettings
+from resolvent.training.tensors import coordinate_tensor, function_tensor
 
 BOTH = TrainingSettings(normalisation="pointwise", boundary="zero")
 

@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
-from models.build import build
-from training.operations import counted, forward_operations
+from resolvent.models.build import build
+from resolvent.training.operations import counted, forward_operations
 
 
 def test_a_complex_product_counts_as_one():

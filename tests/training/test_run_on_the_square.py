@@ -8,14 +8,14 @@ import pytest
 import torch
 from training_fixtures import DARCY_LIKE, SMALL_FNO_2D
 
-from datasets.card import seal
-from datasets.generation import generate_shard
-from datasets.loading import load_samples
-from datasets.tasks import build_task, settings_of
-from training import checkpoints
-from training.run import train_run
-from training.run_evaluation import evaluate_run
-from training.settings import TrainingSettings
+from resolvent.datasets.loading import load_samples
+from resolvent.datasets.storage.card import seal
+from resolvent.datasets.storage.generation import generate_shard
+from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.evaluation.evaluate import evaluate_run
+from resolvent.training import checkpoints
+from resolvent.training.settings import TrainingSettings
+from resolvent.training.train import train_run
 
 CODE = "0123456789abcdef"
 # With fewer training samples some node has seen one material only: its deviation is 1e-5.
@@ -80,7 +80,7 @@ def test_processes_are_as_many_as_have_devices(
     launches = []
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
     monkeypatch.setattr(
-        "training.run.launch",
+        "resolvent.training.train.launch",
         lambda _, size, devices, given: launches.append((size, devices, given["threads"])),
     )
     train(card, tmp_path, threads=threads, gpus=gpus, processes=3)

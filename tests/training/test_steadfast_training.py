@@ -6,9 +6,9 @@ import pytest
 import torch
 from training_fixtures import WITH_DROPOUT, at_step, small_trainer, with_memory_for
 
-from training import checkpoints
-from training.devices import is_out_of_memory
-from training.errors import TrainingError
+from resolvent.training import checkpoints
+from resolvent.training.devices import is_out_of_memory
+from resolvent.training.errors import TrainingError
 
 LOSSES = [
     {"loss": "norms", "gradient_weight": 0.1},

@@ -23,7 +23,7 @@ for _dataset in plan.datasets.values():
         resources:
             **requested(needs.preview(_dataset)),
         params:
-            code=code_digest("datasets.preview"),
+            code=code_digest("resolvent.datasets.preview"),
         script:
             "../scripts/preview_dataset.py"
 
@@ -47,7 +47,12 @@ rule draw_dataset:
     resources:
         **requested(drawing(2)),
     params:
-        code=code_digest(*(f"figures.{figure}" for figure in DATASET_FIGURES)),
+        code=code_digest(
+            *(
+                f"resolvent.figures.dataset.{name}"
+                for name in ("gallery", "error_budget", "spectra", "histograms")
+            )
+        ),
     script:
         "../scripts/draw_dataset.py"
 
@@ -59,7 +64,7 @@ rule dataset_page:
         figures=[f"{DATASET_PAGES}/{{dataset}}/{figure}.svg" for figure in DATASET_FIGURES],
         captions=f"{workflow.basedir}/workflow/report/captions.yaml",
         templates=[
-            f"{workflow.basedir}/figures/templates/{file}"
+            f"{workflow.basedir}/resolvent/figures/templates/{file}"
             for file in ("dataset.html.j2", "macros.html.j2", "report.css", "references.bib")
         ],
     output:
@@ -73,6 +78,8 @@ rule dataset_page:
     resources:
         **requested(drawing(2)),
     params:
-        code=code_digest("figures.dataset_page", "workflow.captions", "workflow.provenance"),
+        code=code_digest(
+            "resolvent.figures.dataset.page", "resolvent.planning.captions", "resolvent.planning.provenance"
+        ),
     script:
         "../scripts/dataset_page.py"

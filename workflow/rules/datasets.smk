@@ -47,7 +47,7 @@ for _dataset in plan.datasets.values():
         params:
             settings=_dataset.settings.model_dump(mode="json"),
             code=_dataset.code,
-            sealing_code=code_digest("datasets.card"),
+            sealing_code=code_digest("resolvent.datasets.storage.card"),
             store=_dataset.store,
         script:
             "../scripts/seal_dataset.py"

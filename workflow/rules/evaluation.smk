@@ -23,7 +23,7 @@ rule evaluate:
         description=lambda wildcards: plan.description(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group), int(wildcards.seed)
         ),
-        code=code_digest("training.evaluation", "training.trained"),
+        code=code_digest("resolvent.evaluation.conditions", "resolvent.training.trained"),
     script:
         "../scripts/evaluate.py"
 
@@ -49,7 +49,8 @@ rule yardsticks:
         noise=lambda wildcards: plan.experiment(wildcards.experiment).training.noise,
         realisations=lambda wildcards: plan.experiment(wildcards.experiment).noise_realisations,
         code=lambda wildcards: code_digest(
-            "training.yardsticks", task_module(plan.dataset_of(wildcards.experiment).settings.equation)
+            "resolvent.evaluation.baselines",
+            task_module(plan.dataset_of(wildcards.experiment).settings.equation),
         ),
     script:
         "../scripts/yardsticks.py"

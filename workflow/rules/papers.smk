@@ -13,7 +13,7 @@ rule measure_cost:
         gpu=1,
     params:
         settings=plan.cost,
-        code=code_digest("training.step_cost"),
+        code=code_digest("resolvent.measurements.step_cost"),
     script:
         "../scripts/measure_cost.py"
 
@@ -87,7 +87,7 @@ rule paper_page:
         unpack(lambda wildcards: papers[wildcards.paper].page_inputs),
         captions=f"{workflow.basedir}/workflow/report/captions.yaml",
         templates=[
-            f"{workflow.basedir}/figures/templates/{file}"
+            f"{workflow.basedir}/resolvent/figures/templates/{file}"
             for file in ("paper.html.j2", "macros.html.j2", "report.css", "report.js", "references.bib")
         ],
     output:
@@ -105,6 +105,8 @@ rule paper_page:
     params:
         made=lambda wildcards: papers[wildcards.paper].all_made,
         facts=lambda wildcards: papers[wildcards.paper].all_facts,
-        code=code_digest("figures.paper_page", "workflow.captions", "workflow.provenance"),
+        code=code_digest(
+            "resolvent.figures.papers.page", "resolvent.planning.captions", "resolvent.planning.provenance"
+        ),
     script:
         "../scripts/paper_page.py"

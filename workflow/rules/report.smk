@@ -1,6 +1,6 @@
 # From result files to the tables, figures and the page of an experiment.
 
-REPORTED = sorted(map(str, Path(workflow.basedir).glob("figures/reported/*.csv")))
+REPORTED = sorted(map(str, Path(workflow.basedir).glob("resolvent/figures/published/*.csv")))
 FIGURES = ["training_curves", "samples", "resolution_curves", "cost_scatter", "error_distributions"]
 EXPERIMENT = f"{plan.results}/{{experiment}}"
 YARDSTICKS = f"{EXPERIMENT}/yardsticks"
@@ -29,7 +29,7 @@ rule compare:
     params:
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         yardsticks=[YARDSTICKS],
-        code=code_digest("figures.comparison", "figures.table"),
+        code=code_digest("resolvent.figures.experiment.comparison", "resolvent.figures.common.table"),
     script:
         "../scripts/compare.py"
 
@@ -54,7 +54,7 @@ rule draw_figures:
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         yardsticks=[YARDSTICKS],
         shown=lambda wildcards: plan.shown_run(wildcards.experiment),
-        code=code_digest(*(f"figures.{figure}" for figure in FIGURES)),
+        code=code_digest(*(f"resolvent.figures.experiment.{figure}" for figure in FIGURES)),
     script:
         "../scripts/draw_figures.py"
 
@@ -66,7 +66,7 @@ rule report:
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
         captions=f"{workflow.basedir}/workflow/report/captions.yaml",
         templates=[
-            f"{workflow.basedir}/figures/templates/{file}"
+            f"{workflow.basedir}/resolvent/figures/templates/{file}"
             for file in ("report.html.j2", "macros.html.j2", "report.css", "report.js", "references.bib")
         ],
     output:
@@ -88,6 +88,10 @@ rule report:
             for key, paper in papers.items()
             if (link := paper.link(wildcards.experiment))
         ],
-        code=code_digest("figures.report", "workflow.captions", "workflow.provenance"),
+        code=code_digest(
+            "resolvent.figures.experiment.report",
+            "resolvent.planning.captions",
+            "resolvent.planning.provenance",
+        ),
     script:
         "../scripts/report.py"

@@ -39,10 +39,10 @@ rule theory:
     params:
         settings=plan.theory,
         code=code_digest(
-            "training.theory.projection",
-            "training.theory.cost",
-            "training.theory.convergence",
-            "training.theory.continuum_orders",
+            "resolvent.measurements.theory.projection",
+            "resolvent.measurements.theory.cost",
+            "resolvent.measurements.theory.convergence",
+            "resolvent.measurements.theory.continuum_orders",
             *sorted({entry.location.partition(":")[0] for entry in ARCHITECTURES.values()}),
         ),
     script:
@@ -63,7 +63,9 @@ rule draw_theory:
     resources:
         **requested(drawing(len(THEORY_TABLES))),
     params:
-        code=code_digest(*(f"figures.{figure}" for figure in THEORY_FIGURES)),
+        code=code_digest(
+            *(f"resolvent.figures.theory.{figure.removeprefix('theory_')}" for figure in THEORY_FIGURES)
+        ),
     script:
         "../scripts/draw_theory.py"
 
@@ -74,7 +76,7 @@ rule theory_page:
         figures=[f"{THEORY}/{figure}.svg" for figure in THEORY_FIGURES],
         captions=f"{workflow.basedir}/workflow/report/captions.yaml",
         templates=[
-            f"{workflow.basedir}/figures/templates/{file}"
+            f"{workflow.basedir}/resolvent/figures/templates/{file}"
             for file in ("theory.html.j2", "macros.html.j2", "report.css", "references.bib")
         ],
     output:
@@ -89,6 +91,8 @@ rule theory_page:
         **requested(drawing(len(THEORY_TABLES))),
     params:
         settings=plan.theory,
-        code=code_digest("figures.theory_page", "workflow.captions", "workflow.provenance"),
+        code=code_digest(
+            "resolvent.figures.theory.page", "resolvent.planning.captions", "resolvent.planning.provenance"
+        ),
     script:
         "../scripts/theory_page.py"

@@ -1,10 +1,10 @@
 """Gather runs and yardsticks into the comparison and its tables."""
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from figures.comparison import write_comparison
-    from figures.table import write_table
+    from resolvent.figures.common.table import write_table
+    from resolvent.figures.experiment.comparison import write_comparison
 
     write_comparison(snakemake.params.runs, snakemake.params.yardsticks, snakemake.output.comparison)
     write_table(snakemake.output.comparison, snakemake.output.tables)

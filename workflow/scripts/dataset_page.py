@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from datasets.addresses import located
-    from figures.dataset_page import write_dataset_page
-    from workflow.captions import captioned
-    from workflow.provenance import command, provenance
+    from resolvent.datasets.storage.addresses import located
+    from resolvent.figures.dataset.page import write_dataset_page
+    from resolvent.planning.captions import captioned
+    from resolvent.planning.provenance import command, provenance
 
     write_dataset_page(
         snakemake.output.page,

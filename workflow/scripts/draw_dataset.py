@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from figures.dataset_gallery import draw_dataset_gallery
-    from figures.dataset_histograms import draw_dataset_histograms
-    from figures.dataset_spectra import draw_dataset_spectra
-    from figures.truth_budget import draw_truth_budget
+    from resolvent.figures.dataset.error_budget import draw_truth_budget
+    from resolvent.figures.dataset.gallery import draw_dataset_gallery
+    from resolvent.figures.dataset.histograms import draw_dataset_histograms
+    from resolvent.figures.dataset.spectra import draw_dataset_spectra
 
     folder = Path(snakemake.output[0]).parent
     card, preview = snakemake.input.card, snakemake.input.preview

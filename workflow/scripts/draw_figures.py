@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from figures.cost_scatter import draw_cost_scatter
-    from figures.error_distributions import draw_error_distributions
-    from figures.resolution_curves import draw_resolution_curves
-    from figures.samples import draw_samples
-    from figures.training_curves import draw_training_curves
+    from resolvent.figures.experiment.cost_scatter import draw_cost_scatter
+    from resolvent.figures.experiment.error_distributions import draw_error_distributions
+    from resolvent.figures.experiment.resolution_curves import draw_resolution_curves
+    from resolvent.figures.experiment.samples import draw_samples
+    from resolvent.figures.experiment.training_curves import draw_training_curves
 
     folder = Path(snakemake.output[0]).parent
     runs, comparison = snakemake.params.runs, snakemake.input.comparison

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from figures.theory_convergence import draw_theory_convergence
-    from figures.theory_cost import draw_theory_cost
-    from figures.theory_invariance import draw_theory_invariance
-    from figures.theory_monte_carlo import draw_theory_monte_carlo
-    from figures.theory_projection import draw_theory_projection
-    from figures.theory_quadratures import draw_theory_quadratures
+    from resolvent.figures.theory.convergence import draw_theory_convergence
+    from resolvent.figures.theory.cost import draw_theory_cost
+    from resolvent.figures.theory.invariance import draw_theory_invariance
+    from resolvent.figures.theory.monte_carlo import draw_theory_monte_carlo
+    from resolvent.figures.theory.projection import draw_theory_projection
+    from resolvent.figures.theory.quadratures import draw_theory_quadratures
 
     tables, folder = snakemake.input, Path(snakemake.output[0]).parent
     draw_theory_projection(tables.projection, tables.quasi_optimality, folder / "theory_projection.svg")

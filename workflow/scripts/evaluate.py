@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from training.run_evaluation import evaluate_run
+    from resolvent.evaluation.evaluate import evaluate_run
 
     evaluate_run(
         card=Path(snakemake.input.card),

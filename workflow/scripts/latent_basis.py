@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from datasets.layout import resolution_of
-    from training.latent_basis import write_latent_basis
+    from resolvent.datasets.storage.layout import resolution_of
+    from resolvent.evaluation.latent_basis import write_latent_basis
 
     write_latent_basis(
         card=Path(snakemake.input.card),

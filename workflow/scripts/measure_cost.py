@@ -1,9 +1,9 @@
 """Measure what a step of training costs with each attention."""
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake, alone=True):
-    from training.evaluation import write_table
-    from training.step_cost import step_costs
+    from resolvent.evaluation.conditions import write_table
+    from resolvent.measurements.step_cost import step_costs
 
     write_table(step_costs(**snakemake.params.settings, gpus=snakemake.resources.gpu), snakemake.output.table)

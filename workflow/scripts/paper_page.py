@@ -1,11 +1,11 @@
 """Write the page of a paper."""
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from figures.paper_page import Made, write_paper_page
-    from workflow.captions import read_captions
-    from workflow.provenance import command, provenance
+    from resolvent.figures.papers.page import Made, write_paper_page
+    from resolvent.planning.captions import read_captions
+    from resolvent.planning.provenance import command, provenance
 
     key = snakemake.wildcards.paper
     captions = read_captions(snakemake.input.captions)[key]

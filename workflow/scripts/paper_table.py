@@ -1,10 +1,10 @@
 """Write a table of a paper."""
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from figures.items import loaded
-    from figures.papers import PAPERS
+    from resolvent.figures.papers.items import loaded
+    from resolvent.figures.papers.registry import PAPERS
 
     item = PAPERS[snakemake.wildcards.paper].items[snakemake.wildcards.item]
     loaded(item.location)(*snakemake.params.source, snakemake.output)

@@ -1,14 +1,14 @@
 """Print what a configuration will take."""
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from figures.papers import PAPERS
-    from workflow.configuration import load_configuration
-    from workflow.forecast import forecast, jobs
-    from workflow.needs import Needs
-    from workflow.paper_plan import PaperPlan
-    from workflow.plan import Plan
+    from resolvent.figures.papers.registry import PAPERS
+    from resolvent.planning.configuration.load import load_configuration
+    from resolvent.planning.paper_plan import PaperPlan
+    from resolvent.planning.plan import Plan
+    from resolvent.planning.prediction.forecast import forecast, jobs
+    from resolvent.planning.prediction.needs import Needs
 
     plan = Plan(load_configuration(snakemake.config))
     papers = [PaperPlan(plan, key) for key in PAPERS]

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from datasets.preview import write_preview
+    from resolvent.datasets.preview import write_preview
 
     write_preview(Path(snakemake.input.card), Path(snakemake.output.preview))

@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from figures.report import write_report
-    from figures.results import read_json
-    from workflow.captions import captioned
-    from workflow.configuration import load_configuration
-    from workflow.needs import Needs
-    from workflow.plan import Plan
-    from workflow.provenance import command, provenance
+    from resolvent.figures.common.results import read_json
+    from resolvent.figures.experiment.report import write_report
+    from resolvent.planning.captions import captioned
+    from resolvent.planning.configuration.load import load_configuration
+    from resolvent.planning.plan import Plan
+    from resolvent.planning.prediction.needs import Needs
+    from resolvent.planning.provenance import command, provenance
 
     # No parameter of the rule: a better prediction is no reason to write the page again.
     on_cpu = read_json(Path(snakemake.params.runs[0]) / "cost.json")["device"].endswith("(CPU)")

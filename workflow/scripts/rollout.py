@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from datasets.layout import resolution_of
-    from training.rollout import write_rollout
+    from resolvent.datasets.storage.layout import resolution_of
+    from resolvent.evaluation.rollout import write_rollout
 
     write_rollout(
         card=Path(snakemake.input.card),

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from datasets.card import seal
-    from datasets.tasks import build_task, settings_of
+    from resolvent.datasets.storage.card import seal
+    from resolvent.datasets.tasks.registry import build_task, settings_of
 
     seal(
         build_task(settings_of(snakemake.params.settings)),

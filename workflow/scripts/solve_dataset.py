@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from datasets.files import write_json
-    from datasets.generation import generate_shard
-    from datasets.tasks import build_task, settings_of
+    from resolvent.common.files import write_json
+    from resolvent.datasets.storage.generation import generate_shard
+    from resolvent.datasets.tasks.registry import build_task, settings_of
 
     cost = generate_shard(
         build_task(settings_of(snakemake.params.settings)),

@@ -1,16 +1,16 @@
 """Measure what theory says of the attentions."""
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from training.evaluation import write_table
-    from training.theory.average import average_errors
-    from training.theory.continuum import monte_carlo, quadratures
-    from training.theory.continuum_orders import continuum_orders
-    from training.theory.convergence import convergence_orders, errors
-    from training.theory.cost import cost_orders, costs
-    from training.theory.invariance import invariance_errors
-    from training.theory.projection import distances, quasi_optimality
+    from resolvent.evaluation.conditions import write_table
+    from resolvent.measurements.theory.average import average_errors
+    from resolvent.measurements.theory.continuum import monte_carlo, quadratures
+    from resolvent.measurements.theory.continuum_orders import continuum_orders
+    from resolvent.measurements.theory.convergence import convergence_orders, errors
+    from resolvent.measurements.theory.cost import cost_orders, costs
+    from resolvent.measurements.theory.invariance import invariance_errors
+    from resolvent.measurements.theory.projection import distances, quasi_optimality
 
     settings, output = snakemake.params.settings, snakemake.output
     points, seed = settings["projection_points"], settings["seed"]

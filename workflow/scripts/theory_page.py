@@ -1,11 +1,11 @@
 """Write the page of the theory."""
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from figures.theory_page import write_theory_page
-    from workflow.captions import captioned
-    from workflow.provenance import command, provenance
+    from resolvent.figures.theory.page import write_theory_page
+    from resolvent.planning.captions import captioned
+    from resolvent.planning.provenance import command, provenance
 
     facts = {
         key: ", ".join(map(str, value)) if isinstance(value, list) else value

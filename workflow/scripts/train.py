@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
-    from datasets.layout import resolution_of
-    from training.run import train_run
+    from resolvent.datasets.storage.layout import resolution_of
+    from resolvent.training.train import train_run
 
     train_run(
         card=Path(snakemake.input.card),

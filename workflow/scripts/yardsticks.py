@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from workflow.job import job
+from resolvent.planning.job import job
 
 with job(snakemake):
     import pandas
 
-    from datasets.files import write_json
-    from training.evaluation import write_table
-    from training.yardsticks import measured_yardsticks
+    from resolvent.common.files import write_json
+    from resolvent.evaluation.baselines import measured_yardsticks
+    from resolvent.evaluation.conditions import write_table
 
     tables, costs = [], {}
     for resolution in snakemake.params.resolutions:

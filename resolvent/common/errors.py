@@ -1,0 +1,9 @@
+"""The base of every error that ends in one line a user can act on."""
+
+
+class ResolventError(Exception):
+    """An error whose message tells a user what is wrong and what to do about it."""
+
+
+class FileError(ResolventError):
+    """A file is damaged, cannot be read or written, or is being written by another job."""

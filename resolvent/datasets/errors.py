@@ -1,0 +1,16 @@
+"""What goes wrong with a stored dataset, in one line a user can act on."""
+
+from pathlib import Path
+
+from resolvent.common.errors import ResolventError
+
+
+class DatasetError(ResolventError):
+    """A store is missing, incomplete, damaged, or does not hold what was asked for."""
+
+
+def damaged(store: Path | str, how: str) -> DatasetError:
+    """An error that says what is wrong with `store`, a path or an address, and how to make it again."""
+    return DatasetError(
+        f"the store {store} {how}; make it again with snakemake -R solve_{Path(store).parent.name}"
+    )

@@ -1,0 +1,111 @@
+"""What the page of a dataset shows of a store: a few samples, spectra, histograms. Small, and an .npz.
+
+For each stored variable v (on the finest grid that holds it), with its role "input" or "target":
+
+    samples                              labels of the samples shown
+    input/v or target/v                  the samples shown, (samples, ...)
+    dims/v, axis/v/<dim>                 names of its dimensions after the sample's, and their coordinates
+    histogram/v/edges, counts            over the samples measured
+    spectrum/v/wavenumber, median, low, high   power and its 5 % and 95 % quantiles, of functions on grids and
+                                         at equally spaced times
+    spectrum/v/axis                      what the wavenumber counts
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from scipy.signal import periodogram
+
+from resolvent.common.files import write_arrays
+from resolvent.datasets.loading import load_arrays, read_card
+from resolvent.datasets.storage.layout import grid_from_facts
+from resolvent.solvers.cosine_series import cosine_coefficients_of
+from resolvent.solvers.fourier import coefficients_of, coefficients_of_2d
+from resolvent.solvers.grid import Grid, Nodes
+
+SHOWN, MEASURED = 4, 64  # samples in the gallery; samples behind spectra and histograms
+BINS = 80
+QUANTILES = {"median": 0.5, "low": 0.05, "high": 0.95}
+
+
+def write_preview(card_path: Path, output: Path) -> None:
+    """Write the preview of the dataset at `card_path`.
+
+    Raises
+    ------
+    DatasetError
+        When the card or the store is missing or damaged.
+    """
+    card = read_card(card_path)
+    split = next(name for name in ("test", "validation", "train") if card["samples"][name])
+    count = min(MEASURED, card["samples"][split])
+    content = {"samples": np.array([f"{split} {index}" for index in range(min(SHOWN, count))])}
+    seen = set()
+    for group, facts in sorted(card["groups"].items(), key=_points, reverse=True):
+        if seen.issuperset(facts["variables"]):
+            continue
+        arrays, grid = load_arrays(card_path, group, split, count), grid_from_facts(facts["grid"])
+        for name in [name for name in facts["variables"] if name not in seen]:
+            role = "input" if name in card["inputs"] else "target"
+            dims = facts["variables"][name]["dimensions"][1:]
+            content[f"{role}/{name}"] = arrays[name][:SHOWN]
+            content |= _facts_of(name, arrays[name], dims, grid)
+        seen |= set(facts["variables"])
+    write_arrays(output, content, compressed=True)
+
+
+def _points(entry: tuple[str, dict]) -> int:
+    """Points of a group's grid. Sets of times count alike, and so keep their order: the first is shown."""
+    return entry[1]["grid"].get("points", 0)
+
+
+def _facts_of(name: str, values: np.ndarray, dims: list[str], grid: Grid | Nodes) -> dict[str, np.ndarray]:
+    content = {f"dims/{name}": np.array(dims, dtype=str)}
+    own = ("time",) if isinstance(grid, Nodes) else ("x", "y")
+    content |= {f"axis/{name}/{dim}": grid.coordinates for dim in dims if dim in own}
+    content[f"histogram/{name}/counts"], content[f"histogram/{name}/edges"] = np.histogram(
+        values, int(np.clip(np.sqrt(values.size), 8, BINS))
+    )
+    spectra = _spectra(values.astype(np.float64), grid)
+    if spectra is not None:
+        axis, wavenumbers, power = spectra
+        content |= {f"spectrum/{name}/axis": np.array(axis), f"spectrum/{name}/wavenumber": wavenumbers}
+        for word, quantile in QUANTILES.items():
+            content[f"spectrum/{name}/{word}"] = np.quantile(power, quantile, axis=0)
+    return content
+
+
+def _spectra(values: np.ndarray, grid: Grid | Nodes) -> tuple[str, np.ndarray, np.ndarray] | None:
+    """Name and values of the wavenumber, and the power of each sample (samples, wavenumbers)."""
+    if values.ndim != 1 + (grid.dimension if isinstance(grid, Grid) else 1):
+        return None
+    if isinstance(grid, Grid):
+        power = _powers(values, grid)
+        axis = "wavenumber" if grid.kind == "periodic" else "half waves along a side"
+        return axis, np.arange(power.shape[1]), power
+    steps = np.diff(grid.positions)
+    if not np.allclose(steps, steps[0]):
+        return None
+    frequencies, power = periodogram(values, fs=1 / steps[0], window="hann")
+    return "frequency", frequencies, power
+
+
+def _powers(values: np.ndarray, grid: Grid) -> np.ndarray:
+    """Power by wavenumber of each sample, (samples, wavenumbers); in two dimensions summed over |k| rounded.
+
+    Of functions on the circle or the torus the Fourier series; on the square the cosine series, in half waves
+    a side.
+    """
+    if grid.dimension == 1:
+        return np.abs(coefficients_of(values)) ** 2
+    if grid.kind == "periodic":
+        power = np.abs(coefficients_of_2d(values)) ** 2
+        power[..., 1:] *= 2  # k_x < 0 is the conjugate of k_x > 0
+        rows = np.fft.fftfreq(power.shape[-2], 1 / power.shape[-2])
+    else:
+        power = cosine_coefficients_of(values, grid.kind) ** 2
+        rows = np.arange(power.shape[-2])
+    shells = np.rint(np.hypot(rows[:, None], np.arange(power.shape[-1]))).astype(int)
+    return np.stack([np.bincount(shells.ravel(), one.ravel())[: power.shape[-1]] for one in power])

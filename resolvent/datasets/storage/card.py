@@ -1,0 +1,111 @@
+"""The dataset card: what a store holds, how it was made, and how wrong it is. Written last.
+
+A store without its card does not exist to the rest of the pipeline.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.metadata import version
+from pathlib import Path
+
+import zarr
+
+from resolvent.common.files import json_text, write_json
+from resolvent.datasets.errors import DatasetError, damaged
+from resolvent.datasets.storage.addresses import card_beside, located
+from resolvent.datasets.storage.generation import read_receipt, remove_parts
+from resolvent.datasets.storage.layout import Group, grid_facts
+from resolvent.datasets.storage.object_store import opened, put
+from resolvent.datasets.storage.statistics import statistics
+from resolvent.datasets.storage.store import digest, read_array
+from resolvent.datasets.tasks.settings import settings_hash
+from resolvent.datasets.tasks.stored import Stored
+
+LIBRARIES = ("diffrax", "jax", "numba", "numpy", "scipy", "zarr")
+
+
+def seal(task, store: Path, receipts: list[Path], card: Path, code_digest: str) -> dict:
+    """Verify every shard of `store` against its receipt, measure the truth budget, write the card.
+
+    The card goes into the store's attributes, beside a store in an object store, and, last and atomically, to
+    `card`. It holds no time and no host, so that equal data have equal cards, byte for byte.
+
+    Raises
+    ------
+    DatasetError
+        When a shard is missing, damaged, from other code, or the data miss the stated accuracy.
+    """
+    for left in store.glob("zarr.*.partial"):  # of a sealing that was killed
+        left.unlink()
+    place = located(store)
+    content = _verified_digest(task.layout, store, receipts, code_digest)
+    budget = task.truth_budget(Stored(store, task.layout, task.settings.seed))
+    _hold_to_accuracy(budget, task.settings.accuracy, place)
+    facts = {
+        "dataset": store.parent.name,
+        "settings_hash": settings_hash(task.settings),
+        "content_hash": content,
+        **task.description(),
+        "inputs": list(task.inputs),
+        "targets": list(task.targets),
+        "groups": {group.name: _group_facts(group) for group in task.layout.groups},
+        "samples": task.layout.samples,
+        "seed": task.settings.seed,
+        "precision": f"computed in float64, stored as {task.layout.dtype}",
+        "stated_accuracy": task.settings.accuracy,
+        "truth_budget": budget,
+        "statistics": statistics(store),
+        "settings": task.settings.model_dump(mode="json"),
+        "code_digest": code_digest,
+        "library_versions": {name: version(name) for name in LIBRARIES},
+    }
+    zarr.open_group(opened(place), mode="r+", zarr_format=3).attrs.put(facts)
+    if isinstance(place, str):
+        put(card_beside(place), json_text(facts).encode())
+    write_json(card, facts)
+    remove_parts(store)
+    return facts
+
+
+def _group_facts(group: Group) -> dict:
+    variables = {
+        variable.name: {
+            "long_name": variable.long_name,
+            "units": variable.units,
+            "dimensions": ["sample", *variable.axes],
+        }
+        for variable in group.variables
+    }
+    return {"grid": grid_facts(group.grid), "variables": variables}
+
+
+def _hold_to_accuracy(budget: dict, accuracy: float, store: Path | str) -> None:
+    """Every entry "against_…" of the budget is a measured error of the solver, and must be small enough."""
+    worst = max(
+        entry["largest_relative_l2"]
+        for check, entry in budget.items()
+        if check.startswith("against_") and "largest_relative_l2" in entry
+    )
+    if not worst <= accuracy:
+        raise DatasetError(
+            f"{store} is not sealed: its relative L2 error is {worst:.1e}, above the stated accuracy "
+            f"{accuracy:.1e}; solve more finely (more modes or steps, a smaller step or tolerance)"
+        )
+
+
+def _verified_digest(layout, store: Path, receipts: list[Path], code_digest: str) -> str:
+    content = hashlib.sha256()
+    for shard, path in enumerate(receipts):
+        receipt = read_receipt(path)
+        if receipt["shard"] != shard or receipt["code_digest"] != code_digest:
+            raise DatasetError(
+                f"{path} does not belong to shard {shard} of this code; delete it and run snakemake"
+            )
+        for name, expected in sorted(receipt["digests"].items()):
+            if digest(read_array(store, name, layout.shard_range(shard))) != expected:
+                raise damaged(
+                    located(store), f"is damaged: shard {shard} of '{name}' is not what was written"
+                )
+            content.update(expected.encode())
+    return content.hexdigest()

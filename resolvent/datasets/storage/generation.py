@@ -1,0 +1,113 @@
+"""One generation job: a shard of samples, resumable batch by batch."""
+
+from __future__ import annotations
+
+import shutil
+import time
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from resolvent.common.files import read_json, readable_disk_errors, write_arrays, write_json
+from resolvent.common.locks import sole_writer
+from resolvent.common.progress import progress_bar
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.storage.addresses import card_beside, link
+from resolvent.datasets.storage.object_store import remove
+from resolvent.datasets.storage.store import create_store, write_shard
+
+
+def generate_shard(
+    task, store: Path, shard: int, receipt: Path, code_digest: str, address: str | None = None
+) -> dict[str, float]:
+    """Compute shard `shard` of `task` into `store` and leave `receipt`, a JSON file written last.
+
+    At `address`, if there is one, lies what is stored; `store` then leads there, and the rest is beside it.
+
+    Returns what computing cost, without imports and compilation (the first batch): samples, and the seconds
+    they took by the clock and of all cores.
+
+    Batches already computed by a killed job are reused: each is saved whole under `<store>.parts`, in a
+    folder named by the code that computed it, so that code which has changed since starts afresh; sealing
+    removes them. The result depends neither on the batches nor on where a kill fell.
+
+    Raises
+    ------
+    DatasetError
+        When another job is writing this shard, or the disk or the object store cannot be written.
+    SolverError
+        When a sample cannot be solved.
+    """
+    store = Path(store)
+    members = task.layout.shard_range(shard)
+    lock, place = store.with_suffix(".parts") / f"shard-{shard:04d}.lock", address or store
+    with sole_writer(lock, f"shard {shard} of {place}"):
+        store.with_suffix(".json").unlink(missing_ok=True)  # a store that is being written has no card
+        if address is not None:
+            remove(card_beside(address))
+            link(store, address)
+        create_store(store, task.layout)
+        parts = store.with_suffix(".parts") / code_digest / f"shard-{shard:04d}"
+        with readable_disk_errors(parts):
+            parts.mkdir(parents=True, exist_ok=True)
+        saved, cost = _compute_parts(task, members, parts, f"{store.parent.name} shard {shard}")
+        digests = write_shard(store, task.layout, shard, _gathered(task.layout, saved))
+        write_json(receipt, {"shard": shard, "code_digest": code_digest, "digests": digests})
+    return cost
+
+
+def _compute_parts(task, members: range, parts: Path, what: str) -> tuple[list[Path], dict[str, float]]:
+    """Compute the batches that are not there yet; returns the files of all, in order, and the cost."""
+    saved, cost, compiled = [], {"samples": 0, "seconds": 0.0, "core_seconds": 0.0}, False
+    with progress_bar(len(members), what, "samples") as bar:
+        for start in range(members.start, members.stop, task.batch):
+            batch = range(start, min(start + task.batch, members.stop))
+            part = parts / f"from-{start:06d}.npz"
+            if not part.exists():
+                clock, core = time.perf_counter(), time.process_time()
+                arrays = task.compute([task.layout.split_of(position) for position in batch])
+                write_arrays(
+                    part, {name: values.astype(task.layout.dtype) for name, values in arrays.items()}
+                )
+                if compiled:
+                    cost["samples"] += len(batch)
+                    cost["seconds"] += time.perf_counter() - clock
+                    cost["core_seconds"] += time.process_time() - core
+                compiled = True
+            saved.append(part)
+            bar.update(len(batch))
+    return saved, cost
+
+
+def _gathered(layout, parts: list[Path]):
+    """Each array of the shard, put together from its parts when its turn comes."""
+    for name in layout.arrays:
+        pieces = []
+        for part in parts:
+            try:
+                with np.load(part) as content:  # reads the one array asked for
+                    pieces.append(content[name])
+            except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
+                raise DatasetError(
+                    f"the batch {part} is damaged ({error}); delete it and run snakemake"
+                ) from None
+        yield name, np.concatenate(pieces)
+
+
+def read_receipt(path: Path) -> dict:
+    """The receipt that a finished generation job left; `DatasetError` when it is damaged."""
+    return read_json(path, "the receipt")
+
+
+def remove_parts(store: Path) -> None:
+    """Remove the batches behind `store`, but those of a shard that another job is writing again."""
+    parts = store.with_suffix(".parts")
+    for shard in {path.stem for path in [*parts.glob("shard-*.lock"), *parts.glob("*/shard-*")]}:
+        with suppress(DatasetError), sole_writer(parts / f"{shard}.lock", shard):
+            for folder in parts.glob(f"*/{shard}"):
+                shutil.rmtree(folder)
+    for folder in (*parts.glob("*"), parts):
+        with suppress(OSError):  # not empty
+            folder.rmdir()

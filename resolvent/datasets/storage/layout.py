@@ -1,0 +1,170 @@
+"""What a store holds and how it is cut into chunks and shards, before any file exists."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from resolvent.datasets.errors import DatasetError
+from resolvent.solvers.grid import Grid, Nodes
+
+CHUNK_BYTES = 2**20  # about 1 MB: small enough for random batches, large enough for whole reads
+
+_GRID_IN_WORDS = {
+    "periodic": "the left end is included, the right end is not",
+    "nodes": "both ends are included",
+    "cell_centres": "cell centres: neither end is included",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """A named axis of a group, with its coordinates."""
+
+    name: str
+    coordinates: np.ndarray
+    long_name: str
+    units: str = "1"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A stored quantity: its name, what it is, its units, and its axes after the sample axis."""
+
+    name: str
+    long_name: str
+    units: str = "1"
+    axes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Group:
+    """The variables on one grid. `grid` is what a model is given; `axes` are what the file is told."""
+
+    name: str
+    grid: Grid | Nodes
+    axes: tuple[Axis, ...]
+    variables: tuple[Variable, ...]
+
+    def shape(self, variable: Variable) -> tuple[int, ...]:
+        """Shape of one sample of `variable`."""
+        sizes = {axis.name: len(axis.coordinates) for axis in self.axes}
+        return tuple(sizes[name] for name in variable.axes)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Groups, and the samples: `samples` maps each split to its size, in stored order."""
+
+    groups: tuple[Group, ...]
+    samples: dict[str, int]
+    samples_per_shard: int
+    dtype: str = "float64"
+
+    @property
+    def arrays(self) -> dict[str, tuple[int, ...]]:
+        """Every array, "n512/initial_velocity", with the shape of one sample."""
+        return {
+            f"{group.name}/{variable.name}": group.shape(variable)
+            for group in self.groups
+            for variable in group.variables
+        }
+
+    @property
+    def num_samples(self) -> int:
+        return sum(self.samples.values())
+
+    @property
+    def num_shards(self) -> int:
+        return -(-self.num_samples // self.samples_per_shard)
+
+    @property
+    def bytes_per_sample(self) -> int:
+        """Uncompressed size of everything stored of one sample."""
+        return np.dtype(self.dtype).itemsize * sum(int(np.prod(shape)) for shape in self.arrays.values())
+
+    def shard_range(self, shard: int) -> range:
+        """Positions on the sample axis that job `shard` writes."""
+        if not 0 <= shard < self.num_shards:
+            raise DatasetError(
+                f"shard {shard} does not exist: the dataset has shards 0 to {self.num_shards - 1}"
+            )
+        start = shard * self.samples_per_shard
+        return range(start, min(start + self.samples_per_shard, self.num_samples))
+
+    def split_range(self, split: str) -> range:
+        """Positions on the sample axis that belong to `split`."""
+        start = 0
+        for name, size in self.samples.items():
+            if name == split:
+                return range(start, start + size)
+            start += size
+        raise DatasetError(f"no split '{split}'; the splits are {', '.join(self.samples)}")
+
+    def split_of(self, position: int) -> tuple[str, int]:
+        """Split of the sample at `position`, and its index within the split."""
+        for name in self.samples:
+            members = self.split_range(name)
+            if position in members:
+                return name, position - members.start
+        raise DatasetError(f"no sample {position}: the dataset has {self.num_samples}")
+
+    def samples_per_chunk(self, shape: tuple[int, ...]) -> int:
+        """Largest divisor of a shard whose samples of this shape fit into CHUNK_BYTES, or 1."""
+        fitting = max(1, CHUNK_BYTES // (np.dtype(self.dtype).itemsize * int(np.prod(shape))))
+        return max(
+            c
+            for c in range(1, self.samples_per_shard + 1)
+            if self.samples_per_shard % c == 0 and c <= fitting
+        )
+
+
+def group_name(resolution: int | str) -> str:
+    """Name of the group at a resolution: "n512" for 512 points an axis; a set of times has its own."""
+    return f"n{resolution}" if isinstance(resolution, int) else resolution
+
+
+def resolution_of(group: str) -> int | str:
+    """The inverse of `group_name`."""
+    return int(group[1:]) if re.fullmatch(r"n\d+", group) else group
+
+
+def space_group(grid: Grid, *variables: Variable, units: str = "1", more: tuple[Axis, ...] = ()) -> Group:
+    """Group of functions on `grid`, named by its points: each variable ends in the axes of space.
+
+    `more` are axes that a variable may have before those of space, and names itself.
+    """
+    names = ("x",) if grid.dimension == 1 else ("y", "x")
+    words = f"position; {_GRID_IN_WORDS[grid.kind]}"
+    axes = tuple(Axis(name, grid.coordinates, words, units) for name in names)
+    placed = (Variable(v.name, v.long_name, v.units, (*v.axes, *names)) for v in variables)
+    return Group(group_name(grid.points), grid, (*more, *axes), tuple(placed))
+
+
+def time_group(name: str, times: Nodes, variables: tuple[Variable, ...], numbers=()) -> Group:
+    """Group of trajectories at `times`; `numbers` are variables with one value per sample."""
+    axis = Axis("time", times.coordinates, "time of observation")
+    placed = tuple(Variable(v.name, v.long_name, v.units, ("time",)) for v in variables)
+    return Group(name, times, (axis,), (*numbers, *placed))
+
+
+def grid_facts(grid: Grid | Nodes) -> dict:
+    """The grid as the card writes it."""
+    if isinstance(grid, Nodes):
+        return {"kind": "explicit", "positions": list(grid.positions)}
+    return {
+        "kind": grid.kind,
+        "points": grid.points,
+        "length": grid.length,
+        "dimension": grid.dimension,
+        "convention": _GRID_IN_WORDS[grid.kind],
+    }
+
+
+def grid_from_facts(facts: dict) -> Grid | Nodes:
+    """The inverse of `grid_facts`."""
+    if facts["kind"] == "explicit":
+        return Nodes(tuple(facts["positions"]))
+    return Grid(facts["kind"], facts["points"], facts["length"], facts["dimension"])

@@ -1,0 +1,133 @@
+"""Stores in an object store: what goes wrong on the way there is told in one line, without credentials."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import fsspec
+from zarr.storage import FsspecStore
+
+from resolvent.datasets.errors import DatasetError, damaged
+from resolvent.datasets.storage.addresses import check_installed
+
+SECRETS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+CHUNK = re.compile(r"(?P<name>.+)/c/(?P<shard>\d+)(/\d+)*")
+
+
+def opened(store: Path | str) -> Path | ObjectStore:
+    """What Zarr and xarray take for the store that lies at `store` (`addresses.located`).
+
+    Raises
+    ------
+    DatasetError
+        When the package for its protocol is missing.
+    """
+    return (
+        ObjectStore(_file_system(store, asynchronous=True), path=store) if isinstance(store, str) else store
+    )
+
+
+def upload(folder: Path, address: str) -> None:
+    """Put every file below `folder` at `address`, the root's zarr.json last: with it there is a store.
+
+    An object is put whole or not at all, and jobs that do it at once put the same bytes.
+
+    Raises
+    ------
+    DatasetError
+        When that cannot be done.
+    """
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file())
+    objects = {f"{address}/{file.relative_to(folder).as_posix()}": file.read_bytes() for file in files}
+    root = f"{address}/zarr.json"
+    with _faults_told(address):
+        system = _file_system(address)
+        system.pipe({place: content for place, content in objects.items() if place != root})
+        system.pipe_file(root, objects[root])
+
+
+def put(address: str, content: bytes) -> None:
+    """Put one object. Raises as `upload`."""
+    with _faults_told(address):
+        _file_system(address).pipe_file(address, content)
+
+
+def remove(address: str) -> None:
+    """Remove one object, if it is there. Raises as `upload`."""
+    with _faults_told(address):
+        _file_system(address).rm_file(address)
+
+
+class ObjectStore(FsspecStore):
+    """The objects below an address. Whoever only reads is told of a missing chunk, instead of fill values."""
+
+    def __init__(self, fs, read_only: bool = False, path: str = "/", allowed_exceptions=()):
+        super().__init__(fs, read_only, fs._strip_protocol(path), allowed_exceptions)
+        self.address = fs.unstrip_protocol(self.path)
+
+    async def get(self, key, prototype, byte_range=None):
+        with _faults_told(self.address):
+            try:
+                return await super().get(key, prototype, byte_range)
+            except FileNotFoundError as error:
+                if _no_bucket(error):
+                    raise
+        if self.read_only and (chunk := CHUNK.fullmatch(key)):
+            raise damaged(self.address, f"lacks shard {chunk['shard']} of '{chunk['name']}'")
+        return None
+
+    async def set(self, key, value, byte_range=None) -> None:
+        with _faults_told(self.address):
+            await super().set(key, value, byte_range)
+
+    async def exists(self, key) -> bool:
+        with _faults_told(self.address):
+            return await super().exists(key)
+
+    async def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        with _faults_told(self.address):
+            async for name in super().list_dir(prefix):
+                yield name
+
+
+def _file_system(address: str, asynchronous: bool = False) -> fsspec.AbstractFileSystem:
+    check_installed(address)
+    return fsspec.filesystem(address.partition("://")[0], asynchronous=asynchronous, use_listings_cache=False)
+
+
+@contextmanager
+def _faults_told(address: str) -> Iterator[None]:
+    """Whatever fails within is a fault of the way to the object store: one line says what to set."""
+    try:
+        yield
+    except DatasetError:
+        raise
+    except Exception as error:
+        if _no_bucket(error):
+            protocol, _, place = address.partition("://")
+            bucket = f"{protocol}://{place.partition('/')[0]}"
+            raise DatasetError(
+                f"cannot reach {address}: there is no {bucket}; make it, or correct data_root"
+            ) from error
+        raise DatasetError(
+            f"cannot reach {address} ({_reason(error)}); credentials and the server are environment "
+            "variables: AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; AWS_ENDPOINT_URL, where "
+            "it is not AWS"
+        ) from error
+
+
+def _no_bucket(error: Exception) -> bool:
+    response = getattr(error.__cause__, "response", None) or {}
+    return response.get("Error", {}).get("Code") == "NoSuchBucket"
+
+
+def _reason(error: Exception) -> str:
+    """The error's own words in one line, without what is secret."""
+    words = " ".join(str(error).split()) or type(error).__name__
+    for secret in filter(None, map(os.environ.get, SECRETS)):
+        words = words.replace(secret, "***")
+    return re.sub(r"//[^/\s]*@", "//", words)

@@ -1,0 +1,187 @@
+"""One Zarr v3 hierarchy per dataset: a group per grid, dimensions (sample, ...space or time...).
+
+It lies in a folder, or in an object store (`resolvent.datasets.storage.addresses`). Independent jobs write
+it, each its own shard. `fill_value=NaN` and a checksum behind every chunk make a missing or damaged one an
+error instead of plausible numbers. The store alone does not count: see card.py.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import hashlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import zarr
+from zarr.codecs import BloscCodec, Crc32cCodec
+
+from resolvent.common.files import partial_path, readable_disk_errors, remove
+from resolvent.datasets.errors import DatasetError, damaged
+from resolvent.datasets.storage.addresses import located
+from resolvent.datasets.storage.layout import Group, Layout
+from resolvent.datasets.storage.object_store import opened, upload
+from resolvent.datasets.storage.object_store import remove as remove_object
+
+
+def create_store(path: Path, layout: Layout) -> None:
+    """Lay out an empty store at `path`; where there is one, mend all of it but the samples.
+
+    The hierarchy is made beside and renamed into place, or put to its address, so that a store has all its
+    metadata or is absent. Safe when several jobs do it at once.
+    """
+    path, place = Path(path), located(path)
+    with readable_disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = partial_path(path)
+        try:
+            root = zarr.create_group(temporary, zarr_format=3)
+            for group in layout.groups:
+                _create_group(root, group, layout)
+            if isinstance(place, str):
+                upload(temporary, place)
+            else:
+                _put_in_place(temporary, path)
+        finally:
+            remove(temporary)
+
+
+def _put_in_place(new: Path, path: Path) -> None:
+    """Rename the empty store `new` to `path`, or mend what is there."""
+    try:
+        os.rename(new, path)
+    except OSError:
+        if not path.exists():
+            raise
+        _mend(path, new)
+
+
+def _mend(path: Path, new: Path) -> None:
+    """Put the files of the empty store `new` that are missing or others at `path` in their places."""
+    for file in sorted(new.rglob("*")):
+        place = path / file.relative_to(new)
+        if file.is_file() and not (place.is_file() and filecmp.cmp(file, place, shallow=False)):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(file, place)
+
+
+def _create_group(root: zarr.Group, content: Group, layout: Layout) -> None:
+    group = root.create_group(content.name)
+    for axis in content.axes:
+        group.create_array(
+            axis.name,
+            data=np.asarray(axis.coordinates, dtype="float64"),
+            dimension_names=(axis.name,),
+            attributes={"long_name": axis.long_name, "units": axis.units},
+        )
+    splits = np.array([name for name, size in layout.samples.items() for _ in range(size)], dtype=object)
+    split = group.create_array("split", shape=splits.shape, dtype=str, dimension_names=("sample",))
+    split[:] = splits
+    for variable in content.variables:
+        shape = content.shape(variable)
+        group.create_array(
+            variable.name,
+            shape=(layout.num_samples, *shape),
+            chunks=(layout.samples_per_chunk(shape), *shape),
+            shards=(layout.samples_per_shard, *shape),
+            dtype=layout.dtype,
+            fill_value=np.nan,
+            compressors=[BloscCodec(cname="zstd", clevel=3, shuffle="shuffle"), Crc32cCodec()],
+            config={"write_empty_chunks": True},
+            dimension_names=("sample", *variable.axes),
+            attributes={"long_name": variable.long_name, "units": variable.units, "coordinates": "split"},
+        )
+
+
+def write_shard(
+    path: Path, layout: Layout, shard: int, arrays: Iterable[tuple[str, np.ndarray]]
+) -> dict[str, str]:
+    """Write one shard of every array, each in a single assignment; returns the arrays' digests.
+
+    `arrays` gives ("n512/u", values of the shard's samples), one at a time, so that a large shard need not be
+    in memory at once. An assignment covers exactly one Zarr shard file, which no other job writes.
+    """
+    members, place = layout.shard_range(shard), located(path)
+    root = zarr.open_group(opened(place), mode="r+", zarr_format=3)
+    digests = {}
+    with readable_disk_errors(path):
+        for name, values in arrays:
+            if len(values) != len(members):
+                raise DatasetError(
+                    f"shard {shard} of {place} wants {len(members)} samples, got {len(values)}"
+                )
+            _remove_present(path, root[name], shard)
+            root[name][members.start : members.stop] = values
+            digests[name] = digest(values)
+    return digests
+
+
+def _remove_present(path: Path, array: zarr.Array, shard: int) -> None:
+    """Remove a shard, also one that a killed job left half written beside.
+
+    The last one is seldom full, and of such a one Zarr would read what is there, which may be damaged.
+    """
+    place, chunk = located(path), "/".join(["c", str(shard), *["0"] * (array.ndim - 1)])
+    if isinstance(place, str):
+        remove_object(f"{place}/{array.path}/{chunk}")
+        return
+    file = place / array.path / chunk
+    for left in [file, *file.parent.glob(f"{file.name}.*.partial")]:
+        left.unlink(missing_ok=True)
+
+
+def digest(values: np.ndarray) -> str:
+    """SHA-256 of the numbers themselves (little-endian, C order), independent of compression."""
+    return hashlib.sha256(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))).hexdigest()
+
+
+def read_array(path: Path, name: str, members: range) -> np.ndarray:
+    """Rows `members` of the array `name` ("n512/u") of the store at `path`.
+
+    Raises
+    ------
+    DatasetError
+        When the store or the array is missing or another's, or a chunk is missing or damaged.
+    """
+    root, place = open_store(path), located(path)
+    try:
+        array = root[name]
+    except (KeyError, ValueError) as error:
+        raise damaged(place, f"has no readable array '{name}' ({error})") from error
+    if not isinstance(array, zarr.Array) or array.shards is None or array.dtype.kind != "f":
+        raise damaged(place, f"has no array of samples '{name}'")
+    if isinstance(place, Path):  # an object store tells it itself
+        _check_shards(place, name, array, members)
+    try:
+        values = array[members.start : members.stop]
+    except (ValueError, RuntimeError, OSError) as error:
+        raise damaged(place, f"is damaged in '{name}' ({error})") from error
+    if np.isnan(values).any():
+        raise damaged(place, f"has unwritten samples in '{name}'")
+    return values
+
+
+def _check_shards(path: Path, name: str, array: zarr.Array, members: range) -> None:
+    """Raise `DatasetError` when the file of a shard with some of `members` is missing."""
+    rest = ["0"] * (array.ndim - 1)
+    for shard in range(members.start // array.shards[0], -(-members.stop // array.shards[0])):
+        if not Path(path, name, "c", str(shard), *rest).exists():
+            raise damaged(path, f"lacks shard {shard} of '{name}'")
+
+
+def open_store(path: Path) -> zarr.Group:
+    """The root of the store at `path`, for reading.
+
+    Raises
+    ------
+    DatasetError
+        When there is none, or its metadata cannot be read.
+    """
+    if not Path(path).exists():
+        raise damaged(path, "is missing")
+    place = located(path)
+    try:
+        return zarr.open_group(opened(place), mode="r", zarr_format=3)
+    except (FileNotFoundError, ValueError) as error:
+        raise damaged(place, f"has no readable zarr.json ({error})") from error

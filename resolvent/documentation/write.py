@@ -1,0 +1,129 @@
+"""Pages of docs/ that a command writes: `make docs` runs `python -m resolvent.documentation.write`."""
+
+from __future__ import annotations
+
+import typing
+from pathlib import Path
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.tasks.common import SplitSizes
+from resolvent.datasets.tasks.settings import DatasetSettings, GaussianLaw
+from resolvent.datasets.tasks.trajectory_settings import ObservationTimes
+from resolvent.documentation import dataset_measurements
+from resolvent.figures.published.page import write_reported_vs_ours
+from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
+from resolvent.models.registry import ARCHITECTURES
+from resolvent.planning.configuration.settings import Configuration, Experiment, Model, SampleCounts
+from resolvent.training.settings import TrainingSettings
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = "snakemake --cores 2 --resources gpu=0 --configfile"
+# Of the runs in the page of reported numbers: results, and the command that makes them.
+RUNS = {
+    "results/cao2021": f"{COMMAND} config/cao2021.yaml",
+    "results/cao2021_cpu": f"{COMMAND} config/cao2021.yaml config/cao2021_cpu.yaml",
+    "results/calvello2024_cpu": f"{COMMAND} config/calvello2024.yaml config/calvello2024_cpu.yaml",
+}
+
+
+def configuration_page() -> str:
+    """docs/configuration.md: every key with its type, default and meaning, from the settings classes."""
+    sections = [
+        ("config.yaml", Configuration),
+        *((f"datasets.<name>, equation {name}", settings) for name, settings in _datasets().items()),
+        ("datasets.<name>.law, datasets.<name>.initial_law", GaussianLaw),
+        ("datasets.<name>.observations.<name>", ObservationTimes),
+        ("datasets.<name>.samples", SplitSizes),
+        ("models.<name>", Model),
+        *((f"models.<name>.settings, architecture {n}", a.settings) for n, a in ARCHITECTURES.items()),
+        ("experiments.<name>", Experiment),
+        ("experiments.<name>.samples", SampleCounts),
+        ("experiments.<name>.training, models.<name>.training", TrainingSettings),
+        ("theory", TheorySettings),
+        ("cost", CostSettings),
+        ("architecture_costs", ArchitectureCostSettings),
+    ]
+    head = (
+        "# Configuration\n\nWritten by `make docs` from the classes that check it; do not edit. "
+        "`config.yaml` has the laptop's size;\nan overlay given with `--configfile` changes single keys. "
+        "An unknown key is an error that names the nearest.\n"
+    )
+    return head + "".join(_section(title, model) for title, model in sections)
+
+
+def _datasets() -> dict[str, type[BaseModel]]:
+    """The settings classes of the equations, by equation."""
+    union = typing.get_args(DatasetSettings)[0]
+    return {
+        typing.get_args(settings.model_fields["equation"].annotation)[0]: settings
+        for settings in typing.get_args(union)
+    }
+
+
+def _section(title: str, model: type[BaseModel]) -> str:
+    lines = [f"\n## `{title}`\n", model.__doc__.splitlines()[0], "", "| key | type | default | meaning |"]
+    lines.append("|---|---|---|---|")
+    for name, field in model.model_fields.items():
+        default = "required" if field.default is PydanticUndefined else _default(field.default)
+        meaning = (field.description or "").replace("|", "\\|")
+        lines.append(f"| `{name}` | {_type(field.annotation)} | {default} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def _default(value: object) -> str:
+    return "see below" if isinstance(value, BaseModel) else f"`{value}`"
+
+
+def _type(annotation: object) -> str:
+    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Literal:
+        return " or ".join(f"`{part}`" for part in parts)
+    if origin in (list, dict):
+        return f"{origin.__name__} of {_type(parts[-1])}"
+    if origin is typing.Annotated:
+        return _type(parts[0])
+    if parts:
+        return " or ".join("none" if part is type(None) else _type(part) for part in parts)
+    if annotation is typing.Any:
+        return "any"
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "mapping"
+    return {"str": "text", "int": "integer", "float": "number", "bool": "true or false"}.get(
+        annotation.__name__, "?"
+    )
+
+
+def put_between(page: Path, name: str, content: str) -> None:
+    """Replace what stands between the comments `name:begin` and `name:end` of a page."""
+    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
+    after = rest.partition(end)[2]
+    page.write_text(f"{before}{begin}\n{content}\n{end}{after}", encoding="utf-8")
+
+
+def main() -> None:
+    """Write the pages; measurements only where the datasets are, the comparison only where the runs are."""
+    (ROOT / "docs/configuration.md").write_text(configuration_page(), encoding="utf-8")
+    try:
+        put_between(ROOT / "docs/datasets.md", "measured", dataset_measurements.tables(ROOT))
+    except (DatasetError, FileNotFoundError):
+        print(f"docs/datasets.md is left as it is: make its datasets with `{dataset_measurements.COMMAND}`")
+    made = {command: _runs(folder) for folder, command in RUNS.items()}
+    if any(made.values()):
+        made = {command: runs for command, runs in made.items() if runs}
+        write_reported_vs_ours(made, ROOT / "docs/why-they-differ.md", ROOT / "docs/reported-vs-ours.md")
+    else:
+        commands = " and ".join(f"`{command}`" for command in made)
+        print(f"docs/reported-vs-ours.md is left as it is: no runs; make them with {commands}")
+
+
+def _runs(folder: str) -> list[Path]:
+    """Folders of the evaluated runs of a configuration."""
+    return sorted(path.parent for path in (ROOT / folder).glob("*/*/*/seed*/run.json"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""What a trained encoder expands functions in: Figure 13 of Cao 2021 (arXiv:2105.14995, section D.2).
+
+An encoder layer hands on a matrix y of n_c² points by `width` columns, each a function on the coarse grid.
+The next layer's Q, K and V are affine in y, so they span what its columns and the constants span, and no
+single column means more than another: a rotation of the columns is undone by the next layer's weights. As
+"basis functions" of a layer we therefore take the leading left singular vectors of y without the columns'
+means: the functions, orthonormal in L2, that carry most of what the layer hands on for this sample. (The
+paper shows columns and does not say which.)
+
+Roughness of a function v is ‖∇v‖/‖v - ∫v‖ for its bilinear interpolant: at least π on the unit square, and
+larger the faster v oscillates. The paper's remark that the fourth layer's functions are smoother than the
+first's is a statement about it. It is measured for every column of every layer, of the trained network and of
+the same network with its initial weights, which shows how much of it training has brought about.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from resolvent.common.files import write_arrays
+from resolvent.datasets.loading import load_arrays, load_samples, read_card
+from resolvent.datasets.storage.layout import group_name
+from resolvent.evaluation.conditions import shown_samples
+from resolvent.models.build import build
+from resolvent.models.cao2021_settings import CoarseEncoderSettings
+from resolvent.models.registry import ARCHITECTURES
+from resolvent.solvers.darcy_eigenfunctions import (
+    eigenfunctions,
+    element_means,
+    mass_matrix,
+    stiffness,
+    with_fixed_sign,
+)
+from resolvent.solvers.grid import Grid
+from resolvent.training import checkpoints
+from resolvent.training.errors import TrainingError
+from resolvent.training.normalised_operator import NormalisedOperator, restored
+from resolvent.training.settings import TrainingSettings
+from resolvent.training.tensors import coordinate_tensor, function_tensor
+
+LAYERS = (1, 4)  # the paper's; a shorter encoder's last layer stands for one that it does not have
+FUNCTIONS = 2  # of each layer, and of the differential operator
+COEFFICIENT = "coefficient"
+NEGLIGIBLE = 1e-6  # of a layer's largest column: a smaller one is rounding, and has no roughness
+
+
+def write_latent_basis(
+    card: Path, folder: Path, *, resolution: int, seed: int, test_samples: int, grids: str, threads: int
+) -> None:
+    """Latent functions of the run in `folder` for the first shown test sample: latent_basis.npz.
+
+    sample                          its number in the test split
+    layers (layers)                 numbers of the layers shown, from 1
+    basis (layers, 2, n_c, n_c)     leading singular functions, ‖·‖ = 1, ∫ = 0
+    share (layers, 2)               what part of Σ‖column - mean‖² each carries
+    basis_roughness (layers, 2)
+    roughness (num_layers, width)   of every column; NaN for a column that is constant
+    initial_roughness               the same for the initial weights of `seed`
+    coefficient (n_c - 1, n_c - 1)  of the equation, in the elements of the coarse grid
+    eigenvalues (2), eigenfunctions (2, n_c, n_c), eigenfunction_roughness (2)
+                                    of -∇·(a∇·), `solvers.darcy_eigenfunctions`
+
+    `test_samples` is the number that the experiment tests on, `grids` as in
+    `resolvent.datasets.loading.load_samples`. The input is without noise. A diverged run has no latent
+    functions: they are NaN.
+
+    Raises
+    ------
+    TrainingError
+        For an architecture without an encoder on a coarse grid, and data without a coefficient on nodes.
+    """
+    torch.set_num_threads(threads)
+    checkpoint = checkpoints.load(folder / "checkpoint.pt")
+    if not issubclass(ARCHITECTURES[checkpoint["architecture"]].settings, CoarseEncoderSettings):
+        raise TrainingError(
+            f"{folder}: {checkpoint['architecture']} has no encoder on a coarse grid and no latent basis"
+        )
+    sample = int(shown_samples(test_samples, read_card(card)["seed"])[0])
+    trained, initial = _latent_of_run(checkpoint, seed, *_input(card, resolution, grids, sample))
+    nodes = trained.shape[-1]
+    coefficient = element_means(_coefficient(card, resolution, sample), nodes - 1)
+    eigenvalues, functions = eigenfunctions(coefficient, FUNCTIONS)
+    layers = sorted({min(layer, len(trained)) for layer in LAYERS})
+    bases, shares = zip(*(leading_functions(trained[layer - 1], FUNCTIONS) for layer in layers), strict=True)
+    arrays = {
+        "sample": np.array(sample),
+        "layers": np.array(layers),
+        "basis": np.stack(bases),
+        "share": np.stack(shares),
+        "basis_roughness": np.stack([roughness(basis) for basis in bases]),
+        "roughness": np.stack([roughness(layer) for layer in trained]),
+        "initial_roughness": np.stack([roughness(layer) for layer in initial]),
+        "coefficient": coefficient,
+        "eigenvalues": eigenvalues,
+        "eigenfunctions": functions,
+        "eigenfunction_roughness": roughness(functions),
+    }
+    write_arrays(folder / "latent_basis.npz", arrays, compressed=True)
+
+
+@torch.no_grad()
+def latent_functions(transformer: nn.Module, u: Tensor, x: Tensor) -> np.ndarray:
+    """What each encoder layer hands on for one input, (num_layers, width, n_c, n_c) in float64, [y, x].
+
+    `u` (1, n, n, 1) is what the transformer itself takes: normalised if it was trained so.
+    """
+    kept = []
+    hooks = [
+        layer.register_forward_hook(lambda _layer, _given, y: kept.append(y))
+        for layer in transformer.encoder.encoder.layers
+    ]
+    try:
+        coarse, _ = transformer.eval().encoder(u, x)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    sequences = torch.cat(kept).unflatten(1, coarse.shape[1:3])
+    return sequences.permute(0, 3, 1, 2).numpy().astype(np.float64)
+
+
+def leading_functions(columns: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Leading left singular vectors of `columns` (width, n, n) without their means, and their shares.
+
+    They are orthonormal in the trapezoidal rule's inner product; of two signs, that whose value of largest
+    modulus is positive. The shares of all add to 1.
+    """
+    if not np.isfinite(columns).all():
+        return np.full((count, *columns.shape[1:]), np.nan), np.full(count, np.nan)
+    weights = Grid("nodes", columns.shape[-1], dimension=2).weights
+    means = (columns * weights).sum(axis=(1, 2), keepdims=True)
+    weighted = ((columns - means) * np.sqrt(weights)).reshape(len(columns), -1)
+    _, sizes, vectors = np.linalg.svd(weighted, full_matrices=False)
+    functions = vectors[:count].reshape(count, *columns.shape[1:]) / np.sqrt(weights)
+    return with_fixed_sign(functions), sizes[:count] ** 2 / (sizes**2).sum()
+
+
+def roughness(functions: np.ndarray) -> np.ndarray:
+    """‖∇v‖/‖v - ∫v‖ of the bilinear interpolant of each of `functions` (count, n, n); NaN for a constant."""
+    elements = functions.shape[-1] - 1
+    flat = functions.reshape(len(functions), -1).T
+    mass = mass_matrix(elements)
+    centred = flat - mass.sum(axis=0) @ flat
+    below = np.sqrt((centred * (mass @ centred)).sum(axis=0))
+    above = np.sqrt((flat * (stiffness(np.ones((elements, elements))) @ flat)).sum(axis=0))
+    size = np.sqrt((flat * (mass @ flat)).sum(axis=0)).max()
+    return np.divide(above, below, out=np.full(len(below), np.nan), where=below > NEGLIGIBLE * size)
+
+
+def _latent_of_run(checkpoint: dict, seed: int, u: Tensor, x: Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """Latent functions of the trained network, and of the initial one for the same normalised input."""
+    initial = build(checkpoint["architecture"], checkpoint["settings"], seed)
+    if checkpoint["operator"] is None:  # diverged: the shape is known, the values are not
+        lost = np.full_like(latent_functions(initial, u, x), np.nan)
+        return lost, lost
+    operator = restored(
+        build(checkpoint["architecture"], checkpoint["settings"], seed),
+        TrainingSettings.model_validate(checkpoint["training"]),
+        checkpoint["operator"],
+    )
+    if isinstance(operator, NormalisedOperator):
+        u = u if operator.input is None else operator.input.normalise(u)
+        operator = operator.operator
+    return latent_functions(operator, u, x), latent_functions(initial, u, x)
+
+
+def _input(card: Path, resolution: int, grids: str, sample: int) -> tuple[Tensor, Tensor]:
+    """One test input (1, n, n, 1) and its coordinates (n, n, 2)."""
+    samples = load_samples(card, resolution, "test", sample + 1, grids=grids)
+    return function_tensor(samples.inputs[-1:], samples.grid), coordinate_tensor(samples.grid)
+
+
+def _coefficient(card: Path, resolution: int, sample: int) -> np.ndarray:
+    """The coefficient of a test sample on the run's grid of n × n nodes."""
+    group = read_card(card)["groups"][group_name(resolution)]
+    if COEFFICIENT not in group["variables"] or group["grid"]["kind"] != "nodes":
+        raise TrainingError(
+            f"{card} has no {COEFFICIENT} on {resolution} nodes: there are no eigenfunctions to show"
+        )
+    arrays = load_arrays(card, group_name(resolution), "test", sample + 1, [COEFFICIENT])
+    return arrays[COEFFICIENT][sample].astype(float)

@@ -1,0 +1,95 @@
+"""The step of a flow applied again and again: predictions farther ahead than training has seen.
+
+A model that is trained from the vorticity at one time to that a lead time later is a map of the flow in time.
+Its prediction is given back to it as input, as often as the dataset has stored later moments, and each time
+compared with what is stored. The yardstick is persistence: the first vorticity as the answer at every time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from resolvent.common.files import write_arrays
+from resolvent.datasets.loading import Samples, load_arrays, read_card
+from resolvent.datasets.storage.layout import grid_from_facts, group_name
+from resolvent.evaluation.conditions import predict, shown_samples
+from resolvent.evaluation.metrics import relative_l2
+from resolvent.training import checkpoints
+from resolvent.training.devices import choose_device
+from resolvent.training.errors import TrainingError
+from resolvent.training.trained import trained_operator
+
+WINDOW = "vorticity_window"  # of the Kolmogorov datasets with more than one frame
+
+
+def write_rollout(
+    card: Path, folder: Path, *, resolution: int, test_samples: int, threads: int, gpus: int
+) -> None:
+    """Roll the run in `folder` out from the first `test_samples` test vorticities: rollout.npz.
+
+    times (frames)                since the first vorticity, in the unit of the equation
+    error (samples, frames)       relative L2, NaN from where a prediction is not finite
+    persistence (samples, frames) relative L2 of the first vorticity
+    sample                        number of the shown one in the test split
+    initial (n, n), target (frames, n, n), prediction (frames, n, n)
+                                  of the shown sample, [y, x]
+
+    A diverged run has no predictions: they and their errors are NaN.
+
+    Raises
+    ------
+    TrainingError
+        When the dataset has no later moments stored at this resolution.
+    """
+    torch.set_num_threads(threads)
+    facts, group = read_card(card), group_name(resolution)
+    if group not in facts["groups"] or WINDOW not in facts["groups"][group]["variables"]:
+        raise TrainingError(
+            f"{card} has no {WINDOW} on {resolution} points: set `frames` of the dataset above 1"
+        )
+    window = load_arrays(card, group, "test", test_samples, [WINDOW])[WINDOW]
+    grid = grid_from_facts(facts["groups"][group]["grid"])
+    shown = int(shown_samples(test_samples, facts["seed"])[0])
+    device = choose_device(gpus)
+    operator = trained_operator(checkpoints.load(folder / "checkpoint.pt"))
+    steps = window.shape[1] - 1
+    error, persistence = np.full((2, test_samples, steps), np.nan)
+    prediction = np.full(window[shown, 1:].shape, np.nan)
+    for step in range(steps):
+        persistence[:, step] = relative_l2(window[:, 0], window[:, step + 1], grid)
+    if operator is not None:
+        initial = Samples(grid, window[:, 0], window[:, 1])
+        for step, predicted in enumerate(rolled_out(operator.to(device), initial, steps, device)):
+            error[:, step] = _finite_errors(predicted, window[:, step + 1], grid)
+            prediction[step] = predicted[shown]
+    arrays = {
+        "times": facts["settings"]["lead_time"] * np.arange(1, steps + 1),
+        "error": error,
+        "persistence": persistence,
+        "sample": np.array(shown),
+        "initial": window[shown, 0],
+        "target": window[shown, 1:],
+        "prediction": prediction,
+    }
+    write_arrays(folder / "rollout.npz", arrays, compressed=True)
+
+
+def rolled_out(
+    operator: nn.Module, samples: Samples, steps: int, device: torch.device
+) -> Iterator[np.ndarray]:
+    """Predictions after 1, …, `steps` applications to the inputs, each (samples, ...)."""
+    for _ in range(steps):
+        samples = replace(samples, inputs=predict(operator, samples, device))
+        yield samples.inputs
+
+
+def _finite_errors(prediction: np.ndarray, target: np.ndarray, grid) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        errors = relative_l2(prediction, target, grid)
+    return np.where(np.isfinite(errors), errors, np.nan)

@@ -1,0 +1,223 @@
+"""Reading what runs and yardsticks left behind: the only inputs of this room.
+
+A run directory holds `run.json`, `cost.json`, `history.csv`, `errors.csv` and `predictions.npz`; a directory
+of yardsticks holds `errors.csv` and `cost.json`, both of all resolutions. A resolution is a number of points
+along each axis, or the name of a set of times. A file that is missing or empty is one line of error that
+names the file and the command that makes it.
+"""
+
+import json
+import zipfile
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from resolvent.figures.common.errors import ResultError
+
+ERROR_COLUMNS = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
+NO_ANSWER = "no answer"  # how the status of a yardstick starts that could not answer; the reason follows
+HISTORY_COLUMNS = ["epoch", "train_relative_l2", "validation_relative_l2"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One trained model: a model, a training resolution and a seed."""
+
+    directory: Path
+    facts: dict
+    cost: dict
+
+    @property
+    def model(self) -> str:
+        return self.facts["model"]
+
+    @property
+    def label(self) -> str:
+        return self.facts["label"]
+
+    @property
+    def resolution(self) -> int | str:
+        return self.facts["resolution"]
+
+    @property
+    def where(self) -> str:
+        """The resolution in words."""
+        return resolution_in_words(self.resolution)
+
+    @property
+    def noise(self) -> float:
+        """Level ε of the noise in training."""
+        return float(self.facts["training"].get("noise", 0))
+
+    @property
+    def seed(self) -> int:
+        return int(self.facts["seed"])
+
+    @property
+    def diverged(self) -> bool:
+        return self.cost["status"] == "diverged"
+
+    @cached_property
+    def errors(self) -> pd.DataFrame:
+        """Per-sample errors at every test resolution, level of noise and realisation of it."""
+        return read_table(self.directory / "errors.csv", ERROR_COLUMNS)
+
+    @cached_property
+    def history(self) -> pd.DataFrame:
+        """Errors by epoch. A run that diverged in its first epoch may have no row."""
+        return read_table(self.directory / "history.csv", HISTORY_COLUMNS, may_be_empty=self.diverged)
+
+    @cached_property
+    def predictions(self) -> dict[str, np.ndarray]:
+        """A few test samples with their predictions, under every condition."""
+        return read_arrays(self.directory / "predictions.npz")
+
+    def by_epoch(self, column: str) -> pd.Series:
+        """The finite errors of a column of the history, by epoch."""
+        curve = self.history.set_index("epoch")[column].astype(float)
+        return curve[np.isfinite(curve) & (curve > 0)]
+
+    def shown(self, name: str, noise: float | None = None) -> np.ndarray:
+        """`input`, `target` or `prediction` of these samples, at the level `noise`; default: of training."""
+        noise = self.noise if noise is None else noise
+        tag = f"_noise{noise:g}" if noise and name != "target" else ""
+        return self.predictions[f"{name}_{self.resolution}{tag}"]
+
+    def shown_errors(self, noise: float | None = None) -> pd.Series:
+        """Relative L2 error of the predictions that `shown` gives, by sample."""
+        errors, noise = self.errors, self.noise if noise is None else noise
+        here = (errors["resolution"] == self.resolution) & same_noise(errors["noise"], noise)
+        return errors[here & (errors["realisation"] == 0)].set_index("sample")["relative_l2"]
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """One yardstick: it has seen the training samples, and is tested, on one grid and with one noise."""
+
+    key: str
+    label: str
+    resolution: int | str
+    noise: float
+    errors: pd.DataFrame
+    cost: dict
+
+
+def read_runs(directories: Iterable[str | Path]) -> list[Run]:
+    """The runs in these directories, ordered by model as given, then resolution, then seed."""
+    runs = [
+        Run(Path(one), read_json(Path(one) / "run.json"), read_json(Path(one) / "cost.json"))
+        for one in directories
+    ]
+    if not runs:
+        raise ResultError("no run directory was given: list at least one model in the experiment")
+    order = list(dict.fromkeys(run.model for run in runs))
+    return sorted(runs, key=lambda run: (order.index(run.model), run.resolution, run.seed))
+
+
+def read_yardsticks(directories: Iterable[str | Path]) -> list[Yardstick]:
+    """The yardsticks in these directories, one for each resolution."""
+    yardsticks = []
+    for directory in map(Path, directories):
+        costs = read_json(directory / "cost.json")
+        errors = read_table(directory / "errors.csv", ["yardstick", *ERROR_COLUMNS])
+        for (resolution, key), rows in errors.groupby(["resolution", "yardstick"], sort=False):
+            cost, noise = costs[str(resolution)][key], float(rows["noise"].iloc[0])
+            yardsticks.append(Yardstick(key, cost["label"], resolution, noise, rows, cost))
+    return yardsticks
+
+
+def resolution_in_words(resolution: int | str) -> str:
+    """ "n = 512", or "times dt0.01"."""
+    return f"times {resolution}" if isinstance(resolution, str) else f"n = {resolution}"
+
+
+def present(path: Path) -> Path:
+    """`path`, if it is a file with something in it."""
+    if not path.is_file():
+        raise ResultError(f"{path} is missing: make it with `snakemake {path}`")
+    if path.stat().st_size == 0:
+        raise _unusable(path, "is empty")
+    return path
+
+
+def _unusable(path: Path, how: str) -> ResultError:
+    return ResultError(f"{path} {how}: delete it and run snakemake")
+
+
+def read_json(path: str | Path) -> dict:
+    """A JSON object."""
+    path = present(Path(path))
+    try:
+        return json.loads(path.read_text())
+    except ValueError as error:  # no JSON, or no text
+        raise _unusable(path, f"is not valid JSON ({error})") from error
+
+
+def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
+    """All arrays of an .npz file."""
+    path = present(Path(path))
+    try:
+        with np.load(path) as stored:
+            return dict(stored)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+        raise _unusable(path, f"is damaged ({error})") from error
+
+
+def read_table(path: Path, columns: list[str], *, may_be_empty: bool = False) -> pd.DataFrame:
+    """A CSV file that has these columns and, unless it may be empty, at least one row."""
+    try:
+        table = pd.read_csv(present(path))
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise _unusable(path, f"is no table ({error})") from error
+    absent = [column for column in columns if column not in table]
+    if absent:
+        raise _unusable(path, f"has no column {', '.join(absent)}")
+    if table.empty and not may_be_empty:
+        raise _unusable(path, "has no rows")
+    return table
+
+
+def without_answer(status: str) -> tuple[str, str]:
+    """What stands in place of a yardstick's error, and the reason; two empty texts where it has an answer."""
+    told, _, reason = status.partition(": ")
+    return (told, reason) if told == NO_ANSWER else ("", "")
+
+
+def same_noise(levels, others):
+    """Where two levels of noise are one, up to the rounding of a number read from text."""
+    return np.isclose(levels, others, rtol=1e-9, atol=0)
+
+
+def at_home(comparison: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a comparison that are tested on the grid and with the noise of training."""
+    home = with_home_noise(comparison)
+    return home[home["trained_resolution"] == home["test_resolution"]]
+
+
+def with_home_noise(comparison: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a comparison that are tested with the noise of training, on any grid."""
+    return comparison[same_noise(comparison["trained_noise"], comparison["test_noise"])]
+
+
+def error_matrix(
+    tables: list[pd.DataFrame], resolution: int | str, noise: float = 0.0, metric: str = "relative_l2"
+) -> pd.DataFrame:
+    """Errors at one test resolution and level of noise: a row a seed, a column a sample.
+
+    Before anything else the realisations of the noise on a sample are averaged: what is left are independent
+    samples. A table whose errors there are not finite (a diverged seed) has no row in the matrix.
+    """
+    rows = []
+    for table in tables:
+        here = table[(table["resolution"] == resolution) & same_noise(table["noise"], noise)]
+        if not here.empty and np.isfinite(here[metric]).all():
+            rows.append(here.groupby("sample")[metric].mean())
+    matrix = pd.DataFrame(rows)
+    if matrix.isna().any(axis=None):
+        raise ResultError(f"errors at resolution {resolution} are of different samples: evaluate them again")
+    return matrix.reset_index(drop=True)

@@ -1,0 +1,222 @@
+"""One look for every figure: the colour of each model, axes, direct labels, and files of equal bytes.
+
+Colours follow Okabe and Ito (2008), darkened where needed to be read as text on white; they stay apart under
+the common forms of colour blindness. Colour means the kind of model, a dash pattern and an open marker its
+regular layer norm, grey a yardstick. Figures use matplotlib's object interface: no global state, no display.
+"""
+
+from collections.abc import Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.results import Run
+
+INK = "#22272e"
+MUTED = "#6b7280"
+GRID = "#e5e7eb"
+YARDSTICK = "#7d8590"
+FIXED = {  # by attention, or by architecture where there is none
+    "galerkin": ("#0072b2", "o"),
+    "fourier": ("#d55e00", "s"),
+    "linear": ("#00805e", "^"),
+    "softmax": ("#b0418a", "D"),
+    "fno1d": ("#a87000", "P"),
+    "fno2d": ("#a87000", "P"),
+    "neuraloperator2d": ("#a87000", "P"),
+    "tno1d": ("#0072b2", "o"),
+    "tno2d": ("#b0418a", "D"),
+    "vit_no": ("#d55e00", "s"),
+    "fano": ("#0072b2", "o"),
+    "afno": ("#00805e", "^"),
+}
+SPARE = ("#7a5230", "#4b4fb5", "#3d434b", "#8a8f00", "#c2185b", "#00838f")
+PLAIN = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": "#9aa1ab",
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "text.color": INK,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "lines.solid_capstyle": "round",
+    "svg.hashsalt": "resolvent",  # element names would otherwise be random
+    "svg.fonttype": "path",
+}
+
+
+@dataclass(frozen=True)
+class Appearance:
+    """How one model is drawn in every figure."""
+
+    colour: str
+    marker: str
+    dashes: str | tuple
+    filled: bool
+
+    def marks(self) -> dict:
+        """Keyword arguments of a marker."""
+        face = self.colour if self.filled else "white"
+        return {
+            "marker": self.marker,
+            "color": self.colour,
+            "markerfacecolor": face,
+            "markeredgecolor": self.colour,
+        }
+
+
+def appearances(runs: Iterable[Run]) -> dict[str, Appearance]:
+    """The look of each model: fixed for the known kinds, else the next spare colour in order of names."""
+    facts = {run.model: run.facts for run in runs}
+    chosen: dict[str, Appearance] = {}
+    spare = iter(SPARE * (1 + len(facts) // len(SPARE)))
+    for model in sorted(facts):
+        settings = facts[model].get("settings", {})
+        kind = settings.get("attention") or facts[model]["architecture"]
+        regular = settings.get("layer_norm") == "regular"
+        colour, marker = FIXED.get(kind, (None, "X"))
+        look = Appearance(colour or next(spare), marker, (0, (4, 1.6)) if regular else "-", not regular)
+        if look in chosen.values():  # a second variant of one kind: its own colour, the same marker
+            look = Appearance(next(spare), marker, look.dashes, look.filled)
+        chosen[model] = look
+    return chosen
+
+
+def new_figure(rows: int, columns: int, *, size: tuple[float, float], **options):
+    """A figure and its axes as an array (rows, columns), always two-dimensional."""
+    with _plain_figure(size) as figure:
+        return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def new_stack(*bands: dict, size: tuple[float, float]):
+    """A figure of bands, one below the other, and their axes: a list of arrays (rows, columns).
+
+    A band has `height`, its share of the figure, `nrows`, `ncols`, and may have `width_ratios` and
+    `height_ratios`. Columns of one band need not stand above those of the next.
+    """
+    with _plain_figure(size) as figure:
+        places = figure.add_gridspec(len(bands), 1, height_ratios=[band["height"] for band in bands])
+        axes = []
+        for place, band in zip(places, bands, strict=True):
+            ratios = {name: value for name, value in band.items() if name.endswith("_ratios")}
+            axes.append(place.subgridspec(band["nrows"], band["ncols"], **ratios).subplots(squeeze=False))
+        return figure, axes
+
+
+@contextmanager
+def _plain_figure(size: tuple[float, float]):
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(PLAIN):
+        figure = Figure(figsize=size, layout="constrained", facecolor="white")
+        FigureCanvasAgg(figure)
+        yield figure
+
+
+def save(figure, output: str | Path) -> list[Path]:
+    """Write `output` as SVG and PNG side by side; the same data gives the same bytes."""
+    import matplotlib
+
+    output = Path(output)
+    if output.suffix not in (".svg", ".png"):
+        raise ResultError(f"{output} must end in .svg or .png; both are written")
+    with matplotlib.rc_context(PLAIN):
+        _settle(figure)
+        svg, png = output.with_suffix(".svg"), output.with_suffix(".png")
+        figure.savefig(svg, metadata={"Date": None, "Creator": None})
+        figure.savefig(png, dpi=200, metadata={"Software": None})
+    return [svg, png]
+
+
+def _settle(figure) -> None:
+    """Keep the axes where the layout has put them, to six digits.
+
+    The last bits of what the solver of the layout finds vary, and they name the clips of an SVG.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        axes.set_position([round(float(value), 6) for value in axes.get_position(original=True).bounds])
+
+
+def grid_lines(axes, axis: str = "y") -> None:
+    """Faint lines behind the data."""
+    axes.grid(True, axis=axis, which="major")
+
+
+def resolution_axis(axes, resolutions: Iterable[int | str]) -> dict[int | str, float]:
+    """An axis that names exactly these resolutions, and where each is.
+
+    Numbers of points are on a logarithmic scale, names of sets of times side by side.
+    """
+    resolutions = sorted(set(resolutions))
+    places = dict(zip(resolutions, resolutions, strict=True))
+    if any(isinstance(one, str) for one in resolutions):
+        places = {one: float(place) for place, one in enumerate(resolutions)}
+        axes.set_xlim(-0.5, len(places) - 0.5)
+    else:
+        axes.set_xscale("log", base=2)
+        if len(resolutions) == 1:
+            axes.set_xlim(resolutions[0] / 1.5, resolutions[0] * 1.5)
+    axes.set_xticks(list(places.values()), [str(one) for one in places])
+    return places
+
+
+def error_limits(axes, values: Iterable[float], *, margin: float, axis: str = "y") -> tuple[float, float]:
+    """A logarithmic error axis around the models' errors; far yardsticks are named at its edge instead."""
+    from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullLocator
+
+    values = np.array([value for value in values if np.isfinite(value) and value > 0])
+    low, high = (values.min() / margin, values.max() * margin) if values.size else (1e-4, 1)
+    axes.set(**{f"{axis}scale": "log", f"{axis}lim": (low, high)})
+    if high / low < 300:
+        scale = getattr(axes, f"{axis}axis")
+        scale.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        scale.set_minor_locator(NullLocator())
+        scale.set_major_formatter(LogFormatterSciNotation(minor_thresholds=(np.inf, np.inf)))
+    return low, high
+
+
+def title(axes, text: str) -> None:
+    """The title of a panel, at its left."""
+    axes.set_title(text, loc="left", fontsize=9.5, fontweight="bold")
+
+
+def plain(key: str) -> str:
+    """A short name for a yardstick, whose label is a sentence: `coarse_solve` is "coarse solve"."""
+    return key.replace("_", " ")
+
+
+def tell_no_errors(axes) -> None:
+    """Say why a panel is empty."""
+    words = "every run diverged: there are no errors to show"
+    axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=MUTED, fontsize=9)
+
+
+def tell_diverged(axes, labels: list[str]) -> None:
+    """Name, at the foot of a panel, the models that have no line in it."""
+    if labels:
+        words = "diverged: " + "; ".join(labels)
+        axes.text(0.01, 0.03, words, transform=axes.transAxes, color=MUTED, fontsize=8)
+
+
+def tell_outside(axes, told: list[str]) -> None:
+    """Name, at the foot of a panel, the yardsticks that are off its scale."""
+    if told:
+        words = "off the scale: " + "; ".join(told)
+        axes.text(0.01, 0.03, words, transform=axes.transAxes, color=MUTED, fontsize=8)

@@ -1,0 +1,79 @@
+"""Error against the cost of training it: who is good, and who is good for the price."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from resolvent.figures.common.labels import label_points, label_right
+from resolvent.figures.common.results import at_home, read_runs, resolution_in_words
+from resolvent.figures.common.style import (
+    YARDSTICK,
+    appearances,
+    error_limits,
+    grid_lines,
+    new_figure,
+    plain,
+    save,
+    tell_no_errors,
+    tell_outside,
+    title,
+)
+from resolvent.figures.common.table import duration
+
+TICKS = [0.1, 0.3, 1, 3, 10, 30, 60, 180, 600, 1800, 3600, 10800, 36000, 108000, 360000]  # seconds
+
+
+def draw_cost_scatter(comparison: str | Path, runs: list[str | Path], output: str | Path) -> list[Path]:
+    """A panel for each training resolution; the area of a marker grows with the number of parameters.
+
+    Yardsticks train nothing: they are dashed lines. Seconds compare only runs on one machine and device.
+    """
+    home = at_home(pd.read_csv(comparison))
+    looks = appearances(read_runs(runs))
+    resolutions = sorted(home[home["kind"] == "model"]["trained_resolution"].unique())
+    figure, axes = new_figure(
+        len(resolutions), 1, size=(8.6, 0.4 + 3.4 * len(resolutions)), sharex=True, sharey=True
+    )
+    home = home[np.isfinite(home["mean"])]
+    models = home[home["kind"] == "model"]
+    for resolution, panel in zip(resolutions, axes[:, 0], strict=True):
+        panel.set_xscale("log")
+        _time_axis(panel, models["train_seconds"])
+        limits = error_limits(panel, models["mean"], margin=4)
+        title(panel, f"trained and tested on {resolution_in_words(resolution)}")
+        panel.set_ylabel("mean relative L² error")
+        grid_lines(panel, "both")
+        for row in models[models["trained_resolution"] == resolution].to_dict("records"):
+            _draw_model(panel, row, looks[row["key"]], models["parameters"].max())
+        yardsticks = home[(home["kind"] == "yardstick") & (home["trained_resolution"] == resolution)]
+        inside = yardsticks[yardsticks["mean"].between(*limits)]
+        for mean in inside["mean"]:
+            panel.axhline(mean, color=YARDSTICK, ls=(0, (5, 3)), lw=1.1, zorder=1)
+        label_right(panel, [(row["mean"], plain(row["key"]), YARDSTICK) for row in inside.to_dict("records")])
+        outside = yardsticks.drop(inside.index).to_dict("records")
+        tell_outside(panel, [f"{plain(row['key'])} {row['mean']:.1e}" for row in outside])
+    axes[-1, 0].set_xlabel("training time")
+    for resolution, panel in zip(resolutions, axes[:, 0], strict=True):  # once no panel moves any more
+        here = models[models["trained_resolution"] == resolution].to_dict("records")
+        points = [(row["train_seconds"], row["mean"], row["label"], looks[row["key"]].colour) for row in here]
+        label_points(panel, points, away=9)
+        if not points:
+            tell_no_errors(panel)
+    return save(figure, output)
+
+
+def _draw_model(panel, row: dict, look, most_parameters: float) -> None:
+    seconds, mean = row["train_seconds"], row["mean"]
+    panel.vlines(seconds, row["low"], row["high"], color=look.colour, lw=1.2, zorder=2)
+    size = 3 + 7 * np.sqrt(row["parameters"] / most_parameters)
+    panel.plot([seconds], [mean], ls="", ms=size, mew=1.2, alpha=0.9, zorder=3, **look.marks())
+
+
+def _time_axis(panel, seconds: pd.Series) -> None:
+    seconds = seconds[seconds > 0]
+    low, high = (seconds.min() / 2, seconds.max() * 3) if not seconds.empty else (1, 100)
+    panel.set_xlim(low, high)
+    ticks = [tick for tick in TICKS if low <= tick <= high]
+    panel.set_xticks(ticks, [duration(tick).replace(".0", "") for tick in ticks])
+    panel.minorticks_off()

@@ -1,0 +1,91 @@
+"""The report: one self-contained page with the table, the figures, the data behind them and their origin."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from resolvent.figures.common.page import inlined_figure, render, split_card
+from resolvent.figures.common.results import Run, present, read_json, read_runs
+from resolvent.figures.common.table import as_html, headline
+from resolvent.figures.common.words import differences_from_paper, summarise
+from resolvent.figures.published.beside import example_of
+
+
+def write_report(
+    output: str | Path,
+    *,
+    title: str,
+    command: str,
+    table: str | Path,
+    runs: list[str | Path],
+    cards: list[str | Path],
+    figures: list[tuple[str | Path, str, str]],
+    provenance: dict[str, str],
+    predicted: list[tuple[float, float]],
+    paper_pages: list[tuple[str, str]] = (),
+) -> None:
+    """Write the page, all at once.
+
+    `table` is the comparison CSV, `runs` the run directories, `cards` the dataset cards (JSON), `figures` are
+    (SVG or PNG file, title, caption), `provenance` is what only the caller knows: git revision, machine, ...
+    `paper_pages` are names and links of the pages of papers whose tables or figures these runs give,
+    `predicted` what each run was predicted to take: seconds of training and bytes of memory.
+    """
+    loaded = read_runs(runs)
+    comparison = pd.read_csv(present(Path(table)))
+    errors = headline(comparison)
+    render(
+        "report.html.j2",
+        output,
+        title=title,
+        command=command,
+        summary=summarise(loaded),
+        told_apart=differences_from_paper(loaded),
+        paper=paper_of(loaded),
+        paper_pages=paper_pages,
+        headline=as_html(errors),
+        has_best_test=errors.has_best_test,
+        has_median=errors.has_median,
+        seeds=sorted({run.seed for run in loaded}),
+        samples=int(comparison["samples"].max()),
+        several_resolutions=comparison["test_resolution"].nunique() > 1,
+        several_noises=comparison["test_noise"].nunique() > 1,
+        comparison=comparison.to_dict("records"),
+        figures=[inlined_figure(*figure) for figure in figures],
+        cards=[split_card(read_json(card), Path(card).name) for card in cards],
+        runs=loaded,
+        foreseen=foreseen(runs, predicted),
+        provenance=provenance,
+    )
+
+
+def foreseen(runs: list[str | Path], predicted: list[tuple[float, float]]) -> list[dict]:
+    """Of each model and training resolution: hours of training in all and gigabytes of a run, both ways.
+
+    A ratio is None where a diverged run ended early.
+    """
+    rows: dict[tuple[str, str], dict] = {}
+    for folder, (seconds, size) in zip(runs, predicted, strict=True):
+        (run,) = read_runs([folder])
+        row = rows.setdefault(
+            (run.label, run.where), {"hours": 0.0, "predicted_hours": 0.0, "gigabytes": 0.0, "whole": True}
+        )
+        row["hours"] += run.cost["train_seconds"] / 3600
+        row["predicted_hours"] += seconds / 3600
+        row["gigabytes"] = max(row["gigabytes"], run.cost["peak_memory_bytes"] / 1e9)
+        row["predicted_gigabytes"] = size / 1e9
+        row["whole"] &= not run.diverged
+    for row in rows.values():
+        row["ratio"] = row["hours"] / row["predicted_hours"] if row["whole"] else None
+    return [{"label": label, "where": where, **row} for (label, where), row in rows.items()]
+
+
+def paper_of(runs: list[Run]) -> dict[str, str] | None:
+    """The paper that has this example: its name, the section, the tables of errors, what they print."""
+    example = example_of(runs[0].facts)
+    return example and {
+        "name": example.source.name,
+        "section": f"Section {example.section}",
+        "tables": " or ".join(table.name for table in example.tables),
+        "protocol": example.source.protocol,
+    }

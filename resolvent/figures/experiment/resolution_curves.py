@@ -1,0 +1,90 @@
+"""Error against test resolution: trained on one grid, tested unchanged on others, on the same samples."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from resolvent.figures.common.labels import label_right
+from resolvent.figures.common.results import read_runs, resolution_in_words, with_home_noise
+from resolvent.figures.common.style import (
+    MUTED,
+    YARDSTICK,
+    appearances,
+    error_limits,
+    grid_lines,
+    new_figure,
+    plain,
+    resolution_axis,
+    save,
+    tell_no_errors,
+    tell_outside,
+    title,
+)
+
+
+def draw_resolution_curves(comparison: str | Path, runs: list[str | Path], output: str | Path) -> list[Path]:
+    """A panel for each training resolution: a line a model, a band its interval, dashes a yardstick.
+
+    A yardstick is at home on every grid, so its line is the same in every panel. Noise is that of training.
+    """
+    table = with_home_noise(pd.read_csv(comparison))
+    looks = appearances(read_runs(runs))
+    models, yardsticks = (table[table["kind"] == kind] for kind in ("model", "yardstick"))
+    trained, tested = sorted(models["trained_resolution"].unique()), models["test_resolution"].unique()
+    yardsticks = yardsticks[yardsticks["test_resolution"].isin(tested) & np.isfinite(yardsticks["mean"])]
+    figure, axes = new_figure(len(trained), 1, size=(8.6, 0.4 + 3.6 * len(trained)), sharex=True, sharey=True)
+    for resolution, panel in zip(trained, axes[:, 0], strict=True):
+        places = resolution_axis(panel, tested)
+        limits = error_limits(panel, models["mean"], margin=4)
+        title(panel, f"trained on {resolution_in_words(resolution)}")
+        panel.set_ylabel("mean relative L² error")
+        grid_lines(panel)
+        panel.axvline(places[resolution], color=MUTED, lw=0.6, ls=":")
+        here = models[models["trained_resolution"] == resolution]
+        labels = []
+        for key, rows in here.groupby("key", sort=False):
+            labels += _draw_model(panel, _placed(rows, places), places[resolution], looks[key])
+        outside = []
+        for _, rows in yardsticks.groupby("key", sort=False):
+            labels += _draw_yardstick(panel, _placed(rows, places), limits, outside)
+        label_right(panel, labels)
+        tell_outside(panel, outside)
+        if not np.isfinite(here["mean"]).any():
+            tell_no_errors(panel)
+    named = any(isinstance(one, str) for one in tested)
+    axes[-1, 0].set_xlabel("times of the test observations" if named else "test resolution (points)")
+    return save(figure, output)
+
+
+def _placed(rows: pd.DataFrame, places: dict) -> pd.DataFrame:
+    """The rows from left to right, with the place of each on the axis."""
+    return rows.assign(place=rows["test_resolution"].map(places)).sort_values("place")
+
+
+def _draw_model(panel, rows: pd.DataFrame, trained: float, look) -> list[tuple[float, str, str]]:
+    rows = rows[np.isfinite(rows["mean"])]
+    if rows.empty:
+        return []
+    x, mean = rows["place"], rows["mean"]
+    panel.plot(x, mean, color=look.colour, linestyle=look.dashes, lw=1.5, zorder=3)
+    if len(rows) == 1:
+        panel.vlines(x, rows["low"], rows["high"], color=look.colour, lw=1.2)
+    panel.fill_between(x, rows["low"], rows["high"], color=look.colour, alpha=0.14, lw=0)
+    home = rows[rows["place"] == trained]
+    panel.plot(home["place"], home["mean"], ls="", ms=6.5, zorder=4, **look.marks())
+    return [(float(mean.iloc[-1]), str(rows["label"].iloc[0]), look.colour)]
+
+
+def _draw_yardstick(
+    panel, rows: pd.DataFrame, limits: tuple[float, float], outside: list[str]
+) -> list[tuple[float, str, str]]:
+    x, mean, label = rows["place"], rows["mean"], plain(rows["key"].iloc[0])
+    if not ((mean > limits[0]) & (mean < limits[1])).any():
+        outside.append(f"{label} {mean.median():.1e}")
+        return []
+    panel.plot(x, mean, color=YARDSTICK, ls=(0, (5, 3)), lw=1.1)
+    if len(rows) == 1:
+        panel.plot(x, mean, "_", color=YARDSTICK, ms=12, mew=1.3)
+    end = float(np.clip(mean.iloc[-1], *limits))
+    return [(end, label, YARDSTICK)]

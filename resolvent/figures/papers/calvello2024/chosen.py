@@ -1,0 +1,128 @@
+"""Which runs the figures of Calvello et al. 2024 show, of those that an experiment has."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.results import (
+    Run,
+    present,
+    read_runs,
+    resolution_in_words,
+    same_noise,
+    with_home_noise,
+)
+from resolvent.figures.common.style import plain
+from resolvent.figures.experiment.comparison import grouped
+from resolvent.figures.papers.calvello2024.families import widest
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Models of one experiment that were trained at one resolution: rows of the comparison, and runs."""
+
+    trained: int | str
+    rows: pd.DataFrame
+    runs: list[Run]
+
+    @property
+    def heading(self) -> str:
+        return heading(self.runs[0])
+
+    @property
+    def lost(self) -> list[str]:
+        """Labels of the models of which every seed diverged."""
+        return lost_labels(grouped(self.runs))
+
+    def only(self, models: Iterable[str]) -> "Compared":
+        """These models, by their keys."""
+        models = set(models)
+        return Compared(
+            self.trained,
+            self.rows[self.rows["key"].isin(models)],
+            [run for run in self.runs if run.model in models],
+        )
+
+
+def compared(comparisons: Iterable[str | Path], runs: Iterable[Iterable[str | Path]]) -> list[Compared]:
+    """The models of each experiment by training resolution; noise is that of training."""
+    found = []
+    for file, folders in zip(comparisons, runs, strict=True):
+        rows = with_home_noise(pd.read_csv(present(Path(file))))
+        rows, loaded = rows[rows["kind"] == "model"], read_runs(folders)
+        for trained in dict.fromkeys(run.resolution for run in loaded):
+            here = [run for run in loaded if run.resolution == trained]
+            found.append(Compared(trained, rows[rows["trained_resolution"] == trained], here))
+    return found
+
+
+def heading(run: Run) -> str:
+    """The experiment and the training resolution of a run, as the title of a panel."""
+    return f"{plain(run.facts['experiment']).capitalize()}, trained on {resolution_in_words(run.resolution)}"
+
+
+def lost_labels(groups: Iterable[list[Run]]) -> list[str]:
+    """Labels of the models of which every seed diverged."""
+    return [group[0].label for group in groups if all(run.diverged for run in group)]
+
+
+def first_of_each_architecture(runs: list[Run]) -> list[str]:
+    """The first model of each architecture, in table order."""
+    models: dict[str, str] = {}
+    for run in runs:
+        models.setdefault(run.facts["architecture"], run.model)
+    return list(models.values())
+
+
+def of_widest(runs: list[Run]) -> list[Run]:
+    """Without the models that differ from a wider one in their width alone."""
+    kept = set(widest(runs))
+    return [run for run in runs if run.model in kept]
+
+
+def widest_by_experiment(runs: Iterable[Iterable[str | Path]]) -> list[list[list[Run]]]:
+    """Of each experiment, and each of its training resolutions, the widest models: groups of seeds."""
+    found = []
+    for folders in runs:
+        groups = grouped(of_widest(read_runs(folders)))
+        for trained in dict.fromkeys(group[0].resolution for group in groups):
+            found.append([group for group in groups if group[0].resolution == trained])
+    return found
+
+
+def first_with(runs: Iterable[Iterable[str | Path]], **settings) -> Run:
+    """The first run of these settings: of the seeds, the first that did not diverge, if there is one.
+
+    Raises
+    ------
+    ResultError
+        When no run has them.
+    """
+    loaded = [run for folders in runs for run in read_runs(folders)]
+    having = [
+        run
+        for run in loaded
+        if all(run.facts["settings"].get(name) == value for name, value in settings.items())
+    ]
+    if not having:
+        wanted = ", ".join(f"{name}: {value}" for name, value in settings.items())
+        raise ResultError(f"none of {len(loaded)} runs has {wanted}: add such a model to the experiment")
+    same = [run for run in having if (run.model, run.resolution) == (having[0].model, having[0].resolution)]
+    return next((run for run in same if not run.diverged), same[0])
+
+
+def standardised_words(run: Run, where: int | str) -> str:
+    """Median and worst error of standardised fields, which the paper's numbers are of; "" if not recorded."""
+    errors = run.errors
+    errors = errors[(errors["resolution"] == where) & same_noise(errors["noise"], run.noise)]
+    if "standardised_relative_l2" not in errors or not np.isfinite(errors["standardised_relative_l2"]).all():
+        return ""
+    values = errors["standardised_relative_l2"]
+    return (
+        f"relative L² errors of standardised functions, all {len(values)} test samples: "
+        f"median {values.median():.2e}, worst {values.max():.2e}"
+    )

@@ -1,0 +1,101 @@
+"""The same test samples on two grids: how much a model loses away from the grid that it was trained on.
+
+Two curves of errors hide whether a sample is hard on both grids. Here the difference is taken sample by
+sample, of one trained model, and only then averaged (`resolvent/figures/common/bootstrap.py`).
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from resolvent.figures.common.bootstrap import Interval, mean_interval
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.labels import label_right
+from resolvent.figures.common.results import Run, error_matrix
+from resolvent.figures.common.style import (
+    INK,
+    MUTED,
+    appearances,
+    grid_lines,
+    new_figure,
+    save,
+    tell_diverged,
+    title,
+)
+from resolvent.figures.papers.calvello2024.chosen import heading, lost_labels, widest_by_experiment
+
+
+def draw_paired_grids(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
+    """A panel for each experiment: mean difference of the error from that at home, by grid and model.
+
+    runs  the run folders of each experiment.
+
+    Bars are 95 % intervals over samples and seeds. The axis is linear near zero and logarithmic beyond.
+    """
+    experiments = [
+        [group for group in groups if _away(group)] or groups for groups in widest_by_experiment(runs)
+    ]
+    looks = appearances(run for groups in experiments for group in groups for run in group)
+    figure, axes = new_figure(len(experiments), 1, size=(8.6, 0.4 + 3.8 * len(experiments)))
+    for groups, panel in zip(experiments, axes[:, 0], strict=True):
+        _draw(panel, groups, looks)
+    axes[-1, 0].set_xlabel("test resolution (points a side)")
+    return save(figure, output)
+
+
+def paired_differences(group: list[Run]) -> dict[int, Interval]:
+    """Error at every other resolution minus that at home, over the seeds that are finite at both."""
+    home = group[0].resolution
+    found = {}
+    for away in _away(group):
+        rows = []
+        for run in group:
+            pair = [error_matrix([run.errors], where, run.noise) for where in (away, home)]
+            if any(one.empty for one in pair):
+                continue
+            difference = pair[0].iloc[0] - pair[1].iloc[0]
+            if difference.isna().any():
+                raise ResultError(
+                    f"{run.directory} was tested on other samples at {away} than at {home}: evaluate it again"
+                )
+            rows.append(difference.to_numpy())
+        if rows:
+            found[away] = mean_interval(np.stack(rows))
+    return found
+
+
+def _away(group: list[Run]) -> list[int]:
+    """The resolutions tested beside that of training."""
+    return sorted({int(one) for one in group[0].errors["resolution"].unique()} - {group[0].resolution})
+
+
+def _draw(panel, groups: list[list[Run]], looks) -> None:
+    found = {group[0].model: paired_differences(group) for group in groups}
+    grids = sorted({away for differences in found.values() for away in differences})
+    labels, width = [], 0.6 / len(groups)
+    for number, group in enumerate(groups):
+        differences, look = found[group[0].model], looks[group[0].model]
+        if not differences:
+            continue
+        x = [grids.index(away) + (number - (len(groups) - 1) / 2) * width for away in differences]
+        mean, low, high = (
+            np.array([getattr(one, name) for one in differences.values()]) for name in ("mean", "low", "high")
+        )
+        panel.vlines(x, low, high, color=look.colour, lw=1.6)
+        panel.plot(x, mean, ls="", ms=6, **look.marks())
+        labels.append((float(mean[-1]), group[0].label, look.colour))
+    panel.axhline(0, color=INK, lw=0.8)
+    panel.set_xticks(range(len(grids)), [str(away) for away in grids])
+    panel.set_xlim(-0.5, max(len(grids), 1) - 0.5)
+    sizes = [abs(one.mean) for differences in found.values() for one in differences.values() if one.mean]
+    panel.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(np.median(sizes) / 10)) if sizes else 1)
+    panel.set_ylabel("error there minus error at home")
+    grid_lines(panel)
+    title(panel, heading(groups[0][0]))
+    label_right(panel, labels)
+    if labels:
+        tell_diverged(panel, lost_labels(groups))
+    else:
+        words = "no finished model was tested on another grid"
+        panel.text(0.5, 0.7, words, transform=panel.transAxes, ha="center", color=MUTED)

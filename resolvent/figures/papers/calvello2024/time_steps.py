@@ -1,0 +1,112 @@
+"""Error against the time step of the test: Figure 7 of Calvello et al. 2024 (arXiv:2406.06486, 6.1)."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from resolvent.figures.common.labels import label_right
+from resolvent.figures.common.results import Run
+from resolvent.figures.common.style import (
+    GRID,
+    MUTED,
+    appearances,
+    error_limits,
+    grid_lines,
+    new_figure,
+    save,
+    tell_diverged,
+    tell_no_errors,
+    title,
+)
+from resolvent.figures.papers.calvello2024.chosen import Compared, compared
+
+STATISTICS = {"mean": (0, (1, 1.5)), "median": "-"}
+
+
+def draw_time_steps(
+    comparisons: Iterable[str | Path], runs: Iterable[Iterable[str | Path]], output: str | Path
+) -> list[Path]:
+    """A panel for each experiment: a line a model through the equal steps, marks for other times beside it.
+
+    comparisons, runs  the comparison table and the run folders of each experiment.
+
+    Solid: median over samples and seeds, dotted: mean. The large marker and the vertical line are at the step
+    of training.
+    """
+    experiments = compared(comparisons, runs)
+    looks = appearances(run for one in experiments for run in one.runs)
+    figure, axes = new_figure(len(experiments), 1, size=(8.6, 0.5 + 2.9 * len(experiments)))
+    for one, panel in zip(experiments, axes[:, 0], strict=True):
+        _draw(panel, one, looks)
+    axes[-1, 0].set_xlabel("time step of the test observations")
+    return save(figure, output)
+
+
+def steps_of(run: Run) -> dict[str, float]:
+    """The equal time steps of the dataset's observations, by name, from short to long."""
+    observations = run.facts["dataset_settings"]["observations"]
+    steps = {name: o["step"] for name, o in observations.items() if o.get("kind", "uniform") == "uniform"}
+    return dict(sorted(steps.items(), key=lambda pair: pair[1]))
+
+
+def places_of(run: Run, tested: Iterable[str]) -> tuple[dict[str, float], dict[str, float]]:
+    """Where on a logarithmic axis the times tested are: equal steps, and the others right of the longest."""
+    tested = set(tested)
+    equal = {name: step for name, step in steps_of(run).items() if name in tested}
+    others = [name for name in run.facts["dataset_settings"]["observations"] if name in tested - set(equal)]
+    longest = max(equal.values(), default=1.0)
+    return equal, {name: longest * 1.4 ** (index + 1) for index, name in enumerate(others)}
+
+
+def _draw(panel, one: Compared, looks) -> None:
+    equal, others = places_of(one.runs[0], one.rows["test_resolution"])
+    places = equal | others
+    panel.set_xscale("log")
+    panel.set_xticks(list(places.values()), [f"{s:g}" for s in equal.values()] + [_words(o) for o in others])
+    panel.minorticks_off()
+    panel.set_xlim(min(places.values()) / 1.15, max(places.values()) * 1.2)
+    if one.trained in places:
+        panel.axvline(places[one.trained], color=MUTED, lw=0.6, ls=":")
+    if others and equal:
+        panel.axvspan(max(equal.values()) * 1.18, panel.get_xlim()[1], color=GRID, alpha=0.5, lw=0)
+    values = one.rows[[*STATISTICS]].to_numpy().ravel()
+    error_limits(panel, values, margin=1.6)
+    title(panel, one.heading)
+    panel.set_ylabel("relative L² error")
+    grid_lines(panel)
+    labels = []
+    for key, rows in one.rows.groupby("key", sort=False):
+        labels += _draw_model(
+            panel, rows.set_index("test_resolution"), equal, others, one.trained, looks[key]
+        )
+    label_right(panel, labels)
+    if labels:
+        tell_diverged(panel, one.lost)
+    else:
+        tell_no_errors(panel)
+
+
+def _draw_model(panel, rows: pd.DataFrame, equal: dict, others: dict, trained, look) -> list:
+    labels = []
+    for statistic, dashes in STATISTICS.items():
+        errors = rows[statistic][np.isfinite(rows[statistic])]
+        line = [(place, errors[name]) for name, place in equal.items() if name in errors]
+        beside = [(place, errors[name]) for name, place in others.items() if name in errors]
+        if line:
+            panel.plot(*zip(*line, strict=True), color=look.colour, ls=dashes, lw=1.5, marker=".", ms=5)
+        if beside:
+            face = look.colour if statistic == "median" else "white"
+            marks = look.marks() | {"markerfacecolor": face}
+            panel.plot(*zip(*beside, strict=True), ls="", ms=6, **marks)
+        if statistic == "median" and trained in equal and trained in errors:
+            panel.plot(equal[trained], errors[trained], ls="", ms=7, **look.marks())
+        if statistic == "median" and line + beside:
+            last = (beside or line)[-1][1]
+            labels.append((float(last), str(rows["label"].iloc[0]), look.colour))
+    return labels
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,64 @@
+"""Trajectories recovered from another: Figures 6, 8 and 9 of Calvello et al. 2024 (arXiv:2406.06486, 6.1)."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.results import Run, read_runs
+from resolvent.figures.experiment.sample_trajectories import draw_sample_trajectories
+from resolvent.figures.papers.calvello2024.chosen import first_with, standardised_words
+
+Folders = Iterable[Iterable[str | Path]]
+
+
+def draw_at_home(run: str | Path, output: str | Path) -> list[Path]:
+    """Figure 6: the median test sample and the worst, at the times of training."""
+    (one,) = read_runs([run])
+    return draw_sample_trajectories(run, output, note=standardised_words(one, one.resolution))
+
+
+def draw_uneven_weighted(runs: Folders, output: str | Path) -> list[Path]:
+    """Figure 8: at the uneven times of eq. 41, by the attention with quadrature weights.
+
+    runs  the run folders of each experiment: models with and without the weights.
+
+    Its axes are those of `draw_uneven_unweighted`.
+    """
+    return _draw_uneven(runs, output, "trapezoid")
+
+
+def draw_uneven_unweighted(runs: Folders, output: str | Path) -> list[Path]:
+    """Figure 9: the same by the attention without weights, the transformer of Vaswani et al. (2017)."""
+    return _draw_uneven(runs, output, "none")
+
+
+def _draw_uneven(runs: Folders, output: str | Path, quadrature: str) -> list[Path]:
+    both = {one: first_with(runs, quadrature=one) for one in ("trapezoid", "none")}
+    run = both.pop(quadrature)
+    where = two_rates(run)
+    told = [f"{run.label}, trained at {run.resolution}, tested at {where}", standardised_words(run, where)]
+    return draw_sample_trajectories(
+        run.directory,
+        output,
+        where=where,
+        beside=both.values(),
+        note="\n".join(filter(None, told)),
+    )
+
+
+def two_rates(run: Run) -> str:
+    """The name of the times of eq. 41: equal steps, twice as long in the second half.
+
+    Raises
+    ------
+    ResultError
+        When the run was not evaluated there.
+    """
+    observations = run.facts["dataset_settings"].get("observations", {})
+    tested = set(run.errors["resolution"])
+    for name, times in observations.items():
+        if times.get("kind") == "two_rates" and name in tested:
+            return name
+    raise ResultError(
+        f"{run.directory} was not tested at times of kind two_rates: add them to the dataset's observations"
+    )

@@ -1,0 +1,68 @@
+"""Table 8 of Cao 2021: the Galerkin transformer by layer norm, initialisation and dropout."""
+
+from pathlib import Path
+
+from resolvent.figures.common.bootstrap import mean_interval
+from resolvent.figures.common.results import Run, error_matrix, read_runs
+from resolvent.figures.common.sheet import Entry, Sheet, write_sheet
+from resolvent.figures.common.table import BEST_TEST, DASH, in_units
+from resolvent.figures.experiment.comparison import best_tested, grouped, status_of
+from resolvent.figures.papers.cao2021.printed import TABLE_8
+from resolvent.figures.published.beside import record, reported_beside
+
+NORMS = {"regular": "regular norm", "projection": "K, V norm"}
+SETTINGS = {
+    "projection_gain": "η",
+    "projection_diagonal": "δ",
+    "attention_dropout": "ζ",
+    "feedforward_dropout": "other dropout",
+}
+
+
+def write_ablation(runs: list[list[str]], outputs: list[str | Path]) -> None:
+    """A row for each model; for each resolution ours, ours by the paper's protocol, and the paper's."""
+    loaded = [run for folders in runs for run in read_runs(folders)]
+    resolutions = sorted({run.resolution for run in loaded})
+    groups: dict[str, dict[int, list[Run]]] = {}
+    for group in grouped(loaded):
+        groups.setdefault(group[0].model, {})[group[0].resolution] = group
+    rows = []
+    for by_resolution in groups.values():
+        recorded = record(next(iter(by_resolution.values()))[0].facts)
+        settings = [f"{recorded.get(name, 0.0):g}" for name in SETTINGS]
+        row = [Entry(NORMS[recorded["layer_norm"]]), *map(Entry, settings)]
+        for resolution in resolutions:
+            group = by_resolution.get(resolution)
+            row += [_ours(group), _best_tested(group), _reported(group)] if group else [Entry(DASH)] * 3
+        rows.append(row)
+    heads = ["layer norm", *SETTINGS.values(), *["ours", BEST_TEST, "Cao 2021"] * len(resolutions)]
+    above = [("", 1 + len(SETTINGS)), *((f"n = {resolution}", 3) for resolution in resolutions)]
+    write_sheet(Sheet(above, heads, rows), outputs)
+
+
+def _ours(group: list[Run]) -> Entry:
+    """The mean error with its interval, at the epoch that the validation samples chose."""
+    errors = error_matrix([run.errors for run in group], group[0].resolution)
+    if errors.empty:
+        return Entry(status_of(group), lost=True)
+    interval = mean_interval(errors.to_numpy())
+    low, high = (in_units(end, TABLE_8.unit) for end in (interval.low, interval.high))
+    epochs = sorted({run.cost["best_epoch"] for run in group if not run.diverged})
+    told = f"{low} to {high}, epoch {', '.join(map(str, epochs))}"
+    if any(run.diverged for run in group):
+        told += f"; {status_of(group)}"
+    return Entry(in_units(interval.mean, TABLE_8.unit), note=told)
+
+
+def _best_tested(group: list[Run]) -> Entry:
+    best = best_tested(group)
+    if best is None:
+        return Entry(DASH, hint="the test error of every epoch was not recorded")
+    return Entry(in_units(best.mean, TABLE_8.unit), note=f"epoch {best.epoch:g}")
+
+
+def _reported(group: list[Run]) -> Entry:
+    beside = reported_beside(group[0].facts, group[0].cost, TABLE_8)
+    if beside.value is None:
+        return Entry(DASH, hint=beside.reason)
+    return Entry(beside.printed, note=f"epoch {beside.best_epoch}")

@@ -1,0 +1,107 @@
+"""Training and validation error by epoch, every seed a line: Figure 8 of Cao 2021 (arXiv:2105.14995).
+
+What the figure can show is how far runs that differ in nothing but their seed come apart, and whether some
+diverge. What it cannot show is why. A run's seed draws its initial weights, the order of its samples and its
+dropout masks, as in the paper's Figure 8b; with the training setting `loader_seed` the order is one for all
+seeds, as in 8a, and the panels' titles say which of the two it is. Nor is the band an interval: a range
+over seeds grows with their number, and the spread over the few test samples is in the tables, not here.
+
+The two panels are not one quantity measured twice. The error on training samples is averaged over an epoch
+in which the weights still move and dropout is on; that on validation samples is taken after it, without. The
+validation samples choose the checkpoint. The paper draws its test samples in their place, and the weighted
+H1 norm; both panels here are relative L2 errors.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.ticker import MaxNLocator
+
+from resolvent.figures.common.results import Run, read_runs
+from resolvent.figures.common.style import (
+    MUTED,
+    Appearance,
+    appearances,
+    error_limits,
+    grid_lines,
+    new_figure,
+    save,
+    title,
+)
+from resolvent.figures.experiment.comparison import grouped, status_of
+
+PANELS = {"train_relative_l2": "Training samples", "validation_relative_l2": "Validation samples"}
+
+
+def draw_convergence(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
+    """A row of two panels for each model and training resolution of each experiment.
+
+    runs  the run folders of each experiment.
+
+    A thin line is a seed, the bold one their median, the band their range; seeds that diverged count in
+    neither: their lines end in a cross, and are told in words.
+    """
+    experiments = [read_runs(folders) for folders in runs]
+    groups = [group for experiment in experiments for group in grouped(experiment)]
+    looks = appearances(run for experiment in experiments for run in experiment)
+    figure, axes = new_figure(len(groups), 2, size=(8.6, 0.4 + 3.7 * len(groups)), sharex="row", sharey="row")
+    for group, pair in zip(groups, axes, strict=True):
+        for (column, words), panel in zip(PANELS.items(), pair, strict=True):
+            _draw_seeds(panel, group, column, looks[group[0].model])
+            panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+            panel.set_xlabel("epoch")
+            grid_lines(panel)
+            title(panel, words)
+        errors = [curve for column in PANELS for run in group for curve in run.by_epoch(column)]
+        error_limits(pair[0], errors, margin=1.2)
+        pair[0].set_ylabel("relative L² error")
+        title(pair[0], f"{_heading(group)}\n{PANELS['train_relative_l2']}")
+        _tell_end(pair[1], group)
+    return save(figure, output)
+
+
+def varied(group: list[Run]) -> str:
+    """What the seeds of a group draw: "10 seeds of initial weights and sample order"."""
+    count = f"{len(group)} seed" + ("s" if len(group) > 1 else "")
+    one_order = group[0].facts["training"].get("loader_seed") is not None
+    return f"{count} of " + (
+        "initial weights, one sample order" if one_order else "initial weights and sample order"
+    )
+
+
+def _heading(group: list[Run]) -> str:
+    return f"{group[0].label}, n = {group[0].resolution}, {varied(group)}"
+
+
+def _draw_seeds(panel, group: list[Run], column: str, look: Appearance) -> None:
+    finished = [run.by_epoch(column) for run in group if not run.diverged]
+    for curve in finished:
+        panel.plot(curve.index, curve, color=look.colour, lw=0.6, alpha=0.45)
+    if finished:
+        seeds = pd.concat(finished, axis=1)
+        panel.fill_between(
+            seeds.index, seeds.min(axis=1), seeds.max(axis=1), color=look.colour, alpha=0.15, lw=0
+        )
+        panel.plot(seeds.index, seeds.median(axis=1), color=look.colour, lw=2)
+    for run in group:
+        curve = run.by_epoch(column)
+        if run.diverged and not curve.empty:
+            panel.plot(curve.index, curve, color=MUTED, lw=0.8)
+            panel.plot(curve.index[-1:], curve.iloc[-1:], "x", color=MUTED, ms=7, mew=1.8)
+
+
+def _tell_end(panel, group: list[Run]) -> None:
+    """Below the panel: where the seeds end, and how many did not get there."""
+    finished = [run.by_epoch("validation_relative_l2") for run in group if not run.diverged]
+    told = []
+    if finished:
+        last = np.array([curve.iloc[-1] for curve in finished])
+        among = f", from {last.min():.2e} to {last.max():.2e}" if len(last) > 1 else ""
+        told.append(f"last epoch: median {np.median(last):.2e}{among}")
+    if any(run.diverged for run in group):
+        told.append(f"× {status_of(group)}")
+    panel.text(
+        1, -0.19, "\n".join(told), transform=panel.transAxes, ha="right", va="top", color=MUTED, fontsize=8
+    )

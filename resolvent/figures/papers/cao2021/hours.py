@@ -1,0 +1,43 @@
+"""Table 6 of Cao 2021: hours of training."""
+
+from pathlib import Path
+
+from resolvent.figures.common.results import Run, read_runs
+from resolvent.figures.common.sheet import Entry, Sheet, write_sheet
+from resolvent.figures.common.table import DASH, in_units
+from resolvent.figures.papers.cao2021.printed import TABLE_6
+from resolvent.figures.published.beside import reported_beside
+
+EXAMPLES = {"burgers": "Burgers", "darcy": "Darcy", "darcy_inverse": "inverse Darcy"}
+
+
+def write_hours(runs: list[list[str]], outputs: list[str | Path]) -> None:
+    """A row for each label, a pair of columns (ours, the paper's) for each example and resolution.
+
+    Ours is the mean over the runs that finished, whatever their seed and noise.
+    """
+    cells: dict[tuple[str, tuple[str, int]], list[Run]] = {}
+    for run in (run for folders in runs for run in read_runs(folders)):
+        place = (run.facts["dataset_settings"]["equation"], run.resolution)
+        cells.setdefault((run.label, place), []).append(run)
+    labels = list(dict.fromkeys(label for label, _ in cells))
+    places = sorted(
+        {place for _, place in cells}, key=lambda place: (list(EXAMPLES).index(place[0]), place[1])
+    )
+    groups = [("", 1), *((f"{EXAMPLES[equation]}, n = {points}", 2) for equation, points in places)]
+    rows = [
+        [Entry(label), *(entry for place in places for entry in _pair(cells.get((label, place), [])))]
+        for label in labels
+    ]
+    write_sheet(Sheet(groups, ["model", *["ours", "Cao 2021"] * len(places)], rows), outputs)
+
+
+def _pair(runs: list[Run]) -> list[Entry]:
+    if not runs:
+        return [Entry(DASH), Entry(DASH)]
+    beside = reported_beside(runs[0].facts, runs[0].cost, TABLE_6)
+    paper = Entry(DASH if beside.value is None else beside.printed, hint=beside.reason)
+    hours = [run.cost["train_seconds"] / 3600 for run in runs if not run.diverged]
+    if not hours:
+        return [Entry("diverged", lost=True), paper]
+    return [Entry(in_units(sum(hours) / len(hours), TABLE_6.unit)), paper]

@@ -1,0 +1,210 @@
+"""Recovering a coefficient from noisy pressures: Figures 11 and 12 of Cao 2021 (arXiv:2105.14995, C.4).
+
+Each experiment trains at one level of noise, in units of the pointwise deviation of the training pressures,
+and is evaluated at several; home is the level that it trains at. Pictures are of the finest training
+resolution, one test sample and the first realisation of the noise, and the errors beside them are of just
+that; curves are of all test samples and realisations.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pandas as pd
+
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.fields import draw_colour_bar, draw_field, scale_of
+from resolvent.figures.common.labels import label_right
+from resolvent.figures.common.results import Run, read_runs
+from resolvent.figures.common.style import (
+    INK,
+    error_limits,
+    grid_lines,
+    new_figure,
+    new_stack,
+    save,
+    tell_no_errors,
+    title,
+)
+
+ROWS = {"input": "pressure", "target": "coefficient", "prediction": "recovered"}
+
+
+@dataclass(frozen=True)
+class NoisyRun:
+    """The run of an experiment with noise, and the number of the test sample that is shown."""
+
+    run: Run
+    sample: int
+
+    @property
+    def home(self) -> float:
+        """The level of noise in training."""
+        return self.run.noise
+
+    @cached_property
+    def errors(self) -> pd.DataFrame:
+        """Errors at the training resolution: a row a level, realisation and sample."""
+        errors = self.run.errors
+        return errors[errors["resolution"] == self.run.resolution]
+
+    @property
+    def levels(self) -> list[float]:
+        """The levels of noise that it was evaluated at."""
+        return sorted(self.errors["noise"].unique())
+
+    def field(self, name: str, level: float) -> np.ndarray:
+        """ "input", "target" or "prediction" of the shown sample, (y, x)."""
+        row = list(self.run.predictions["samples"]).index(self.sample)
+        return self.run.shown(name, level)[row]
+
+    def error(self, level: float) -> float:
+        """Relative L² error of what is shown."""
+        return float(self.run.shown_errors(level)[self.sample])
+
+
+def draw_noise_levels(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
+    """Figure 11: a column for each level of noise in training and evaluation alike.
+
+    runs  the run folders of each experiment, of one model and seed.
+
+    Pressures share a colour scale; so do coefficients, whose limits are the target's.
+    """
+    noisy = read_noisy_runs(runs)
+    figure, axes = new_figure(len(ROWS), len(noisy), size=(0.9 + 2.5 * len(noisy), 7.4))
+    for (name, words), panels in zip(ROWS.items(), axes, strict=True):
+        fields = [one.field(name, one.home) for one in noisy]
+        scale = scale_of(*(fields if name == "input" else [noisy[0].field("target", 0)]))
+        for panel, field in zip(panels, fields, strict=True):
+            image = draw_field(panel, field, scale)
+        panels[0].set_ylabel(words)
+        draw_colour_bar(figure, image, list(panels), fraction=0.03)
+    for one, top, bottom in zip(noisy, axes[0], axes[-1], strict=True):
+        title(top, f"noise {percent(one.home)}")
+        title(bottom, error_words(one.error(one.home)))
+    return save(figure, output)
+
+
+def draw_noise_transfer(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
+    """Figure 12: models trained at one level of noise and evaluated at others.
+
+    runs  as for `draw_noise_levels`.
+
+    A row of recovered coefficients for each level in training, a column for each in evaluation; home is
+    framed. Below, the mean error against the noise in evaluation, a line for each level in training; bands
+    are quartiles over samples and realisations, rings mark home.
+    """
+    noisy = read_noisy_runs(runs)
+    levels = sorted({level for one in noisy for level in one.levels})
+    figure, (pictures, ((target, curves),)) = new_stack(
+        {"nrows": len(noisy), "ncols": len(levels), "height": 1.6 * len(noisy) + 0.5},
+        {"nrows": 1, "ncols": 2, "height": 3, "width_ratios": (1, 2.6)},
+        size=(max(8.6, 0.6 + 1.5 * len(levels)), 1.6 * len(noisy) + 3.5),
+    )
+    colours = dict(zip([one.home for one in noisy], _shades(len(noisy)), strict=True))
+    scale = scale_of(noisy[0].field("target", 0))
+    for one, row in zip(noisy, pictures, strict=True):
+        for level, panel in zip(levels, row, strict=True):
+            _draw_pair(panel, one, level, scale, colours[one.home])
+        row[0].text(
+            -0.08, 0.5, f"trained at {percent(one.home)}", transform=row[0].transAxes, rotation=90,
+            ha="right", va="center", color=colours[one.home], fontweight="bold",
+        )  # fmt: skip
+    for level, panel in zip(levels, pictures[0], strict=True):
+        words = f"evaluated at {percent(level)}"
+        panel.text(0, 1.2, words, transform=panel.transAxes, color=INK, fontsize=8.5, fontweight="bold")
+    image = draw_field(target, noisy[0].field("target", 0), scale)
+    draw_colour_bar(figure, image, [target], fraction=0.04)
+    title(target, "Target")
+    _draw_curves(curves, noisy, levels, colours)
+    title(curves, "All test samples")
+    return save(figure, output)
+
+
+def read_noisy_runs(runs: Iterable[Iterable[str | Path]]) -> list[NoisyRun]:
+    """The finest run of each experiment, by level of noise in training.
+
+    Raises
+    ------
+    ResultError
+        Where an experiment has several models or seeds, two have the same noise, one was not evaluated at
+        home, or no test sample is stored for all.
+    """
+    chosen = []
+    for folders in runs:
+        found = read_runs(folders)
+        if len({(run.model, run.seed) for run in found}) > 1:
+            raise ResultError(f"{found[0].directory.parent}: one model and seed can be shown, not several")
+        chosen.append(max(found, key=lambda run: run.resolution))
+    stored = [list(run.predictions["samples"]) for run in chosen]
+    common = [sample for sample in stored[0] if all(sample in samples for samples in stored)]
+    if not common:
+        raise ResultError("the experiments have no stored test sample in common: evaluate them again")
+    noisy = sorted((NoisyRun(run, int(common[0])) for run in chosen), key=lambda one: one.home)
+    for one, after in pairwise(noisy):
+        if one.home == after.home:
+            both = f"{one.run.directory} and {after.run.directory}"
+            raise ResultError(f"{both} were both trained at noise {one.home:g}: give one of them")
+    for one in noisy:
+        if one.home not in one.levels:
+            told = f"was trained at noise {one.home:g} and evaluated at others only"
+            raise ResultError(f"{one.run.directory} {told}: add {one.home:g} to test_noise")
+    return noisy
+
+
+def percent(level: float) -> str:
+    """0.015 as "1.5 %"."""
+    return f"{100 * level:g} %"
+
+
+def error_words(error: float) -> str:
+    """What stands over a recovered coefficient."""
+    return f"error {error:.3g}" if np.isfinite(error) else "diverged"
+
+
+def _draw_pair(panel, one: NoisyRun, level: float, scale: dict, colour) -> None:
+    """A recovered coefficient; an empty place where there was no such evaluation."""
+    panel.set_box_aspect(1)
+    if level not in one.levels:
+        panel.set_axis_off()
+        return
+    draw_field(panel, one.field("prediction", level), scale)
+    panel.set_title(error_words(one.error(level)), loc="left", fontsize=8.5)
+    if level == one.home:
+        panel.spines[:].set(visible=True, color=colour, linewidth=2.5)
+
+
+def _draw_curves(panel, noisy: list[NoisyRun], levels: list[float], colours: dict) -> None:
+    drawn, labels = [], []
+    for one in noisy:
+        errors = one.errors[np.isfinite(one.errors["relative_l2"])].groupby("noise")["relative_l2"]
+        mean = errors.mean()
+        if mean.empty:
+            continue
+        colour = colours[one.home]
+        low, high = errors.quantile(0.25), errors.quantile(0.75)
+        panel.fill_between(mean.index, low, high, color=colour, alpha=0.15, lw=0)
+        panel.plot(mean.index, mean, color=colour, marker="o", ms=3.5, lw=1.5)
+        panel.plot([one.home], [mean[one.home]], "o", ms=9, mfc="none", mec=colour, mew=1.3)
+        drawn += [*mean, *low, *high]
+        labels.append((float(mean.iloc[-1]), f"trained at {percent(one.home)}", colour))
+    positive = [level for level in levels if level > 0]
+    if positive:  # zero has a place of its own, left of the first positive level
+        panel.set_xscale("symlog", linthresh=positive[0], linscale=0.4)
+    panel.set_xticks(levels, [percent(level) for level in levels])
+    error_limits(panel, drawn, margin=1.3)
+    panel.set(xlabel="noise in evaluation", ylabel="mean relative L² error")
+    panel.minorticks_off()
+    grid_lines(panel)
+    label_right(panel, labels)
+    if not drawn:
+        tell_no_errors(panel)
+
+
+def _shades(count: int) -> list:
+    """Colours from dark to bright: the more noise in training, the brighter."""
+    return list(matplotlib.colormaps["viridis"](np.linspace(0.05, 0.72, count)))

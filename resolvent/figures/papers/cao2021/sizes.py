@@ -1,0 +1,58 @@
+"""Table 5 of Cao 2021: layers, widths, modes and parameters of the networks."""
+
+from pathlib import Path
+
+from resolvent.figures.common.results import Run, read_runs
+from resolvent.figures.common.sheet import Entry, Sheet, write_sheet
+from resolvent.figures.common.table import DASH
+from resolvent.figures.papers.cao2021.printed import network, parameters
+from resolvent.figures.published.beside import record
+
+COLUMNS = ("encoder_layers", "encoder_width", "heads", "spectral_layers", "decoder_width", "modes")
+
+
+def write_sizes(runs: list[list[str]], outputs: list[str | Path]) -> None:
+    """A row for each model: its sizes, with the paper's below where they differ, and its parameters.
+
+    A complex parameter counts as two, as in the paper.
+    """
+    models = {run.model: run for folders in runs for run in read_runs(folders)}  # the finest grid's
+    heads = ["model", "layers", "width", "heads", "spectral layers", "width", "modes", "ours", "Cao 2021"]
+    groups = [("", 1), ("encoder", 3), ("decoder", 3), ("parameters", 2)]
+    write_sheet(Sheet(groups, heads, [_row(run) for run in models.values()]), outputs)
+
+
+def _row(run: Run) -> list[Entry]:
+    recorded = record(run.facts)
+    printed = network(recorded)
+    sizes = sizes_of(recorded)
+    entries = [Entry(run.label)]
+    for column in COLUMNS:
+        ours, paper = sizes[column], printed[column] if printed else ""
+        same = printed is None or paper.partition("x")[0] == ours  # "32x32" is the width 32
+        entries.append(Entry(ours or DASH, note="" if same else f"paper {paper or DASH}"))
+    return [
+        *entries,
+        Entry(f"{run.cost['parameters']:,}"),
+        _printed(run.cost["parameters"], recorded, printed),
+    ]
+
+
+def _printed(count: int, recorded: dict, printed: dict[str, str] | None) -> Entry:
+    if printed is None:
+        return Entry(DASH, hint="the paper has no such network")
+    low, high = parameters(recorded)
+    return Entry(printed["parameters"], note="" if low <= count <= high else "differs")
+
+
+def sizes_of(recorded: dict) -> dict[str, str]:
+    """Ours in the words of Table 5, empty where the network has no such part."""
+    if recorded["architecture"].startswith("fno"):
+        decoder = [recorded.get(name) for name in ("num_layers", "width", "modes")]
+        values = [0, None, None, *decoder]
+    else:
+        encoder = [recorded.get(name) for name in ("num_layers", "width", "num_heads")]
+        spectral = "modes" in recorded
+        decoder = [recorded.get(name) for name in ("decoder_layers", "decoder_width", "modes")]
+        values = [*encoder, *(decoder if spectral else (0, None, None))]
+    return dict(zip(COLUMNS, ("" if value is None else str(value) for value in values), strict=True))

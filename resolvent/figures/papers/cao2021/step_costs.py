@@ -1,0 +1,77 @@
+"""Table 1 of Cao 2021: memory, speed and operations of the four attentions."""
+
+from pathlib import Path
+
+from resolvent.figures.common.results import read_table
+from resolvent.figures.common.sheet import Entry, Sheet, write_sheet
+from resolvent.figures.common.table import DASH
+from resolvent.figures.published.tables import printed_rows
+from resolvent.figures.theory.collection import NAMES
+
+FILE = "cao2021_table1.csv"
+POINTS, BATCH_SIZE = 8192, 4
+SCOPES = {"transformer1d": "Example 1", "encoder": "Encoders only"}
+PRINTED = ("memory_gb", "cuda_memory_gb", "steps_per_second", "gflop")
+MEASURED = ["peak GB", "allocated GB", "steps/s", "GFLOP"]
+COLUMNS = ["scope", "attention", "contraction", "points", "batch_size", "peak_bytes", "flop", "seconds"]
+
+
+def write_step_costs(costs: str | Path, outputs: list[str | Path]) -> None:
+    """Ours as measured, and the paper's where the sizes are the paper's."""
+    table = read_table(Path(costs), [*COLUMNS, "allocated_bytes"])
+    paper = {(row["problem"], row["attention"]): row for row in printed_rows(FILE)}
+    rows = [
+        [
+            Entry(f"{SCOPES[case['scope']]}: {name_of(case)}"),
+            Entry(_digits(case["peak_bytes"] / 1e9)),
+            Entry(_digits(case["allocated_bytes"] / 1e9)),
+            Entry(_digits(1 / case["seconds"])),
+            Entry(_digits(case["flop"] / 1e9)),
+            *_beside(case, paper[case["scope"], case["attention"]]),
+        ]
+        for case in table.to_dict("records")
+    ]
+    printed = ["memory, GB", "CUDA memory, GB", "steps/s", "GFLOP"]
+    write_sheet(
+        Sheet([("", 1), ("ours", 4), ("Cao 2021", 4)], ["attention", *MEASURED, *printed], rows), outputs
+    )
+
+
+def name_of(case: dict) -> str:
+    """The attention, and for fourier the order of its products."""
+    order = f"_{case['contraction']}" if case["attention"] == "fourier" else ""
+    return NAMES[f"{case['attention']}{order}"]
+
+
+def differences(case: dict) -> list[str]:
+    """Sizes that are not the paper's."""
+    sizes = {"points": POINTS, "batch_size": BATCH_SIZE}
+    return [
+        f"{name.replace('_', ' ')} {case[name]} (paper {size})"
+        for name, size in sizes.items()
+        if case[name] != size
+    ]
+
+
+def told(case: dict) -> tuple[str, list[str]]:
+    """What was measured, and how it differs from the paper."""
+    timings = "1 timing" if case["rounds"] == 1 else f"the median of {case['rounds']} timings"
+    run = (
+        f"One forward and backward pass at n = {case['points']:,}, batch {case['batch_size']}, no dropout, "
+        f"on {case['device']}; {timings}, each attention in a process of its own."
+    )
+    return run, [*differences(case), "the machine (paper: one RTX 3090)"]
+
+
+def _beside(case: dict, printed: dict[str, str]) -> list[Entry]:
+    told = differences(case)
+    if case["attention"] == "fourier" and case["contraction"] != "quadratic":
+        told.append("the paper computes the n × n matrix first")
+    if told:
+        return [Entry(DASH, hint="not comparable: " + "; ".join(told))] * len(PRINTED)
+    return [Entry(printed[name]) for name in PRINTED]
+
+
+def _digits(value: float) -> str:
+    """Three significant digits."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:#.3g}".rstrip(".")

@@ -1,0 +1,102 @@
+"""The part of "reported and ours" on Calvello et al. 2024, which prints medians of standardised fields.
+
+Also the same operators at times that they were not trained on, with and without quadrature weights (its
+Figures 7 to 9).
+"""
+
+import numpy as np
+
+from resolvent.figures.common.bootstrap import median_interval, paired_difference
+from resolvent.figures.common.results import Run, error_matrix
+from resolvent.figures.common.table import DASH
+from resolvent.figures.papers.calvello2024.printed import SOURCE
+from resolvent.figures.published.beside import example_of, reported_beside
+from resolvent.figures.published.markdown import TRAINING_COLUMNS, not_comparable, table_lines, training_cells
+
+ERROR = "standardised_relative_l2"
+INTRODUCTION = """\
+Errors are of fields standardised by one mean and one deviation of the training samples, as the paper has
+them: the median over the test samples, and the worst of them. For trajectories also the medians at times
+other than those of training (marked *) and, where both were trained, the mean error without quadrature
+weights less that with them, on the same samples; above zero the weights are of use."""
+COLUMNS = (
+    "model",
+    "trained on",
+    "reported",
+    "ours: median",
+    "ours / reported",
+    "worst",
+    "samples",
+    *TRAINING_COLUMNS,
+)
+
+
+def prints_medians(facts: dict) -> bool:
+    """Whether a run is of an example of this paper."""
+    example = example_of(facts)
+    return example is not None and example.source is SOURCE
+
+
+def median_section(runs: list[Run]) -> str:
+    """What the page has of the runs on one dataset, in Markdown."""
+    lines = [*table_lines(COLUMNS, [_row(run) for run in runs]), *not_comparable(runs)]
+    if isinstance(runs[0].resolution, str):
+        lines += ["", *_at_other_times(runs)]
+    return "\n".join(lines)
+
+
+def data_in_words(run: Run) -> str:
+    """What was learnt."""
+    title, settings = example_of(run.facts).title, run.facts["dataset_settings"]
+    return f"{title}, {settings['targets']} from x" if settings["equation"] == "lorenz63" else title
+
+
+def _row(run: Run) -> tuple[str, ...]:
+    cost, training = run.cost, run.facts["training"]
+    beside = reported_beside(run.facts, cost)
+    if run.diverged:
+        ours, ratio, worst = f"diverged (epoch {cost['diverged_epoch']})", DASH, DASH
+    else:
+        errors = _errors(run, run.resolution)
+        middle = median_interval(errors)
+        ours = f"{middle.mean:.2e} [{middle.low:.2e}, {middle.high:.2e}]"
+        ratio = f"{middle.mean / beside.value:.2f}" if beside.value else DASH
+        worst = f"{errors.max():.2e}"
+    return (
+        run.label,
+        str(run.resolution),
+        beside.printed or "no such row",
+        ours,
+        ratio,
+        worst,
+        f"{training['train_samples']:,} / {training['test_samples']:,}",
+        *training_cells(cost),
+    )
+
+
+def _at_other_times(runs: list[Run]) -> list[str]:
+    finished = [run for run in runs if not run.diverged]
+    times = list(dict.fromkeys(runs[0].errors["resolution"]))
+    rows = [
+        (
+            run.label,
+            *(f"{np.median(_errors(run, one)):.2e}{'*' * (one == run.resolution)}" for one in times),
+        )
+        for run in finished
+    ]
+    with_weights, without = (
+        [run for run in finished if (run.facts["settings"].get("quadrature") == "none") == lacking]
+        for lacking in (False, True)
+    )
+    if with_weights and without:
+        differences = [
+            paired_difference(_errors(without[0], one), _errors(with_weights[0], one)) for one in times
+        ]
+        cells = (f"{one.mean:+.1e} [{one.low:+.1e}, {one.high:+.1e}]" for one in differences)
+        rows.append(("mean without weights less with", *cells))
+    return table_lines(("model", *times), rows)
+
+
+def _errors(run: Run, resolution: int | str) -> np.ndarray:
+    """Of every test sample."""
+    return error_matrix([run.errors], resolution, run.noise, ERROR).to_numpy()

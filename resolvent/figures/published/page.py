@@ -1,0 +1,136 @@
+"""The documentation page "reported, ours, why they differ", from the result files of a paper's runs."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+from resolvent.figures.common.bootstrap import mean_interval
+from resolvent.figures.common.results import Run, error_matrix, read_runs
+from resolvent.figures.common.table import DASH
+from resolvent.figures.papers.calvello2024.printed import SOURCE as CALVELLO
+from resolvent.figures.papers.cao2021.printed import SOURCE as CAO
+from resolvent.figures.published.beside import record, reported_beside, tables_of
+from resolvent.figures.published.markdown import TRAINING_COLUMNS, not_comparable, table_lines, training_cells
+from resolvent.figures.published.medians import INTRODUCTION, data_in_words, median_section, prints_medians
+from resolvent.figures.published.tables import PaperTable
+
+HEADER = """\
+# Reported and ours
+
+Written by `make docs` from the result files of the runs; do not edit. Intervals are of 95 %, by bootstrap
+over the test samples (one seed: they do not know how a second seed would end); the epoch is the one that the
+validation samples chose. There is no ratio where the setting is not the paper's; below a table stands what
+differs. A section of which no runs are at hand stays as it was."""
+MEANS = """\
+"Ours" is the mean relative L² error of the test samples, what is reported the best epoch on them. "Paper's
+protocol" is our best epoch on the test samples, where runs have recorded it; it is then the one whose ratio
+to the reported number is told."""
+COLUMNS = (
+    "model",
+    "n",
+    "reported",
+    "ours",
+    "paper's protocol",
+    "ours / reported",
+    *TRAINING_COLUMNS,
+)
+
+
+def write_reported_vs_ours(commands: dict[str, list[Path]], why: Path, output: Path) -> None:
+    """Write the page: a section for each table or dataset of the papers, then `why` (Markdown, by hand).
+
+    `commands` are the folders of runs by the command that makes them. Sections that `output` has and that are
+    without a run among them stay.
+    """
+    runs = {command: read_runs(folders) for command, folders in commands.items()}
+    command_of = {run.directory: command for command, made in runs.items() for run in made}
+    tables: dict[str, tuple[PaperTable, list[Run]]] = {}
+    data: dict[str, list[Run]] = {}
+    for run in itertools.chain(*runs.values()):
+        if prints_medians(run.facts):
+            data.setdefault(data_in_words(run), []).append(run)
+        else:
+            for table in _tables_with(run):
+                tables.setdefault(table.name, (table, []))[1].append(run)
+    means = {name: _mean_section(*made) + _made_by(made[1], command_of) for name, made in tables.items()}
+    medians = {name: median_section(made) + _made_by(made, command_of) for name, made in data.items()}
+
+    page = output.read_text(encoding="utf-8") if output.exists() else ""
+    parts = [HEADER]
+    for source, introduction, made in ((CAO, MEANS, means), (CALVELLO, INTRODUCTION, medians)):
+        if sections := _sections_of(page, source.name) | made:
+            parts.append(f'# {source.name}\n\n{introduction}\n"Reported" is {source.citation}.')
+            parts += [f"## {title}\n\n{sections[title]}" for title in sorted(sections)]
+    output.write_text("\n\n".join([*parts, why.read_text(encoding="utf-8")]), encoding="utf-8")
+
+
+def _sections_of(page: str, paper: str) -> dict[str, str]:
+    """Sections of a paper on the page, by title."""
+    block = page.partition(f"\n# {paper}\n")[2].partition("\n# ")[0]
+    sections = (section.partition("\n") for section in block.split("\n## ")[1:])
+    return {title: text.strip() for title, _, text in sections}
+
+
+def _tables_with(run: Run) -> list[PaperTable]:
+    """The tables with a row for the run; if none has, the first of its equation."""
+    tables = tables_of(run.facts)
+    return [one for one in tables if one.row(record(run.facts)) is not None] or list(tables[:1])
+
+
+def _made_by(runs: list[Run], command_of: dict[Path, str]) -> str:
+    machines = sorted({f"{run.cost['device']}, {run.cost['threads']} thread(s) a run" for run in runs})
+    commands = dict.fromkeys(command_of[run.directory] for run in runs)
+    lines = [f"\n\nMachine: {'; '.join(machines)}, shared with other work while it ran. Made by\n"]
+    return "\n".join([*lines, *(f"    {command}" for command in commands)])
+
+
+def _mean_section(table: PaperTable, runs: list[Run]) -> str:
+    lines = table_lines(COLUMNS, [_row(run, table) for run in runs])
+    return "\n".join([*lines, "", _sizes(runs), *not_comparable(runs, table)])
+
+
+def _sizes(runs: list[Run]) -> str:
+    """Samples, epochs and batches, once where all runs have the same."""
+    names = ("train_samples", "validation_samples", "test_samples", "epochs", "batch_size")
+    words = []
+    for name in names:
+        values = dict.fromkeys(run.facts["training"][name] for run in runs)
+        words.append(f"{name.replace('_', ' ')} {' or '.join(map(str, values))}")
+    return f"Sizes: {', '.join(words)}."
+
+
+def _row(run: Run, table: PaperTable) -> tuple[str, ...]:
+    cost, unit = run.cost, table.unit
+    beside = reported_beside(run.facts, cost, table)
+    reported = f"{beside.printed}{_power(unit)}" if beside.printed else "no such row"
+    if beside.best_epoch:
+        reported += f" (epoch {beside.best_epoch})"
+    tested, mean = cost.get("best_test_relative_l2"), None
+    if run.diverged:
+        ours = f"diverged (epoch {cost['diverged_epoch']})"
+    else:
+        interval = mean_interval(error_matrix([run.errors], run.resolution, run.noise).to_numpy())
+        mean = interval.mean
+        ours = f"{_printed(mean, unit)} [{interval.low / unit:.3f}, {interval.high / unit:.3f}]"
+    protocol = f"{_printed(tested, unit)} (epoch {cost['best_test_epoch']})" if tested else DASH
+    compared = tested or mean
+    ratio = f"{compared / beside.value:.2f}" if beside.value and compared else DASH
+    return (
+        run.label,
+        str(run.resolution),
+        reported,
+        ours,
+        protocol,
+        ratio,
+        *training_cells(cost),
+    )
+
+
+def _printed(value: float, unit: float) -> str:
+    """In the unit of the table: 1.203e-3."""
+    return f"{value / unit:.3f}{_power(unit)}"
+
+
+def _power(unit: float) -> str:
+    return f"{unit:.0e}".lstrip("1").replace("e-0", "e-")

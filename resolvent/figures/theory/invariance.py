@@ -1,0 +1,52 @@
+"""The same function on twice as fine a grid, through every operator that claims not to care."""
+
+from itertools import cycle
+from pathlib import Path
+
+import pandas as pd
+
+from resolvent.figures.common.results import read_table
+from resolvent.figures.common.style import FIXED, SPARE, grid_lines, new_figure, resolution_axis, save, title
+from resolvent.figures.theory.collection import list_fits
+from resolvent.figures.theory.continuum import by_operator, fits_of, number
+
+COLOURS = tuple(dict.fromkeys(colour for colour, _ in FIXED.values())) + SPARE
+MARKERS = "os^DPXv<>ph"
+
+
+def draw_theory_invariance(invariance: str | Path, orders: str | Path, output: str | Path) -> list[Path]:
+    """A panel for one dimension and one for two: errors between n and 2n, fitted orders beside."""
+    table = read_table(
+        Path(invariance), ["architecture", "variant", "dimension", "claims", "points", "error"]
+    )
+    fits = fits_of(read_table(Path(orders), ["measurement", "case", "fitted", "theory"]), "invariance")
+    claimed = table[table["claims"] & table["points"].notna()].astype({"points": int})
+    looks = _looks(claimed)
+    figure, axes = new_figure(1, 2, size=(10.4, 3.9), sharey=True)
+    for panel, dimension in zip(axes[0], (1, 2), strict=True):
+        _draw_operators(panel, claimed[claimed["dimension"] == dimension], fits, looks)
+        title(panel, "One dimension" if dimension == 1 else "Two dimensions")
+    axes[0, 0].set_ylabel("relative difference of n and 2n")
+    return save(figure, output)
+
+
+def _draw_operators(panel, table: pd.DataFrame, fits: pd.DataFrame, looks: dict) -> None:
+    words = []
+    for case, group in by_operator(table):
+        colour, marker = looks[_kind(case)]
+        panel.plot(group["points"], group["error"], color=colour, marker=marker, ms=5, lw=1.3, mfc="none")
+        words.append((f"{case}  {number(fits.loc[case, 'fitted'])} ({fits.loc[case, 'theory']:g})", colour))
+    resolution_axis(panel, table["points"])
+    panel.set(yscale="log", xlabel="intervals a side n")
+    grid_lines(panel)
+    list_fits(panel, "order fitted (theory)", words, left=1.02, top=1.0)
+
+
+def _looks(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Colour and marker of each kind of operator, the same in one dimension and in two."""
+    kinds = dict.fromkeys(_kind(case) for case, _ in by_operator(table))
+    return dict(zip(kinds, zip(cycle(COLOURS), cycle(MARKERS), strict=False), strict=False))
+
+
+def _kind(case: str) -> str:
+    return case.replace("1d", "").replace("2d", "")

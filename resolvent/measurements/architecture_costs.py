@@ -1,0 +1,108 @@
+"""Parameters and operations of the architectures of Calvello et al. 2024, counted and by its formulas.
+
+For Tables 2, 4 and 5 of the paper (arXiv:2406.06486). No dataset is needed, and counting computes nothing: a
+forward pass runs on tensors that have shapes and no numbers, so that the paper's sizes fit on a laptop.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+
+import pandas
+import torch
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from resolvent.common.progress import progress_bar
+from resolvent.measurements.architectures_measured import MEASURED, cases
+from resolvent.measurements.settings import ArchitectureCostSettings
+from resolvent.measurements.step_cost import seconds
+from resolvent.models.build import build
+from resolvent.models.parameter_counts import parameter_counts
+from resolvent.models.spectral_convolution import truncated_fourier_matrices
+from resolvent.training.devices import choose_device, device_name
+from resolvent.training.operations import forward_operations
+
+
+def architecture_costs(gpus: int, **settings) -> pandas.DataFrame:
+    """A row for each architecture, width and grid; `settings` are `ArchitectureCostSettings`'.
+
+    Timings are on CUDA if there is a GPU among `gpus`, else on one CPU thread.
+
+    Columns: `model`, `architecture`, `width`, `points` (a side), `parameters` (a complex one counted twice),
+    `parameters_complex_once`, `forward_flop` (of one sample), `seconds` of that pass, where it has at most
+    `timed_flop` operations; by the formulas `formula_parameters`, `formula_products` and
+    `formula_transforms`, empty where the paper has none; the same in every row: the settings that are no
+    list, and the `device` of the timings.
+    """
+    checked = ArchitectureCostSettings.model_validate(settings)
+    device, rows = choose_device(gpus), list(cases(checked))
+    torch.set_num_threads(1)
+    measured = []
+    with progress_bar(len(rows), "architectures", "cases") as bar:
+        for case in rows:
+            measured.append(_row(checked, *case, device))
+            bar.update()
+    common = checked.model_dump(exclude={"points", "widths"}) | {"device": device_name(device)}
+    return pandas.DataFrame(measured).assign(**common)
+
+
+def counted_costs(architecture: str, settings: dict, points: int) -> tuple[int, int, int]:
+    """Parameters with a complex one once and twice, and operations of one sample on points x points.
+
+    Nothing is computed.
+    """
+    with torch.device("meta"):
+        operator = build(architecture, settings, seed=0)
+    try:
+        with FakeTensorMode(allow_non_fake_inputs=True):
+            operator = operator.to_empty(device="cpu")
+            flop = forward_operations(operator, *_function(points, torch.device("cpu")))
+    finally:
+        truncated_fourier_matrices.cache_clear()  # it would hand out matrices without numbers later
+    return *parameter_counts(operator), flop
+
+
+def forward_seconds(
+    architecture: str, settings: dict, points: int, rounds: int, device: torch.device
+) -> float:
+    """The median time of an output for one sample, after one that is not timed."""
+    operator: nn.Module = build(architecture, settings, seed=0).to(device).eval()
+    u, x = _function(points, device)
+    with torch.no_grad():
+        operator(u, x)
+        return median(seconds(lambda: operator(u, x), device) for _ in range(rounds))
+
+
+def _row(checked: ArchitectureCostSettings, name: str, width: int, points: int, device: torch.device) -> dict:
+    one = MEASURED[name]
+    settings = one.settings(checked, width, points)
+    once, twice, flop = counted_costs(one.architecture, settings, points)
+    row = {
+        "model": name,
+        "architecture": one.architecture,
+        "width": width,
+        "points": points,
+        "parameters": twice,
+        "parameters_complex_once": once,
+        "forward_flop": flop,
+        "seconds": None,
+    }
+    if flop <= checked.timed_flop:
+        row["seconds"] = forward_seconds(one.architecture, settings, points, checked.rounds, device)
+    if one.size is not None:
+        size = one.size(checked, width, points)
+        operations = one.operations(size)
+        row |= {
+            "formula_parameters": one.parameters(size),
+            "formula_products": operations.products,
+            "formula_transforms": operations.transforms,
+        }
+    return row
+
+
+def _function(points: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """A constant on the square, and the points of its grid."""
+    axis = torch.linspace(0, 1, points, device=device)
+    grid = torch.stack(torch.meshgrid(axis, axis, indexing="ij"), dim=-1)
+    return torch.ones(1, points, points, 1, device=device), grid

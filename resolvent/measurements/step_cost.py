@@ -1,0 +1,283 @@
+"""What a step of training costs, in a process of its own: memory, operations and seconds.
+
+For Table 1 of Cao (2021, arXiv:2105.14995): the four attentions, fourier in both orders of its products, in
+the whole operator of Example 1 and in encoders alone, as the public code's instructions profile them.
+
+    python -m resolvent.measurements.step_cost '[{"case": {...}, "rounds": 1, "device": "cpu"}]'
+
+prints a list of `Cost` as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+
+import pandas
+import torch
+from torch import Tensor, nn
+from torch.profiler import ProfilerActivity, profile
+
+from resolvent.models.build import build
+from resolvent.models.cao2021_settings import Transformer1dSettings
+from resolvent.models.encoder import Encoder
+from resolvent.training.devices import choose_device, device_name
+from resolvent.training.operations import counted
+
+ENCODER_ONLY = {"width": 128, "num_heads": 1, "num_layers": 4, "feedforward_width": 256}
+WARM_UP_POINTS = 64
+CASES = [  # attention, and order of the products
+    ("softmax", "linear"),
+    ("fourier", "quadratic"),  # as the paper's
+    ("fourier", "linear"),
+    ("linear", "linear"),
+    ("galerkin", "linear"),
+]
+
+
+@dataclass(frozen=True)
+class Case:
+    """`scope`: "transformer1d" is the operator of Example 1, "encoder" four layers on points of the plane."""
+
+    scope: str
+    attention: str
+    contraction: str
+    points: int
+    batch_size: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Peak memory beyond weights and data; and, of forward and backward, operations, memory and seconds.
+
+    `flop` is by torch's FlopCounterMode: matrix products, convolutions and fused attention, a multiplication
+    and an addition being two. `profiler_flop` and `allocated_bytes` are torch's profiler's: operations that
+    it knows, and what all operators together allocated, whether or not they gave it back. The three are of
+    one sample, times the batch.
+    """
+
+    peak_bytes: int
+    flop: int | None = None
+    profiler_flop: int | None = None
+    allocated_bytes: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Learner:
+    """`predict(u)` is the output for the input `u`; `target` has its shape."""
+
+    module: nn.Module
+    predict: Callable[[Tensor], Tensor]
+    u: Tensor
+    target: Tensor
+
+
+def step_costs(points: int, batch_size: int, rounds: int, gpus: int) -> pandas.DataFrame:
+    """Every case in a process of its own, on CUDA if there is a GPU among `gpus`, else on one CPU thread.
+
+    Columns: those of `Case` and `Cost`, `rounds` (timings, of which the median counts) and `device`.
+    """
+    device = choose_device(gpus)
+    cases = [
+        Case(scope, attention, contraction, points, batch_size)
+        for scope in MODULES
+        for attention, contraction in CASES
+    ]
+    requests = [{"case": asdict(case), "rounds": rounds, "device": device.type} for case in cases]
+    measurements = in_new_processes("resolvent.measurements.step_cost", requests)
+    more = {"rounds": rounds, "device": device_name(device)}
+    return pandas.DataFrame(
+        [{**asdict(case), **cost, **more} for case, cost in zip(cases, measurements, strict=True)]
+    )
+
+
+def in_new_processes(module: str, requests: list[dict]) -> list[dict]:
+    """What `python -m module` answers to each request, all as JSON.
+
+    Raises `RuntimeError` with the process's message where it fails.
+    """
+    command = [sys.executable, "-m", module, json.dumps(requests)]
+    finished = subprocess.run(command, capture_output=True, text=True)
+    if finished.returncode:
+        raise RuntimeError(f"{module} failed ({finished.returncode}): {finished.stderr[-2000:]}")
+    return json.loads(finished.stdout.splitlines()[-1])
+
+
+def answer(measure: Callable[[dict, torch.device], Cost]) -> None:
+    """The other side of `in_new_processes`: a fork for each request, for imports take longer than most."""
+    import torch._dynamo  # once here, or the profiler does in every fork
+
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    costs = [_forked(measure, request) for request in json.loads(sys.argv[1])]
+    print(json.dumps([asdict(cost) for cost in costs]))
+
+
+def _forked(measure: Callable[[dict, torch.device], Cost], request: dict) -> Cost:
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    device = torch.device(request["device"])
+    process = context.Process(target=lambda: sender.send(measure(request, device)))
+    process.start()
+    sender.close()
+    try:
+        return receiver.recv()
+    except EOFError:
+        process.join()
+        raise RuntimeError(f"{request} ended with {process.exitcode}") from None
+    finally:
+        process.join()
+
+
+def measured(
+    learner: Callable[[int, int], Learner],
+    points: int,
+    batch_size: int,
+    rounds: int,
+    device: torch.device,
+    warm_up_points: int = WARM_UP_POINTS,
+) -> Cost:
+    """The cost of `learner(points, batch_size)` in this process, which has done nothing large before.
+
+    Without rounds only the peak memory is measured, of a step with clipping and Adam.
+    """
+    make_step = backpropagation if rounds else training_step
+    make_step(learner(warm_up_points, 1))()  # libraries' own memory
+    step = make_step(learner(points, batch_size))
+    if not rounds:
+        return Cost(peak_memory(step, device))
+    times: list[float] = []
+    peak = peak_memory(lambda: times.extend(seconds(step, device) for _ in range(rounds)), device)
+    # In proportion to the batch. Not both at once: under the counter the profiler sees operations twice.
+    one_sample = make_step(learner(points, 1))
+    profiler_flop, allocated = profiled(one_sample, device)
+    flop = counted(one_sample)
+    return Cost(peak, batch_size * flop, batch_size * profiler_flop, batch_size * allocated, median(times))
+
+
+def transformer1d(settings: dict, points: int) -> tuple[nn.Module, Tensor]:
+    """The operator of Example 1, and the points of its periodic grid."""
+    return build("transformer1d", settings, seed=0), torch.arange(points)[:, None] / points
+
+
+def encoder(settings: dict, points: int) -> tuple[nn.Module, Tensor]:
+    """Four layers of width 128 with one head, and random points of the plane."""
+    checked = Transformer1dSettings(**settings, **ENCODER_ONLY)
+    names = set(Transformer1dSettings.model_fields) - {
+        "in_channels", "out_channels", "decoder_width", "decoder_layers", "modes", "coordinates",
+        "input_coordinates",
+    }  # fmt: skip
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return Encoder(**checked.model_dump(include=names), coordinate_dim=2), torch.rand(points, 2)
+
+
+MODULES = {"transformer1d": transformer1d, "encoder": encoder}
+
+
+def learner_of(case: Case, points: int, batch_size: int, device: torch.device) -> Learner:
+    """The module of a case with its default settings, without dropout, and random data."""
+    settings = {"attention": case.attention, "contraction": case.contraction}
+    module, x = MODULES[case.scope](settings, points)
+    module, x = module.to(device).train(), x.to(device)
+    u, target = random_data(case.scope, (points,), batch_size, device)
+    return Learner(module, lambda u: module(u, x), u, target)
+
+
+def random_data(
+    scope: str, grid: tuple[int, ...], batch_size: int, device: torch.device
+) -> tuple[Tensor, Tensor]:
+    """An input and a target that depend on their sizes alone."""
+    channels = ENCODER_ONLY["width"] if scope == "encoder" else 1
+    generator = torch.Generator().manual_seed(0)
+    u, target = (torch.randn(batch_size, *grid, channels, generator=generator) for _ in range(2))
+    return u.to(device), target.to(device)
+
+
+def training_step(learner: Learner) -> Callable[[], Tensor]:
+    """A function that does one step, and returns the loss: forward, backward, clipping, Adam."""
+    parameters = list(learner.module.parameters())
+    optimiser = torch.optim.Adam(parameters, lr=1e-4)
+
+    def step() -> Tensor:
+        optimiser.zero_grad()
+        loss = (learner.predict(learner.u) - learner.target).square().mean()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(parameters, 0.999)
+        optimiser.step()
+        return loss.detach()
+
+    return step
+
+
+def backpropagation(learner: Learner) -> Callable[[], Tensor]:
+    """A function that does forward and backward, and returns the loss: what Table 1 of the paper profiles."""
+
+    def step() -> Tensor:
+        learner.module.zero_grad()
+        loss = (learner.predict(learner.u) - learner.target).square().mean()
+        loss.backward()
+        return loss.detach()
+
+    return step
+
+
+def seconds(step: Callable[[], object], device: torch.device) -> float:
+    """Of one call."""
+    start = time.perf_counter()
+    step()
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    return time.perf_counter() - start
+
+
+def profiled(step: Callable[[], object], device: torch.device) -> tuple[int, int]:
+    """Operations by the profiler, and allocated bytes."""
+    activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * (device.type == "cuda")
+    with profile(activities=activities, profile_memory=True, with_flops=True) as profiler:
+        step()
+    events = profiler.key_averages()
+    memory = "self_device_memory_usage" if device.type == "cuda" else "self_cpu_memory_usage"
+    allocated = sum(max(getattr(event, memory), 0) for event in events)
+    return int(sum(event.flops for event in events)), allocated
+
+
+def peak_memory(step: Callable[[], object], device: torch.device) -> int:
+    """Bytes in use at the peak of a step beyond those before it (Linux, or CUDA)."""
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+        before = torch.cuda.memory_allocated(device)
+        step()
+        return torch.cuda.max_memory_allocated(device) - before
+    Path("/proc/self/clear_refs").write_text("5")  # the peak so far is the present
+    before = _resident("VmRSS")
+    step()
+    return _resident("VmHWM") - before
+
+
+def _resident(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+
+
+def _measure(request: dict, device: torch.device) -> Cost:
+    case = Case(**request["case"])
+    return measured(
+        lambda points, batch_size: learner_of(case, points, batch_size, device),
+        case.points,
+        case.batch_size,
+        request["rounds"],
+        device,
+    )
+
+
+if __name__ == "__main__":
+    answer(_measure)

@@ -1,0 +1,260 @@
+"""Attention at finitely many points against its integral (Calvello et al. 2024, section 2), in float64.
+
+C(u, v)(x) = ∫ e^{s(x,y)} Vv(y) dy / ∫ e^{s(x,y)} dy,   s(x, y) = ⟨Qu(x), Kv(y)⟩     (definitions 10 and 11)
+
+with y over the domain of v; self-attention is v = u (definitions 4 and 5). Domains are [0, 1] and [0, 1]².
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pandas
+import torch
+
+from resolvent.models.continuum_attention import continuum_attention, trapezoid_log_weights
+from resolvent.solvers.observation_times import random_times, two_rates
+
+FEATURES = 3  # of u, v, Qu, Kv and Vv
+SCALE = 0.7  # deviation of the entries of Q, K and V
+PHASES = (0.0, 0.5, 1.0, 1.5)  # of the functions: members of one compact set
+QUERIES = np.linspace(0, 1, 17)[:, None]  # where the attention is compared
+GAUSS_POINTS = 40  # in each half of [0, 1]: densities may jump in the middle
+QUANTILES = (0.05, 0.95)  # of the errors over the draws
+
+
+def curve(x: np.ndarray, phase: float) -> np.ndarray:
+    """A smooth function on [0, 1] at x (…, 1): (…, 3), different at the ends."""
+    x = x[..., 0]
+    return np.stack([np.cos(3 * x + phase), np.exp(-x), np.sin(5 * x - phase) + x], axis=-1)
+
+
+def surface(y: np.ndarray, phase: float) -> np.ndarray:
+    """A smooth function on [0, 1]² at y (…, 2): (…, 3), different on opposite sides."""
+    first, second = y[..., 0], y[..., 1]
+    return np.stack(
+        [np.cos(3 * first + second + phase), np.exp(-first * second), np.sin(4 * second - phase)], axis=-1
+    )
+
+
+CASES: dict[str, tuple[Callable[[np.ndarray, float], np.ndarray], int]] = {  # v and its domain's dimension
+    "self": (curve, 1),
+    "cross": (surface, 2),
+}
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Q, K and V for one pair of functions: Qu at the queries, Kv and Vv anywhere."""
+
+    case: str
+    phase: float
+    seed: int
+
+    @property
+    def dimension(self) -> int:
+        """Of the domain of v."""
+        return CASES[self.case][1]
+
+    def queries(self) -> np.ndarray:
+        """Qu, (queries, 3)."""
+        return curve(QUERIES, self.phase) @ self._matrices()[0].T
+
+    def at(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Kv and Vv at y (…, dimension), each (…, 3)."""
+        _, key, value = self._matrices()
+        v = CASES[self.case][0](y, self.phase)
+        return v @ key.T, v @ value.T
+
+    def _matrices(self) -> np.ndarray:
+        return SCALE * np.random.default_rng(self.seed).standard_normal((3, FEATURES, FEATURES))
+
+
+def monte_carlo(points: list[int], draws: int, seed: int) -> pandas.DataFrame:
+    """Attention over independent uniform points (theorem 6, and 12 for cross-attention) against the integral.
+
+    `error` is the mean over the draws of sup |difference|/sup |integral| over x, and `low`, `high` are
+    quantiles; `deviation` is the root of the mean square over draws and x, relative to that of the integral.
+    `predicted` is what the delta method says of it for many points, without a fit: a quotient of means has
+    the variance ∫ p(y; x)² |Vv(y) - C(x)|² dy/N with the density p of definition 10.
+
+    Columns: `attention`, `function` (its phase), `points` (N), `draws`, `error`, `low`, `high`, `deviation`,
+    `predicted`.
+    """
+    rows = []
+    for case in CASES:
+        for phase in PHASES:
+            heads = Heads(case, phase, seed)
+            exact, constant = integral(heads), delta_constant(heads)
+            scale = np.sqrt((exact**2).sum(-1).mean())
+            for n in points:
+                generator = np.random.default_rng([seed, n, heads.dimension])
+                nodes = generator.uniform(size=(draws, n, heads.dimension))
+                difference = attend(heads, nodes) - exact
+                error = relative_supremum(difference, exact)
+                low, high = np.quantile(error, QUANTILES)
+                rows.append(
+                    {
+                        "attention": case,
+                        "function": phase,
+                        "points": n,
+                        "draws": draws,
+                        "error": error.mean(),
+                        "low": low,
+                        "high": high,
+                        "deviation": np.sqrt((difference**2).sum(-1).mean()) / scale,
+                        "predicted": constant / np.sqrt(n) / scale,
+                    }
+                )
+    return pandas.DataFrame(rows)
+
+
+@dataclass(frozen=True)
+class NodeSet:
+    """A way to put nodes into [0, 1].
+
+    nodes      of how many intervals and of a seed, (n,), increasing.
+    density    to which the nodes' shares tend: what equal weights integrate against.
+    random     whether the seed matters.
+    trapezoid  order of the trapezoidal rule: first where the ends are no nodes, as both end pieces are lost.
+    equal      order of equal weights, against the integral with that density.
+    """
+
+    nodes: Callable[[int, int], np.ndarray]
+    density: Callable[[np.ndarray], np.ndarray]
+    random: bool
+    trapezoid: float
+    equal: float
+
+
+def two_rate_density(y: np.ndarray) -> np.ndarray:
+    """Twice as many nodes in the first half as in the second."""
+    return np.where(y < 0.5, 4 / 3, 2 / 3)
+
+
+def linear_density(y: np.ndarray) -> np.ndarray:
+    """Three times as dense at 1 as at 0."""
+    return 0.5 + y
+
+
+def random_nodes(intervals: int, seed: int) -> np.ndarray:
+    """Independent uniform nodes and both ends: the order statistics in between."""
+    inner = np.random.default_rng([seed, intervals]).uniform(size=intervals - 1)
+    return np.concatenate([[0.0], np.sort(inner), [1.0]])
+
+
+def two_rate_nodes(intervals: int, seed: int) -> np.ndarray:
+    """Steps of 1/n up to the middle, of 2/n from there."""
+    return np.array(two_rates(1 / intervals, 1.0).positions)
+
+
+def nodes_without_ends(intervals: int, seed: int) -> np.ndarray:
+    """Independent uniform nodes, as random times of observation are drawn."""
+    return np.array(random_times(intervals, 1.0, seed).positions)
+
+
+def denser_nodes(intervals: int, seed: int) -> np.ndarray:
+    """Random nodes and both ends with `linear_density`, through the inverse of its integral."""
+    return (np.sqrt(1 + 8 * random_nodes(intervals, seed)) - 1) / 2
+
+
+NODE_SETS = {
+    "even": NodeSet(lambda n, seed: np.linspace(0, 1, n + 1), np.ones_like, False, 2, 1),
+    "two_rates": NodeSet(two_rate_nodes, two_rate_density, False, 2, 1),
+    "random": NodeSet(random_nodes, np.ones_like, True, 2, 0.5),
+    "random_without_ends": NodeSet(nodes_without_ends, np.ones_like, True, 1, 0.5),
+    "random_denser": NodeSet(denser_nodes, linear_density, True, 2, 0.5),
+}
+
+
+def quadratures(intervals: list[int], draws: int, seed: int) -> pandas.DataFrame:
+    """Self-attention with trapezoidal and with equal weights on the sets of nodes, against integrals.
+
+    Equal weights tend to the integral with the nodes' density in the place of dy. `error` is that against the
+    integral, `error_to_limit` against the one with the density, `gap` the difference of the two integrals
+    (sup over x, relative; means over draws of the nodes where they are random). Trapezoidal weights have no
+    gap.
+
+    Columns: `nodes`, `weights` (trapezoid or equal), `points`, `draws`, `error`, `error_to_limit`, `gap`.
+    """
+    heads = Heads("self", PHASES[0], seed)
+    exact = integral(heads)
+    rows = []
+    for name, node_set in NODE_SETS.items():
+        limits = {"trapezoid": exact, "equal": integral(heads, node_set.density)}
+        count = draws if node_set.random else 1
+        for n in intervals:
+            nodes = np.stack([node_set.nodes(n, seed + draw) for draw in range(count)])[..., None]
+            attended = {
+                "trapezoid": np.concatenate([attend(heads, x[None], trapezoid=True) for x in nodes]),
+                "equal": attend(heads, nodes),
+            }
+            for weights, limit in limits.items():
+                rows.append(
+                    {
+                        "nodes": name,
+                        "weights": weights,
+                        "points": nodes.shape[1],
+                        "draws": count,
+                        "error": relative_supremum(attended[weights] - exact, exact).mean(),
+                        "error_to_limit": relative_supremum(attended[weights] - limit, exact).mean(),
+                        "gap": relative_supremum(limit - exact, exact),
+                    }
+                )
+    return pandas.DataFrame(rows)
+
+
+def attend(heads: Heads, nodes: np.ndarray, *, trapezoid: bool = False) -> np.ndarray:
+    """The models' attention over each set of nodes (sets, n, dimension), at the queries: (sets, queries, 3).
+
+    With `trapezoid` the weights are those of the first set. The factor 1/√3, which the paper's s has not, is
+    taken out through Q.
+    """
+    q, (k, v) = heads.queries() * np.sqrt(FEATURES), heads.at(nodes)
+    log_weights = trapezoid_log_weights(torch.from_numpy(nodes[0])) if trapezoid else None
+    q, k, v = (
+        torch.from_numpy(part)[:, None] for part in (np.broadcast_to(q, (len(k), *q.shape)).copy(), k, v)
+    )
+    return continuum_attention(q, k, v, log_weights)[:, 0].numpy()
+
+
+def integral(heads: Heads, density: Callable[[np.ndarray], np.ndarray] | None = None) -> np.ndarray:
+    """C(u, v) at the queries (queries, 3), by Gauss-Legendre quadrature without an attention.
+
+    With a `density` (in one dimension) dy is replaced by density(y) dy.
+    """
+    nodes, weights = gauss_legendre(heads.dimension)
+    if density is not None:
+        weights = weights * density(nodes[:, 0])
+    k, v = heads.at(nodes)
+    kernel = np.exp(heads.queries() @ k.T) * weights
+    return kernel @ v / kernel.sum(axis=1, keepdims=True)
+
+
+def delta_constant(heads: Heads) -> float:
+    """The root of the mean over x of ∫ p(y; x)² |Vv(y) - C(x)|² dy."""
+    nodes, weights = gauss_legendre(heads.dimension)
+    k, v = heads.at(nodes)
+    kernel = np.exp(heads.queries() @ k.T)
+    density = kernel / (kernel @ weights)[:, None]
+    square = ((v - integral(heads)[:, None]) ** 2).sum(-1)
+    return float(np.sqrt(((density**2 * square) @ weights).mean()))
+
+
+def relative_supremum(difference: np.ndarray, exact: np.ndarray) -> np.ndarray:
+    """sup over x of |difference| (…, queries, 3), relative to that of `exact`: (…)."""
+    supremum = np.linalg.norm(exact, axis=-1).max()
+    return np.linalg.norm(difference, axis=-1).max(axis=-1) / supremum
+
+
+@cache
+def gauss_legendre(dimension: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes (n, dimension) and weights (n,) on [0, 1]^dimension, with a panel for each half of an axis."""
+    nodes, weights = np.polynomial.legendre.leggauss(GAUSS_POINTS)
+    nodes, weights = (nodes + 1) / 4, weights / 4
+    nodes, weights = np.concatenate([nodes, nodes + 0.5]), np.concatenate([weights, weights])
+    grid = np.stack(np.meshgrid(*[nodes] * dimension, indexing="ij"), axis=-1).reshape(-1, dimension)
+    return grid, weights if dimension == 1 else np.outer(weights, weights).ravel()

@@ -1,0 +1,142 @@
+"""The attentions on a grid as quadratures of integral operators (Cao 2021, eqs. 8 and 14), in float64.
+
+For smooth functions q, k, v on [0, 1] with e components (sums over the points become integrals over ξ):
+
+- galerkin, fourier: z(x) = ∫ ⟨q(x), k(ξ)⟩ v(ξ) dξ
+- softmax: z(x) = ∫ exp(⟨q(x), k(ξ)⟩/√e) v(ξ) dξ / ∫ exp(⟨q(x), k(ξ)⟩/√e) dξ
+- linear: z(x) = Σⱼ softmax(q(x))ⱼ ∫ exp(kⱼ(ξ)) v(ξ) dξ / ∫ exp(kⱼ(ξ)) dξ
+
+The attentions weigh all points alike. Other weights enter through the keys: as a factor, or within an
+exponential as a logarithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pandas
+import torch
+
+from resolvent.measurements.theory.fits import order, rate
+from resolvent.models import attention
+
+OUTPUTS = 16  # points x at which errors are taken; every grid has them
+GAUSS_POINTS = 200  # of the reference
+POLE = 1.1  # 1/(POLE - cos 2πx): how near the real line the periodic v stops being analytic
+ROUNDING = 1e-13  # relative errors below are not fitted
+SHIFTS = np.array([0.1, 0.35, 0.8])  # one for each component
+ATTENTIONS = ("galerkin", "fourier", "softmax", "linear")
+RULES = {"periodic": "rate", "left_rectangle": "order", "trapezoid": "order"}  # with what is fitted
+
+
+def periodic(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, k, v (points, 3), analytic, of period one; v alone has poles, all as far from the real line."""
+    angle = 2 * np.pi * (x[:, None] - SHIFTS)
+    return np.cos(angle), np.sin(angle) + 0.5, 1 / (POLE - np.cos(angle))
+
+
+def non_periodic(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, k, v (points, 3), analytic, different at 0 and 1."""
+    y = x[:, None] + SHIFTS
+    return np.cos(y), np.exp(-y), y**2 + np.sin(3 * y)
+
+
+def errors(points: list[int]) -> pandas.DataFrame:
+    """Relative error, root mean square over 16 outputs x and all components, against Gauss-Legendre.
+
+    Rules: `periodic` and `left_rectangle` are the attentions as they are, on x = i/n, for functions that are
+    and are not periodic; `trapezoid` is the rule of that name on x = i/n, i ≤ n, by weighted keys.
+
+    Columns: `attention`, `rule`, `points` (n, intervals), `error`.
+    """
+    rows = []
+    for name in ATTENTIONS:
+        for rule in RULES:
+            functions = periodic if rule == "periodic" else non_periodic
+            exact = reference(name, functions)
+            for n in points:
+                nodes = np.arange(n + (rule == "trapezoid")) / n
+                q, k, v = functions(nodes)
+                if rule == "trapezoid":
+                    relative = np.full(n + 1, (n + 1) / n)  # to the equal weights 1/(n + 1) of an attention
+                    relative[[0, -1]] /= 2
+                    q, k, v = weighted(name, q, k, v, relative)
+                z = attend(name, q, k, v)[: n : n // OUTPUTS, : exact.shape[1]]
+                error = np.linalg.norm(z - exact) / np.linalg.norm(exact)
+                rows.append({"attention": name, "rule": rule, "points": n, "error": error})
+    return pandas.DataFrame(rows)
+
+
+def convergence_orders(table: pandas.DataFrame) -> pandas.DataFrame:
+    """Fitted beside theory: the power of 1/n; for periodic functions the factor that a point more brings.
+
+    That factor is ρ = POLE - √(POLE² - 1): the distance of v's poles from the real line is log(1/ρ)/2π, and
+    the rectangle rule converges like ρⁿ (Trefethen and Weideman 2014, Theorem 3.2).
+
+    Columns: `attention`, `rule`, `quantity` (order or rate), `fitted`, `theory`.
+    """
+    theory = {"periodic": POLE - np.sqrt(POLE**2 - 1), "left_rectangle": 1.0, "trapezoid": 2.0}
+    rows = []
+    for (name, rule), group in table.groupby(["attention", "rule"], sort=False):
+        points, error = group["points"].to_numpy(), group["error"].to_numpy()
+        fitted = rate(points, error, ROUNDING) if RULES[rule] == "rate" else -order(points, error)
+        rows.append(
+            {
+                "attention": name,
+                "rule": rule,
+                "quantity": RULES[rule],
+                "fitted": fitted,
+                "theory": theory[rule],
+            }
+        )
+    return pandas.DataFrame(rows)
+
+
+def attend(name: str, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """That function of `models.attention`, of matrices."""
+    heads = (torch.from_numpy(matrix)[None, None] for matrix in (q, k, v))
+    return getattr(attention, name)(*heads)[0, 0].numpy()
+
+
+def weighted(
+    name: str, q: np.ndarray, k: np.ndarray, v: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Q, K, V with which the attention gives each point its weight, relative to equal ones.
+
+    For softmax that takes one more component: ⟨q, k⟩/√e + log w is ⟨q', k'⟩/√(e + 1).
+    """
+    column = weights[:, None]
+    if name in ("galerkin", "fourier"):
+        return q, k * column, v
+    if name == "linear":
+        return q, k + np.log(column), v
+    e = q.shape[1]
+    constant = np.full_like(column, np.sqrt(e + 1))
+    return (
+        np.hstack([q * np.sqrt((e + 1) / e), constant]),
+        np.hstack([k, np.log(column)]),
+        np.hstack([v, np.zeros_like(column)]),
+    )
+
+
+def reference(name: str, functions: Callable[[np.ndarray], tuple[np.ndarray, ...]]) -> np.ndarray:
+    """z at the outputs (16, e) by Gauss-Legendre quadrature of the formulas above, without an attention."""
+    nodes, weights = gauss_legendre()
+    _, k, v = functions((nodes + 1) / 2)
+    q = functions(np.arange(OUTPUTS) / OUTPUTS)[0]
+    weights = weights[:, None] / 2
+    if name in ("galerkin", "fourier"):
+        return (q @ k.T) @ (weights * v)
+    if name == "softmax":
+        kernel = np.exp(q @ k.T / np.sqrt(q.shape[1]))
+        return kernel @ (weights * v) / (kernel @ weights)
+    shares = np.exp(q) / np.exp(q).sum(axis=1, keepdims=True)
+    return shares @ ((np.exp(k).T @ (weights * v)) / (np.exp(k).T @ weights))
+
+
+@cache
+def gauss_legendre() -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights on [-1, 1]."""
+    return np.polynomial.legendre.leggauss(GAUSS_POINTS)

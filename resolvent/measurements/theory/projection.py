@@ -1,0 +1,184 @@
+"""Galerkin attention as a projection (Cao 2021, Sections 4.1.3 and D.3), in float64 on x = i/n, i < n.
+
+Columns of Q, K, V are functions at the points. The inner product is the quadrature ⟨u, w⟩ = uᵀw/n (eq. 32),
+and b(w, q) = ⟨w, q⟩ (assumption D₁₂).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas
+import torch
+from torch import Tensor
+
+from resolvent.models.attention import galerkin
+from resolvent.models.encoder import ProjectionNorm
+
+FEATURES = 8  # columns of Q, K and V where they are bases of one space
+VALUES, KEYS = 6, 10  # r and d of Theorem 4.3: the test space must not be the smaller
+MODES = 12  # of the random functions
+DRAWS = 5  # of random bases
+LAYER_NORM_EPSILON = 1e-5
+
+
+def distances(points: list[int], seed: int) -> pandas.DataFrame:
+    """How far Q(KᵀV)/n is from the least-squares projection of V onto span(Q), for five forms of one basis.
+
+    Columns: `basis`, `points`, `distance` (relative, in the quadrature norm) and `distance_rescaled`, what is
+    left of it when the attention's output is multiplied by the best number, as a learnt scale could.
+    """
+    rows = []
+    for n in points:
+        generator = np.random.default_rng(seed)  # the same functions on every grid
+        basis, functions = (random_functions(FEATURES, n, generator) for _ in "QV")
+        for name, (q, k, v) in treatments(basis, functions).items():
+            z = attend(q, k, v)
+            projection = project(basis, v)
+            scale = np.vdot(z, projection) / np.vdot(z, z)
+            rows.append(
+                {
+                    "basis": name,
+                    "points": n,
+                    "distance": np.linalg.norm(z - projection) / np.linalg.norm(projection),
+                    "distance_rescaled": np.linalg.norm(scale * z - projection) / np.linalg.norm(projection),
+                }
+            )
+    return pandas.DataFrame(rows)
+
+
+def treatments(basis: np.ndarray, v: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Q, K, V made of one basis of span(Q) in five ways; in exact arithmetic the first two project."""
+    orthonormal = np.linalg.qr(basis)[0] * np.sqrt(len(basis))
+    dual = basis @ np.linalg.inv(basis.T @ basis / len(basis))
+    unit = basis / np.sqrt((basis**2).mean(axis=0))
+    return {
+        "orthonormal": (orthonormal, orthonormal, v),
+        "dual_keys": (basis, dual, v),
+        "unit_columns": (unit, unit, v),
+        "layer_norm": layer_normed(basis, basis, v),
+        "as_drawn": (basis, basis, v),
+    }
+
+
+def layer_normed(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Q, and K and V normalised as in the Galerkin transformer (eq. 6), with initial scale and shift."""
+    normalise = ProjectionNorm(1, 1, q.shape[1], LAYER_NORM_EPSILON).double()
+    with torch.no_grad():
+        return tuple(
+            normalise(torch.from_numpy(matrix)[None, :, None], index)[0, :, 0].numpy()
+            for index, matrix in enumerate((q, k, v))
+        )
+
+
+def quasi_optimality(points: list[int], seed: int) -> pandas.DataFrame:
+    """‖f - p‖ ≤ c⁻¹ min ‖f - q‖ over q in span(Q), both sides, where p is what Galerkin attention makes of f.
+
+    p is the attention of eq. 40 applied to the responses b(vⱼ, f): the q whose responses are nearest to f's.
+    With c, the smallest of max b(v, q)/(‖v‖ ‖q‖) over q (eq. 30), f ↦ p is a projection of norm at most c⁻¹,
+    whence the bound. Theorem 4.3 as printed is about the responses of f's best approximation f_h instead: its
+    min-max term is then zero, and it says that the attention reproduces f_h (`reproduction`: by how much it
+    does not).
+
+    Columns: `spaces`, `draw`, `target`, `points`, `inf_sup` (c), `error`, `best`, `bound`, `ratio`
+    (error/bound), `reproduction`.
+    """
+    rows = []
+    for n in points:
+        x = np.arange(n) / n
+        for spaces, draw, values, keys in bases(n, seed):
+            solve = petrov_galerkin(values, keys)
+            c = inf_sup(values, keys)
+            for target, f in targets(x).items():
+                best = project(values, f)
+                error = norm(f - solve @ (keys.T @ f / n))
+                bound = norm(f - best) / c
+                rows.append(
+                    {
+                        "spaces": spaces,
+                        "draw": draw,
+                        "target": target,
+                        "points": n,
+                        "inf_sup": c,
+                        "error": error,
+                        "best": norm(f - best),
+                        "bound": bound,
+                        "ratio": error / bound,
+                        "reproduction": norm(solve @ (keys.T @ best / n) - best) / norm(best),
+                    }
+                )
+    return pandas.DataFrame(rows)
+
+
+def bases(n: int, seed: int):
+    """(name, draw, Q, V): functions, the same on every grid, but for the noise, which is no function."""
+    x = np.arange(n) / n
+    legendre = np.polynomial.legendre.legvander(2 * x - 1, VALUES - 1)
+    yield "fourier", 0, fourier_functions(VALUES, x), fourier_functions(KEYS, x)
+    yield "legendre_fourier", 0, legendre, fourier_functions(KEYS, x)
+    for draw in range(DRAWS):
+        generator = np.random.default_rng([seed, draw])
+        yield "random", draw, random_functions(VALUES, n, generator), random_functions(KEYS, n, generator)
+        yield "noise", draw, generator.normal(size=(n, VALUES)), generator.normal(size=(n, KEYS))
+
+
+def targets(x: np.ndarray) -> dict[str, np.ndarray]:
+    """An analytic periodic function, one with a kink and one with a jump."""
+    return {
+        "smooth": np.exp(np.sin(2 * np.pi * x)),
+        "kink": np.abs(x - 0.4),
+        "jump": np.where(x < 0.3, 1.0, 0.0),
+    }
+
+
+def petrov_galerkin(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """The attention of eq. 40, (n, d): responses b(vⱼ, f) ↦ the q in span(Q) with the nearest responses.
+
+    Q is padded with zeros to the d columns of V; the block matrix Λ has zeros there in any case.
+    """
+    n, padding = len(values), np.zeros((len(values), keys.shape[1] - values.shape[1]))
+    mass_inverse = np.linalg.inv(keys.T @ keys / n)
+    b = values.T @ keys / n
+    schur_inverse = np.linalg.inv(b @ mass_inverse @ b.T)
+    q = np.hstack([values, padding])
+    k = np.hstack([values @ schur_inverse, padding])
+    return attend(q, k, keys @ mass_inverse)
+
+
+def inf_sup(values: np.ndarray, keys: np.ndarray) -> float:
+    """c = min over q of max over v of b(v, q)/(‖v‖ ‖q‖): the cosine of the largest principal angle."""
+    orthonormal_values, orthonormal_keys = np.linalg.qr(values)[0], np.linalg.qr(keys)[0]
+    return float(np.linalg.svd(orthonormal_values.T @ orthonormal_keys, compute_uv=False).min())
+
+
+def attend(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """`models.attention.galerkin` of matrices."""
+
+    def head(matrix: np.ndarray) -> Tensor:
+        return torch.from_numpy(matrix)[None, None]
+
+    return galerkin(head(q), head(k), head(v))[0, 0].numpy()
+
+
+def project(basis: np.ndarray, f: np.ndarray) -> np.ndarray:
+    """The least-squares projection onto the columns; with equal weights, that of the quadrature norm."""
+    return basis @ np.linalg.lstsq(basis, f)[0]
+
+
+def norm(f: np.ndarray) -> float:
+    """√⟨f, f⟩."""
+    return float(np.sqrt((f**2).mean()))
+
+
+def fourier_functions(count: int, x: np.ndarray) -> np.ndarray:
+    """1, cos 2πx, sin 2πx, cos 4πx, …, the first `count`, as columns."""
+    columns = [np.ones_like(x)]
+    for mode in range(1, count // 2 + 1):
+        columns += [np.cos(2 * np.pi * mode * x), np.sin(2 * np.pi * mode * x)]
+    return np.stack(columns[:count], axis=1)
+
+
+def random_functions(count: int, n: int, generator: np.random.Generator) -> np.ndarray:
+    """Random trigonometric polynomials, normal coefficients falling like 1/(1 + k), as columns (n, count)."""
+    decay = 1 / (1 + (np.arange(2 * MODES + 1) + 1) // 2)
+    coefficients = generator.normal(size=(2 * MODES + 1, count)) * decay[:, None]
+    return fourier_functions(2 * MODES + 1, np.arange(n) / n) @ coefficients

@@ -1,0 +1,270 @@
+"""What no single key of a configuration can tell: names that refer to nothing, sizes that do not fit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from pydantic import ValidationError
+
+from resolvent.figures.papers.registry import PAPERS
+from resolvent.models.grid_sizes import coarse_points, suitable_factor
+from resolvent.models.registry import ARCHITECTURES, resolve, unknown
+from resolvent.planning.configuration.grid_checks import grid_faults
+from resolvent.planning.configuration.messages import explain
+from resolvent.planning.configuration.paper_items import shown_faults
+from resolvent.planning.configuration.settings import (
+    Configuration,
+    Experiment,
+    Model,
+    given_by_data,
+    model_settings,
+    training_settings,
+)
+from resolvent.training.settings import TrainingSettings
+
+# Training settings that only functions on nodes of a square can have, and the value that they have elsewhere.
+ON_NODES = {"normalisation": "pointwise", "boundary": "zero", "gradient_coefficient": "input"}
+# Training settings of which an inverse problem accepts one value: its target jumps, and does not vanish.
+OF_A_JUMP = {"gradient_weight": 0.0, "boundary": "free"}
+# Lists of an experiment in which an entry is named once.
+LISTS = ("models", "resolutions", "test_resolutions", "test_noise", "seeds")
+# Names of folders beside those of experiments, and beside those of an experiment's models.
+TAKEN = {"experiments": ("datasets", "theory", *PAPERS), "models": ("figures", "yardsticks")}
+
+
+def faults(configuration: Configuration) -> Iterator[str]:
+    """What no single key can tell: names that refer to nothing, sizes that do not fit."""
+    for section, taken in TAKEN.items():
+        for name in getattr(configuration, section):
+            if name in taken:
+                yield f"{section}.{name}: {name!r} is a folder of the results; choose another name"
+    for name, model in configuration.models.items():
+        yield from _model_faults(name, model)
+        yield from _partial_faults(model.training, ("models", name, "training"))
+    for name, experiment in configuration.experiments.items():
+        yield from _experiment_faults(configuration, name, experiment)
+    yield from shown_faults(configuration.experiments)
+
+
+def _model_faults(name: str, model: Model) -> Iterator[str]:
+    try:
+        resolve(model.architecture, model.settings)
+    except ValueError as error:
+        yield f"models.{name}: {error}"
+        return
+    for resolution, settings in model.settings_at.items():
+        try:
+            resolve(model.architecture, {**model.settings, **settings})
+        except ValueError as error:
+            yield f"models.{name}.settings_at.{resolution}: {error}"
+
+
+def _experiment_faults(configuration: Configuration, name: str, experiment: Experiment) -> Iterator[str]:
+    at = f"experiments.{name}"
+    yield from _repeated(at, experiment)
+    for resolution, settings in experiment.training_at.items():
+        yield from _partial_faults(settings, ("experiments", name, "training_at", resolution))
+    for model, settings in experiment.training_of.items():
+        if model not in configuration.models:
+            yield f"{at}.training_of: {unknown('model', model, configuration.models)}"
+        yield from _partial_faults(settings, ("experiments", name, "training_of", model))
+    for model in experiment.processes_of:
+        if model not in configuration.models:
+            yield f"{at}.processes_of: {unknown('model', model, configuration.models)}"
+    for model in experiment.models:
+        if model not in configuration.models:
+            yield f"{at}.models: {unknown('model', model, configuration.models)}"
+    if experiment.shown not in (None, *configuration.models):
+        yield f"{at}.shown: {unknown('model', experiment.shown, configuration.models)}"
+    if experiment.dataset not in configuration.datasets:
+        yield f"{at}.dataset: {unknown('dataset', experiment.dataset, configuration.datasets)}"
+        return
+    dataset = configuration.datasets[experiment.dataset]
+    test_name = experiment.test_dataset or experiment.dataset
+    if test_name not in configuration.datasets:
+        yield f"{at}.test_dataset: {unknown('dataset', test_name, configuration.datasets)}"
+        return
+    test_dataset = configuration.datasets[test_name]
+    if test_dataset.equation != dataset.equation or (dataset.inverse and test_name != experiment.dataset):
+        yield (
+            f"{at}.test_dataset: '{test_name}' solves equation {test_dataset.equation}, "
+            f"'{experiment.dataset}' {dataset.equation}; accepted: another dataset of the same equation, "
+            "not of an inverse problem"
+        )
+        return
+    tested = experiment.test_resolutions
+    wanted = [
+        (experiment.dataset, [*experiment.resolutions, *experiment.training_at]),
+        (test_name, tested or []),
+    ]
+    for asked, resolutions in wanted:
+        stored = configuration.datasets[asked].resolutions
+        for resolution in dict.fromkeys(resolutions):
+            if resolution not in stored:
+                yield (
+                    f"{at}: resolution {resolution} is not stored; dataset '{asked}' has "
+                    f"{', '.join(map(str, stored))}"
+                )
+    if tested is not None and dataset.inverse:
+        yield f"{at}.test_resolutions: an inverse problem is tested on the grids of training; leave it out"
+    elif tested is not None:
+        for resolution in experiment.resolutions:
+            if resolution not in tested:
+                yield f"{at}.test_resolutions: {tested} lacks the training resolution {resolution}"
+    for split, count in experiment.samples.model_dump().items():
+        asked = test_name if split == "test" else experiment.dataset
+        available = getattr(configuration.datasets[asked].samples, split)
+        if not available:
+            yield f"{at}.samples.{split}: dataset '{asked}' has none"
+        elif count is not None and count > available:
+            yield f"{at}.samples.{split}: {count} asked for; dataset '{asked}' has {available}"
+    models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
+    yield from _architecture_faults(at, experiment.dataset, dataset, experiment.resolutions, models)
+    sound = {key: model for key, model in models.items() if not any(_model_faults(key, model))}
+    yield from grid_faults(experiment, dataset, tested or test_dataset.resolutions, sound)
+    yield from _grids_faults(experiment, dataset, models)
+    yield from _training_faults(at, experiment, dataset, models)
+    yield from _noise_faults(at, experiment, dataset)
+
+
+def _repeated(at: str, experiment: Experiment) -> Iterator[str]:
+    """Entries of lists that would be the same run, row or level twice."""
+    lists = {key: getattr(experiment, key) for key in LISTS}
+    lists |= {f"shows.{paper}": items for paper, items in experiment.shows.items()}
+    for key, entries in lists.items():
+        for entry, count in Counter(entries or []).items():
+            if count > 1:
+                yield f"{at}.{key}: {entry!r} is named {'twice' if count == 2 else f'{count} times'}"
+
+
+def _architecture_faults(
+    at: str, name: str, dataset, resolutions: list, models: dict[str, Model]
+) -> Iterator[str]:
+    """Models whose functions are not the dataset's."""
+    for key, model in models.items():
+        architecture = ARCHITECTURES.get(model.architecture)
+        if architecture is None:
+            continue  # told with the model
+        if architecture.dimension != dataset.dimension:
+            yield (
+                f"{at}.models: '{key}' ({model.architecture}) maps functions of {architecture.dimension} "
+                f"variable(s); those of dataset '{name}' have {dataset.dimension}"
+            )
+        elif architecture.coarse_output and not dataset.inverse:
+            yield (
+                f"{at}.models: '{key}' ({model.architecture}) gives functions on a coarser grid than its "
+                f"input; those of dataset '{name}' are on one grid"
+            )
+        elif dataset.grid_kind == "explicit" and not architecture.any_nodes:
+            accepted = ", ".join(name for name, one in ARCHITECTURES.items() if one.any_nodes)
+            yield (
+                f"{at}.models: {model.architecture} needs an even grid, and trajectories of dataset '{name}' "
+                f"are observed at any times; accepted architectures: {accepted}"
+            )
+        for resolution in resolutions:
+            for number, own in given_by_data(model.architecture, resolution, dataset).items():
+                for given in (model.settings, model.settings_at.get(resolution, {})):
+                    if given.get(number, own) != own:
+                        yield (
+                            f"models.{key}.settings.{number}: {given[number]} given; dataset '{name}' has "
+                            f"{own}; leave it out"
+                        )
+
+
+def _grids_faults(experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
+    """Models that would not end on the grid of their targets."""
+    for key, model in models.items():
+        architecture = ARCHITECTURES.get(model.architecture)
+        if architecture is None or architecture.dimension != dataset.dimension:
+            continue  # told before
+        accepted = ["fine", "coarse"] if dataset.inverse and not architecture.coarse_output else ["stored"]
+        if model.grids not in accepted:
+            yield (
+                f"models.{key}.grids: '{model.grids}' is not for {model.architecture} on dataset "
+                f"'{experiment.dataset}' (equation {dataset.equation}); accepted: {', '.join(accepted)}"
+            )
+        elif dataset.inverse and architecture.coarse_output:
+            yield from _factor_faults(key, model, experiment, dataset)
+
+
+def _factor_faults(key: str, model: Model, experiment: Experiment, dataset) -> Iterator[str]:
+    """Down-sampling factors that lead from a fine grid to another coarse grid than the stored one."""
+    for fine, coarse in zip(dataset.resolutions, dataset.coarse, strict=True):
+        if fine not in experiment.resolutions:
+            continue
+        try:
+            factor = model_settings(model, fine, dataset).downsampling_factor
+        except ValueError:
+            continue  # told with the model
+        reached = coarse_points(fine, factor)
+        if reached != coarse:
+            yield (
+                f"models.{key}: downsampling_factor {factor} leads from {fine} points a side to {reached}; "
+                f"dataset '{experiment.dataset}' has {coarse}; accepted: {suitable_factor(fine, coarse)}"
+            )
+
+
+def _training_faults(at: str, experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
+    """Merged training settings that do not fit the data; each fault once, however many models have it."""
+    train = experiment.samples.train or dataset.samples.train
+    found = {}
+    for resolution in experiment.resolutions:
+        for key, model in models.items():
+            try:
+                settings = training_settings(experiment, key, model, resolution)
+            except ValidationError:
+                continue  # told with the part that is at fault
+            if settings.batch_size > train:
+                words = f"batch_size {settings.batch_size} is more than the {train} training samples"
+                found[f"{at}: {words}"] = None
+            processes = experiment.processes_for(key)
+            if processes > settings.batch_size:
+                words = f"{processes} processes cannot share a batch_size of {settings.batch_size}"
+                found[f"{at}: {words}"] = None
+            if dataset.grid_kind != "nodes":
+                for name, only in ON_NODES.items():
+                    if getattr(settings, name) == only:
+                        words = f"{name} '{getattr(settings, name)}' is for functions on nodes of a square"
+                        found[f"{at}: {words}; those of '{experiment.dataset}' are on another grid"] = None
+            for name, only in OF_A_JUMP.items() if dataset.inverse else ():
+                if getattr(settings, name) != only:
+                    words = f"{name} {getattr(settings, name)!r} is not for a coefficient that jumps"
+                    found[f"{at}: {words}; accepted: {only!r}"] = None
+            if settings.gradient_weight and dataset.grid_kind == "explicit":
+                words = f"gradient_weight {settings.gradient_weight} is for functions on an even grid"
+                found[f"{at}: {words}; accepted for trajectories: 0"] = None
+            if settings.loss.startswith("h1") and dataset.grid_kind == "explicit":
+                found[f"{at}: loss {settings.loss} is for functions on an even grid"] = None
+            elif settings.loss.startswith("h1") and settings.gradient_weight:
+                words = f"loss {settings.loss} has the gradient in it; accepted gradient_weight: 0"
+                found[f"{at}: {words}, got {settings.gradient_weight}"] = None
+            if settings.loss_units == "standardised" and settings.normalisation == "none":
+                words = "loss_units standardised need a normalisation; accepted: pointwise, scalar"
+                found[f"{at}: {words}"] = None
+            if settings.noise != experiment.training.noise:
+                words = f"noise {settings.noise} of one model or resolution; accepted: the experiment's"
+                found[f"{at}: {words}, {experiment.training.noise}"] = None
+    yield from found
+
+
+def _noise_faults(at: str, experiment: Experiment, dataset) -> Iterator[str]:
+    """Noise where nothing is measured, or levels that leave out the one of training."""
+    levels = {"training.noise": [experiment.training.noise], "test_noise": experiment.test_noise or []}
+    for key, given in levels.items():
+        if any(given) and not dataset.inverse:
+            yield (
+                f"{at}.{key}: noise is for equation darcy_inverse; dataset '{experiment.dataset}' solves "
+                f"{dataset.equation}; accepted: 0"
+            )
+    tested = experiment.tested_noise
+    if experiment.training.noise not in tested:
+        yield f"{at}.test_noise: {tested} lacks the noise of training, {experiment.training.noise}"
+
+
+def _partial_faults(settings: dict, location: tuple) -> Iterator[str]:
+    """Faults of training settings that override others; every key has a default, so a part is complete."""
+    try:
+        TrainingSettings.model_validate(settings)
+    except ValidationError as error:
+        yield from explain(TrainingSettings, error, location)

@@ -1,0 +1,43 @@
+"""Models that could not take a grid they would be trained or tested on, told before anything is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from resolvent.models.registry import ARCHITECTURES
+from resolvent.planning.configuration.settings import Experiment, Model, Resolution, model_settings
+
+
+def grid_faults(experiment: Experiment, dataset, tested: list, models: dict[str, Model]) -> Iterator[str]:
+    """A line for each model that a grid is not for.
+
+    `dataset` are the settings of the training data, `tested` the resolutions of the test samples, `models`
+    have no faults of their own. What is told elsewhere is left out: architectures of another dimension, grids
+    that are not stored, and coarse grids that are not reached.
+    """
+    for key, model in models.items():
+        architecture = ARCHITECTURES[model.architecture]
+        if architecture.dimension != dataset.dimension:
+            continue
+        for resolution in experiment.resolutions:
+            if resolution not in dataset.resolutions:
+                continue
+            try:
+                settings = model_settings(model, resolution, dataset)
+                if architecture.coarse_output:
+                    continue
+                at_home = dataset.inverse or architecture.one_grid
+                for grid in [resolution] if at_home else [resolution, *tested]:
+                    points = _points(model, dataset, grid)
+                    if isinstance(points, int):  # and no set of times
+                        settings.check_grid(points)
+            except ValueError as error:
+                yield f"models.{key}: for experiments with dataset '{experiment.dataset}': {error}"
+                break
+
+
+def _points(model: Model, dataset, resolution: Resolution) -> Resolution:
+    """Points along each axis of the grid that the model is given."""
+    if dataset.inverse and model.grids == "coarse":
+        return dataset.coarse_of(resolution)
+    return resolution

@@ -1,0 +1,181 @@
+"""The settings classes of config.yaml as a whole.
+
+The parts live with the rooms that use them (`resolvent.datasets.tasks.settings`, `models.settings`,
+`resolvent.training.settings`).
+"""
+
+from __future__ import annotations
+
+import typing
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from resolvent.common.settings import Seed, Settings
+from resolvent.datasets.tasks.settings import DatasetSettings
+from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
+from resolvent.models.registry import ARCHITECTURES, resolve
+from resolvent.planning.configuration.names import DataRoot, Folder, Name, Resolution, Words
+from resolvent.training.settings import TrainingSettings
+
+
+class Model(Settings):
+    """A row of the tables: an architecture with its settings and what it needs of its own in training."""
+
+    label: Words = Field(description="name in tables and figures")
+    architecture: str = Field(description="one of resolvent.models.registry.ARCHITECTURES")
+    settings: dict[str, typing.Any] = Field({}, description="settings of the architecture")
+    settings_at: dict[Resolution, dict[str, typing.Any]] = Field(
+        {},
+        description="settings that differ at a training resolution, such as downsampling_factor",
+    )
+    grids: typing.Literal["stored", "fine", "coarse"] = Field(
+        "stored",
+        description="of input and target in an inverse problem: as stored, fine to coarse, or one for both; "
+        "on the coarse one the input is what was measured at its nodes",
+    )
+    training: dict[str, typing.Any] = Field({}, description="training settings that differ for this model")
+
+
+class SampleCounts(Settings):
+    """How many samples of each split an experiment uses: the first ones."""
+
+    train: int | None = Field(None, ge=1, description="default: all")
+    validation: int | None = Field(None, ge=1, description="default: all")
+    test: int | None = Field(None, ge=1, description="default: all")
+
+
+class Experiment(Settings):
+    """Models trained on one dataset and compared at every stored resolution."""
+
+    title: Words = Field(description="heading in the report")
+    dataset: str = Field(description="a key of `datasets`")
+    models: Annotated[list[str], Field(min_length=1)] = Field(description="keys of `models`, in table order")
+    resolutions: Annotated[list[Resolution], Field(min_length=1)] = Field(
+        description="training resolutions: points along each axis, or names of sets of times"
+    )
+    test_resolutions: list[Resolution] | None = Field(
+        None, description="resolutions tested on, those of training among them; default: every stored one"
+    )
+    test_dataset: str | None = Field(
+        None,
+        description="a key of `datasets` with the test samples on more grids; default: `dataset`. With the "
+        "same law and seed its test samples are the same functions",
+    )
+    test_noise: list[Annotated[float, Field(ge=0)]] | None = Field(
+        None, description="levels ε of noise tested on, that of training among them; default: that one"
+    )
+    noise_realisations: int = Field(
+        1, ge=1, description="draws of the noise on each test sample, at each level above 0"
+    )
+    seeds: Annotated[list[Seed], Field(min_length=1)] = Field([1127802], description="one run per seed")
+    samples: SampleCounts = Field(SampleCounts(), description="default: every sample of the dataset")
+    training: TrainingSettings = Field(TrainingSettings(), description="for every model of the experiment")
+    training_at: dict[Resolution, dict[str, typing.Any]] = Field(
+        {}, description="training settings that differ at a resolution, such as a smaller batch_size"
+    )
+    training_of: dict[str, dict[str, typing.Any]] = Field(
+        {}, description="training settings that differ for a model in this experiment"
+    )
+    processes: int = Field(
+        1,
+        ge=1,
+        description="processes of this host that share each training, every one on a GPU of its own where "
+        "there are some; the same results up to rounding and dropout, and nothing runs again. See gpus.md",
+    )
+    processes_of: dict[str, Annotated[int, Field(ge=1)]] = Field(
+        {}, description="the same, where it differs for a model: `{large: 4}`"
+    )
+    shown: str | None = Field(
+        None,
+        description="the model whose predictions are drawn; default, or if not in `models`: the last of them",
+    )
+    shows: dict[str, list[str]] = Field(
+        {}, description="tables and figures that it gives, by paper: `cao2021: [table2a, figure9]`"
+    )
+
+    def processes_for(self, model: str) -> int:
+        """Processes that share a training of this model; nothing of what a run is told by."""
+        return self.processes_of.get(model, self.processes)
+
+    @property
+    def shown_model(self) -> str:
+        """Key of the model whose predictions are drawn."""
+        return self.shown if self.shown in self.models else self.models[-1]
+
+    @property
+    def tested_noise(self) -> list[float]:
+        """Levels of noise on the test inputs."""
+        return self.test_noise or [self.training.noise]
+
+
+class Configuration(Settings):
+    """The whole of config.yaml with its overlays."""
+
+    name: Name = Field(
+        description="results go to <results_root>/<name>. All names are folders: "
+        "lower-case letters, digits and '_'"
+    )
+    data_root: DataRoot = Field(
+        "data",
+        description="folder of the stores, for all configurations: below the working folder, or absolute; or "
+        "of an object store, `s3://bucket/folder` (see datasets.md)",
+    )
+    results_root: Folder = Field("results", description="folder of runs, tables and reports, in the same way")
+    training_threads: int = Field(
+        1, ge=1, description="CPU threads of a training process; changes the last digits"
+    )
+    stall_minutes: float = Field(
+        120.0,
+        gt=0,
+        description="a job that shows no progress for so long (a step, a batch of samples) is ended, "
+        "with the stacks of its threads in its log",
+    )
+    gpu_jobs_per_device: int = Field(
+        1, ge=1, description="jobs at once on a GPU: more than 1 where models are small; see gpus.md"
+    )
+    datasets: dict[Name, DatasetSettings] = Field(description="what to solve")
+    models: dict[Name, Model] = Field(description="what to train")
+    experiments: dict[Name, Experiment] = Field(description="what to compare")
+    theory: TheorySettings = Field(TheorySettings(), description="sizes at which theory is measured")
+    cost: CostSettings = Field(CostSettings(), description="sizes at which the cost of a step is measured")
+    architecture_costs: ArchitectureCostSettings = Field(
+        ArchitectureCostSettings(), description="sizes at which parameters and operations are counted"
+    )
+
+
+def model_settings(model: Model, resolution: Resolution, dataset: DatasetSettings) -> BaseModel:
+    """Validated settings of the model's architecture, trained at `resolution` of a dataset.
+
+    Numbers of channels, and of points where they are a setting, are the dataset's; all else not given is the
+    architecture's default.
+    """
+    own = {**model.settings, **model.settings_at.get(resolution, {})}
+    return resolve(model.architecture, {**given_by_data(model.architecture, resolution, dataset), **own})
+
+
+def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSettings) -> dict[str, int]:
+    """Settings of the architecture that the functions of the dataset leave no choice of."""
+    if architecture not in ARCHITECTURES:
+        return {}
+    names = ("in_channels", "initial_channels", "out_channels")
+    given = {name: getattr(dataset, name) for name in names} | {"points": resolution}
+    return {
+        name: value
+        for name, value in given.items()
+        if name in ARCHITECTURES[architecture].settings.model_fields
+    }
+
+
+def training_settings(
+    experiment: Experiment, key: str, model: Model, resolution: Resolution
+) -> TrainingSettings:
+    """The experiment's settings, overridden at the resolution, by the model, and for model `key` in it."""
+    return TrainingSettings.model_validate(
+        {
+            **experiment.training.model_dump(),
+            **experiment.training_at.get(resolution, {}),
+            **model.training,
+            **experiment.training_of.get(key, {}),
+        }
+    )

@@ -1,0 +1,113 @@
+"""Which GPUs a job may use: those that nvidia-smi lists, as far as CUDA_VISIBLE_DEVICES shows them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from resolvent.common.errors import ResolventError
+
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+
+
+class GpuError(ResolventError):
+    """A job cannot have the GPUs that it asks for."""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A GPU, or the instances that it is cut into (MIG), which are then all that CUDA can use of it."""
+
+    index: str
+    name: str
+    instances: tuple[str, ...] = ()
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        return self.instances or (self.name,)
+
+
+def devices_for(gpus: int, tell: Callable[[str], None]) -> list[str]:
+    """Visible devices that a job of `gpus` devices may choose from, as CUDA_VISIBLE_DEVICES names them.
+
+    None where there is no GPU, or none is visible. CUDA gives a process at most one MIG instance: a job of
+    several devices chooses among whole GPUs.
+
+    Raises
+    ------
+    GpuError
+        When there are devices, but too few, or CUDA_VISIBLE_DEVICES names one that there is not.
+    """
+    visible = visible_devices(installed(tell))
+    devices = [device for device in visible if gpus == 1 or not device.startswith("MIG-")]
+    if visible and len(devices) < gpus:
+        one = "; a job can have only one MIG instance" if len(devices) < len(visible) else ""
+        raise GpuError(f"asks for {gpus} GPUs, but only {', '.join(visible)} can be seen{one}")
+    return devices
+
+
+def visible_devices(gpus: list[Gpu]) -> list[str]:
+    """Names of the devices that CUDA_VISIBLE_DEVICES shows, in its order; all, where it is not set.
+
+    Raises
+    ------
+    GpuError
+        When it names a device that is not among `gpus`. (CUDA would silently use those before it.)
+    """
+    value = os.environ.get(VISIBLE)
+    if value is None:
+        return [device for gpu in gpus for device in gpu.devices]
+    devices: list[str] = []
+    for name in value.split(",") if gpus and value.strip() else []:
+        if name.strip() == "-1":  # ends the list, by CUDA's rule
+            break
+        devices += _named(name.strip(), gpus)
+    return list(dict.fromkeys(devices))
+
+
+def _named(name: str, gpus: list[Gpu]) -> tuple[str, ...]:
+    """Devices behind an index or a name; like CUDA, takes the beginning of a name where it is unambiguous."""
+    named = {instance: (instance,) for gpu in gpus for instance in gpu.instances}
+    named |= {gpu.name: gpu.devices for gpu in gpus}
+    indices = {gpu.index: gpu.devices for gpu in gpus}
+    found = [devices for full, devices in named.items() if name and full.startswith(name)]
+    for devices in (named.get(name), indices.get(name), found[0] if len(found) == 1 else None):
+        if devices:
+            return devices
+    raise GpuError(f"{VISIBLE} names '{name}', which is none of this host's GPUs: {', '.join(named)}")
+
+
+def installed(tell: Callable[[str], None]) -> list[Gpu]:
+    """The GPUs of this host, by index; RESOLVENT_GPUS (names separated by commas) stands in for nvidia-smi.
+
+    None without nvidia-smi. Indices are nvidia-smi's; CUDA's are the same where all GPUs are of one model, or
+    with CUDA_DEVICE_ORDER=PCI_BUS_ID.
+    """
+    given = os.environ.get("RESOLVENT_GPUS")
+    if given is not None:
+        names = dict.fromkeys(name.strip() for name in given.split(",") if name.strip())
+        return [Gpu(str(index), name) for index, name in enumerate(names)]
+    try:
+        answer = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
+    except OSError:
+        return []
+    gpus = listed(answer.stdout)
+    if answer.returncode and not gpus:
+        fault = " ".join((answer.stdout + answer.stderr).split())
+        tell(f"computes on the CPU, for nvidia-smi finds no GPU ({fault})\n")
+    return gpus
+
+
+def listed(text: str) -> list[Gpu]:
+    """GPUs and their MIG instances from what `nvidia-smi -L` prints."""
+    gpus: list[Gpu] = []
+    for line in text.splitlines():
+        if gpu := re.match(r"GPU (\d+): .*\(UUID: (GPU-\S+)\)", line):
+            gpus.append(Gpu(*gpu.groups()))
+        elif gpus and (instance := re.match(r"\s+MIG .*\(UUID: (MIG-\S+)\)", line)):
+            parent = gpus.pop()
+            gpus.append(Gpu(parent.index, parent.name, (*parent.instances, instance[1])))
+    return gpus

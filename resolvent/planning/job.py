@@ -1,0 +1,94 @@
+"""What every script does around its one call: a log, and errors that a user can act on."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from resolvent.common.errors import ResolventError
+from resolvent.common.files import FULL_DISK, readable_disk_errors
+from resolvent.common.watchdog import watched
+from resolvent.planning.gpus.lease import lease
+from resolvent.planning.provenance import record_command
+from resolvent.solvers.errors import SolverError
+
+if TYPE_CHECKING:  # pydantic takes longer to import than many a job to do
+    from resolvent.planning.configuration.settings import Configuration
+
+KNOWN_ERRORS = (ResolventError, SolverError)
+# No parameters of rules: nothing runs again for them.
+STALL_VARIABLE = "RESOLVENT_STALL_SECONDS"
+JOBS_PER_DEVICE = "RESOLVENT_GPU_JOBS_PER_DEVICE"
+
+
+def prepare_environment(root: Path, configuration: Configuration) -> None:
+    """Environment variables that the jobs inherit from the process that plans them."""
+    record_command()
+    os.environ.setdefault(STALL_VARIABLE, f"{60 * configuration.stall_minutes:g}")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX may share a GPU with torch
+    os.environ[JOBS_PER_DEVICE] = str(configuration.gpu_jobs_per_device)
+
+
+@contextmanager
+def job(snakemake, alone: bool = False):
+    """Run a script's body: an expected fault ends the job with its one line, any other with its traceback.
+
+    Both go to the terminal and to the rule's log, which Snakemake shows for a failed job; so do the stacks of
+    all threads of a job that makes no progress (`resolvent.common.watchdog`). The body imports torch and
+    JAX, and finds the GPUs that the job has leased (`resolvent.planning.gpus.lease`): `alone`, for timings,
+    or beside as many others as the configuration allows.
+    """
+    log = Path(snakemake.log[0])
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("")
+    _bring_to_present(snakemake.input)
+
+    def tell(message: str) -> None:
+        with log.open("a") as file:
+            file.write(message)
+        sys.stderr.write(message)
+
+    try:
+        with (
+            readable_disk_errors(Path([*snakemake.output, log][0]).parent, FULL_DISK),
+            _gpus(snakemake, alone, tell),
+            log.open("a") as file,
+            watched(float(os.environ[STALL_VARIABLE]), file),
+        ):
+            yield
+    except KNOWN_ERRORS as error:
+        message = f"{snakemake.rule}: {error}\n"
+    except Exception:
+        message = traceback.format_exc()
+    else:
+        return
+    tell(message)
+    sys.exit(1)
+
+
+def _gpus(snakemake, alone: bool, tell: Callable[[str], None]) -> AbstractContextManager:
+    """In it the job has the GPUs of its resource `gpu`; of 0, as `--resources gpu=0` makes it, it sees none.
+
+    A job of a rule without the resource is left as it is: the solvers compute where JAX finds a device, and
+    share it; torch computes on the CPU there, see `resolvent.training.devices.choose_device`.
+    """
+    gpus = snakemake.resources.get("gpu")
+    if gpus is None:
+        return nullcontext()
+    jobs_per_device = 1 if alone else int(os.environ[JOBS_PER_DEVICE])
+    return lease(gpus, jobs_per_device, lambda message: tell(f"{snakemake.rule}: {message}"))
+
+
+def _bring_to_present(files: Iterable[str]) -> None:
+    """Date files of a clock ahead of ours to now: Snakemake fails a job that ends older than its input."""
+    for file in files:
+        with suppress(OSError):  # another user's, or on a read-only file system
+            if os.stat(file).st_mtime > time.time():
+                os.utime(file)

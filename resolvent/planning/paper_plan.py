@@ -1,0 +1,136 @@
+"""The tables and figures of a paper that a configuration makes, and from which files."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from resolvent.figures.papers.registry import PAPERS
+from resolvent.planning.plan import Plan
+
+RUN_FILES = ("run.json", "cost.json", "history.csv", "errors.csv", "predictions.npz")
+
+
+class PaperPlan:
+    """Items of the paper `key`, each with the experiments that give it."""
+
+    def __init__(self, plan: Plan, key: str):
+        self.plan, self.key, self.items = plan, key, PAPERS[key].items
+        self.folder = plan.results / key
+        self.page = f"{plan.results / key}.html"
+        self.costs = f"{self.folder}/cost.csv"
+
+    @cached_property
+    def experiments(self) -> dict[str, list[str]]:
+        """The experiments of each item that is made, in the order of the paper; empty if nothing is shown."""
+        named = {
+            item: [
+                name
+                for name, e in self.plan.configuration.experiments.items()
+                if item in e.shows.get(self.key, [])
+            ]
+            for item in self.items
+        }
+        for name, item in self.items.items():
+            named[name] += dict.fromkeys(one for source in item.of for one in named[source])
+        if not any(named.values()):
+            return {}
+        return {name: given for name, given in named.items() if given or self.items[name].takes == "cost"}
+
+    @property
+    def shown(self) -> list[str]:
+        """The page, if it has anything to show, and what it shows."""
+        return [self.page, *map(self.file, self.experiments)] if self.experiments else []
+
+    def link(self, experiment: str) -> str | None:
+        """From the page of an experiment to the paper's."""
+        return (
+            f"../{self.key}.html" if any(experiment in given for given in self.experiments.values()) else None
+        )
+
+    @property
+    def page_inputs(self) -> dict[str, list[str]]:
+        """The files that the page is made from."""
+        kinds = {self.items[item].takes for item in self.experiments}
+        return {
+            "shown": [self.file(item) for item in self.experiments],
+            "runs": [f"{folder}/{file}" for folder in self.folders for file in ("run.json", "cost.json")],
+            "costs": [self.costs] if "cost" in kinds else [],
+        }
+
+    @property
+    def all_made(self) -> dict[str, dict]:
+        return {item: self.made(item) for item in self.experiments}
+
+    @property
+    def all_facts(self) -> dict[str, dict]:
+        return {item: self.facts(item) for item in self.experiments}
+
+    @property
+    def folders(self) -> list[str]:
+        """Every run behind an item."""
+        folders = (folder for item in self.experiments for runs in self.runs(item) for folder in runs)
+        return list(dict.fromkeys(folders))
+
+    def file(self, item: str) -> str:
+        """What the page shows of an item."""
+        return f"{self.folder}/{item}.{'html' if item.startswith('table') else 'svg'}"
+
+    def runs(self, item: str) -> list[list[str]]:
+        """Folders of the runs of each of the item's experiments."""
+        if self.items[item].takes in ("shown", "each_shown", "of_shown"):
+            return [[self.plan.shown_run(name)] for name in self.experiments[item]]
+        return [self.plan.run_folders(name) for name in self.experiments[item]]
+
+    def source(self, item: str) -> list:
+        """The first arguments of the item's writer or drawer, as `resolvent.figures.papers.items.Item.takes`
+        says."""
+        runs = self.runs(item)
+        match self.items[item].takes:
+            case "cost":
+                return [self.costs]
+            case "comparisons":
+                return [self._comparisons(item), runs]
+            case "shown":
+                return runs[0]
+            case "of_shown":
+                return [self._of_shown(item)]
+            case "of_each":
+                return [runs[0]]
+        return [runs]
+
+    def inputs(self, item: str) -> list[str]:
+        """The files that the item is made from."""
+        files = [
+            f"{folder}/{file}" for folders in self.runs(item) for folder in folders for file in RUN_FILES
+        ]
+        match self.items[item].takes:
+            case "cost":
+                return [self.costs]
+            case "comparisons":
+                return files + self._comparisons(item)
+            case "of_shown":
+                return [self._of_shown(item)]
+            case "of_each":
+                return files + [f"{folder}/{self.items[item].file}" for folder in self.runs(item)[0]]
+        return files
+
+    def facts(self, item: str) -> dict:
+        """Words and numbers that the item's caption quotes."""
+        given = self.experiments[item]
+        return self.plan.caption_facts(given[0]) if given else {}
+
+    def made(self, item: str) -> dict:
+        """What the page says of an item, beside its caption (`resolvent.figures.papers.page.Made`)."""
+        given = self.experiments[item]
+        return {
+            "file": self.file(item),
+            "runs": [folder for folders in self.runs(item) for folder in folders],
+            "costs": "" if given else self.costs,
+            "reports": [(self.plan.experiment(name).title, f"{name}/report.html") for name in given],
+        }
+
+    def _comparisons(self, item: str) -> list[str]:
+        return [f"{self.plan.results}/{name}/comparison.csv" for name in self.experiments[item]]
+
+    def _of_shown(self, item: str) -> str:
+        return f"{self.plan.shown_run(self.experiments[item][0])}/{self.items[item].file}"

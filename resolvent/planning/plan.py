@@ -1,0 +1,255 @@
+"""From a configuration to file names and to the narrow block of settings that each rule depends on.
+
+A rule receives only what its result depends on, so that editing model X never reruns model Y. The names are
+stable: they come from the configuration's own words, and from a hash of the settings where data are shared.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+
+from resolvent.datasets.storage.addresses import is_address, local_folder
+from resolvent.datasets.storage.layout import group_name
+from resolvent.datasets.tasks.registry import task_module
+from resolvent.datasets.tasks.settings import DatasetSettings, settings_hash
+from resolvent.measurements.architectures_measured import MEASURED
+from resolvent.models.grid_sizes import coarse_points
+from resolvent.models.registry import ARCHITECTURES
+from resolvent.planning.configuration.settings import (
+    Configuration,
+    Experiment,
+    Resolution,
+    model_settings,
+    training_settings,
+)
+from resolvent.planning.rerun import code_digest
+
+TRAINING = ("resolvent.training.fit", "resolvent.training.normalised_operator")
+QUANTITIES = {  # what captions call the input and the target
+    "burgers": ("initial velocity", "velocity at the final time"),
+    "darcy": ("coefficient", "pressure"),
+    "darcy_inverse": ("measured pressure", "coefficient"),
+    "lorenz63": ("observed component x", "unobserved components"),
+    "controlled_ode": ("control", "state"),
+    "kolmogorov": ("vorticity", "vorticity a moment later"),
+}
+CHOSEN = {  # which test samples the pages show: of functions of space, of trajectories
+    False: "The same four of the {test} test samples for every model (compare Cao 2021, Figs. 9 and 10).",
+    True: "Of the {test} test samples that of median error and the worst one (compare Calvello et al. 2024, "
+    "Fig. 6).",
+}
+# A group of the dataset names the resolution: "n512", or a set of times.
+RUN_FOLDER = "{experiment}/{model}/{group}/seed{seed}"
+
+
+@dataclass(frozen=True)
+class DatasetPlan:
+    """Files of one dataset. `base` is common to the store, the card and the receipts of its shards.
+
+    `address` is the store's where it lies in an object store; the file `store` then leads there.
+    """
+
+    name: str
+    settings: DatasetSettings
+    base: Path
+    address: str | None = None
+
+    @property
+    def card(self) -> str:
+        return f"{self.base}.json"
+
+    @property
+    def store(self) -> str:
+        return f"{self.base}.zarr"
+
+    @property
+    def preview(self) -> str:
+        return f"{self.base}.preview.npz"
+
+    @property
+    def receipt(self) -> str:
+        """Pattern of the files that finished generation jobs leave."""
+        return f"{self.base}.shards/{{shard}}.json"
+
+    @property
+    def receipts(self) -> list[str]:
+        return [self.receipt.format(shard=shard) for shard in range(self.settings.num_shards)]
+
+    @property
+    def code(self) -> str:
+        """Digest of everything that computes this dataset."""
+        return code_digest("resolvent.datasets.storage.generation", task_module(self.settings.equation))
+
+
+class Plan:
+    """Every file that the configuration asks for."""
+
+    def __init__(self, configuration: Configuration):
+        self.configuration = configuration
+        self.results = Path(configuration.results_root) / configuration.name
+        self.datasets = {
+            name: _dataset_plan(configuration.data_root, name, settings)
+            for name, settings in configuration.datasets.items()
+        }
+
+    def experiment(self, name: str) -> Experiment:
+        return self.configuration.experiments[name]
+
+    def dataset_of(self, experiment: str) -> DatasetPlan:
+        return self.datasets[self.experiment(experiment).dataset]
+
+    def test_dataset_of(self, experiment: str) -> DatasetPlan:
+        """The dataset of the test samples."""
+        e = self.experiment(experiment)
+        return self.datasets[e.test_dataset or e.dataset]
+
+    def run_folder(self, experiment: str, model: str, resolution: Resolution, seed: int) -> str:
+        names = {"experiment": experiment, "model": model, "group": group_name(resolution), "seed": seed}
+        return str(self.results / RUN_FOLDER.format(**names))
+
+    def run_folders(self, experiment: str) -> list[str]:
+        """Folders of the experiment's runs, in table order."""
+        e = self.experiment(experiment)
+        runs = itertools.product(e.models, e.resolutions, e.seeds)
+        return [self.run_folder(experiment, *run) for run in runs]
+
+    def tested(self, experiment: str) -> list[Resolution]:
+        """Resolutions at which errors are measured; of an inverse problem each run's own."""
+        e, dataset = self.experiment(experiment), self.test_dataset_of(experiment).settings
+        return e.test_resolutions or (e.resolutions if dataset.inverse else dataset.resolutions)
+
+    def yardstick_resolutions(self, experiment: str) -> list[Resolution]:
+        """Where there are yardsticks: the resolutions tested on that have training samples."""
+        stored = self.dataset_of(experiment).settings.resolutions
+        return [one for one in self.tested(experiment) if one in stored]
+
+    def shown_run(self, experiment: str) -> str:
+        """Folder of the run whose predictions are drawn: the shown model's, on the finest training grid."""
+        e = self.experiment(experiment)
+        stored = self.dataset_of(experiment).settings.resolutions
+        finest = max(e.resolutions) if isinstance(stored[0], int) else e.resolutions[0]
+        return self.run_folder(experiment, e.shown_model, finest, e.seeds[0])
+
+    def sample_counts(self, experiment: str) -> dict[str, int]:
+        """Samples that the experiment uses of each split."""
+        e = self.experiment(experiment)
+        available = dict.fromkeys(("train", "validation"), self.dataset_of(experiment))
+        available["test"] = self.test_dataset_of(experiment)
+        return {
+            split: getattr(e.samples, split) or getattr(dataset.settings.samples, split)
+            for split, dataset in available.items()
+        }
+
+    def training(self, experiment: str, model: str, resolution: Resolution) -> dict:
+        """All that a training run depends on beside its data and seed; nothing of other models.
+
+        Labels are left out, for a new label is no reason to train again.
+        """
+        e, m = self.experiment(experiment), self.configuration.models[model]
+        counts, training = self.sample_counts(experiment), training_settings(e, model, m, resolution)
+        seen = ("train", "validation", "test") if training.record_test_error else ("train", "validation")
+        return {
+            "architecture": m.architecture,
+            "settings": model_settings(m, resolution, self.dataset_of(experiment).settings).model_dump(
+                mode="json"
+            ),
+            "grids": m.grids,
+            "training": training.model_dump(mode="json"),
+            "samples": {split: counts[split] for split in seen},
+        }
+
+    def training_code(self, model: str) -> str:
+        """Digest of the training loop and of this model's architecture."""
+        return code_digest(
+            *TRAINING,
+            "resolvent.models.build",
+            ARCHITECTURES[self.configuration.models[model].architecture].module,
+        )
+
+    def description(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
+        """What tables and captions say of a run."""
+        e, m = self.experiment(experiment), self.configuration.models[model]
+        dataset = self.dataset_of(experiment)
+        training = self.training(experiment, model, resolution)
+        at_home = dataset.settings.inverse or ARCHITECTURES[m.architecture].one_grid
+        return {
+            "experiment": experiment,
+            "model": model,
+            "label": m.label,
+            "architecture": m.architecture,
+            "settings": training["settings"],
+            "grids": training["grids"],
+            "coarse_points": _coarse_points(dataset.settings, training["settings"], resolution),
+            "resolution": resolution,
+            "test_resolutions": [resolution] if at_home else self.tested(experiment),
+            "test_noise": e.tested_noise,
+            "noise_realisations": e.noise_realisations,
+            "seed": seed,
+            "dataset": e.dataset,
+            "dataset_settings": dataset.settings.model_dump(mode="json"),
+            "training": {
+                **training["training"],
+                **{f"{split}_samples": count for split, count in self.sample_counts(experiment).items()},
+            },
+            "config_hash": settings_hash(training),
+            "code_digest": self.training_code(model),
+        }
+
+    def caption_facts(self, experiment: str) -> dict:
+        """Words and numbers that captions quote."""
+        e = self.experiment(experiment)
+        tested = ", ".join(map(str, self.tested(experiment)))
+        in_time = self.dataset_of(experiment).settings.grid_kind == "explicit"
+        return {
+            **self.sample_counts(experiment),
+            "epochs": e.training.epochs,
+            "batch_size": e.training.batch_size,
+            "seeds": f"{len(e.seeds)} seed" + ("s" if len(e.seeds) > 1 else ""),
+            "tested": tested if in_time else f"{tested} points",
+            "chosen": CHOSEN[in_time].format(**self.sample_counts(experiment)),
+            **dict(
+                zip(
+                    ("input", "target"),
+                    QUANTITIES[self.dataset_of(experiment).settings.equation],
+                    strict=True,
+                )
+            ),
+            "shown": self.configuration.models[e.shown_model].label,
+        }
+
+    @property
+    def theory(self) -> dict:
+        """Settings of the measurements of theory."""
+        return self.configuration.theory.model_dump(mode="json")
+
+    @property
+    def cost(self) -> dict:
+        """Settings of the measurements of a step's cost."""
+        return self.configuration.cost.model_dump(mode="json")
+
+    @property
+    def architecture_costs(self) -> dict:
+        """Settings of the counts of parameters and operations."""
+        return self.configuration.architecture_costs.model_dump(mode="json")
+
+    @property
+    def architecture_code(self) -> str:
+        """Digest of the counting and of every architecture counted."""
+        modules = (ARCHITECTURES[one.architecture].module for one in MEASURED.values())
+        return code_digest("resolvent.measurements.architecture_costs", *modules)
+
+
+def _dataset_plan(root: str, name: str, settings: DatasetSettings) -> DatasetPlan:
+    digest = settings_hash(settings)
+    address = f"{root}/{name}/{digest}.zarr" if is_address(root) else None
+    return DatasetPlan(name, settings, local_folder(root) / name / digest, address)
+
+
+def _coarse_points(dataset: DatasetSettings, model: dict, resolution: Resolution) -> int | None:
+    """Points a side of the grid on which attention works, or of the targets of an inverse problem."""
+    if dataset.inverse:
+        return dataset.coarse_of(resolution)
+    factor = model.get("downsampling_factor")
+    return coarse_points(resolution, factor) if factor else None

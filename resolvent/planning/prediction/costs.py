@@ -1,0 +1,263 @@
+"""What jobs take, predicted from their sizes; and what the rules ask for, which is more.
+
+A prediction (`Need`) is for one core of the processor that the constants were measured on, quiet, or for a
+GPU. What a rule asks for (`request`) has a safety factor, and doubles with every further attempt: a job
+that was killed for time or memory comes back with more of it.
+
+The constants are fitted by hand to what runs left behind (`cost.json` of runs, benchmark files of generation
+and sealing jobs, times that Snakemake notes) and to the tables of docs/performance.md and docs/datasets.md,
+all of a shared Xeon at 2.5 GHz. They are good to a factor of two or three: enough to ask a cluster for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from resolvent.datasets.tasks.settings import DatasetSettings
+
+MEGABYTE = 1e6
+
+# Of any job: imports of jax or torch, and compilation.
+START_SECONDS = 15.0
+START_BYTES = 500e6
+
+# Of operators in training, on one core.
+FLOP_PER_SECOND = 3e10  # float32: the transformers of docs/performance.md at 512 to 8192 points
+STEP_SECONDS = 0.01  # of a step, however small
+VALUE_SECONDS = 3e-8  # of a value of a hidden function, both ways: transforms, activations, norms
+# Of a GPU no run was measured: guesses on the safe side. Too little time is no loss, for the next attempt
+# goes on from the last epoch.
+GPU_SPEED = 100.0
+GPU_STEP_SECONDS = 0.03
+GPU_BYTES = 3e9  # of main memory, for the libraries
+BACKWARD = 3.0  # forward and backward over forward
+KEPT_VALUES = 20  # numbers kept for the gradient, for each channel of each layer at each point
+SAMPLER_BYTES = 8e3  # the same for each point of the fine grid of an operator that works on a coarse one
+STATE_BYTES = 32  # of a weight: value, gradient, Adam's averages, the best epoch, what is saved
+SAMPLE_BYTES = 12  # of a value of the samples that a training run holds
+EVALUATED_BYTES = 32  # the same of samples with predictions, errors and spectra
+
+# Of solvers, core seconds.
+BURGERS_SECONDS = 6e-3 / (48 * 240)  # of a sample, for each mode and step
+DARCY_SECONDS = 6e-7  # of a sample, for each point of the grids on which it is solved
+KOLMOGOROV_SECONDS = 1.5e-6  # of a sample, for each pair of modes and each step
+TRAJECTORY_SECONDS = 6e-4  # of a sample
+# Seconds, and bytes, for each point of the finest grid: direct and refined solutions.
+DARCY_CHECKS = (3e-4, 2600.0)
+KOLMOGOROV_CHECKS = 28.0  # refined runs of a few samples, in samples
+READ_BYTES_PER_SECOND = 2e7  # of a store: read, decompressed, digested, statistics
+COPIES = 4  # of a shard in a job that makes or reads it
+
+# What is asked for beyond the prediction.
+TIME_FACTOR = 3.0  # a busy machine was seen to take three times as long as a quiet one
+MEMORY_FACTOR = 1.5
+LEAST_MINUTES = 10
+SNAKEMAKE_BYTES = 500e6  # the two processes of Snakemake that a job on a cluster runs in
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a job is predicted to take: seconds by the clock, and bytes of main memory at its peak."""
+
+    seconds: float
+    bytes: float
+
+
+def minutes_requested(need: Need, attempt: int, longest: int | None = None) -> int:
+    """Wall time to ask for, at most `longest`, which is what a cluster allows."""
+    minutes = max(LEAST_MINUTES, math.ceil(TIME_FACTOR * need.seconds / 60)) * 2 ** (attempt - 1)
+    return minutes if longest is None else min(minutes, longest)
+
+
+def megabytes_requested(need: Need, attempt: int) -> int:
+    """Main memory to ask for."""
+    return math.ceil((MEMORY_FACTOR * need.bytes + SNAKEMAKE_BYTES) / MEGABYTE) * 2 ** (attempt - 1)
+
+
+def request(need: Need | Callable[..., Need], longest: int | None) -> dict[str, Callable[..., int]]:
+    """The resources `mem_mb` and `runtime` of a rule; `need` may be a function of the job's wildcards."""
+
+    def of(wildcards) -> Need:
+        return need(wildcards) if callable(need) else need
+
+    return {
+        "mem_mb": lambda wildcards, attempt: megabytes_requested(of(wildcards), attempt),
+        "runtime": lambda wildcards, attempt: minutes_requested(of(wildcards), attempt, longest),
+    }
+
+
+def solving(dataset: DatasetSettings) -> Need:
+    """A generation job: one shard."""
+    samples = min(dataset.samples_per_shard, dataset.samples.total)
+    shard_bytes = samples * dataset.largest_array * 8
+    return Need(2 * START_SECONDS + samples * sample_seconds(dataset), START_BYTES + COPIES * shard_bytes)
+
+
+def sample_seconds(dataset: DatasetSettings) -> float:
+    """Core seconds to solve one sample."""
+    match dataset.equation:
+        case "burgers":
+            return BURGERS_SECONDS * dataset.num_modes * dataset.num_steps
+        case "darcy" | "darcy_inverse":
+            anew = getattr(dataset, "pressure", "restricted") == "solved_on_each_grid"
+            return DARCY_SECONDS * sum(n**2 for n in (dataset.resolutions if anew else [dataset.finest]))
+        case "kolmogorov":
+            steps = (dataset.spin_up_time + dataset.frames * dataset.lead_time) / dataset.step
+            return KOLMOGOROV_SECONDS * dataset.num_modes**2 * steps
+    return TRAJECTORY_SECONDS * len(dataset.observations)
+
+
+def sealing(dataset: DatasetSettings) -> Need:
+    """Verifying every shard, measuring the errors of some samples, the card."""
+    seconds = START_SECONDS + store_bytes(dataset) / READ_BYTES_PER_SECOND
+    shard_bytes = min(dataset.samples_per_shard, dataset.samples.total) * dataset.largest_array * 8
+    memory = START_BYTES + COPIES * shard_bytes
+    match dataset.equation:
+        case "darcy" | "darcy_inverse":
+            of_a_point, bytes_of_a_point = DARCY_CHECKS
+            seconds += of_a_point * dataset.finest**2
+            memory += bytes_of_a_point * dataset.finest**2
+        case "kolmogorov":
+            seconds += KOLMOGOROV_CHECKS * sample_seconds(dataset)
+    return Need(seconds, memory)
+
+
+def store_bytes(dataset: DatasetSettings) -> float:
+    """Size of a store before compression, roughly: input and target on every grid."""
+    functions = dataset.in_channels + dataset.out_channels
+    points = sum(points_of(dataset, resolution) for resolution in dataset.resolutions)
+    return (4.0 if dataset.dimension == 2 else 8.0) * functions * points * dataset.samples.total
+
+
+def points_of(dataset: DatasetSettings, resolution: int | str) -> int:
+    """Points of a whole grid, or times of a set."""
+    if isinstance(resolution, int):
+        return resolution**dataset.dimension
+    return dataset.observations[resolution].nodes(dataset.final_time, dataset.seed).points
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An architecture with its settings, on a grid of `points`; it works on `coarse` of them, or on all.
+
+    Formulas count products of matrices to first order, within a factor of three of torch's own count
+    (`resolvent.training.operations`) for every registered architecture.
+    """
+
+    architecture: str
+    settings: dict
+    points: int
+    coarse: int | None = None
+
+    @property
+    def width(self) -> int:
+        return self.settings["width"]
+
+    @property
+    def layers(self) -> int:
+        return self.settings.get("num_layers", 1)
+
+    @property
+    def worked_points(self) -> int:
+        return self.points if self.coarse is None else self.coarse
+
+    @property
+    def forward_flop(self) -> float:
+        """Operations of one output, a multiplication and an addition being two."""
+        hidden, width = self.settings.get("feedforward_width", self.width), self.width
+        if self._spectral:
+            of_a_point = self.layers * 4 * width**2 + 512 * width
+        elif self.architecture == "afno":
+            of_a_point = self.layers * 4 * width * hidden
+        else:
+            of_a_point = self.layers * (8 * width**2 + 4 * width * hidden + 4 * width * self._attended)
+        samplers = 0 if self.coarse is None else 10 * width**2 * self.points
+        return of_a_point * self.worked_points + samplers
+
+    @property
+    def _spectral(self) -> bool:
+        return self.architecture.startswith(("fno", "neuraloperator"))
+
+    @property
+    def _attended(self) -> float:
+        """How many points each point attends to; for attention of linear cost, what costs as much."""
+        if "patches" in self.settings:
+            return self.settings["patches"] ** 2
+        kind = self.settings.get("attention", "softmax")
+        if kind == "softmax" or self.settings.get("contraction") == "quadratic":
+            return self.worked_points
+        return 0 if kind == "none" else self.width / self.settings["num_heads"]
+
+    @property
+    def hidden_values(self) -> int:
+        """Values of the hidden functions of all layers."""
+        return self.worked_points * self.width * self.layers
+
+    @property
+    def weights(self) -> float:
+        """Parameters, of which those of Fourier modes are most."""
+        modes = self.settings.get("modes", 0)
+        of_modes = {
+            "fno1d": 2 * modes,
+            "fno2d": 4 * modes**2,
+            "neuraloperator1d": 2 * modes,
+            "neuraloperator2d": 2 * modes**2,
+            "fano": 12 * modes**2,
+        }.get(self.architecture, 0)
+        return self.layers * self.width**2 * (8 + of_modes)
+
+
+def training(
+    operator: Operator,
+    *,
+    samples: int,
+    channels: int,
+    epochs: int,
+    batch_size: int,
+    tested: int,
+    gpu: bool,
+    processes: int = 1,
+) -> Need:
+    """A training run.
+
+    `samples` for training, `tested` after every epoch (validation, and test where it is recorded), each of as
+    many functions as `channels`. Several `processes` share batches and tests; each has its own memory, with
+    all of the samples, and so has the one that looks after them.
+    """
+    work = operator.forward_flop / FLOP_PER_SECOND
+    part, tested_part = math.ceil(batch_size / processes), math.ceil(tested / processes)
+    step = part * (BACKWARD * work + VALUE_SECONDS * operator.hidden_values)
+    steps = samples // batch_size
+    if gpu:
+        epoch = steps * GPU_STEP_SECONDS + (steps * step + tested_part * work) / GPU_SPEED
+    else:
+        epoch = steps * (STEP_SECONDS + step) + tested_part * work
+    kept = 4 * KEPT_VALUES * operator.hidden_values
+    if operator.coarse is not None:
+        kept += SAMPLER_BYTES * operator.points
+    data = SAMPLE_BYTES * channels * operator.points * (samples + tested)
+    held = STATE_BYTES * operator.weights + data + (GPU_BYTES if gpu else part * kept)
+    size = processes * (START_BYTES + held) + (START_BYTES if processes > 1 else 0)
+    return Need(START_SECONDS + epochs * epoch, size)
+
+
+def evaluating(operators: list[Operator], *, samples: int, channels: int, gpu: bool) -> Need:
+    """Outputs for test samples, their errors and spectra: `operators` has one for each grid tested on.
+
+    `samples` are counted with every level and draw of noise.
+    """
+    flop = sum(operator.forward_flop for operator in operators)
+    values = sum(operator.points for operator in operators) * channels
+    largest = max(operator.points for operator in operators)
+    batch = 4 * KEPT_VALUES * 2**16 * operators[0].width  # resolvent.evaluation.conditions.BATCH_VALUES
+    outputs = flop / FLOP_PER_SECOND / (GPU_SPEED if gpu else 1)
+    seconds = samples * (outputs + 10 * VALUE_SECONDS * values)
+    held = EVALUATED_BYTES * channels * largest * samples + (GPU_BYTES if gpu else batch)
+    return Need(START_SECONDS + seconds, START_BYTES + STATE_BYTES * operators[0].weights + held)
+
+
+def drawing(files: int) -> Need:
+    """A table, a figure or a page, from as many result files."""
+    return Need(START_SECONDS + 0.2 * files, START_BYTES + 2 * MEGABYTE * files)

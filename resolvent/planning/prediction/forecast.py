@@ -1,0 +1,157 @@
+"""What a configuration will take, told before anything runs: jobs by rule, hours, memory and disk.
+
+The jobs are listed from the plan, as the rules make them; a test holds the list to Snakemake's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+from resolvent.datasets.storage.layout import group_name
+from resolvent.planning.paper_plan import PaperPlan
+from resolvent.planning.plan import Plan
+from resolvent.planning.prediction.costs import Need, drawing, sealing, solving, store_bytes
+from resolvent.planning.prediction.needs import Needs
+
+HEADER = ("rule", "jobs", "done", "core-hours", "GPU-hours", "GB of a job", "GB on disk")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job: a file that it leaves, what it is predicted to take, on a core or a GPU, and bytes on disk.
+
+    Each of its `processes` has a core or a GPU of its own.
+    """
+
+    rule: str
+    output: str
+    need: Need
+    gpu: bool = False
+    disk: float = 0.0
+    processes: int = 1
+
+    @property
+    def done(self) -> bool:
+        return Path(self.output).exists()
+
+
+def jobs(plan: Plan, papers: Iterable[PaperPlan], needs: Needs) -> Iterator[Job]:
+    """Every job of `rule all`, whether or not it is done."""
+    papers = list(papers)
+    yield from _of_datasets(plan, needs)
+    for experiment in plan.configuration.experiments:
+        yield from _of_experiment(plan, needs, experiment)
+    for rule, need in (("theory", needs.theory), ("draw_theory", drawing(11)), ("theory_page", drawing(11))):
+        yield Job(rule, f"{plan.results}/theory.html", need)
+    for paper in papers:
+        yield from _of_paper(paper, needs)
+
+
+def forecast(listed: Iterable[Job], cores: int, gpus: int) -> str:
+    """A table of the jobs that are still to be done, and what it comes to on so many cores and GPUs."""
+    by_rule: dict[str, list[Job]] = {}
+    for job in listed:
+        by_rule.setdefault(job.rule, []).append(job)
+    rows = [HEADER, *(_row(rule, members) for rule, members in by_rule.items())]
+    everything = [job for members in by_rule.values() for job in members]
+    rows.append(_row("total", everything))
+    first, *others = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
+    lines = []
+    for rule, *cells in rows:
+        right = [cell.rjust(width) for cell, width in zip(cells, others, strict=True)]
+        lines.append("  ".join([rule.ljust(first), *right]))
+    core_hours, gpu_hours = hours(everything)
+    longest = max(core_hours / cores, gpu_hours / max(gpus, 1))
+    on = f"{cores} core{'s' * (cores > 1)}" + (f" and {gpus} GPU{'s' * (gpus > 1)}" if gpus else "")
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"About {longest:.1f} hours on {on}, for what is not done yet. Predictions are good to a factor "
+            "of two or three; a GPU's are guesses.",
+        ]
+    )
+
+
+def hours(listed: Iterable[Job]) -> tuple[float, float]:
+    """Core-hours, and GPU-hours, of the jobs that are not done."""
+    waiting = [job for job in listed if not job.done]
+    return tuple(
+        sum(job.processes * job.need.seconds for job in waiting if job.gpu == gpu) / 3600
+        for gpu in (False, True)
+    )
+
+
+def _row(rule: str, members: list[Job]) -> tuple[str, ...]:
+    core_hours, gpu_hours = hours(members)
+    return (
+        rule,
+        f"{len(members):,}",
+        f"{sum(job.done for job in members):,}",
+        f"{core_hours:.2f}",
+        f"{gpu_hours:.2f}" if any(job.gpu for job in members) else "",
+        f"{max(job.need.bytes for job in members) / 1e9:.1f}",
+        f"{sum(job.disk for job in members) / 1e9:.2f}" if any(job.disk for job in members) else "",
+    )
+
+
+def _of_datasets(plan: Plan, needs: Needs) -> Iterator[Job]:
+    for name, dataset in plan.datasets.items():
+        shards = dataset.receipts
+        for receipt in shards:
+            size = store_bytes(dataset.settings) / len(shards)
+            yield Job(f"solve_{name}", receipt, solving(dataset.settings), disk=size)
+        yield Job(f"seal_{name}", dataset.card, sealing(dataset.settings))
+        yield Job(f"preview_{name}", dataset.preview, needs.preview(dataset))
+        page = f"{plan.results}/datasets/{name}"
+        yield Job("draw_dataset", f"{page}/dataset_gallery.svg", drawing(2))
+        yield Job("dataset_page", f"{page}.html", drawing(2))
+
+
+def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
+    e, folder = plan.configuration.experiments[experiment], plan.results / experiment
+    for model in e.models:
+        for resolution in e.resolutions:
+            wildcards = SimpleNamespace(experiment=experiment, model=model, group=group_name(resolution))
+            for seed in e.seeds:
+                run = plan.run_folder(experiment, model, resolution, seed)
+                size = needs.checkpoint_bytes(wildcards)
+                yield Job(
+                    "train",
+                    f"{run}/checkpoint.pt",
+                    needs.train(wildcards),
+                    needs.gpu,
+                    disk=size,
+                    processes=needs.processes(wildcards),
+                )
+                yield Job("evaluate", f"{run}/errors.csv", needs.evaluate(wildcards), needs.gpu)
+    wildcards = SimpleNamespace(experiment=experiment)
+    yield Job("yardsticks", f"{folder}/yardsticks/errors.csv", needs.yardsticks(wildcards))
+    read = drawing(3 * len(plan.run_folders(experiment)))
+    for rule, file in (
+        ("compare", "comparison.csv"),
+        ("draw_figures", "figures/samples.svg"),
+        ("report", "report.html"),
+    ):
+        yield Job(rule, f"{folder}/{file}", read)
+
+
+def _of_paper(paper: PaperPlan, needs: Needs) -> Iterator[Job]:
+    read = {item: paper.inputs(item) for item in paper.experiments}
+    for item, files in read.items():
+        rule = "paper_table" if item.startswith("table") else "paper_figure"
+        yield Job(rule, paper.file(item), drawing(len(files)))
+    if any(paper.items[item].takes == "cost" for item in read):
+        rule = {"cao2021": "measure_cost", "calvello2024": "measure_architectures"}[paper.key]
+        yield Job(rule, paper.costs, getattr(needs, rule), needs.gpu)
+    for file in dict.fromkeys(file for files in read.values() for file in files):
+        rule = Path(file).stem
+        if rule in ("rollout", "latent_basis"):
+            experiment, model, group, _ = Path(file).parts[-5:-1]
+            wildcards = SimpleNamespace(experiment=experiment, model=model, group=group)
+            yield Job(rule, file, getattr(needs, rule)(wildcards), needs.gpu and rule == "rollout")
+    if paper.experiments:
+        yield Job("paper_page", paper.page, drawing(2 * len(paper.folders)))

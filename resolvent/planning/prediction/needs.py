@@ -1,0 +1,162 @@
+"""What each job of a plan is predicted to take, a method a rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from itertools import product
+
+from resolvent.datasets.storage.layout import resolution_of
+from resolvent.models.grid_sizes import coarse_points
+from resolvent.planning.configuration.settings import Resolution, model_settings, training_settings
+from resolvent.planning.plan import DatasetPlan, Plan
+from resolvent.planning.prediction.costs import (
+    EVALUATED_BYTES,
+    FLOP_PER_SECOND,
+    START_BYTES,
+    START_SECONDS,
+    Need,
+    Operator,
+    evaluating,
+    points_of,
+    sample_seconds,
+    store_bytes,
+    training,
+)
+
+
+class Needs:
+    """`gpu`: whether jobs of operators are given one."""
+
+    def __init__(self, plan: Plan, gpu: bool):
+        self.plan, self.gpu = plan, gpu
+        self._training, self._evaluation = cache(self.training), cache(self.evaluation)
+
+    def train(self, wildcards) -> Need:
+        return self._training(wildcards.experiment, wildcards.model, resolution_of(wildcards.group))
+
+    def processes(self, wildcards) -> int:
+        """Processes that share a training, each with a GPU where there are some."""
+        return self.plan.experiment(wildcards.experiment).processes_for(wildcards.model)
+
+    def checkpoint_bytes(self, wildcards) -> float:
+        """On disk, of a finished run: its weights in single precision; predictions and errors are small."""
+        resolution = resolution_of(wildcards.group)
+        return 4 * self.operator(wildcards.experiment, wildcards.model, resolution, resolution).weights
+
+    def evaluate(self, wildcards) -> Need:
+        resolution = resolution_of(wildcards.group)
+        return self._evaluation(wildcards.experiment, wildcards.model, resolution, gpu=self.gpu)
+
+    def of_runs(self, experiment: str) -> list[tuple[float, float]]:
+        """Seconds and bytes of training, in the order of `Plan.run_folders`."""
+        e = self.plan.experiment(experiment)
+        found = [
+            self._training(experiment, *run) for run in product(e.models, e.resolutions) for _ in e.seeds
+        ]
+        return [(need.seconds, need.bytes) for need in found]
+
+    def rollout(self, wildcards) -> Need:
+        """The step applied once for every frame."""
+        once = self.evaluate(wildcards)
+        frames = self.plan.test_dataset_of(wildcards.experiment).settings.frames
+        return Need(START_SECONDS + frames * (once.seconds - START_SECONDS), once.bytes * (1 + frames / 4))
+
+    def latent_basis(self, wildcards) -> Need:
+        """The latent functions of test samples, and eigenfunctions by finite elements, on the CPU."""
+        resolution = resolution_of(wildcards.group)
+        once = self._evaluation(wildcards.experiment, wildcards.model, resolution, gpu=False)
+        return Need(once.seconds + START_SECONDS, once.bytes + 300e6)
+
+    def yardsticks(self, wildcards) -> Need:
+        """Classical answers for the test samples on every grid tested on."""
+        dataset = self.plan.dataset_of(wildcards.experiment).settings
+        samples, counts = self._tested(wildcards.experiment), self.plan.sample_counts(wildcards.experiment)
+        largest = max(points_of(dataset, one) for one in dataset.resolutions)
+        channels = dataset.in_channels + dataset.out_channels
+        seconds = 5 * samples * sample_seconds(dataset) * len(dataset.resolutions)
+        held = EVALUATED_BYTES * channels * largest * (samples + counts["train"])
+        return Need(2 * START_SECONDS + seconds, START_BYTES + held)
+
+    def preview(self, dataset: DatasetPlan) -> Need:
+        """Reads the samples that the page shows, and spectra of some."""
+        size = store_bytes(dataset.settings)
+        return Need(START_SECONDS + size / 1e8, START_BYTES + min(size, 1e9))
+
+    @property
+    def theory(self) -> Need:
+        """Timings are most of it: attentions on every grid, two of them on all pairs of points."""
+        settings = self.plan.configuration.theory
+        pairs = sum(n**2 for n in settings.cost_points)
+        return Need(
+            2 * START_SECONDS + 2e-8 * settings.cost_repetitions * pairs,
+            START_BYTES + 24 * max(settings.cost_points) ** 2,
+        )
+
+    @property
+    def measure_cost(self) -> Need:
+        """Steps of training in processes of their own: some ten matrices of all pairs of points."""
+        cost = self.plan.configuration.cost
+        settings = {"width": 128, "num_layers": 4, "feedforward_width": 256, "num_heads": 1}
+        quadratic = Operator("transformer1d", settings | {"attention": "softmax"}, cost.points)
+        linear = Operator("transformer1d", settings | {"attention": "galerkin"}, cost.points)
+        flop = 2 * cost.batch_size * 3 * (2 * quadratic.forward_flop + 3 * linear.forward_flop)
+        return Need(
+            4 * START_SECONDS + (cost.rounds + 4) * flop / FLOP_PER_SECOND,
+            2 * START_BYTES + 40 * cost.batch_size * cost.points**2,
+        )
+
+    @property
+    def measure_architectures(self) -> Need:
+        """Operators on tensors without numbers, at the paper's widths; the smallest are also run."""
+        settings = self.plan.configuration.architecture_costs
+        cases = len(settings.points) * len(settings.widths) * 7
+        seconds = cases * (3 + (settings.rounds + 1) * settings.timed_flop / FLOP_PER_SECOND)
+        return Need(START_SECONDS + seconds, 8e9)
+
+    def training(self, experiment: str, model: str, resolution: Resolution) -> Need:
+        e, m = self.plan.experiment(experiment), self.plan.configuration.models[model]
+        settings, counts = training_settings(e, model, m, resolution), self.plan.sample_counts(experiment)
+        dataset = self.plan.dataset_of(experiment).settings
+        return training(
+            self.operator(experiment, model, resolution, resolution),
+            samples=counts["train"],
+            channels=dataset.in_channels
+            + dataset.out_channels
+            + (dataset.dimension if settings.gradient_weight else 0),
+            epochs=settings.epochs,
+            batch_size=settings.batch_size,
+            tested=counts["validation"] + (counts["test"] if settings.record_test_error else 0),
+            gpu=self.gpu,
+            processes=e.processes_for(model),
+        )
+
+    def evaluation(self, experiment: str, model: str, resolution: Resolution, gpu: bool) -> Need:
+        dataset = self.plan.test_dataset_of(experiment).settings
+        tested = self.plan.description(experiment, model, resolution, seed=0)["test_resolutions"]
+        return evaluating(
+            [self.operator(experiment, model, resolution, one) for one in tested],
+            samples=self._tested(experiment),
+            channels=dataset.in_channels + dataset.out_channels,
+            gpu=gpu,
+        )
+
+    def operator(self, experiment: str, model: str, trained: Resolution, resolution: Resolution) -> Operator:
+        """What is trained at one resolution, on the grid of another."""
+        m = self.plan.configuration.models[model]
+        settings = model_settings(m, trained, self.plan.dataset_of(experiment).settings).model_dump()
+        dataset = self.plan.test_dataset_of(experiment).settings
+        if resolution not in dataset.resolutions:
+            dataset = self.plan.dataset_of(experiment).settings
+        operator = Operator(m.architecture, settings, points_of(dataset, resolution))
+        if m.grids == "coarse":
+            coarse = dataset.coarse_of(resolution)
+            return replace(operator, points=coarse**2)
+        factor = settings.get("downsampling_factor")
+        return replace(operator, coarse=coarse_points(resolution, factor) ** 2) if factor else operator
+
+    def _tested(self, experiment: str) -> int:
+        """Test samples, once for each level of noise and each draw of it."""
+        e = self.plan.experiment(experiment)
+        draws = sum(e.noise_realisations if level else 1 for level in e.tested_noise)
+        return draws * self.plan.sample_counts(experiment)["test"]

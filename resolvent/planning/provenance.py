@@ -1,0 +1,50 @@
+"""Where and how a report was made."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARIES = ("jax", "numpy", "scipy", "snakemake", "torch", "xarray", "zarr")
+COMMAND_VARIABLE = "RESOLVENT_COMMAND"  # jobs do not see the command line that planned them
+
+
+def record_command() -> None:
+    """Remember, in the environment that jobs inherit, the command line of this process."""
+    words = [Path(sys.argv[0]).name, *sys.argv[1:]]
+    os.environ.setdefault(COMMAND_VARIABLE, shlex.join(words))
+
+
+def command() -> str:
+    """The command line that planned this job."""
+    return os.environ[COMMAND_VARIABLE]
+
+
+def provenance() -> dict[str, str]:
+    """Revision, machine and library versions, for the report."""
+    return {
+        "git revision": git_revision(),
+        "machine": machine(),
+        "Python": platform.python_version(),
+        **{name: version(name) for name in LIBRARIES},
+    }
+
+
+def machine() -> str:
+    """The machine in a few words."""
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPU cores"
+
+
+def git_revision() -> str:
+    """The checkout's commit, marked where the working tree differs; or that there is none to tell."""
+    try:
+        words = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown (no git checkout)"

@@ -1,0 +1,54 @@
+"""Checkpoints: whole or absent, the same bytes for the same state, loaded without executing anything."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zipfile
+from pathlib import Path
+
+import torch
+
+from resolvent.common.files import write_atomically
+from resolvent.training.errors import TrainingError
+
+
+def save(state: dict, path: Path) -> None:
+    """Write `state` to `path` atomically, through memory: torch puts a file's name into its bytes."""
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    write_atomically(path, lambda temporary: temporary.write_bytes(buffer.getbuffer()))
+
+
+def load(path: Path) -> dict:
+    """The state saved at `path`, on the CPU.
+
+    Every byte is held to the file's own checksums, which torch does not look at. Nothing in the file is
+    executed: it holds numbers, text and containers of them, or is refused.
+
+    Raises
+    ------
+    TrainingError
+        When the file is missing, damaged or no checkpoint.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if part := archive.testzip():
+                raise ValueError(f"the checksum of {part} is wrong")
+        state = torch.load(path, map_location="cpu", weights_only=True)
+        if not isinstance(state, dict) or "operator" not in state:
+            raise ValueError("it holds something else")
+    except FileNotFoundError:
+        raise TrainingError(f"no checkpoint at {path}; run snakemake again") from None
+    except OSError as error:
+        raise TrainingError(f"the checkpoint {path} cannot be read: {error.strerror or error}") from None
+    except MemoryError:
+        raise
+    except Exception as error:  # what a strange file makes the reader raise is anybody's guess
+        reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:100]}"
+        if isinstance(error, pickle.UnpicklingError):  # torch would advise to execute it
+            reason = "it holds more than numbers and text, and is not executed"
+        raise TrainingError(
+            f"the checkpoint {path} is damaged ({reason}); delete it and run snakemake"
+        ) from None
+    return state

@@ -1,0 +1,379 @@
+"""Train one operator: resumable after every epoch, the best epoch chosen on the validation split."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from signal import Signals
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from resolvent.common.watchdog import alive
+from resolvent.datasets.gradients import gradient
+from resolvent.datasets.loading import Samples
+from resolvent.training import checkpoints
+from resolvent.training.devices import device_name, free_unused_memory, is_out_of_memory, peak_memory_bytes
+from resolvent.training.epoch_progress import epoch_progress
+from resolvent.training.errors import TrainingError
+from resolvent.training.group import ALONE, Group
+from resolvent.training.interruption import Interruption, interruption
+from resolvent.training.losses import build_loss, relative_l2
+from resolvent.training.schedules import Schedule
+from resolvent.training.settings import TrainingSettings
+from resolvent.training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
+
+HISTORY_COLUMNS = (
+    "epoch",
+    "learning_rate",
+    "train_loss",
+    "train_relative_l2",
+    "validation_relative_l2",
+    "test_relative_l2",  # of runs that record it
+)
+VALIDATION_BATCH = 32  # samples at once, and fewer where they have more than
+VALIDATION_VALUES = 2**18  # grid values: 32 samples at 8192, 5 at 211 x 211
+# An epoch whose mean relative error is this large has diverged, even if every number is finite: predictions
+# ten times the size of the solution do not come back, they collapse to zero (error 1) and stay there.
+DIVERGED_ERROR = 10.0
+
+
+@dataclass
+class Progress:
+    """What a run has reached. `history` has a row of HISTORY_COLUMNS per epoch.
+
+    `steps`, `loss` and `error` are of the epoch begun: steps done, and sums over them. `micro_batch` samples
+    fit into memory at once.
+    """
+
+    micro_batch: int
+
+    history: list[list[float | None]] = field(default_factory=list)
+    best_error: float = math.inf
+    best_epoch: int = 0
+    best_state: dict | None = None
+    seconds: float = 0.0
+    diverged_epoch: int | None = None
+    steps: int = 0
+    loss: float = 0.0
+    error: float = 0.0
+
+
+class Trainer:
+    """Adam on the loss and with the schedule that the settings name.
+
+    Parameters
+    ----------
+    operator
+        Freshly built, from physical units to physical units; moved to `device`.
+    train, validation
+        The data that a run learns from and chooses its epoch by.
+    test
+        Given, its error is recorded after every epoch, for a paper that reports the best of them
+        (`TrainingSettings.record_test_error`). It decides nothing.
+    seed
+        Orders the samples, unless `settings.loader_seed` does: epoch e is permuted by a key of (seed, e)
+        alone, so a resumed run sees what an undisturbed one would have. Draws the dropout masks.
+    identity
+        Names data, settings and code. A saved state of another identity is ignored.
+    directory
+        Of the run; `resume.pt` lies there between epochs, and TensorBoard's events.
+    group
+        The processes that train it, each with all of the samples on its device and this process among them.
+        They take the same steps as one, up to rounding and to the dropout masks, which each draws for its
+        own part of a batch. The first one writes. Their number may be another when a run is resumed.
+    """
+
+    def __init__(
+        self,
+        operator: nn.Module,
+        train: Samples,
+        validation: Samples,
+        settings: TrainingSettings,
+        *,
+        seed: int,
+        device: torch.device,
+        identity: str,
+        directory: Path,
+        test: Samples | None = None,
+        group: Group = ALONE,
+    ):
+        self.group = group
+        self.operator = operator.to(device)
+        self.settings, self.seed, self.device = settings, seed, device
+        self.loader_seed = seed if settings.loader_seed is None else settings.loader_seed
+        self.identity, self.directory = identity, Path(directory)
+        self.train = _on_device(train, device, settings)
+        self.loss_targets = self.train.targets
+        if settings.loss_units == "standardised":
+            targets = function_tensor(train.targets, train.target_grid).to(device)
+            self.loss_targets = as_samples(self.operator.output.normalise(targets))
+        self.validation = _on_device(validation, device)
+        self.test = None if test is None else _on_device(test, device)
+        self.validation_batch = batch_size(validation.grid, VALIDATION_VALUES, VALIDATION_BATCH)
+        self.steps_per_epoch = len(train) // settings.batch_size
+        self.loss = build_loss(train.target_grid, settings)
+        self.optimizer = torch.optim.Adam(
+            operator.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
+        )
+        self.schedule = Schedule(self.optimizer, settings, self.steps_per_epoch)
+        self.progress = Progress(settings.batch_size)
+
+    @property
+    def resume_path(self) -> Path:
+        return self.directory / "resume.pt"
+
+    def fit(self) -> Progress:
+        """Train to the last epoch, or to the first that diverges; resumes by itself.
+
+        Raises
+        ------
+        TrainingError
+            When a signal asks to end: the state after the last step is saved first. And when one sample does
+            not fit into memory: a batch that does not is taken in parts, whose gradients add up to its own.
+        """
+        torch.manual_seed(self.group.seed(self.seed))  # of the dropout masks
+        self._resume()  # also the state that they have reached
+        done = len(self.progress.history)
+        shown = nullcontext(lambda row: None)
+        if self.group.first:
+            shown = epoch_progress(self.directory, self.settings.epochs, done)
+        with interruption() as asked, shown as show:
+            for epoch in range(done + 1, self.settings.epochs + 1):
+                if self._ended(epoch):
+                    break
+                show(dict(zip(HISTORY_COLUMNS, self._epoch(epoch, asked), strict=True)))
+                self._save()
+        return self.progress
+
+    def _ended(self, epoch: int) -> bool:
+        """Whether the run has come to its end before this epoch."""
+        patience = self.settings.early_stopping or math.inf
+        return self.progress.diverged_epoch is not None or epoch - self.progress.best_epoch > patience
+
+    def _epoch(self, epoch: int, asked: Interruption) -> list[float | None]:
+        learning_rate, train_loss, train_error = self._steps(epoch, asked)
+        validation_error = self._mean_error(self.validation)
+        self.schedule.after_epoch(validation_error)
+        test_error = None if self.test is None else self._mean_error(self.test)
+        if not (train_error <= DIVERGED_ERROR and math.isfinite(train_loss + validation_error)):
+            self.progress.diverged_epoch = epoch
+        elif validation_error < self.progress.best_error:
+            self.progress.best_error, self.progress.best_epoch = validation_error, epoch
+            self.progress.best_state = _on_cpu(self.operator.state_dict())
+        row = [epoch, learning_rate, train_loss, train_error, validation_error, test_error]
+        self.progress.history.append(row)
+        return row
+
+    def _steps(self, epoch: int, asked: Interruption) -> tuple[float, float, float]:
+        """Do what is left of an epoch: its last learning rate, and mean loss and error of all its steps."""
+        start, progress = time.perf_counter(), self.progress
+        self.operator.train()
+        order = np.random.default_rng([self.loader_seed, epoch]).permutation(len(self.train.inputs))
+        batches = torch.from_numpy(order).to(self.device).split(self.settings.batch_size)
+        total, errors = (torch.tensor(value, device=self.device) for value in (progress.loss, progress.error))
+        learning_rate = self.schedule.learning_rate
+        for step in range(progress.steps, self.steps_per_epoch):
+            if stop := self.group.largest(asked.signal or 0):
+                progress.steps, progress.loss, progress.error = step, float(total), float(errors)
+                progress.seconds += time.perf_counter() - start
+                self._save()
+                raise TrainingError(
+                    f"{Signals(stop).name} asked to end in epoch {epoch}, after {step} of "
+                    f"{self.steps_per_epoch} steps; all of it is saved, and the same command goes on from "
+                    "there"
+                )
+            loss, error = self._gradients(batches[step])
+            if self.settings.gradient_clip is not None:
+                nn.utils.clip_grad_norm_(self.operator.parameters(), self.settings.gradient_clip)
+            learning_rate = self.schedule.learning_rate
+            self.optimizer.step()
+            self.schedule.after_step()
+            total += loss
+            errors += error
+            alive()
+        means = float(total) / self.steps_per_epoch, float(errors) / self.steps_per_epoch
+        progress.steps, progress.loss, progress.error = 0, 0.0, 0.0
+        progress.seconds += time.perf_counter() - start
+        return learning_rate, *means
+
+    def _gradients(self, batch: Tensor) -> tuple[Tensor, Tensor]:
+        """Let the gradients be those of a batch (indices); its loss and mean error."""
+        while True:
+            fits = True
+            try:
+                loss, error = self._accumulated(self.group.share(batch), len(batch))
+            except (RuntimeError, MemoryError) as fault:
+                if not is_out_of_memory(fault):
+                    raise
+                fits = False
+            if not self.group.largest(not fits):  # it fits in every process
+                break
+            self._halve()  # not within `except`: the exception holds the tensors of the failed step
+        gradients = [one.grad for one in self.operator.parameters() if one.grad is not None]
+        self.group.add_up([*gradients, loss, error])
+        return loss, error
+
+    def _accumulated(self, batch: Tensor, size: int) -> tuple[Tensor, Tensor]:
+        """What these samples add to the gradients, the loss and the mean error of a batch of `size`."""
+        self.optimizer.zero_grad(set_to_none=True)
+        data, loss, error = self.train, 0.0, 0.0
+        for part in batch.split(self.progress.micro_batch):
+            prediction, share = self._predict(data.inputs[part]), len(part) / size
+            of_part = share * self.loss(
+                self._in_loss_units(prediction),
+                self.loss_targets[part],
+                _rows(data.gradients, part),
+                _rows(data.coefficients, part),
+            )
+            of_part.backward()
+            loss += of_part.detach()
+            error += share * relative_l2(as_samples(prediction.detach()), data.targets[part]).mean()
+        return loss, error
+
+    @property
+    def _at_once(self) -> int:
+        """Samples that a process takes at once."""
+        return min(self.progress.micro_batch, self.group.largest_share(self.settings.batch_size))
+
+    def _halve(self) -> None:
+        fitting = self._at_once // 2
+        name, kept = device_name(self.device), "whose gradients are added up"
+        if not fitting:
+            raise TrainingError(
+                f"out of memory: not even one sample fits into that of {name}; choose a smaller model or "
+                "resolution, checkpointing: true where the model has it, or a larger device"
+            )
+        if self.group.first:
+            print(f"out of memory: from now on {fitting} samples at once on {name}, {kept}", file=sys.stderr)
+        self.progress.micro_batch = fitting
+        free_unused_memory(self.device)
+
+    def _predict(self, inputs: Tensor) -> Tensor:
+        """Training predictions (batch, ...space, channels), in the precision asked for."""
+        half = self.settings.precision == "bfloat16"
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
+            return self.operator(inputs, self.train.coordinates).float()
+
+    def _in_loss_units(self, prediction: Tensor) -> Tensor:
+        """As `loss_targets`."""
+        if self.settings.loss_units == "standardised":
+            prediction = self.operator.output.normalise(prediction)
+        return as_samples(prediction)
+
+    @torch.no_grad()
+    def _mean_error(self, data: _Tensors) -> float:
+        """Mean relative L2 error in evaluation; the batches go round the processes."""
+        self.operator.eval()
+        errors = torch.zeros(len(data.inputs), device=self.device)
+        parts = (each.split(self.validation_batch) for each in (data.inputs, data.targets, errors))
+        for inputs, targets, found in list(zip(*parts, strict=True))[self.group.rank :: self.group.size]:
+            found.copy_(relative_l2(as_samples(self.operator(inputs, data.coordinates)), targets))
+        self.group.add_up([errors])
+        return float(errors.mean())
+
+    def _save(self) -> None:
+        state = {
+            "identity": self.identity,
+            "operator": _on_cpu(self.operator.state_dict()),
+            "optimizer": self.optimizer.state_dict(),
+            "schedule": self.schedule.state_dict(),
+            "progress": vars(self.progress),
+            "random_states": self._random_states(),
+        }
+        if self.group.first:
+            checkpoints.save(state, self.resume_path)
+        self.group.wait()
+
+    def _random_states(self) -> list[tuple[Tensor, ...]]:
+        """Of every process, by rank: of the CPU, and of the GPU where it computes on one."""
+        states = [torch.get_rng_state()]
+        if self.device.type == "cuda":
+            states.append(torch.cuda.get_rng_state())
+        return list(zip(*map(self.group.gathered, states), strict=True))
+
+    def _resume(self) -> None:
+        if not self.resume_path.exists():
+            return
+        state = checkpoints.load(self.resume_path)
+        if state.get("identity") != self.identity:
+            return
+        self.operator.load_state_dict(state["operator"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.schedule.load_state_dict(state["schedule"])
+        self.progress = Progress(**state["progress"])
+        if self.group.rank < len(state["random_states"]):
+            cpu, *gpu = state["random_states"][self.group.rank]
+            torch.set_rng_state(cpu)
+            if gpu and self.device.type == "cuda":
+                torch.cuda.set_rng_state(*gpu)
+
+    def _best_test_epoch(self) -> dict:
+        """The paper's protocol: the lowest test error of all epochs, and its epoch."""
+        tested = [(row[-1], row[0]) for row in self.progress.history if math.isfinite(row[-1] or math.nan)]
+        error, epoch = min(tested, default=(None, None))
+        return {"best_test_epoch": epoch, "best_test_relative_l2": error}
+
+    def cost(self, threads: int) -> dict:
+        """What the run took, for cost.json. Times are measured, so they differ between runs.
+
+        `threads`, micro-batch and peak memory are those of a process, the memory that of this one.
+        """
+        progress, steps = self.progress, len(self.progress.history) * self.steps_per_epoch
+        return {
+            "status": "finished" if progress.diverged_epoch is None else "diverged",
+            "diverged_epoch": progress.diverged_epoch,
+            "epochs": len(progress.history),
+            "steps": steps,
+            "best_epoch": progress.best_epoch,
+            "best_validation_relative_l2": progress.best_error if progress.best_epoch else None,
+            **self._best_test_epoch(),
+            "parameters": sum(parameter.numel() for parameter in self.operator.parameters()),
+            "train_seconds": progress.seconds,
+            "seconds_per_step": progress.seconds / steps,
+            "peak_memory_bytes": peak_memory_bytes(self.device),
+            "device": device_name(self.device),
+            "processes": self.group.size,
+            "threads": threads,
+            "micro_batch_size": self._at_once,
+        }
+
+
+@dataclass(frozen=True)
+class _Tensors:
+    inputs: Tensor  # (samples, ...space, channels)
+    targets: Tensor  # (samples, ...space) or (samples, channels, ...space), on a grid that may be coarser
+    coordinates: Tensor  # of the inputs, (...space, dimension)
+    gradients: Tensor | None = None  # (samples, dimension, ...space)
+    coefficients: Tensor | None = None  # (samples, ...space)
+
+
+def _on_device(samples: Samples, device: torch.device, settings: TrainingSettings | None = None) -> _Tensors:
+    """The samples, and what the regulariser of `settings` needs besides."""
+    inputs = function_tensor(samples.inputs, samples.grid).to(device)
+    gradients = coefficients = None
+    if settings is not None and settings.gradient_weight > 0:
+        known = samples.gradients
+        known = gradient(samples.targets, samples.target_grid) if known is None else known
+        gradients = torch.from_numpy(known.astype(np.float32)).to(device)
+        coefficients = inputs.squeeze(-1) if settings.gradient_coefficient == "input" else None
+    return _Tensors(
+        inputs=inputs,
+        targets=as_samples(function_tensor(samples.targets, samples.target_grid)).to(device),
+        coordinates=coordinate_tensor(samples.grid).to(device),
+        gradients=gradients,
+        coefficients=coefficients,
+    )
+
+
+def _rows(values: Tensor | None, batch: Tensor) -> Tensor | None:
+    return None if values is None else values[batch]
+
+
+def _on_cpu(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: value.detach().to("cpu", copy=True) for name, value in state.items()}

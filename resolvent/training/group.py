@@ -1,0 +1,111 @@
+"""The processes that share one training: each takes its part of every batch, and all take the same step.
+
+The first process has rank 0. One process alone is a group too, and every sum in it is its own number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, distributed
+
+from resolvent.training.errors import TrainingError
+
+
+class LostProcesses(TrainingError):
+    """Another process of the group has ended or does not answer; what it has to say says more."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """`size` processes, of which this is number `rank`.
+
+    All of them call the same methods in the same order. Numbers are agreed on through the CPU (gloo), which
+    does not wait for a GPU; tensors are added up where they are (NCCL on GPUs). Where the others are gone,
+    `LostProcesses` is raised.
+    """
+
+    rank: int = 0
+    size: int = 1
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the process that writes and shows."""
+        return self.rank == 0
+
+    def share(self, batch: Tensor) -> Tensor:
+        """This process's part of a batch: no two parts differ by more than one sample."""
+        return batch.tensor_split(self.size)[self.rank]
+
+    def largest_share(self, samples: int) -> int:
+        """Samples in the largest part of a batch."""
+        return -(-samples // self.size)
+
+    def seed(self, seed: int) -> int:
+        """Seed of the random numbers that differ between the processes; that of the first is `seed`."""
+        return seed if self.first else int(np.random.default_rng([seed, self.rank]).integers(2**63))
+
+    def add_up(self, tensors: list[Tensor]) -> None:
+        """Replace each tensor by the sum over the processes: the same bits in all, in one message.
+
+        NCCL adds no complex numbers, so the weights of Fourier modes go as pairs of real ones.
+        """
+        if self.size == 1:
+            return
+        real = [torch.view_as_real(one) if one.is_complex() else one for one in tensors]
+        message = torch.cat([one.flatten() for one in real])
+        with _others():
+            distributed.all_reduce(message)
+        for one, part in zip(real, message.split([one.numel() for one in real]), strict=True):
+            one.copy_(part.view_as(one))
+
+    def largest(self, number: int) -> int:
+        """The largest of the processes' numbers, so that all decide alike."""
+        if self.size == 1:
+            return int(number)
+        message = torch.tensor(int(number))
+        with _others():
+            distributed.all_reduce(message, distributed.ReduceOp.MAX)
+        return int(message)
+
+    def wait(self) -> None:
+        """Until all processes have come here."""
+        self.largest(0)
+
+    def gathered(self, state: Tensor) -> list[Tensor]:
+        """The processes' tensors of one shape, on the CPU, by rank."""
+        if self.size == 1:
+            return [state]
+        states = [torch.empty_like(state) for _ in range(self.size)]
+        with _others():
+            distributed.all_gather(states, state)
+        return states
+
+
+ALONE = Group()
+
+
+@contextmanager
+def joined(rank: int, size: int, meeting_point: Path) -> Iterator[Group]:
+    """The group of `size` processes of this host that meet by means of a file, not there at first."""
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    with _others():
+        store = distributed.FileStore(str(meeting_point), size)
+        distributed.init_process_group(backend, store=store, rank=rank, world_size=size)
+    yield Group(rank, size)
+    distributed.destroy_process_group()
+
+
+@contextmanager
+def _others() -> Iterator[None]:
+    """What torch raises where another process is gone, in one line."""
+    try:
+        yield
+    except RuntimeError as error:
+        reason = str(error).partition("\n")[0][:200]
+        raise LostProcesses(f"the other processes are gone or do not answer ({reason})") from error

@@ -1,0 +1,118 @@
+"""What stands around an operator in training: normalisers and boundary values.
+
+Example 2 of Cao 2021 (arXiv:2105.14995, section C.3) normalises input and target point by point and, as its
+public code does, overwrites the boundary of the prediction by zero; Calvello et al. 2024 (arXiv:2406.06486,
+public code) normalise every channel by one mean and one deviation. All this is part of the operator from
+physical units to physical units that is trained, saved and evaluated.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from resolvent.datasets.loading import Samples
+from resolvent.training.settings import TrainingSettings
+from resolvent.training.tensors import function_tensor
+
+STATISTICS = ("mean", "deviation")
+FLOOR = 1e-5  # added to a standard deviation, which is zero where the boundary condition holds
+
+
+class Normaliser(nn.Module):
+    """(u - mean) / deviation, and back. Not trained.
+
+    mean, deviation  (n1, n2, channels), at every point of the training grid, or (channels,), the same
+                     everywhere: fixed, saved with the operator's weights. Between the points of the training
+                     grid they are interpolated bilinearly; its corners are those of any grid of nodes.
+    """
+
+    def __init__(self, mean: Tensor, deviation: Tensor):
+        super().__init__()
+        self.register_buffer("mean", mean)
+        self.register_buffer("deviation", deviation)
+
+    @classmethod
+    def fitted(cls, values: Tensor, normalisation: str) -> Normaliser:
+        """From training samples (samples, ...space, channels): mean and population deviation, plus 1e-5."""
+        over = 0 if normalisation == "pointwise" else tuple(range(values.ndim - 1))
+        deviation, mean = torch.std_mean(values.double(), dim=over, correction=0)
+        return cls(mean.float(), (deviation + FLOOR).float())
+
+    def normalise(self, u: Tensor) -> Tensor:
+        """From physical units; (batch, ...space, channels)."""
+        return (u - self._at(self.mean, u)) / self._at(self.deviation, u)
+
+    def restore(self, v: Tensor) -> Tensor:
+        """To physical units: the inverse of `normalise`."""
+        return v * self._at(self.deviation, v) + self._at(self.mean, v)
+
+    def _at(self, statistic: Tensor, u: Tensor) -> Tensor:
+        sizes = tuple(u.shape[1:3])
+        if statistic.ndim == 1 or sizes == statistic.shape[:2]:
+            return statistic
+        channels_first = statistic.permute(2, 0, 1)[None]
+        there = functional.interpolate(channels_first, size=sizes, mode="bilinear", align_corners=True)
+        return there[0].permute(1, 2, 0)
+
+
+class NormalisedOperator(nn.Module):
+    """An operator from physical units to physical units.
+
+    operator          computes in normalised units.
+    input, output     normalisers, or None for both.
+    zero_boundary     whether the prediction is set to zero on the boundary.
+    """
+
+    def __init__(
+        self,
+        operator: nn.Module,
+        *,
+        input: Normaliser | None,
+        output: Normaliser | None,
+        zero_boundary: bool,
+    ):
+        super().__init__()
+        self.operator, self.input, self.output = operator, input, output
+        self.zero_boundary = zero_boundary
+
+    def forward(self, u: Tensor, x: Tensor) -> Tensor:
+        """u (batch, ...space, channels), x (...space, dimension), both in physical units."""
+        if self.input is not None:
+            u = self.input.normalise(u)
+        v = self.operator(u, x)
+        if self.output is not None:
+            v = self.output.restore(v)
+        if self.zero_boundary:
+            v = functional.pad(v[:, 1:-1, 1:-1], (0, 0, 1, 1, 1, 1))
+        return v
+
+
+def in_physical_units(operator: nn.Module, settings: TrainingSettings, train: Samples) -> nn.Module:
+    """`operator` with what `settings` ask for around it, fitted to `train`; itself if that is nothing."""
+    if settings.normalisation == "none":
+        return _around(operator, settings, None, None)
+    functions = ((train.inputs, train.grid), (train.targets, train.target_grid))
+    fitted = (Normaliser.fitted(function_tensor(*one), settings.normalisation) for one in functions)
+    return _around(operator, settings, *fitted)
+
+
+def restored(operator: nn.Module, settings: TrainingSettings, state: dict[str, Tensor]) -> nn.Module:
+    """The same around a freshly built `operator`, with weights and normalisers from the saved `state`."""
+    normalisers = [None, None]
+    if settings.normalisation != "none":
+        normalisers = [
+            Normaliser(*(torch.empty_like(state[f"{side}.{part}"]) for part in ("mean", "deviation")))
+            for side in ("input", "output")
+        ]
+    operator = _around(operator, settings, *normalisers)
+    operator.load_state_dict(state)
+    return operator
+
+
+def _around(operator, settings, input, output) -> nn.Module:
+    zero_boundary = settings.boundary == "zero"
+    if input is None and not zero_boundary:
+        return operator
+    return NormalisedOperator(operator, input=input, output=output, zero_boundary=zero_boundary)

@@ -1,0 +1,35 @@
+"""From samples to what operators take, and back: channels last, coordinates, batches that fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from resolvent.solvers.grid import Grid, Nodes
+
+
+def function_tensor(values: np.ndarray, grid: Grid | Nodes) -> Tensor:
+    """Samples as `resolvent.datasets.loading.Samples` has them → (samples, ...space, channels), in
+    float32."""
+    tensor = torch.from_numpy(np.asarray(values, dtype=np.float32))
+    return tensor[..., None] if tensor.ndim == 1 + grid.dimension else tensor.movedim(1, -1)
+
+
+def as_samples(functions: Tensor) -> Tensor:
+    """The inverse of `function_tensor`: channels after the batch, and no such axis for a single one."""
+    return functions.squeeze(-1) if functions.shape[-1] == 1 else functions.movedim(-1, 1)
+
+
+def coordinate_tensor(grid: Grid | Nodes) -> Tensor:
+    """Positions (...space, dimension) in float32; on a square, x (the last axis) comes first."""
+    x = torch.from_numpy(grid.coordinates.astype(np.float32))
+    if grid.dimension == 1:
+        return x[:, None]
+    along_y, along_x = torch.meshgrid(x, x, indexing="ij")
+    return torch.stack([along_x, along_y], dim=-1)
+
+
+def batch_size(grid: Grid | Nodes, values: int, most: int) -> int:
+    """Samples in a batch of at most `values` grid values and `most` samples: at least one."""
+    return max(1, min(most, values // grid.points**grid.dimension))

@@ -1,0 +1,149 @@
+"""Train a run: a dataset in, a checkpoint out. `resolvent.evaluation.evaluate` evaluates it in a job of its
+own."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from resolvent.common.files import write_atomically, write_json
+from resolvent.common.locks import sole_writer
+from resolvent.datasets.loading import Samples, load_samples, read_card, target_gradients, training_noise
+from resolvent.datasets.tasks.settings import settings_hash
+from resolvent.models.build import build
+from resolvent.models.parameter_counts import parameter_counts
+from resolvent.training import checkpoints
+from resolvent.training.devices import choose_device
+from resolvent.training.fit import HISTORY_COLUMNS, Progress, Trainer
+from resolvent.training.group import ALONE, Group
+from resolvent.training.launch import launch, visible_devices
+from resolvent.training.normalised_operator import in_physical_units
+from resolvent.training.operations import forward_operations
+from resolvent.training.settings import TrainingSettings
+
+
+def train_run(
+    card: Path,
+    folder: Path,
+    resolution: int | str,
+    seed: int,
+    run: dict,
+    code_digest: str,
+    threads: int,
+    gpus: int,
+    processes: int = 1,
+) -> None:
+    """Train one run into `folder`: history.csv, cost.json and, last, checkpoint.pt.
+
+    `run` is what `resolvent.planning.plan.Plan.training` gives: architecture, settings, grids, training,
+    samples. A run that diverges (`resolvent.training.fit`) ends there, which is a result: its checkpoint
+    holds no operator. It is trained by as many `processes`, or by fewer where there are fewer GPUs, and
+    without GPUs fewer `threads`. Raises `DatasetError` where another job trains this run: a killed Snakemake
+    may have left its jobs behind.
+    """
+    devices = visible_devices() if gpus else []
+    size = min(processes, len(devices) or threads)
+    if size < processes:
+        print(f"trains in {size} instead of {processes} processes: it was given no more", file=sys.stderr)
+    arguments = {
+        "card": str(card),
+        "folder": str(folder),
+        "resolution": resolution,
+        "seed": seed,
+        "run": run,
+        "code_digest": code_digest,
+        "threads": threads // size,
+        "gpus": gpus,
+    }
+    with sole_writer(folder / "train.lock", f"the run {folder}"):
+        if size == 1:
+            train_in_group(ALONE, **arguments)
+        else:
+            launch("resolvent.training.train:train_in_group", size, devices, arguments)
+
+
+def train_in_group(
+    group: Group,
+    card: str,
+    folder: str,
+    resolution: int | str,
+    seed: int,
+    run: dict,
+    code_digest: str,
+    threads: int,
+    gpus: int,
+) -> None:
+    """What one process of the group does; the files are written by the first one."""
+    card = Path(card)
+    torch.set_num_threads(threads)
+    device = choose_device(gpus)
+    settings = TrainingSettings.model_validate(run["training"])
+    noise = training_noise(card, resolution, run["samples"]["train"], settings.noise)
+
+    def load(split: str) -> Samples:
+        count = run["samples"][split]
+        return load_samples(card, resolution, split, count, grids=run["grids"], noise=noise)
+
+    train = load("train")
+    if settings.gradient_weight > 0:
+        train = replace(train, gradients=target_gradients(card, train, "train"))
+    trainer = Trainer(
+        in_physical_units(build(run["architecture"], run["settings"], seed), settings, train),
+        train,
+        load("validation"),
+        settings,
+        seed=seed,
+        device=device,
+        identity=settings_hash(
+            {
+                **run,
+                "resolution": resolution,
+                "seed": seed,
+                "code": code_digest,
+                "data": read_card(card)["content_hash"],
+            }
+        ),
+        directory=Path(folder),
+        test=load("test") if settings.record_test_error else None,
+        group=group,
+    )
+    progress = trainer.fit()
+    if group.first:
+        _write(trainer, progress, run, threads)
+
+
+def _write(trainer: Trainer, progress: Progress, run: dict, threads: int) -> None:
+    write_atomically(trainer.directory / "history.csv", lambda path: _write_history(path, progress.history))
+    write_json(trainer.directory / "cost.json", {**trainer.cost(threads), **_sizes(trainer)})
+    diverged = progress.diverged_epoch is not None
+    checkpoint = {
+        "operator": None if diverged else progress.best_state,
+        "architecture": run["architecture"],
+        "settings": run["settings"],
+        "training": run["training"],
+        "epoch": progress.best_epoch,
+        "identity": trainer.identity,
+    }
+    checkpoints.save(checkpoint, trainer.directory / "checkpoint.pt")
+
+
+def _write_history(path: Path, history: list[list[float | None]]) -> None:
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(HISTORY_COLUMNS)
+        rows.writerows(history)
+
+
+def _sizes(trainer: Trainer) -> dict[str, int]:
+    """What the operator is, for cost.json: its parameters as Calvello et al. 2024 count them, and the
+    operations of one output at the training resolution (`resolvent.training.operations`)."""
+    once, _ = parameter_counts(trainer.operator)
+    inputs, coordinates = trainer.train.inputs[:1], trainer.train.coordinates
+    return {
+        "parameters_complex_once": once,
+        "forward_flop": forward_operations(trainer.operator, inputs, coordinates),
+    }

@@ -1,0 +1,80 @@
+"""The loss and the metrics against numbers known by hand."""
+
+import numpy as np
+import pytest
+import torch
+
+from resolvent.evaluation.metrics import relative_h1, relative_l2, standardised_relative_l2
+from resolvent.solvers.grid import Grid, Nodes
+from resolvent.training.losses import RelativeLoss, central_difference
+
+GRID = Grid("periodic", 256)
+X = GRID.coordinates
+WAVE = np.sin(2 * np.pi * X)
+
+
+def tensor(values):
+    return torch.from_numpy(np.atleast_2d(values))
+
+
+def test_relative_l2_of_a_scaled_wave_is_the_scaling_error():
+    errors = relative_l2(np.stack([1.25 * WAVE, 0.5 * WAVE]), np.stack([WAVE, WAVE]), GRID)
+    np.testing.assert_allclose(errors, [0.25, 0.5], rtol=1e-12)
+
+
+def test_the_squares_of_several_functions_add_up_with_the_weights_of_uneven_times():
+    times = Nodes((0.0, 1.0, 3.0))  # trapezoidal weights 0.5, 1.5, 1
+    target = np.array([[[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]])
+    prediction = target.copy()
+    prediction[0, 0, 1] += 1
+    prediction[0, 1, 2] += 2
+    np.testing.assert_allclose(relative_l2(prediction, target, times), np.sqrt((1.5 + 4) / 15), rtol=1e-12)
+
+
+def test_the_standardised_error_is_that_of_fields_without_mean_in_units_of_their_deviation():
+    rng = np.random.default_rng(0)
+    mean, deviation = np.array([3.0, -1.0]), np.array([2.0, 0.5])
+    prediction, target = rng.normal(size=(2, 4, 2, GRID.points))
+    physical = (v * deviation[:, None] + mean[:, None] for v in (prediction, target))
+    errors = standardised_relative_l2(*physical, GRID, mean, deviation)
+    np.testing.assert_allclose(errors, relative_l2(prediction, target, GRID), rtol=1e-12)
+
+
+def test_relative_h1_weighs_the_derivative():
+    k = 5
+    prediction = WAVE + 0.1 * np.sin(2 * np.pi * k * X)
+    expected = 0.1 * np.sqrt((1 + (2 * np.pi * k) ** 2) / (1 + (2 * np.pi) ** 2))
+    np.testing.assert_allclose(relative_h1(prediction[None], WAVE[None], GRID), expected, rtol=1e-10)
+
+
+def test_the_loss_is_the_relative_error_without_a_regulariser():
+    loss = RelativeLoss(GRID, gradient_weight=0.0, squared=False)
+    value = loss(tensor(1.25 * WAVE), tensor(WAVE), tensor(GRID.derivative(WAVE))[:, None])
+    assert float(value) == pytest.approx(0.25, rel=1e-12)
+
+
+@pytest.mark.parametrize("squared", [False, True])
+def test_the_regulariser_is_the_relative_seminorm_with_weight_gamma_h(squared):
+    gamma, k = 0.1, 3
+    prediction = WAVE + 0.01 * np.sin(2 * np.pi * k * X)
+    h = GRID.spacing
+    difference = (np.roll(prediction, -1) - np.roll(prediction, 1)) / (2 * h) - 2 * np.pi * np.cos(
+        2 * np.pi * X
+    )
+    first = np.sum((prediction - WAVE) ** 2) / np.sum(WAVE**2)
+    second = gamma * h * np.sum(difference**2) / np.sum((2 * np.pi * np.cos(2 * np.pi * X)) ** 2)
+    expected = first + second if squared else np.sqrt(first) + np.sqrt(second)
+    loss = RelativeLoss(GRID, gradient_weight=gamma, squared=squared)
+    value = loss(tensor(prediction), tensor(WAVE), tensor(GRID.derivative(WAVE))[:, None])
+    assert float(value) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_central_difference_is_second_order_and_periodic():
+    errors = []
+    for points in (64, 128, 256):
+        grid = Grid("periodic", points)
+        values = np.exp(np.sin(2 * np.pi * grid.coordinates))
+        difference = central_difference(tensor(values), grid.spacing).numpy()[0]
+        errors.append(np.abs(difference - grid.derivative(values)).max())
+    orders = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
+    assert np.all(np.abs(orders - 2) < 0.1)

@@ -1,0 +1,92 @@
+"""Power by wavenumber: known waves in their shells, Parseval on every kind of grid, what evaluation keeps."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from training_fixtures import rough_samples, smooth_samples
+
+from resolvent.evaluation.conditions import Condition, evaluate
+from resolvent.evaluation.spectra import mean_power, wavenumbers
+from resolvent.solvers.grid import KINDS, Grid
+
+CPU, SHOWN = torch.device("cpu"), np.array([0])
+
+
+def square(kind, points, length=1.0):
+    """The grid, and its coordinates x and y, to broadcast."""
+    grid = Grid(kind, points, length, dimension=2)
+    return grid, grid.coordinates[None, :], grid.coordinates[:, None]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("points", [12, 16])
+def test_the_powers_add_up_to_the_mean_square(kind, points):
+    grid = Grid(kind, points, 2.5, dimension=2)
+    fields = np.random.default_rng(0).normal(size=(3, points, points))
+    means = (grid.weights * fields**2).sum(axis=(1, 2)) / grid.weights.sum()
+    np.testing.assert_allclose(mean_power(fields, grid).sum(), means.mean(), rtol=1e-12)
+    assert len(wavenumbers(grid)) == len(mean_power(fields, grid))
+
+
+@pytest.mark.parametrize("length", [1.0, 2 * np.pi])
+def test_exponentials_are_in_the_shell_of_their_wavenumber(length):
+    """Along an axis, |k| = 3; and k = (3, -4), whichever the length of the side."""
+    grid, x, y = square("periodic", 16, length)
+    x, y = (2 * np.pi * one / length for one in (x, y))
+    field = 5 + 2 * np.sin(3 * x) * np.ones_like(y) + np.cos(3 * x - 4 * y)
+    power = mean_power(field[None], grid)
+    expected = {0.0: 25, 3.0: 2, 5.0: 0.5}
+    for wavenumber, one in zip(wavenumbers(grid), power, strict=True):
+        assert one == pytest.approx(expected.get(wavenumber, 0), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["nodes", "cell_centres"])
+def test_cosines_are_in_the_shell_of_half_their_cycles(kind):
+    grid, x, y = square(kind, 17)
+    field = 3 + np.cos(4 * np.pi * x) * np.ones_like(y) + 2 * np.cos(3 * np.pi * x) * np.cos(4 * np.pi * y)
+    power = dict(zip(wavenumbers(grid), mean_power(field[None], grid), strict=True))
+    expected = {0.0: 9, 2.0: 0.5, 2.5: 1.0}
+    assert {k for k, one in power.items() if one > 1e-12} == set(expected)
+    for wavenumber, one in expected.items():
+        assert power[wavenumber] == pytest.approx(one)
+
+
+def test_the_power_is_a_mean_over_samples_and_a_sum_over_channels():
+    grid, x, y = square("periodic", 8)
+    wave = np.cos(2 * np.pi * x) * np.ones_like(y)
+    assert mean_power(np.stack([wave, 3 * wave]), grid)[1] == pytest.approx((0.5 + 4.5) / 2)
+    assert mean_power(np.stack([wave, 3 * wave])[None], grid)[1] == pytest.approx(0.5 + 4.5)
+
+
+class Half(nn.Module):
+    """Half of what it should be: for samples whose targets are their inputs."""
+
+    def forward(self, u, x):
+        return u / 2
+
+
+def kept_of(samples, operator=None):
+    _, kept = evaluate(operator, [(Condition(13), samples)], CPU, SHOWN)
+    return kept
+
+
+def test_evaluation_keeps_the_spectra_of_fields_on_the_square():
+    samples = rough_samples(5)
+    same = type(samples)(samples.grid, samples.targets, samples.targets)
+    kept = kept_of(same, Half())
+    expected = mean_power(samples.targets, samples.grid)
+    np.testing.assert_array_equal(kept["spectrum_target_13"], expected)
+    np.testing.assert_allclose(kept["spectrum_error_13"], expected / 4, rtol=1e-4, atol=1e-15)
+    np.testing.assert_allclose(kept["spectrum_prediction_13"], expected / 4, rtol=1e-4, atol=1e-15)
+    np.testing.assert_array_equal(kept["wavenumber_13"], np.arange(len(expected)) / 2)
+
+
+def test_a_diverged_run_has_the_target_s_spectrum_only():
+    kept = kept_of(rough_samples(3))
+    assert np.isfinite(kept["spectrum_target_13"]).all()
+    assert np.isnan(kept["spectrum_error_13"]).all()
+
+
+def test_functions_on_an_interval_have_no_spectra():
+    assert not any(name.startswith("spectrum") for name in kept_of(smooth_samples(3)))

@@ -1,0 +1,205 @@
+"""From a store of trajectories to errors: several functions, uneven times, initial values, plateaus."""
+
+import numpy as np
+import pandas
+import pytest
+import torch
+from dataset_fixtures import make_dataset, small
+from torch import nn
+
+from resolvent.datasets.loading import Samples, load_arrays, load_samples
+from resolvent.evaluation.baselines import measured_yardsticks
+from resolvent.evaluation.conditions import Condition, evaluate, measured, median_and_worst
+from resolvent.solvers.grid import Nodes
+from resolvent.training.fit import HISTORY_COLUMNS, Trainer
+from resolvent.training.normalised_operator import in_physical_units, restored
+from resolvent.training.settings import TrainingSettings
+from resolvent.training.tensors import as_samples, coordinate_tensor, function_tensor
+
+COUNTS = {"train": 3, "validation": 1, "test": 2}
+TIMES = Nodes((0.0, 0.1, 0.25, 0.4, 0.7, 1.0))
+STANDARDISED = {"normalisation": "scalar", "loss_units": "standardised", "gradient_weight": 0.0}
+
+
+@pytest.fixture(scope="module")
+def lorenz(tmp_path_factory):
+    return make_dataset(tmp_path_factory.mktemp("lorenz63"), small("lorenz63"))
+
+
+@pytest.mark.parametrize("times", ["dt0.02", "random"])
+def test_initial_values_are_constant_functions_after_the_observed_one(lorenz, times):
+    samples = load_samples(lorenz, times, "train", 3)
+    arrays = load_arrays(lorenz, times, "train")
+    assert samples.grid == samples.target_grid
+    np.testing.assert_array_equal(samples.inputs[:, 0], arrays["x"])
+    for channel, name in ((1, "y_initial"), (2, "z_initial")):
+        np.testing.assert_array_equal(samples.inputs[:, channel], arrays[name][:, None] + 0 * arrays["x"])
+    np.testing.assert_array_equal(samples.targets, np.stack([arrays["y"], arrays["z"]], axis=1))
+
+
+def test_a_function_tensor_has_channels_last_and_goes_back(lorenz):
+    samples = load_samples(lorenz, "random", "train", 2)
+    tensor = function_tensor(samples.targets, samples.grid)
+    assert tensor.shape == (2, samples.grid.points, 2)
+    np.testing.assert_array_equal(as_samples(tensor), samples.targets.astype(np.float32))
+    one = function_tensor(samples.targets[:, 0], samples.grid)
+    assert one.shape == (2, samples.grid.points, 1)
+    np.testing.assert_array_equal(as_samples(one), samples.targets[:, 0].astype(np.float32))
+
+
+class Pointwise(nn.Module):
+    """The smallest operator from three functions to two at any times."""
+
+    def __init__(self):
+        super().__init__()
+        self.map = nn.Sequential(nn.Linear(4, 16), nn.GELU(), nn.Linear(16, 2))
+
+    def forward(self, u, x):
+        return self.map(torch.cat([u, x.expand(len(u), -1, -1)], dim=-1))
+
+
+def curves(count, seed):
+    """Three inputs, two targets that they determine point by point, far from zero and of unequal size."""
+    rng = np.random.default_rng(seed)
+    inputs = rng.normal(size=(count, 3, TIMES.points))
+    targets = np.stack([50 + 5 * inputs[:, 0] - 3 * inputs[:, 1], 0.1 * np.tanh(inputs[:, 2])], axis=1)
+    return Samples(TIMES, inputs, targets)
+
+
+def trainer(directory, **settings):
+    settings = {"epochs": 60, "batch_size": 8, "learning_rate": 1e-2, "schedule": "plateau", **settings}
+    settings = TrainingSettings.model_validate(STANDARDISED | settings)
+    train = curves(64, 0)
+    torch.manual_seed(0)
+    operator = in_physical_units(Pointwise(), settings, train)
+    cpu = torch.device("cpu")
+    return Trainer(
+        operator, train, curves(16, 1), settings, seed=0, device=cpu, identity="a", directory=directory
+    )
+
+
+def column(progress, name):
+    return [row[HISTORY_COLUMNS.index(name)] for row in progress.history]
+
+
+def test_several_standardised_functions_are_learnt_on_a_plateau(tmp_path):
+    run = trainer(tmp_path)
+    progress = run.fit()
+    errors, rates = column(progress, "validation_relative_l2"), column(progress, "learning_rate")
+    assert errors[-1] < 0.2 * errors[0]
+    assert sorted(set(rates), reverse=True) == list(dict.fromkeys(rates))  # halved, never raised
+    assert all(rate == rates[0] / 2**k for k, rate in enumerate(dict.fromkeys(rates)))
+    assert len(set(rates)) > 1
+    again = restored(Pointwise(), run.settings, run.operator.state_dict())
+    u, x = function_tensor(run_inputs := curves(2, 2).inputs, TIMES), coordinate_tensor(TIMES)
+    assert torch.equal(again(u, x), run.operator(u, x))
+    mean = run.operator.output.mean.numpy()
+    np.testing.assert_allclose(mean, curves(64, 0).targets.mean(axis=(0, 2)), rtol=1e-5, atol=1e-6)
+    assert run_inputs.shape == (2, 3, TIMES.points)
+
+
+def test_the_loss_is_that_of_standardised_functions(tmp_path):
+    """In physical units the second, small function would count for nothing."""
+    standardised, physical = trainer(tmp_path / "a"), trainer(tmp_path / "b", loss_units="physical")
+    worst = {}
+    for name, run in (("standardised", standardised), ("physical", physical)):
+        run.fit()
+        test = curves(32, 3)
+        with torch.no_grad():
+            v = as_samples(
+                run.operator(function_tensor(test.inputs, TIMES), coordinate_tensor(TIMES))
+            ).numpy()
+        worst[name] = np.abs(v[:, 1] - test.targets[:, 1]).mean() / np.abs(test.targets[:, 1]).mean()
+    assert worst["standardised"] < 0.5 * worst["physical"]
+
+
+def test_a_resumed_plateau_ends_with_the_same_numbers(tmp_path, monkeypatch):
+    undisturbed = trainer(tmp_path / "a")
+    undisturbed.fit()
+    first = trainer(tmp_path / "b")
+    save = first._save
+
+    def killed():
+        save()
+        if len(first.progress.history) == 20:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(first, "_save", killed)
+    with pytest.raises(KeyboardInterrupt):
+        first.fit()
+    second = trainer(tmp_path / "b")
+    assert second.fit().history == undisturbed.progress.history
+
+
+def test_a_run_stops_early_and_stays_stopped(tmp_path):
+    progress = trainer(tmp_path, early_stopping=3, learning_rate=0.3, epochs=200).fit()
+    assert len(progress.history) == progress.best_epoch + 3 < 200
+    assert (
+        trainer(tmp_path, early_stopping=3, learning_rate=0.3, epochs=200).fit().history == progress.history
+    )
+
+
+def test_bfloat16_trains_to_nearly_the_same_error(tmp_path):
+    half = trainer(tmp_path / "a", precision="bfloat16").fit()
+    full = trainer(tmp_path / "b").fit()
+    assert half.history != full.history
+    assert half.best_error < 2 * full.best_error
+
+
+def test_errors_of_standardised_functions_stand_beside_those_in_physical_units(lorenz):
+    scale = np.array([1.0, 20.0]), np.array([8.0, 9.0])
+    conditions = list(measured(lorenz, ["dt0.02", "random"], levels=[0.0], realisations=1, counts=COUNTS))
+
+    class Zero(nn.Module):
+        def forward(self, u, x):
+            return torch.zeros(*u.shape[:-1], 2)
+
+    errors, kept = evaluate(Zero(), conditions, torch.device("cpu"), np.array([1]), scale)
+    assert list(dict.fromkeys(errors["resolution"])) == ["dt0.02", "random"]
+    np.testing.assert_allclose(errors["relative_l2"], 1)
+    samples = {c.resolution: s for c, s in conditions}["random"]
+    mean, deviation = (one[:, None] for one in scale)
+    squares = [
+        (samples.grid.weights * (values / deviation) ** 2).sum((1, 2))
+        for values in (samples.targets, samples.targets - mean)
+    ]
+    expected = np.sqrt(squares[0] / squares[1])
+    here = errors[errors["resolution"] == "random"]["standardised_relative_l2"]
+    np.testing.assert_allclose(here, expected, rtol=1e-12)
+    assert kept["prediction_random"].shape == (1, 2, samples.grid.points)
+
+
+def test_the_median_and_the_worst_sample_are_kept(lorenz):
+    assert median_and_worst(np.array([0.3, 0.1, 0.9, 0.2])).tolist() == [0, 2]
+    assert median_and_worst(np.array([0.3, 0.1, 0.9])).tolist() == [0, 2]
+    conditions = list(measured(lorenz, ["dt0.02"], levels=[0.0], realisations=1, counts=COUNTS))
+
+    class Shifted(nn.Module):
+        def forward(self, u, x):
+            return u[..., :2] + 1
+
+    errors, kept = evaluate(Shifted(), conditions, torch.device("cpu"), np.array([0]))
+    worst = int(errors["relative_l2"].argmax())
+    assert kept["extremes_dt0.02"][1] == worst
+    np.testing.assert_array_equal(kept["extreme_target_dt0.02"][1], conditions[0][1].targets[worst])
+    np.testing.assert_allclose(
+        kept["extreme_prediction_dt0.02"][1], conditions[0][1].inputs[worst, :2] + 1, rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize(("equation", "bound"), [("lorenz63", 0.02), ("controlled_ode", 1e-12)])
+def test_classical_answers_on_the_observed_times_are_close(equation, bound, tmp_path):
+    card = make_dataset(tmp_path, small(equation))
+    errors, costs = measured_yardsticks(card, "dt0.02", COUNTS, noise=0.0, realisations=1)
+    assert set(costs) == {"mean_predictor", "coarse_solve"}
+    worst = errors.groupby("yardstick")["relative_l2"].max()
+    assert worst["coarse_solve"] < bound < worst["mean_predictor"]
+
+
+def test_x_of_lorenz_is_a_first_guess_of_y(tmp_path):
+    card = make_dataset(tmp_path, small("lorenz63", targets="y"))
+    errors, _ = measured_yardsticks(card, "random", COUNTS, noise=0.0, realisations=1)
+    assert isinstance(errors, pandas.DataFrame)
+    worst = errors.groupby("yardstick")["relative_l2"].max()
+    assert worst["coarse_solve"] < 0.1 * worst["identity"]
+    assert Condition("random").tag == ""

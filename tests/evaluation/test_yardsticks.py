@@ -1,0 +1,183 @@
+"""Yardsticks are computed, not assumed."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from dataset_fixtures import make_dataset, small
+from training_fixtures import rough_samples, smooth_samples
+
+from resolvent.evaluation.baselines import CLASSICAL, LABELS, measured_yardsticks, yardsticks
+from resolvent.evaluation.conditions import Condition
+from resolvent.evaluation.ridge import RidgeRegression
+from resolvent.solvers.errors import SolverError
+
+
+class ExactTask:
+    """A task whose classical solves return what they are given, so that errors are known."""
+
+    input_answers = True
+
+    def solve_on_grid(self, values):
+        return 2 * values
+
+    def solve_interpolated(self, values):
+        return 3 * values
+
+
+def test_every_yardstick_has_a_row_per_sample_and_a_cost():
+    train, test = smooth_samples(8), smooth_samples(4, seed=1)
+    errors, costs = yardsticks(train, [(Condition(64), test)], ExactTask())
+    assert (
+        set(errors["yardstick"]) == set(costs) == set(LABELS) - {"constant_coefficient", "ridge_regression"}
+    )
+    assert (errors.groupby("yardstick").size() == 4).all()
+    assert all(cost["seconds_per_sample"] > 0 and cost["label"] for cost in costs.values())
+
+    def expected(prediction):
+        return np.linalg.norm(prediction - test.targets, axis=1) / np.linalg.norm(test.targets, axis=1)
+
+    for name, prediction in {
+        "identity": test.inputs,
+        "mean_predictor": np.broadcast_to(train.targets.mean(0), test.targets.shape),
+        "coarse_solve": 2 * test.inputs,
+        "interpolation_oracle": 3 * test.inputs,
+    }.items():
+        measured = errors.loc[errors["yardstick"] == name, "relative_l2"]
+        np.testing.assert_allclose(measured, expected(prediction), rtol=1e-12)
+
+
+def test_standardised_errors_are_of_the_training_targets_one_mean_and_deviation():
+    train, test = smooth_samples(8), smooth_samples(4, seed=1)
+    for samples in (train, test):
+        samples.targets[:] += 3.0  # a mean that is far from zero
+    errors, _ = yardsticks(train, [(Condition(64), test)], ExactTask())
+    measured = errors.loc[errors["yardstick"] == "coarse_solve", "standardised_relative_l2"]
+    distance = np.linalg.norm(2 * test.inputs - test.targets, axis=1)
+    expected = distance / np.linalg.norm(test.targets - train.targets.mean(), axis=1)
+    np.testing.assert_allclose(measured, expected, rtol=1e-5)
+
+
+def test_a_coefficient_is_no_answer_itself():
+    class CoefficientTask(ExactTask):
+        input_answers = False
+
+        def solve_constant(self, values):
+            return 4 * values
+
+    train, test = rough_samples(8), rough_samples(4, seed=1)
+    errors, costs = yardsticks(train, [(Condition(13), test)], CoefficientTask())
+    assert set(costs) == set(LABELS) - {"identity", "ridge_regression"}
+    measured = errors.loc[errors["yardstick"] == "constant_coefficient", "relative_l2"]
+    squares = [
+        np.sum(test.grid.weights * values**2, axis=(1, 2))
+        for values in (4 * test.inputs - test.targets, test.targets)
+    ]
+    expected = np.sqrt(squares[0] / squares[1])
+    np.testing.assert_allclose(measured, expected, rtol=1e-12)
+
+
+def test_where_no_classical_answer_is_known_a_linear_operator_is_fitted():
+    train, tests = rough_samples(24), [rough_samples(4, seed=seed) for seed in (1, 2)]
+    conditions = [(Condition(13, 0.1, realisation), one) for realisation, one in enumerate(tests)]
+    errors, costs = yardsticks(train, conditions, SimpleNamespace(input_answers=False))
+    assert set(costs) == set(errors["yardstick"]) == {"mean_predictor", "ridge_regression"}
+    assert errors.groupby(["yardstick", "noise", "realisation"]).size().tolist() == [4] * 4
+    expected = relative_errors(RidgeRegression(train.inputs, train.targets)(tests[1].inputs), tests[1])
+    here = (errors["yardstick"] == "ridge_regression") & (errors["realisation"] == 1)
+    np.testing.assert_allclose(errors[here]["relative_l2"], expected, rtol=1e-12)
+
+
+def relative_errors(prediction, samples):
+    weights = samples.target_grid.weights
+    squares = [np.sum(weights * v**2, axis=(1, 2)) for v in (prediction - samples.targets, samples.targets)]
+    return np.sqrt(squares[0] / squares[1])
+
+
+def linear_pairs(count, noise, seed=0):
+    """Functions of 40 points and their image under a fixed linear map to 9, with noise on the former."""
+    rng = np.random.default_rng(0)
+    spread, map = np.exp(rng.normal(size=40)), rng.normal(size=(40, 9))
+    rng = np.random.default_rng([1, seed])
+    inputs = rng.normal(size=(count, 40)) * spread
+    targets = (inputs @ map).reshape(count, 3, 3)
+    return inputs + noise * spread * rng.normal(size=inputs.shape), targets
+
+
+def test_ridge_regression_finds_a_linear_operator():
+    fit = RidgeRegression(*linear_pairs(200, noise=0.0))
+    inputs, targets = linear_pairs(20, noise=0.0, seed=1)
+    inside = (targets > fit.fit.range[0]) & (targets < fit.fit.range[1])
+    np.testing.assert_allclose(fit(inputs)[inside], targets[inside], atol=1e-6 * np.abs(targets).max())
+
+
+def test_the_penalty_grows_with_the_noise_and_helps():
+    clean, noisy = (RidgeRegression(*linear_pairs(60, noise=noise)) for noise in (0.0, 2.0))
+    assert noisy.penalty > 1e3 * clean.penalty
+    inputs, targets = linear_pairs(200, noise=2.0, seed=1)
+    chosen, least = (
+        np.sum((fitted - targets) ** 2) for fitted in (noisy(inputs), noisy.fit.predict(inputs, 1e-10))
+    )
+    assert chosen < 0.8 * least
+
+
+def test_a_point_where_nothing_varies_is_no_division_by_zero():
+    inputs, targets = linear_pairs(30, noise=0.1)
+    inputs[:, 7] = 0
+    assert np.isfinite(RidgeRegression(inputs, targets)(inputs)).all()
+
+
+@pytest.mark.parametrize("method", ["solve_on_grid", "solve_interpolated", "solve_constant"])
+@pytest.mark.parametrize("fault", ["refused", "not finite"])
+def test_a_yardstick_without_an_answer_says_why_and_costs_no_other(method, fault):
+    class FailingTask(ExactTask):
+        def solve_constant(self, values):
+            return 4 * values
+
+    def answer(self, values):
+        if fault == "refused" and len(values) > 1:  # the first sample alone is answered
+            raise SolverError("Solver: it did not converge (sample rows 2)", "use more iterations (now 9)")
+        return np.where(np.arange(len(values))[:, None] == 2, np.inf, values)
+
+    setattr(FailingTask, method, answer)
+    train, test = smooth_samples(8), smooth_samples(4, seed=1)
+    errors, costs = yardsticks(train, [(Condition(64), test)], FailingTask())
+    (name,) = [name for name, answered in CLASSICAL.items() if answered == method]
+    reasons = {
+        "refused": "Solver: it did not converge (sample rows 2)",
+        "not finite": "its values are not finite",
+    }
+    assert costs[name]["no_answer"] == reasons[fault]
+    assert costs[name]["seconds_per_sample"] is None
+    lost = errors["yardstick"] == name
+    metrics = ["relative_l2", "relative_h1", "standardised_relative_l2"]
+    assert lost.sum() == 4
+    assert errors.loc[lost, metrics].isna().all(axis=None)
+    assert np.isfinite(errors.loc[~lost, metrics]).all(axis=None)
+    assert set(errors["yardstick"]) == set(LABELS) - {"ridge_regression"}
+
+
+def _refuse(*arguments):
+    raise SolverError("Solver: it did not converge (sample rows 1)", "use more iterations (now 9)")
+
+
+@pytest.mark.parametrize(
+    ("equation", "resolution", "solver", "lost"),
+    [
+        ("darcy", 17, "darcy.DarcyFivePoint.solve", ["constant_coefficient", "interpolation_oracle"]),
+        ("lorenz63", "dt0.02", "lorenz63.unobserved_y", []),
+        ("controlled_ode", "random", "controlled_ode.ControlledOde.state", []),
+    ],
+)
+def test_the_classical_answers_of_other_equations_may_fail(
+    equation, resolution, solver, lost, tmp_path, monkeypatch
+):
+    card = make_dataset(tmp_path, small(equation))
+    monkeypatch.setattr(f"datasets.{solver}", _refuse)
+    counts = {"train": 3, "validation": 1, "test": 2}
+    errors, costs = measured_yardsticks(card, resolution, counts, noise=0.0, realisations=1)
+    assert {name for name, cost in costs.items() if "no_answer" in cost} == {*lost, "coarse_solve"}
+    assert set(costs) == {*lost, "coarse_solve", "mean_predictor"}
+    empty = errors["yardstick"] != "mean_predictor"
+    assert errors[empty]["relative_l2"].isna().all()
+    assert np.isfinite(errors[~empty]["relative_l2"]).all()

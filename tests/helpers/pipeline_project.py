@@ -1,0 +1,92 @@
+"""A copy of the project in a temporary folder, driven by the user's own commands."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+NOT_COPIED = shutil.ignore_patterns(
+    ".git", ".venv", ".snakemake", ".*_cache", "__pycache__", "*.egg-info", "results", "logs"
+)
+
+
+def job_counts(output: str) -> dict[str, int]:
+    """How many jobs of each rule a dry run tells of."""
+    table = output.split("Job stats:")[1].split("total")[0]
+    return {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
+
+
+class Project:
+    """A fresh copy of the sources."""
+
+    config: str | dict = "config/test.yaml"  # unless told otherwise
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        shutil.copytree(ROOT, folder, ignore=NOT_COPIED, symlinks=True)
+        shutil.rmtree(folder / "data", ignore_errors=True)
+
+    def copied_to(self, folder: Path) -> Project:
+        """A second project that has reached the same."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        other = copy.copy(self)
+        other.folder = folder
+        return other
+
+    def start(self, *words: str, config: str | dict | None = None) -> subprocess.Popen:
+        """Start `snakemake WORDS --configfile CONFIG` in the folder."""
+        config = self.config if config is None else config
+        overlays = ["config/test.yaml"]
+        if isinstance(config, dict):
+            name = f"overlay-{hashlib.sha256(repr(config).encode()).hexdigest()[:8]}.yaml"
+            (self.folder / name).write_text(yaml.safe_dump(config))
+            overlays.append(name)
+        else:
+            overlays = [config]
+        command = [sys.executable, "-m", "snakemake", *words, "--configfile", *overlays]
+        return subprocess.Popen(
+            command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    def run(self, *words: str, config: str | dict | None = None, succeeds: bool = True) -> str:
+        """Run it to the end; returns what it printed."""
+        process = self.start(*words, config=config)
+        output, _ = process.communicate()
+        assert (process.returncode == 0) == succeeds, output[-3000:]
+        return output
+
+    def build(self, *targets: str, config: str | dict | None = None, succeeds: bool = True) -> str:
+        """The user's command on a machine without a GPU."""
+        return self.run(*targets, "--cores", "2", "--resources", "gpu=0", config=config, succeeds=succeeds)
+
+    def planned(self, *words: str, config: str | dict | None = None) -> dict[str, int]:
+        """How many jobs of each rule a dry run plans."""
+        output = self.run(*words, "--cores", "2", "-n", config=config)
+        if "Nothing to be done" in output:
+            return {}
+        return job_counts(output)
+
+    @staticmethod
+    def jobs(process: subprocess.Popen, *scripts: str) -> list[psutil.Process]:
+        """The running jobs of these scripts."""
+        found, endings = [], tuple(f".{script}" for script in scripts)
+        for child in psutil.Process(process.pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+                if any(word.endswith(endings) for word in child.cmdline()):
+                    found.append(child)
+        return found
+
+    def contents(self, folder: str) -> dict[str, bytes]:
+        """Every file below `folder`."""
+        base = self.folder / folder
+        return {str(p.relative_to(base)): p.read_bytes() for p in sorted(base.rglob("*")) if p.is_file()}

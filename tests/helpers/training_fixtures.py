@@ -1,0 +1,118 @@
+"""Small paired samples and a small operator, to train in a second."""
+
+import numpy as np
+import torch
+
+from resolvent.datasets.loading import Samples
+from resolvent.models.build import build
+from resolvent.solvers.grid import Grid
+from resolvent.training.fit import Trainer
+from resolvent.training.group import ALONE
+from resolvent.training.normalised_operator import in_physical_units
+from resolvent.training.settings import TrainingSettings
+
+SMALL_FNO = {"width": 8, "num_layers": 2, "modes": 6, "projection_width": 16}
+SMALL_FNO_2D = {"width": 6, "num_layers": 2, "modes": 4, "projection_width": 8}
+SMALL_TRANSFORMER_2D = {
+    "width": 12,
+    "num_layers": 1,
+    "num_heads": 2,
+    "feedforward_width": 12,
+    "downsampling_factor": 0.8,
+    "decoder_width": 4,
+    "decoder_layers": 1,
+    "modes": 4,
+    "projection_width": 8,
+    "residual_dropout": 0.1,
+}
+DARCY_LIKE = {
+    "gradient_weight": 0.5,
+    "gradient_coefficient": "input",
+    "normalisation": "pointwise",
+    "boundary": "zero",
+}
+
+
+def smooth_samples(count: int, points: int = 64, seed: int = 0) -> Samples:
+    """Inputs of a few waves, targets that are their damped shift: easy to learn, not trivial."""
+    grid = Grid("periodic", points)
+    rng = np.random.default_rng(seed)
+    k = np.arange(1, 4)
+    amplitude, phase = rng.normal(size=(count, 1, 3)), rng.uniform(0, 2 * np.pi, size=(count, 1, 3))
+    angle = 2 * np.pi * k * grid.coordinates[:, None]
+    inputs = np.sum(amplitude * np.cos(angle + phase), -1)
+    targets = np.sum(amplitude / k * np.cos(angle + phase - 0.3 * k), -1)
+    return Samples(grid, inputs, targets)
+
+
+def rough_samples(count: int, points: int = 13, seed: int = 0) -> Samples:
+    """Darcy-like: coefficients of two values, and smooth functions that vanish on the boundary."""
+    grid = Grid("nodes", points, dimension=2)
+    x, y = grid.coordinates[None, :], grid.coordinates[:, None]
+    rng = np.random.default_rng(seed)
+    levels, shifts = rng.uniform(0.2, 0.8, size=(2, count, 1, 1))
+    inputs = np.where(x + 0.5 * np.sin(3 * y) > levels + 0.3 * shifts, 12.0, 3.0)
+    targets = np.sin(np.pi * x) * np.sin(np.pi * y) * (levels + shifts * x * y)
+    targets[:, [0, -1]] = targets[:, :, [0, -1]] = 0
+    return Samples(grid, inputs, targets)
+
+
+WITH_DROPOUT = {
+    "architecture": "transformer2d",
+    "settings": SMALL_TRANSFORMER_2D,
+    "samples": rough_samples,
+    **DARCY_LIKE,
+}
+
+
+def small_trainer(
+    directory,
+    *,
+    architecture="fno1d",
+    settings=SMALL_FNO,
+    identity="a",
+    samples=smooth_samples,
+    test=None,
+    seed=7,
+    group=ALONE,
+    **training,
+) -> Trainer:
+    training = {"epochs": 4, "batch_size": 4, "learning_rate": 1e-2} | training
+    torch.set_num_threads(1)
+    training, train = TrainingSettings.model_validate(training), samples(16)
+    return Trainer(
+        in_physical_units(build(architecture, settings, seed), training, train),
+        train,
+        samples(8, seed=1),
+        training,
+        seed=seed,
+        device=torch.device("cpu"),
+        identity=identity,
+        directory=directory,
+        test=test,
+        group=group,
+    )
+
+
+def at_step(trainer, number, act):
+    """Call `act` before the gradients of the step of this number, counted from the start of the run."""
+    steps, gradients = iter(range(1, 10**6)), trainer._gradients
+
+    def watched(batch):
+        if next(steps) == number:
+            act()
+        return gradients(batch)
+
+    trainer._gradients = watched
+    return trainer
+
+
+def with_memory_for(trainer, samples):
+    """Let the operator fail with more samples at once in training."""
+
+    def check(module, inputs):
+        if module.training and len(inputs[0]) > samples:
+            raise torch.OutOfMemoryError("out of memory")
+
+    trainer.operator.register_forward_pre_hook(check)
+    return trainer

@@ -1,0 +1,196 @@
+"""What Calvello et al. (2024) prove of attention between functions holds of the models' attention."""
+
+import numpy as np
+import pytest
+import torch
+
+from resolvent.measurements.theory import average, continuum, invariance
+from resolvent.measurements.theory.continuum_orders import continuum_orders
+from resolvent.models.registry import ARCHITECTURES
+
+SEED = 3
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return {
+        "monte_carlo": continuum.monte_carlo([64, 256, 1024], 200, SEED),
+        "quadratures": continuum.quadratures([32, 64, 128, 256], 40, SEED),
+        "averages": average.average_errors([4, 8, 16], 60, SEED),
+        "invariance": invariance.invariance_errors([32, 64], [16, 32], SEED),
+    }
+
+
+@pytest.fixture(scope="module")
+def orders(tables):
+    return continuum_orders(**tables).set_index(["measurement", "case"])
+
+
+def without_attention(monkeypatch):
+    """Heads with Q = K = 0 and V = 1."""
+    matrices = np.stack([np.zeros((3, 3)), np.zeros((3, 3)), np.eye(3)])
+    monkeypatch.setattr(continuum.Heads, "_matrices", lambda heads: matrices)
+    return continuum.Heads("self", 0.0, SEED)
+
+
+@pytest.mark.parametrize("attention", ["self", "cross"])
+def test_observed_order_of_random_points(orders, attention):
+    assert orders.loc[("monte_carlo", attention), "fitted"] == pytest.approx(0.5, abs=0.06)
+
+
+def test_the_delta_method_predicts_the_deviation_without_a_fit(tables):
+    table = tables["monte_carlo"]
+    assert len(table) == 2 * 4 * 3
+    finest = table[table["points"] == 1024]
+    np.testing.assert_allclose(finest["deviation"], finest["predicted"], rtol=0.15)
+    assert (finest["deviation"] / finest["predicted"]).mean() == pytest.approx(1.0, abs=0.05)
+
+
+def test_the_integral_is_that_of_many_points_in_two_dimensions():
+    """Gauss-Legendre quadrature against the midpoint rule, written out."""
+    heads = continuum.Heads("cross", 0.5, SEED)
+    axis = (np.arange(300) + 0.5) / 300
+    k, v = heads.at(np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2))
+    kernel = np.exp(heads.queries() @ k.T)
+    np.testing.assert_allclose(
+        continuum.integral(heads), kernel @ v / kernel.sum(1, keepdims=True), atol=1e-4
+    )
+
+
+@pytest.mark.parametrize("nodes", ["even", "two_rates"])
+@pytest.mark.parametrize(("weights", "order"), [("trapezoid", 2.0), ("equal", 1.0)])
+def test_observed_order_on_regular_nodes(orders, nodes, weights, order):
+    assert orders.loc[(weights, nodes), "fitted"] == pytest.approx(order, abs=0.05)
+    assert orders.loc[(weights, nodes), "theory"] == order
+
+
+@pytest.mark.parametrize(
+    ("nodes", "trapezoid"), [("random", 2.0), ("random_denser", 2.0), ("random_without_ends", 1.0)]
+)
+def test_observed_order_on_random_nodes(tables, nodes, trapezoid):
+    table = tables["quadratures"]
+    for weights, order in (("trapezoid", trapezoid), ("equal", 0.5)):
+        group = table[(table["nodes"] == nodes) & (table["weights"] == weights)]
+        slope = np.polyfit(np.log(group["points"]), np.log(group["error_to_limit"]), 1)[0]
+        assert -slope == pytest.approx(order, abs=0.25), weights
+
+
+def test_random_spacings_cost_six_times_the_even_ones(monkeypatch):
+    """E Σ h³ = 6/n² for n random spacings, 1/n² for equal ones; the ratio of the means, sign included."""
+    heads = without_attention(monkeypatch)
+    exact, n = continuum.integral(heads)[0], 64
+    draws = [continuum.random_nodes(n, seed)[None, :, None] for seed in range(400)]
+    rough = np.mean([continuum.attend(heads, x, trapezoid=True)[0, 0] - exact for x in draws], axis=0)
+    even = np.linspace(0, 1, n + 1)[None, :, None]
+    fine = continuum.attend(heads, even, trapezoid=True)[0, 0] - exact
+    np.testing.assert_allclose(rough / fine, 6.0, rtol=0.2)
+
+
+def test_equal_weights_miss_the_integral_by_what_the_density_says(tables):
+    """Two-rate and denser nodes stay a fixed distance away; even and uniformly random ones do not."""
+    table = tables["quadratures"]
+    equal = table[table["weights"] == "equal"].set_index("nodes")
+    for nodes in ("two_rates", "random_denser"):
+        finest = equal.loc[nodes].iloc[-1]
+        assert finest["gap"] > 0.05
+        assert finest["error"] == pytest.approx(finest["gap"], rel=0.15)
+        assert finest["error_to_limit"] < 0.5 * finest["gap"]
+    assert (equal.loc[["even", "random", "random_without_ends"], "gap"] == 0).all()
+    assert (table[table["weights"] == "trapezoid"]["gap"] == 0).all()
+
+
+@pytest.mark.parametrize(("nodes", "ratio"), [("even", 1.0), ("two_rates", 5 / 6), ("random_denser", 7 / 6)])
+def test_the_mean_of_y_with_equal_weights_has_a_closed_form(monkeypatch, nodes, ratio):
+    """∫ y ρ(y) dy over ∫ y dy: ρ = 4/3 and 2/3 in the halves gives 5/12, ρ = 1/2 + y gives 7/12."""
+    monkeypatch.setattr(continuum, "curve", lambda x, phase: np.repeat(x, 3, axis=-1))
+    monkeypatch.setitem(continuum.CASES, "self", (continuum.curve, 1))
+    heads = without_attention(monkeypatch)
+    node_set = continuum.NODE_SETS[nodes]
+    np.testing.assert_allclose(continuum.integral(heads), 1 / 2, rtol=1e-14)
+    np.testing.assert_allclose(continuum.integral(heads, node_set.density), ratio / 2, rtol=1e-14)
+    draws = 400 if node_set.random else 1
+    x = np.stack([node_set.nodes(512, seed) for seed in range(draws)])[..., None]
+    assert continuum.attend(heads, x).mean() == pytest.approx(ratio / 2, rel=3e-3)
+    assert continuum.attend(heads, x[:1], trapezoid=True).mean() == pytest.approx(1 / 2, rel=1e-12)
+
+
+def test_two_rate_nodes_are_the_papers():
+    nodes = continuum.NODE_SETS["two_rates"].nodes(8, SEED)
+    np.testing.assert_allclose(nodes, [0, 1 / 8, 2 / 8, 3 / 8, 4 / 8, 6 / 8, 1], rtol=1e-15)
+
+
+def test_without_queries_and_keys_the_layer_is_a_function_of_the_mean_to_rounding(tables):
+    assert (tables["averages"]["rounding"] < 1e-14).all()
+
+
+def test_a_layer_with_keys_is_no_function_of_the_mean(monkeypatch):
+    """The measurement above can fail: with Q and K as they are built it does."""
+    construction = average.construction
+
+    def with_keys(dimension, seed):
+        operator = construction(dimension, seed)
+        operator.attention.weight[: 2 * average.WIDTH] = 1.0
+        return operator
+
+    monkeypatch.setattr(average, "construction", with_keys)
+    assert (average.average_errors([4, 8], 3, SEED)["rounding"] > 1e-3).all()
+
+
+def test_without_keys_attention_does_not_depend_on_the_queries():
+    generator = torch.Generator().manual_seed(SEED)
+    layer = average.construction(1, SEED)
+    x, log_weights = average.placed("trapezoid", 1, 5, 1, SEED)
+    v = average.latent(x)
+    one = layer.encode(v, log_weights)
+    width = average.WIDTH
+    layer.attention.weight[:width] = torch.randn(width, width, generator=generator, dtype=torch.float64)
+    torch.testing.assert_close(layer.encode(v, log_weights), one, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("case", "order"),
+    [("trapezoid_1d", 2.0), ("trapezoid_2d", 1.0), ("monte_carlo_1d", 0.5), ("monte_carlo_2d", 0.5)],
+)
+def test_observed_order_of_the_average(orders, case, order):
+    assert orders.loc[("average", case), "fitted"] == pytest.approx(order, abs=0.2)
+    assert orders.loc[("average", case), "theory"] == order
+
+
+def test_every_registered_architecture_is_measured_or_listed(tables):
+    table = tables["invariance"]
+    assert set(table["architecture"]) == set(ARCHITECTURES)
+    unmeasured = table[table["points"].isna()]
+    assert set(unmeasured["architecture"]) == {"afno", "transformer2d_coarse"}
+    assert not unmeasured["claims"].any()
+
+
+def test_observed_order_of_what_claims_invariance(tables, orders):
+    table = tables["invariance"]
+    claimed = table[table["claims"]]
+    names = {f"{a} {v}".strip() for a, v in zip(claimed["architecture"], claimed["variant"], strict=True)}
+    measured = orders.loc["invariance"].loc[sorted(names)]
+    assert len(measured) >= 13
+    np.testing.assert_allclose(measured["fitted"], measured["theory"].astype(float), atol=0.25)
+    for model in ("CODANO", "UNO"):
+        assert orders.loc["invariance"].loc[f"neuraloperator2d {model}"].isna()["theory"]
+
+
+def disagreement(settings):
+    """Relative differences of n = 32 and 64 on even and on odd rows of the coarser grid."""
+    operator = invariance.scrambled("neuraloperator2d", settings, SEED)
+    outputs = []
+    for n in (32, 64):
+        x = invariance.grid(n, 2, ends=False)
+        with torch.no_grad():
+            outputs.append(operator(invariance.smooth(x)[None, ..., None], x))
+    coarse, fine = outputs[0], outputs[1][:, ::2, ::2]
+    return [((coarse - fine)[:, start::2].norm() / fine[:, start::2].norm()).item() for start in (0, 1)]
+
+
+def test_the_packages_uno_agrees_on_every_other_row_alone():
+    """Where it doubles a grid, the package puts negative wavenumbers of the first axis n/2 too high."""
+    (settings,) = [s for a, v, s in invariance.VARIANTS if (a, v) == ("neuraloperator2d", "UNO")]
+    even, odd = disagreement(settings)
+    assert odd > 4 * even
+    even, odd = disagreement(settings | {"options": {"uno_scalings": [[1.0, 1.0]] * 3}})
+    assert odd < 1.2 * even

@@ -1,0 +1,104 @@
+"""What Cao (2021) proves holds of the attentions as they are coded."""
+
+import numpy as np
+import pytest
+
+from resolvent.measurements.theory import convergence, cost, projection
+
+SEED = 3
+
+
+@pytest.fixture(scope="module")
+def distances():
+    return projection.distances([32, 128], SEED).set_index("basis")
+
+
+@pytest.fixture(scope="module")
+def errors():
+    return convergence.errors([16, 32, 64, 128, 256])
+
+
+def test_attention_with_an_orthonormal_basis_or_its_dual_is_the_projection(distances):
+    assert (distances.loc[["orthonormal", "dual_keys"], "distance"] < 1e-10).all()
+
+
+def test_attention_with_another_basis_is_not_whatever_its_scale(distances):
+    others = distances.loc[["unit_columns", "layer_norm", "as_drawn"]]
+    assert (others["distance_rescaled"] > 0.05).all()
+    assert (others["distance_rescaled"] <= others["distance"]).all()
+
+
+def test_the_distance_to_the_projection_does_not_depend_on_the_grid(distances):
+    for _, group in distances[distances["distance"] > 1e-10].groupby("basis"):
+        assert np.ptp(group["distance"]) < 1e-2 * group["distance"].mean()
+
+
+def test_quasi_optimality_holds_in_every_row():
+    table = projection.quasi_optimality([32, 128], SEED)
+    assert set(table["spaces"]) == {"fourier", "legendre_fourier", "random", "noise"}
+    assert (table["ratio"] <= 1 + 1e-10).all()
+    assert (table["error"] >= table["best"] * (1 - 1e-10)).all()
+    assert (table["reproduction"] < 1e-10).all()
+    assert table["error"].max() > 1.01 * table["best"].max()
+
+
+def test_the_bound_is_attained_by_the_worst_function():
+    """With f chosen against the spaces, ‖f - p‖ = c⁻¹ min ‖f - q‖: a larger constant c would be wrong."""
+    n = 64
+    generator = np.random.default_rng(SEED)
+    values = projection.random_functions(projection.VALUES, n, generator)
+    keys = projection.random_functions(projection.KEYS, n, generator)
+    project_values = projection.petrov_galerkin(values, keys) @ keys.T / n
+    complement = np.eye(n) - project_values
+    worst = np.linalg.svd(complement)[2][0]
+    best = worst - projection.project(values, worst)
+    error = np.linalg.norm(complement @ worst)
+    assert error == pytest.approx(np.linalg.norm(best) / projection.inf_sup(values, keys), rel=1e-9)
+
+
+def test_the_inf_sup_constant_is_one_for_nested_spaces_and_zero_for_orthogonal_ones():
+    x = np.arange(64) / 64
+    functions = projection.fourier_functions(9, x)
+    assert projection.inf_sup(functions[:, :3], functions) == pytest.approx(1.0, abs=1e-14)
+    assert projection.inf_sup(functions[:, :3], functions[:, 3:]) < 1e-14
+
+
+def test_the_inf_sup_constant_of_functions_does_not_depend_on_the_grid_that_of_noise_does():
+    table = projection.quasi_optimality([32, 512], SEED)
+    constants = table.groupby(["spaces", "points"])["inf_sup"].mean().unstack()
+    assert constants.loc["random", 512] == pytest.approx(constants.loc["random", 32], rel=1e-9)
+    assert constants.loc["noise", 512] < 0.5 * constants.loc["noise", 32]
+
+
+def test_the_cost_of_each_attention_has_its_power_of_n():
+    table = cost.costs([16, 32, 64], 5, 2, SEED)
+    assert (table["seconds"] > 0).all()
+    galerkin = table[table["attention"] == "galerkin"].set_index("points")["flops"]
+    assert galerkin[64] == 4 * 64 * 5**2
+    quadratic = table[table["attention"] == "fourier_quadratic"].set_index("points")["flops"]
+    assert quadratic[64] == 4 * 64**2 * 5
+    orders = cost.cost_orders(table)
+    operations = orders[orders["quantity"] == "flops"]
+    assert set(operations["attention"]) == set(cost.ATTENTIONS)
+    np.testing.assert_allclose(operations["fitted"], operations["theory"], atol=1e-12)
+
+
+def test_observed_orders_of_the_quadratures(errors):
+    orders = convergence.convergence_orders(errors)
+    algebraic = orders[orders["quantity"] == "order"]
+    assert len(algebraic) == 8
+    np.testing.assert_allclose(algebraic["fitted"], algebraic["theory"], atol=0.2)
+
+
+def test_periodic_functions_converge_geometrically_to_rounding(errors):
+    orders = convergence.convergence_orders(errors)
+    geometric = orders[orders["quantity"] == "rate"]
+    np.testing.assert_allclose(geometric["fitted"], geometric["theory"], rtol=0.05)
+    finest = errors[(errors["rule"] == "periodic") & (errors["points"] == 256)]
+    assert (finest["error"] < 1e-12).all()
+
+
+def test_a_rate_needs_two_errors_above_rounding():
+    table = convergence.errors([256, 512])
+    orders = convergence.convergence_orders(table)
+    assert orders[orders["quantity"] == "rate"]["fitted"].isna().all()

@@ -1,0 +1,101 @@
+"""`python -m resolvent.planning.configuration.check FILE`: what is wrong with a file that Snakemake would
+refuse without a place."""
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from merged_configuration import DEFAULT, ROOT, merged
+
+from resolvent.planning.configuration.check import main, read_configuration, read_file
+from resolvent.planning.configuration.load import ConfigurationError
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("name: x\nmodels: {a: [1, 2}\n", ", line 2, column 18: expected ',' or ']', but got '}'"),
+        (
+            "datasets:\n\tburgers: {}\n",
+            ", line 2, column 1: found character '\\t' that cannot start any token",
+        ),
+        ("name: mine\n  title: x\n", ", line 2, column 8: mapping values are not allowed here"),
+        ("name: *other\n", ", line 1, column 7: found undefined alias 'other'"),
+        ("name: 'mine\n", ", line 2, column 1: found unexpected end of stream"),
+        ("name: one\nname: two\n", ", line 2, column 1: 'name' again, after line 1, column 1"),
+        (
+            "models:\n  a: {label: A}\n  b: {label: B}\n  a: {}\n",
+            ", line 4, column 3: 'a' again, after line 2, column 3",
+        ),
+        ("- name\n", ": keys with values are expected, such as `name: mine`; found a list"),
+        ("name", ": keys with values are expected, such as `name: mine`; found a str"),
+        ("", ": keys with values are expected, such as `name: mine`; found nothing"),
+        (
+            "name: !!python/object/apply:os.mkdir [executed]\n",
+            ", line 1, column 7: could not determine a con",
+        ),
+        ("name: !!bool maybe\n", ": no YAML that can be read (KeyError: 'maybe')"),
+        ("name: !!int ''\n", ": no YAML that can be read (IndexError: string index out of range)"),
+        ("name: 2026-31-01\n", ": no YAML that can be read (ValueError: month must be in 1..12)"),
+        ("models: &a {a: *a}\n", ": models.a: contains itself"),
+        (b"name: \xff\n", ": no text in UTF-8, from byte 7"),
+        (None, ": no such file or directory"),
+        ("nam: mine\n", "nam: unknown key 'nam'; did you mean 'name'? accepted: name, data_root"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_told_by_place(text, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "mine.yaml"
+    if text is not None:
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert main([str(file)]) == 1
+    told = capsys.readouterr().out
+    assert words in told
+    assert told.count("\n") == 1
+    assert not (tmp_path / "executed").exists()
+
+
+def test_files_are_merged_as_snakemake_merges_them(tmp_path, capsys):
+    overlay = ROOT / "config/demo.yaml"
+    assert read_configuration([]) == DEFAULT
+    assert read_configuration([overlay]) == merged(DEFAULT, yaml.safe_load(overlay.read_text()))
+    assert main([str(overlay)]) == 0
+    assert capsys.readouterr().out == "the configuration 'demo' is valid; experiments: burgers\n"
+
+
+PIECES = (
+    *(
+        "a",
+        "name",
+        ": ",
+        "\n",
+        "  ",
+        "- ",
+        "{",
+        "}",
+        "[",
+        "]",
+        "&a ",
+        "*a",
+        "<<: ",
+        "? ",
+        "'",
+        '"',
+        "|\n",
+        "---\n",
+    ),
+    *("!!int ", "!!set ", "!!binary ", "0x", "1e3", "2026-01-01", "%YAML", "\t", "#", "~", "é"),
+)
+
+
+@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=12).map("".join))
+def test_any_text_is_read_or_refused_in_one_line(tmp_path_factory, text):
+    file = tmp_path_factory.getbasetemp() / "any.yaml"
+    file.write_text(text, encoding="utf-8", errors="replace")
+    lines = []
+    try:
+        assert isinstance(read_file(file), dict)
+    except ConfigurationError as error:
+        lines = str(error).split("\n")
+    assert all(line.startswith(str(file)) and line.isprintable() for line in lines)

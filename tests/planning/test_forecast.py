@@ -1,0 +1,84 @@
+"""The forecast counts what is not done; that it lists Snakemake's own jobs is a test of the pipeline."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from merged_configuration import DEFAULT, ROOT, merged
+
+from resolvent.figures.papers.registry import PAPERS
+from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.paper_plan import PaperPlan
+from resolvent.planning.plan import Plan
+from resolvent.planning.prediction.costs import Need
+from resolvent.planning.prediction.forecast import Job, forecast, hours, jobs
+from resolvent.planning.prediction.needs import Needs
+
+
+@pytest.fixture
+def listed(tmp_path, monkeypatch):
+    """The jobs of config/test.yaml in an empty folder, training on the CPU and on a GPU."""
+    monkeypatch.chdir(tmp_path)
+    overlay = yaml.safe_load((ROOT / "config/test.yaml").read_text())
+    plan = Plan(load_configuration(merged(DEFAULT, overlay)))
+    papers = [PaperPlan(plan, key) for key in PAPERS]
+    return [list(jobs(plan, papers, Needs(plan, gpu=gpu))) for gpu in (False, True)]
+
+
+def test_hours_are_those_of_jobs_that_are_not_done(tmp_path):
+    one, other = (Job("train", str(tmp_path / name), Need(3600.0, 1e9), gpu=True) for name in "ab")
+    solve = Job("solve", str(tmp_path / "c"), Need(1800.0, 2e9), disk=3e9)
+    assert hours([one, other, solve]) == (0.5, 2.0)
+    Path(one.output).touch()
+    assert hours([one, other, solve]) == (0.5, 1.0)
+    rule, *_, total, _, told = forecast([one, other, solve], cores=2, gpus=4).splitlines()
+    assert rule.split() == [
+        "rule",
+        "jobs",
+        "done",
+        "core-hours",
+        "GPU-hours",
+        "GB",
+        "of",
+        "a",
+        "job",
+        "GB",
+        "on",
+        "disk",
+    ]
+    assert total.split() == ["total", "3", "1", "0.50", "1.00", "2.0", "3.00"]
+    assert told.startswith("About 0.2 hours on 2 cores and 4 GPUs")
+
+
+def test_processes_take_as_many_hours_as_they_are():
+    job = Job("train", "not there", Need(3600.0, 1e9), gpu=True, processes=3)
+    assert hours([job]) == (0.0, 3.0)
+
+
+def test_a_training_has_the_processes_of_its_experiment_and_model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    change = {"experiments": {"burgers": {"processes": 2, "processes_of": {"fno": 4}}}}
+    plan = Plan(load_configuration(merged(DEFAULT, change)))
+    found = {
+        job.output: job.processes for job in jobs(plan, [], Needs(plan, gpu=True)) if job.rule == "train"
+    }
+    of_burgers = {Path(file).parts[-4]: found[file] for file in found if "/burgers/" in file}
+    assert of_burgers.pop("fno") == 4
+    assert set(of_burgers.values()) == {2}
+    assert {count for file, count in found.items() if "/burgers/" not in file} == {1}
+
+
+def test_jobs_of_operators_are_counted_where_they_run(listed):
+    on_cpu, on_gpu = listed
+    assert hours(on_cpu)[1] == 0
+    of_operators = ("train", "evaluate", "measure_cost")
+    counted = sum(job.need.seconds for job in on_gpu if job.rule in of_operators) / 3600
+    assert hours(on_gpu)[1] == pytest.approx(counted)
+
+
+def test_every_job_is_told_apart_by_what_it_leaves(listed):
+    outputs = [(job.rule, job.output) for job in listed[0]]
+    assert len(set(outputs)) == len(outputs)
+    assert all(job.need.seconds > 0 and job.need.bytes > 0 for job in listed[0])
+    stores = sum(job.disk for job in listed[0] if job.rule.startswith("solve_"))
+    assert stores > 0

@@ -1,0 +1,177 @@
+"""Jobs on one host have GPUs of their own: real processes, invented devices."""
+
+import os
+import signal
+import time
+
+import pytest
+from gpu_host import Host, end, most_at_once
+
+from resolvent.planning.gpus.devices import GpuError
+from resolvent.planning.gpus.lease import lease
+
+
+@pytest.fixture
+def host(tmp_path):
+    host = Host(tmp_path, gpus="a,b")
+    yield host
+    host.close()
+
+
+@pytest.fixture
+def told(monkeypatch, tmp_path):
+    """What leases of this process tell; it sees the GPUs a, b and c."""
+    monkeypatch.setenv("RESOLVENT_LEASES", str(tmp_path / "leases"))
+    monkeypatch.setenv("RESOLVENT_GPUS", "a,b,c")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2")  # for it to be as before after the test
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    return []
+
+
+def test_jobs_of_several_snakemakes_never_share_a_device(host):
+    intervals = host.intervals(*[["1:1"] * 8] * 3)
+    assert {device: most_at_once(times) for device, times in intervals.items()} == {"a": 1, "b": 1}
+
+
+def test_jobs_of_several_devices_neither_share_nor_deadlock(host):
+    host.environment["RESOLVENT_GPUS"] = "a,b,c"
+    intervals = host.intervals(["2:1", "1:1"] * 4, ["2:1", "3:1"] * 4)
+    assert {device: most_at_once(times) for device, times in intervals.items()} == {"a": 1, "b": 1, "c": 1}
+
+
+def test_no_more_jobs_share_a_device_than_are_allowed(host):
+    intervals = host.intervals(["1:2", "2:2"] * 4, ["1:2", "1:1"] * 4)
+    assert set(intervals) == {"a", "b"}
+    assert max(map(most_at_once, intervals.values())) <= 2
+
+
+def test_jobs_that_share_spread_over_the_devices(host):
+    jobs = []
+    for device in ("a\n", "b\n", "a\n", "b\n"):
+        jobs.append(host.job(1, jobs_per_device=2))
+        assert jobs[-1].stdout.readline() == device
+    fifth = host.job(1, jobs_per_device=2)
+    processes = ", ".join(str(pid) for pid in sorted(job.pid for job in jobs))
+    assert fifth.stdout.readline() == f"waits for 1 of the GPUs a, b; held by process {processes}\n"
+    end(jobs[3])
+    assert fifth.stdout.readline() == "b\n"
+
+
+def test_a_device_is_not_shared_with_a_job_that_wants_it_alone(host):
+    host.environment["RESOLVENT_GPUS"] = "a"
+    sharing = host.job(1, jobs_per_device=2)
+    assert sharing.stdout.readline() == "a\n"
+    alone = host.job(1, jobs_per_device=1)
+    assert alone.stdout.readline() == f"waits for 1 of the GPUs a; held by process {sharing.pid}\n"
+    sharing.kill()
+    assert alone.stdout.readline() == "a\n"
+    sharing.wait()
+    late = host.job(1, jobs_per_device=3)
+    assert late.stdout.readline() == f"waits for 1 of the GPUs a; held by process {alone.pid}\n"
+
+
+def test_a_job_of_two_devices_is_not_overtaken(host):
+    holders = []
+    for device in ("a\n", "b\n"):
+        holders.append(host.job(1))
+        assert holders[-1].stdout.readline() == device
+    large = host.job(2)
+    assert large.stdout.readline().startswith("waits for 2 of the GPUs a, b; held by process ")
+    small = host.job(1)
+    assert small.stdout.readline().startswith("waits for 1 of the GPUs a, b; held by process ")
+    end(holders[0])
+    time.sleep(1)  # the small one could start now
+    end(holders[1])
+    assert large.stdout.readline() == "a,b\n"
+    end(large)
+    assert small.stdout.readline() == "a\n"
+
+
+@pytest.mark.parametrize(
+    "child",
+    [
+        "print(subprocess.Popen(['sleep', '60'], stdout=2, close_fds=False).pid, flush=True)",
+        "child = os.fork(); print(child, flush=True) if child else time.sleep(60)",
+    ],
+    ids=["a program", "a fork"],
+)
+def test_a_killed_job_gives_its_device_back_though_its_child_lives_on(host, child):
+    host.environment["RESOLVENT_GPUS"] = "a"
+    killed = host.job(1, inside=child)
+    assert killed.stdout.readline() == "a\n"
+    survivor = int(killed.stdout.readline())
+    try:
+        killed.kill()
+        killed.wait()
+        assert host.job(1).stdout.readline() == "a\n"
+        os.kill(survivor, 0)  # still there
+    finally:
+        os.kill(survivor, signal.SIGKILL)
+
+
+def test_a_child_that_ends_leaves_the_lease_to_the_job(host):
+    host.environment["RESOLVENT_GPUS"] = "a"
+    parent = host.job(1, inside="child = os.fork(); child and os.waitpid(child, 0); child or sys.exit()")
+    assert parent.stdout.readline() == "a\n"
+    second = host.job(1)
+    assert second.stdout.readline() == f"waits for 1 of the GPUs a; held by process {parent.pid}\n"
+
+
+def test_the_folder_of_the_leases_is_open_to_all_users(told, tmp_path):
+    mask = os.umask(0o077)
+    try:
+        with lease(1, 2, told.append):
+            files = list((tmp_path / "leases").iterdir())
+    finally:
+        os.umask(mask)
+    assert (tmp_path / "leases").stat().st_mode & 0o7777 == 0o1777
+    assert {file.stat().st_mode & 0o7777 for file in files} == {0o666}
+    assert {file.name for file in files} >= {"a.lock", "a.0.slot"}
+
+
+@pytest.mark.parametrize(("jobs_per_device", "lock"), [(1, "a.lock"), (2, "a.0.slot")])
+def test_a_lock_names_its_process_while_it_is_held(told, tmp_path, jobs_per_device, lock):
+    with lease(1, jobs_per_device, told.append):
+        assert (tmp_path / "leases" / lock).read_text() == str(os.getpid())
+    assert (tmp_path / "leases" / lock).read_text() == ""
+
+
+def test_a_folder_that_cannot_be_is_told_in_one_line(told, monkeypatch, tmp_path):
+    monkeypatch.setenv("RESOLVENT_LEASES", str(tmp_path / "absent/leases"))
+    with pytest.raises(
+        GpuError, match=r"^no GPU can be locked in .*: No such file or directory; name another"
+    ):
+        lease(1, 1, told.append).__enter__()
+
+
+@pytest.mark.parametrize(
+    ("gpus", "assigned", "leased"),
+    [
+        (1, "2", "2"),
+        (2, "0,1", "0,1"),
+        (1, "", ""),
+        (1, "NoDevFiles", "NoDevFiles"),
+        (1, "1,2", "b"),
+        (0, "1", ""),
+    ],
+)
+def test_devices_that_slurm_assigned_are_left_unless_they_are_of_several_jobs(
+    told, monkeypatch, tmp_path, gpus, assigned, leased
+):
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", assigned)
+    with lease(gpus, 1, told.append):
+        assert os.environ["CUDA_VISIBLE_DEVICES"] == leased
+        assert (tmp_path / "leases").exists() == (leased == "b")
+    assert told == []
+
+
+def test_more_devices_than_can_be_seen_are_refused(told):
+    with pytest.raises(GpuError, match=r"^asks for 4 GPUs, but only a, b, c can be seen$"):
+        lease(4, 1, told.append).__enter__()
+
+
+def test_without_a_gpu_a_job_sees_none(told, monkeypatch):
+    monkeypatch.setenv("RESOLVENT_GPUS", "")
+    with lease(2, 1, told.append):
+        assert os.environ["CUDA_VISIBLE_DEVICES"] == ""

@@ -1,0 +1,110 @@
+"""The plan gathers what experiments say they show of the paper, in the paper's order."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from merged_configuration import DEFAULT, ROOT, merged
+
+from resolvent.planning.configuration.load import ConfigurationError, load_configuration
+from resolvent.planning.paper_plan import PaperPlan
+from resolvent.planning.plan import Plan
+
+RUN = "results/laptop/burgers/galerkin/n128/seed1127802"
+
+
+def planned(shows: dict[str, list[str]], **changes) -> PaperPlan:
+    """The default configuration with these experiments alone, each showing these items."""
+    experiments = {
+        name: {**DEFAULT["experiments"][name], "shows": {"cao2021": items} if items else {}, **changes}
+        for name, items in shows.items()
+    }
+    return PaperPlan(Plan(load_configuration({**DEFAULT, "experiments": experiments})), "cao2021")
+
+
+def test_items_are_gathered_in_the_order_of_the_paper():
+    paper = planned({"darcy": ["table6", "table2b"], "burgers": ["figure9", "table6"]})
+    assert paper.experiments == {
+        "table1": [],
+        "table2b": ["darcy"],
+        "table5": ["darcy"],
+        "table6": ["darcy", "burgers"],
+        "figure9": ["burgers"],
+    }
+    assert list(paper.experiments) == ["table1", "table2b", "table5", "table6", "figure9"]
+    assert paper.shown == ["results/laptop/cao2021.html"] + [
+        f"results/laptop/cao2021/{file}"
+        for file in ("table1.html", "table2b.html", "table5.html", "table6.html", "figure9.svg")
+    ]
+
+
+def test_table_5_takes_the_runs_of_every_table_of_errors_once():
+    paper = planned({"burgers": ["table2a"], "darcy": ["table2b"], "burgers_ablation": ["table8"]})
+    assert paper.experiments["table5"] == ["burgers", "darcy"]
+
+
+def test_without_an_item_there_is_no_page():
+    paper = planned({"burgers": [], "darcy": []})
+    assert (paper.experiments, paper.shown, paper.link("burgers")) == ({}, [], None)
+
+
+def test_experiments_that_show_something_link_to_the_page():
+    paper = planned({"burgers": ["table2a"], "darcy": []})
+    assert (paper.link("burgers"), paper.link("darcy")) == ("../cao2021.html", None)
+
+
+def test_what_each_kind_of_item_is_made_from():
+    paper = planned({"burgers": ["table2a", "table6", "figure9"], "darcy": ["figure13"]})
+    runs = paper.plan.run_folders("burgers")
+    assert paper.source("table1") == ["results/laptop/cao2021/cost.csv"]
+    assert paper.inputs("table1") == ["results/laptop/cao2021/cost.csv"]
+    assert paper.source("table2a") == [["results/laptop/burgers/comparison.csv"], [runs]]
+    assert "results/laptop/burgers/comparison.csv" in paper.inputs("table2a")
+    assert paper.source("table6") == [[runs]]
+    assert set(paper.inputs("table6")) >= {f"{folder}/cost.json" for folder in runs}
+    assert paper.source("figure9") == [RUN]
+    assert all(file.startswith(RUN) for file in paper.inputs("figure9"))
+    each = planned({"burgers": ["figure11"], "burgers_ablation": ["figure11"]})
+    other = RUN.replace("burgers", "burgers_ablation")
+    assert each.source("figure11") == [[[RUN], [other]]]
+    basis = "results/laptop/darcy/galerkin2d/n43/seed1127802/latent_basis.npz"
+    assert paper.source("figure13") == paper.inputs("figure13") == [basis]
+    assert set(paper.folders) == {*runs, str(Path(basis).parent)}
+
+
+@pytest.mark.parametrize("told", [None, "fno2d"])  # fno2d is a model, but none of this experiment's
+def test_the_shown_model_is_the_last_unless_told(told):
+    paper = planned({"burgers": ["figure9"]}, shown=told)
+    assert paper.source("figure9") == [RUN.replace("galerkin", "no_attention")]
+    assert paper.plan.caption_facts("burgers")["shown"] == "No attention"
+
+
+@pytest.mark.parametrize(
+    ("shows", "message"),
+    [
+        ({"burgers": ["table9"]}, "unknown item 'table9'; did you mean 'table"),
+        ({"burgers": ["table1"]}, "unknown item 'table1'; did you mean"),  # needs no experiment
+        (
+            {"burgers": ["table2a"], "burgers_seeds": ["table2a"]},
+            "experiments.burgers_seeds.shows.cao2021: table2a is of one experiment, and 'burgers' shows it",
+        ),
+    ],
+)
+def test_items_that_cannot_be_shown(shows, message):
+    with pytest.raises(ConfigurationError) as caught:
+        planned(shows)
+    assert message in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+    assert "accepted: table2a, table2b, table3" in str(caught.value) or "is of one" in str(caught.value)
+
+
+@pytest.mark.parametrize("overlay", [None, "config/calvello2024.yaml"])
+def test_rollouts_are_of_every_run_and_their_test_samples_have_later_moments(overlay):
+    changes = yaml.safe_load((ROOT / overlay).read_text()) if overlay else {}
+    plan = Plan(load_configuration(merged(DEFAULT, changes)))
+    paper = PaperPlan(plan, "calvello2024")
+    folders = plan.run_folders("kolmogorov")
+    assert paper.source("figure_rollouts") == [folders]
+    assert {f"{folder}/rollout.npz" for folder in folders} < set(paper.inputs("figure_rollouts"))
+    for experiment in paper.experiments["figure_rollouts"]:
+        assert plan.test_dataset_of(experiment).settings.frames > 1

@@ -1,0 +1,170 @@
+"""What jobs are predicted to take and what they ask for; counts are held to torch's own."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import model_variants
+import pytest
+import torch
+import yaml
+from merged_configuration import DEFAULT, merged
+
+from resolvent.models.build import build
+from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.plan import Plan
+from resolvent.planning.prediction.costs import (
+    Need,
+    Operator,
+    megabytes_requested,
+    minutes_requested,
+    request,
+    sample_seconds,
+    sealing,
+    solving,
+    store_bytes,
+)
+from resolvent.planning.prediction.needs import Needs
+from resolvent.training.operations import forward_operations
+
+PROFILE = Path(__file__).resolve().parents[2] / "workflow/profiles/slurm/config.yaml"
+PAPERS = ("cao2021", "calvello2024")
+
+
+def needs_of(*overlays: dict, gpu: bool = False) -> Needs:
+    content = DEFAULT
+    for overlay in overlays:
+        content = merged(content, overlay)
+    return Needs(Plan(load_configuration(content)), gpu)
+
+
+def of_paper(name: str) -> dict:
+    return yaml.safe_load((PROFILE.parents[3] / f"config/{name}.yaml").read_text())
+
+
+def test_every_attempt_asks_for_twice_as_much():
+    need = Need(seconds=3000.0, bytes=2e9)
+    assert [minutes_requested(need, attempt) for attempt in (1, 2, 3)] == [150, 300, 600]
+    assert [megabytes_requested(need, attempt) for attempt in (1, 2, 3)] == [3500, 7000, 14000]
+
+
+def test_no_request_goes_beyond_what_the_cluster_allows():
+    need = Need(seconds=3000.0, bytes=2e9)
+    assert [minutes_requested(need, attempt, longest=240) for attempt in (1, 2)] == [150, 240]
+
+
+def test_a_rule_asks_for_what_its_wildcards_say():
+    asked = request(lambda wildcards: Need(wildcards.size * 60.0, wildcards.size * 1e9), longest=None)
+    small, large = SimpleNamespace(size=5), SimpleNamespace(size=50)
+    assert asked["runtime"](small, attempt=1) * 10 == asked["runtime"](large, attempt=1) == 150
+    assert asked["mem_mb"](small, attempt=1) < asked["mem_mb"](large, attempt=1)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "settings", "points", "coarse"),
+    [
+        ("fno1d", {}, 512, None),
+        ("fno2d", {}, 43, None),
+        ("transformer1d", {"attention": "galerkin"}, 512, None),
+        ("transformer1d", {"attention": "softmax"}, 512, None),
+        ("transformer1d", {"attention": "none"}, 128, None),
+        ("transformer2d", {"attention": "softmax", "downsampling_factor": 0.7}, 43, 21),
+        ("transformer2d_coarse", {"attention": "galerkin", "downsampling_factor": 0.6}, 43, 15),
+        ("tno1d", {}, 200, None),
+        ("tno2d", {}, 24, None),
+        ("galerkin_encoder2d", {}, 32, None),
+        ("universal_approximator1d", {}, 64, None),
+        ("universal_approximator2d", {}, 8, None),
+        ("neuraloperator1d", {}, 128, None),
+        ("neuraloperator2d", {}, 32, None),
+        ("vit_no", {"patches": 4, "smoother_modes": 8}, 32, None),
+        ("fano", {"patches": 4, "smoother_modes": 8, "modes": 4}, 32, None),
+        ("afno", {"points": 32}, 32, None),
+    ],
+)
+def test_operations_and_weights_are_torchs_within_a_factor(architecture, settings, points, coarse):
+    dimension = model_variants.dimension(architecture)
+    module = build(architecture, settings, seed=0)
+    inputs = torch.zeros(1, *[points] * dimension, 1)
+    axes = [torch.linspace(0, 1, points)] * dimension
+    coordinates = torch.stack(torch.meshgrid(*axes, indexing="ij"), dim=-1)
+    counted = forward_operations(module, inputs, coordinates)
+    resolved = model_variants.ARCHITECTURES[architecture].settings.model_validate(settings).model_dump()
+    operator = Operator(architecture, resolved, points**dimension, coarse and coarse**dimension)
+    assert counted / 3 < operator.forward_flop < 3 * counted
+    weights = sum(parameter.numel() for parameter in module.parameters())
+    assert weights / 3 < operator.weights < 8 * weights
+
+
+def test_every_architecture_has_its_operations_held_to_torchs():
+    (mark,) = test_operations_and_weights_are_torchs_within_a_factor.pytestmark
+    assert {case[0] for case in mark.args[1]} == set(model_variants.ARCHITECTURES)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_job_of_a_papers_configuration_has_a_prediction(paper):
+    needs = needs_of(of_paper(paper), gpu=True)
+    plan = needs.plan
+    found = [needs.theory, needs.measure_cost, needs.measure_architectures]
+    for dataset in plan.datasets.values():
+        found += [solving(dataset.settings), sealing(dataset.settings), needs.preview(dataset)]
+    for name, experiment in plan.configuration.experiments.items():
+        found.append(needs.yardsticks(SimpleNamespace(experiment=name)))
+        for model in experiment.models:
+            for resolution in experiment.resolutions:
+                run = name, model, resolution
+                found += [needs.training(*run), needs.evaluation(*run, gpu=True)]
+    assert all(need.seconds > 0 and 1e8 < need.bytes < 2e11 for need in found)
+
+
+def test_training_takes_time_by_epochs_samples_and_points_and_memory_by_batch():
+    def burgers(**changes):
+        change = {"experiments": {"burgers": changes}}
+        return needs_of(change).training("burgers", "galerkin", changes.get("resolutions", [128])[0])
+
+    usual = burgers()
+    assert burgers(training={"epochs": 400}).seconds == pytest.approx(10 * usual.seconds, rel=0.15)
+    assert burgers(samples={"train": 1024}).seconds == pytest.approx(4 * usual.seconds, rel=0.25)
+    assert burgers(resolutions=[8192]).seconds > 40 * usual.seconds
+    assert burgers(training={"batch_size": 64}).bytes > usual.bytes
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_processes_share_the_work_and_each_holds_the_samples(gpu):
+    changes = {"samples": {"train": 1024}, "training": {"batch_size": 8}, "resolutions": [8192]}
+    one, four, of_another = (
+        needs_of({"experiments": {"burgers": {**changes, **more}}}, gpu=gpu).training("burgers", "fno", 8192)
+        for more in ({}, {"processes": 2, "processes_of": {"fno": 4}}, {"processes_of": {"galerkin": 4}})
+    )
+    assert of_another == one
+    assert one.seconds / 4 < four.seconds < one.seconds
+    data = 1024 * 8192 * 8  # the samples in single precision
+    assert four.bytes > one.bytes + 3 * data
+
+
+def test_a_gpu_takes_less_time():
+    on_cpu, on_gpu = (needs_of(of_paper("cao2021"), gpu=gpu) for gpu in (False, True))
+    run = "darcy", "galerkin2d", 211
+    assert on_gpu.training(*run).seconds < on_cpu.training(*run).seconds / 10
+    tested = SimpleNamespace(experiment="darcy", model="fourier2d", group="n211")
+    assert on_gpu.evaluate(tested).seconds < on_cpu.evaluate(tested).seconds / 2
+    assert on_gpu.latent_basis(tested) == on_cpu.latent_basis(tested)
+
+
+def test_data_are_predicted_by_their_equation_and_their_grids():
+    datasets = load_configuration(DEFAULT).datasets
+    fine = datasets["kolmogorov"].model_copy(update={"num_modes": 84, "step": 0.01})
+    assert sample_seconds(fine) == pytest.approx(8 * sample_seconds(datasets["kolmogorov"]))
+    darcy = datasets["darcy_cao"]
+    assert store_bytes(darcy) == 256 * 2 * 4 * sum(n**2 for n in darcy.resolutions)
+    larger = darcy.model_copy(update={"finest": 841})
+    assert sealing(larger).bytes > 2 * sealing(darcy).bytes
+
+
+def test_the_profile_has_account_and_partitions_once_and_retries_for_all_rules():
+    profile = yaml.safe_load(PROFILE.read_text())
+    text = PROFILE.read_text()
+    assert text.count("slurm_account") == 1
+    assert text.count("slurm_partition") == 2
+    assert profile["retries"] > 0
+    assert {"cores", "jobs", "group-components", "keep-going", "rerun-incomplete"} <= set(profile)
+    assert not any("retries" in path.read_text() for path in PROFILE.parents[2].glob("rules/*.smk"))

@@ -1,5 +1,0 @@
-"""What goes wrong with a run, in one line a user can act on."""
-
-
-class TrainingError(Exception):
-    """A run cannot start or go on: unusable device, damaged checkpoint, settings that do not fit the data."""
