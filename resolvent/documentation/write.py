@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from resolvent.datasets.errors import DatasetError
+from resolvent.common.errors import ResolventError
 from resolvent.datasets.tasks.common import SplitSizes
 from resolvent.datasets.tasks.settings import DatasetSettings, GaussianLaw
 from resolvent.datasets.tasks.trajectory_settings import ObservationTimes
@@ -109,7 +109,7 @@ def main() -> None:
     (ROOT / "docs/configuration.md").write_text(configuration_page(), encoding="utf-8")
     try:
         put_between(ROOT / "docs/datasets.md", "measured", dataset_measurements.tables(ROOT))
-    except (DatasetError, FileNotFoundError):
+    except (ResolventError, FileNotFoundError):
         print(f"docs/datasets.md is left as it is: make its datasets with `{dataset_measurements.COMMAND}`")
     made = {command: _runs(folder) for folder, command in RUNS.items()}
     if any(made.values()):

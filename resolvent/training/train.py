@@ -42,7 +42,7 @@ def train_run(
     `run` is what `resolvent.planning.plan.Plan.training` gives: architecture, settings, grids, training,
     samples. A run that diverges (`resolvent.training.fit`) ends there, which is a result: its checkpoint
     holds no operator. It is trained by as many `processes`, or by fewer where there are fewer GPUs, and
-    without GPUs fewer `threads`. Raises `DatasetError` where another job trains this run: a killed Snakemake
+    without GPUs fewer `threads`. Raises `FileError` where another job trains this run: a killed Snakemake
     may have left its jobs behind.
     """
     devices = visible_devices() if gpus else []

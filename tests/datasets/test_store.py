@@ -12,6 +12,7 @@ import pytest
 import xarray
 from dataset_fixtures import CODE, make_dataset, small, small_settings
 
+from resolvent.common.errors import FileError
 from resolvent.common.files import readable_disk_errors, write_atomically, write_json
 from resolvent.common.locks import sole_writer
 from resolvent.datasets.errors import DatasetError
@@ -172,7 +173,7 @@ def test_a_damaged_batch_is_told(made, tmp_path):
 def test_a_damaged_receipt_is_told(dataset, content):
     receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
     receipts[1].write_text(content)
-    with pytest.raises(DatasetError, match=r"the receipt .*shards/1\.json is damaged .*; delete it and run"):
+    with pytest.raises(FileError, match=r"the receipt .*shards/1\.json is damaged .*; delete it and run"):
         seal(build_task(small_settings()), dataset / "burgers.zarr", receipts, dataset / "burgers.json", CODE)
 
 
@@ -216,7 +217,7 @@ def test_what_a_living_process_is_writing_is_left_alone(tmp_path):
 
 def test_a_damaged_card_is_noticed(dataset):
     (dataset / "burgers.json").write_text('{"dataset": ')
-    with pytest.raises(DatasetError, match=r"dataset card .*burgers\.json is damaged"):
+    with pytest.raises(FileError, match=r"dataset card .*burgers\.json is damaged"):
         load_samples(dataset / "burgers.json", 64, "train", 4)
 
 
@@ -284,7 +285,7 @@ def test_two_jobs_cannot_write_the_same_shard(dataset):
     lock = dataset / "burgers.parts" / "shard-0001.lock"
     with sole_writer(lock, "this shard"):
         with pytest.raises(
-            DatasetError,
+            FileError,
             match=rf"shard 1 of .*burgers\.zarr is being written by another job \(process {os.getpid()} on ",
         ):
             generate_shard(build_task(small_settings()), store, 1, dataset / "again.json", CODE)
@@ -315,7 +316,7 @@ def test_a_lock_that_its_holder_removes_while_another_waits_locks_nothing(tmp_pa
         flock(file, how)
 
     monkeypatch.setattr(fcntl, "flock", late)
-    with sole_writer(lock, "it"), pytest.raises(DatasetError, match="is being written"):
+    with sole_writer(lock, "it"), pytest.raises(FileError, match="is being written"):
         sole_writer(lock, "it").__enter__()
 
 
@@ -345,7 +346,7 @@ def test_a_disk_that_cannot_be_written_is_one_line_and_leaves_nothing(tmp_path, 
         raise OSError(number, "the system's own words")
 
     target = tmp_path / "card.json"
-    with pytest.raises(DatasetError, match=rf"cannot write {target}: .*{message}"):
+    with pytest.raises(FileError, match=rf"cannot write {target}: .*{message}"):
         write_atomically(target, fail)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(OSError, match="words"), readable_disk_errors(target):
@@ -353,7 +354,7 @@ def test_a_disk_that_cannot_be_written_is_one_line_and_leaves_nothing(tmp_path, 
 
 
 def test_a_folder_that_even_root_may_not_write_to():
-    with pytest.raises(DatasetError, match=r"cannot write /sys/resolvent/card\.json: .*(permi|read-only)"):
+    with pytest.raises(FileError, match=r"cannot write /sys/resolvent/card\.json: .*(permi|read-only)"):
         write_json(Path("/sys/resolvent/card.json"), {})
 
 

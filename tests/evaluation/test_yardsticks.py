@@ -173,7 +173,7 @@ def test_the_classical_answers_of_other_equations_may_fail(
     equation, resolution, solver, lost, tmp_path, monkeypatch
 ):
     card = make_dataset(tmp_path, small(equation))
-    monkeypatch.setattr(f"datasets.{solver}", _refuse)
+    monkeypatch.setattr(f"resolvent.datasets.tasks.{solver}", _refuse)
     counts = {"train": 3, "validation": 1, "test": 2}
     errors, costs = measured_yardsticks(card, resolution, counts, noise=0.0, realisations=1)
     assert {name for name, cost in costs.items() if "no_answer" in cost} == {*lost, "coarse_solve"}

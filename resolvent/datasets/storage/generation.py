@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, readable_disk_errors, write_arrays, write_json
 from resolvent.common.locks import sole_writer
 from resolvent.common.progress import progress_bar
@@ -105,7 +106,7 @@ def remove_parts(store: Path) -> None:
     """Remove the batches behind `store`, but those of a shard that another job is writing again."""
     parts = store.with_suffix(".parts")
     for shard in {path.stem for path in [*parts.glob("shard-*.lock"), *parts.glob("*/shard-*")]}:
-        with suppress(DatasetError), sole_writer(parts / f"{shard}.lock", shard):
+        with suppress(FileError), sole_writer(parts / f"{shard}.lock", shard):
             for folder in parts.glob(f"*/{shard}"):
                 shutil.rmtree(folder)
     for folder in (*parts.glob("*"), parts):
