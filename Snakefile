@@ -25,7 +25,7 @@ from resolvent.planning.job import prepare_environment
 from resolvent.planning.prediction.needs import Needs
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import RUN_FOLDER, Plan
-from resolvent.planning.prediction.costs import drawing, request, sealing, solving
+from resolvent.planning.prediction.costs import drawing, request, finalising, solving
 
 
 configfile: f"{workflow.basedir}/config.yaml"

@@ -16,7 +16,7 @@ class SpectralConvolution(nn.Module):
     (modes, in_channels, out_channels, 2) and 2·modes·in_channels·out_channels entries. There is no bias.
     As with any real inverse transform the imaginary part of v̂_0 has no effect.
 
-    `initialisation` names the law of the weights:
+    `initialisation` names the distribution of the weights:
 
     - "li": Unif[0, 1)/(in_channels·out_channels) (Li et al. 2021, public code);
     - "cao": normal with standard deviation √(2/((in_channels + out_channels)·2·modes)), Xavier's, divided by

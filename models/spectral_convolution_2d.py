@@ -31,14 +31,14 @@ class SpectralConvolution2d(nn.Module):
     pairs: `weight[k₁, k₂]`, Python's negative indices being the negative k₁, in an array of shape
     (2·modes, modes, in_channels, out_channels, 2). There is no bias.
 
-    `initialisation` names the law of the weights, as in one dimension:
+    `initialisation` names the distribution of the weights, as in one dimension:
 
     - "li": Unif[0, 1)/(in_channels·out_channels) (Li et al. 2021, arXiv:2010.08895, public code);
     - "cao": normal with standard deviation 1/(in_channels·out_channels·modes): Xavier's for a block, times
       √(in_channels + out_channels)/(in_channels·out_channels) (Cao 2021, public code).
 
     `maps` is for convolutions of one function that are computed at once, side by side in out_channels: each
-    has out_channels/maps of them, and initial weights that follow the law with that number.
+    has out_channels/maps of them, and initial weights that follow the distribution with that number.
 
     `band` says what becomes of modes that a grid of n1 × n2 points does not resolve:
 

@@ -17,14 +17,14 @@ error is of fourth order, so its error is c h² + O(h⁴), and one Richardson ex
 
     u = (4 u[2N steps] - u[N steps]) / 3,
 
-is of fourth order. The steps are not equal: t_n = final_time (n/N)^{3/2}. A field from a Gaussian law has all
-its modes at once; most of them die in the first instants, and short steps there pay.
+is of fourth order. The steps are not equal: t_n = final_time (n/N)^{3/2}. A field from a Gaussian
+distribution has all its modes at once; most of them die in the first instants, and short steps there pay.
 
-Expect: for Cao's law (σ = 25, τ = 5, γ = 2) and ν = 0.1/2π, t = 1, the defaults are within 1e-7 (relative L²)
-of the exact solution for every sample, and closer for ν = 0.1; `tests/solvers/test_burgers.py` holds them to
-it. Good values: batches in multiples of LANES, since a partial one costs as much as a whole one.
-Limits: num_modes must grow like max|u| L / ν. A run that overflows, or does not resolve the solution in time
-or in space, ends in a SolverError.
+Expect: for Cao's distribution (σ = 25, τ = 5, γ = 2) and ν = 0.1/2π, t = 1, the defaults are within 1e-7
+(relative L²) of the exact solution for every sample, and closer for ν = 0.1; `tests/solvers/test_burgers.py`
+holds them to it. Good values: batches in multiples of LANES, since a partial one costs as much as a whole
+one. Limits: num_modes must grow like max|u| L / ν. A run that overflows, or does not resolve the solution in
+time or in space, ends in a SolverError.
 Source of the problem: Cao 2021, arXiv:2105.14995, appendix C.2.
 """
 

@@ -7,14 +7,15 @@ is.
 
 Method: ETDRK4 in Fourier space (`solvers.exponential_integrator`): the heat equation exactly, -(u²/2)_x by
 four stages a step. Steps grow by doubling: `num_steps` are shared equally among the BLOCKS intervals that end
-at T/8, T/4, T/2 and T, because a field from a Gaussian law loses most of its modes in the first instants.
+at T/8, T/4, T/2 and T, because a field from a Gaussian distribution loses most of its modes in the first
+instants.
 
 A second run with half as many steps, which costs half as much again, tells whether the steps resolve the
 solution.
 
-Expect: for Cao's law (σ = 25, τ = 5, γ = 2) and ν = 0.1/2π, t = 1, the defaults are within 1e-6 (relative L²)
-of the exact solution for every sample; `tests/solvers/test_burgers_etdrk4.py` holds them to it. Error ∝ N⁻⁴.
-Limits: as in `solvers.burgers`.
+Expect: for Cao's distribution (σ = 25, τ = 5, γ = 2) and ν = 0.1/2π, t = 1, the defaults are within 1e-6
+(relative L²) of the exact solution for every sample; `tests/solvers/test_burgers_etdrk4.py` holds them to
+it. Error ∝ N⁻⁴. Limits: as in `solvers.burgers`.
 Sources: Cox and Matthews 2002, J. Comput. Phys. 176, 430; Kassam and Trefethen 2005, SIAM J. Sci. Comput. 26,
 1214; the problem: Cao 2021, arXiv:2105.14995, appendix C.2.
 """

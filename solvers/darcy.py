@@ -19,9 +19,9 @@ Method: conjugate gradients until the residual is below `tolerance` of the right
 inverted with sine transforms (`sine`, `solvers.darcy_sine`: batched, made for a GPU, best at low contrast).
 
 Expect: a solution error of about a hundredth of the tolerance against a direct solution, 10 to 16 iterations
-of multigrid for the laws of `solvers.laws`. The discretisation's own error is another matter: second order in
-h for smooth coefficients, first order where they jump (about 1e-3 on 421 nodes for 3 and 12).
-Limits: in float32 input everything is in float32, and a tolerance below 1e-6 is out of reach.
+of multigrid for the distributions of `solvers.distributions`. The discretisation's own error is another
+matter: second order in h for smooth coefficients, first order where they jump (about 1e-3 on 421 nodes for 3
+and 12). Limits: in float32 input everything is in float32, and a tolerance below 1e-6 is out of reach.
 Sources: Cao 2021, arXiv:2105.14995, C.3; Calvello et al. 2024, arXiv:2406.06486, 6.2.2.
 """
 

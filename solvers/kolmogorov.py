@@ -16,9 +16,9 @@ Advection needs four transforms, not five: because u is free of divergence,
 This module has what the two integrators share, `solvers.kolmogorov_etdrk4` and
 `solvers.kolmogorov_split_step`.
 
-Expect: from the law calvello_kolmogorov of `solvers.laws` at ν = 1/70 a developed flow at t = 11 whose
-spectrum falls to 2e-6 of its leading mode at k = 64. It is chaotic: errors grow, and single precision is off
-by 1e-3.
+Expect: from the distribution calvello_kolmogorov of `solvers.distributions` at ν = 1/70 a developed flow at
+t = 11 whose spectrum falls to 2e-6 of its leading mode at k = 64. It is chaotic: errors grow, and single
+precision is off by 1e-3.
 Sources: Chandler and Kerswell 2013, J. Fluid Mech. 722, 554; Calvello et al. 2024, arXiv:2406.06486, 6.2.3.
 """
 

@@ -3,9 +3,9 @@
 Method: ETDRK4 (`solvers.exponential_integrator`): viscosity exactly, advection and forcing by four stages a
 step. Each interval between observation times is cut into equal steps no longer than `step`.
 
-Expect: with the defaults a relative L² error of about 1e-6 at t = 11 and 11.1 from the default law, most of
-it from the modes left out. Good values: 42, 63, 71 or 85 modes, whose grids of 128, 192, 216 and 256 points
-are fast.
+Expect: with the defaults a relative L² error of about 1e-6 at t = 11 and 11.1 from the default distribution,
+most of it from the modes left out. Good values: 42, 63, 71 or 85 modes, whose grids of 128, 192, 216 and 256
+points are fast.
 Limits: advection is explicit, and a step must not exceed LARGEST_COURANT / (K max(|u| + |v|)): from the
 developed field about 0.025, 0.0125 and 0.0075 at K = 42, 85 and 138. A sample whose flow outruns its step is
 solved again with half of it, and again with a quarter; if it outruns that too, it is refused.

@@ -138,7 +138,7 @@ def _integrate(
 def initial_condition(seed: int, split: int, index: int) -> Float[np.ndarray, "3"]:
     """The initial state of sample `index` of split number `split`: x, y ~ U(-15, 15), z ~ U(0, 40).
 
-    The paper names no law; this is its public code's.
+    The paper names no distribution; this is its public code's.
     """
     deviates = generator(seed, split, index).uniform(size=3)
     return np.array([-15.0, -15.0, 0.0]) + np.array([30.0, 30.0, 40.0]) * deviates

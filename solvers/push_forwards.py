@@ -1,7 +1,7 @@
 """From a Gaussian field to a positive coefficient, pointwise: a = ψ(g).
 
 Both act on the values of the field on the grid in use. A coefficient is never interpolated: a spline through
-a jump between 3 and 12 overshoots to values that the law does not have, below zero too.
+a jump between 3 and 12 overshoots to values that the distribution does not have, below zero too.
 """
 
 import numpy as np

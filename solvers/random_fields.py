@@ -34,8 +34,9 @@ class PeriodicGaussianField:
                points shows the modes below n/2 (`solvers.fourier.observe`), so 4095 fills 8192 points.
     length     L.
 
-    Expect: Cao's law for Burgers' equation is σ = 25, τ = 5, γ = 2, zero mean (Cao 2021, arXiv:2105.14995,
-    appendix C.2): pointwise standard deviation 0.593 (variance 0.352), most of it in the first two modes.
+    Expect: Cao's distribution for Burgers' equation is σ = 25, τ = 5, γ = 2, zero mean (Cao 2021,
+    arXiv:2105.14995, appendix C.2): pointwise standard deviation 0.593 (variance 0.352), most of it in the
+    first two modes.
 
     Limits: deviates come from NumPy's Philox and ziggurat; NumPy keeps such streams in practice across its
     versions, without promising it.
@@ -49,7 +50,7 @@ class PeriodicGaussianField:
     length: float = 1.0
 
     def __post_init__(self):
-        check_law(self)
+        check_distribution(self)
 
     def coefficients(self, seed: int, split: int, index: int) -> Complex[np.ndarray, " modes"]:
         """Fourier coefficients û₀, …, û_K of sample `index` of split number `split`.
@@ -79,8 +80,9 @@ class PeriodicGaussianField:
         return float((constant + 2 * squares[1:].sum()) / self.length)
 
 
-def check_law(field, dimension: int = 1) -> None:
-    """Raise a ValueError where `field`, of a domain of this dimension, has parameters that name no law."""
+def check_distribution(field, dimension: int = 1) -> None:
+    """Raise a ValueError where `field`, of a domain of this dimension, has parameters that name no
+    distribution."""
     if not field.sigma > 0:
         raise ValueError(f"sigma must be positive, got {field.sigma}")
     if not field.tau >= 0:

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Complex, Float, Int
 
-from resolvent.solvers.random_fields import check_law, standard_normal
+from resolvent.solvers.random_fields import check_distribution, standard_normal
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class PeriodicGaussianField2d:
     length: float = 2 * np.pi
 
     def __post_init__(self):
-        check_law(self, dimension=2)
+        check_distribution(self, dimension=2)
 
     def coefficients(self, seed: int, split: int, index: int) -> Complex[np.ndarray, "rows columns"]:
         """Fourier coefficients of sample `index` of split number `split`, as in `solvers.fourier`."""
@@ -74,7 +74,7 @@ class NeumannGaussianField:
     sigma, tau, gamma  as on the circle; γ > 1 for a finite pointwise variance as K grows.
     zero_mean  True: the constant mode is absent.
     num_modes  K, the highest wavenumber drawn along each axis. A grid of n nodes tells n - 1 of them apart;
-               the law is *defined* with this truncation.
+               the distribution is *defined* with this truncation.
     """
 
     sigma: float
@@ -84,7 +84,7 @@ class NeumannGaussianField:
     num_modes: int = 420
 
     def __post_init__(self):
-        check_law(self, dimension=2)
+        check_distribution(self, dimension=2)
 
     def coefficients(self, seed: int, split: int, index: int) -> Float[np.ndarray, "modes modes"]:
         """Cosine coefficients [k_y, k_x] of sample `index` of split number `split`."""

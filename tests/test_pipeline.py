@@ -48,14 +48,14 @@ def edited(project):
 
 def test_a_fresh_copy_plans_every_job(project):
     assert project.fresh_plan == {
-        "all": 1, "train": 6, "evaluate": 6, "yardsticks": 1, "compare": 1,
+        "all": 1, "train": 6, "evaluate": 6, "baselines": 1, "compare": 1,
         "draw_figures": 1, "report": 1, "draw_dataset": 4, "dataset_page": 4,
         "theory": 1, "draw_theory": 1, "theory_page": 1,
         "measure_cost": 1, "paper_table": 4, "paper_figure": 1, "paper_page": 1,
-        "solve_burgers": 2, "seal_burgers": 1, "preview_burgers": 1,
-        "solve_darcy_cao": 2, "seal_darcy_cao": 1, "preview_darcy_cao": 1,
-        "solve_lorenz63_yz": 1, "seal_lorenz63_yz": 1, "preview_lorenz63_yz": 1,
-        "solve_kolmogorov": 2, "seal_kolmogorov": 1, "preview_kolmogorov": 1,
+        "solve_burgers": 2, "finalise_burgers": 1, "preview_burgers": 1,
+        "solve_darcy_cao": 2, "finalise_darcy_cao": 1, "preview_darcy_cao": 1,
+        "solve_lorenz63_yz": 1, "finalise_lorenz63_yz": 1, "preview_lorenz63_yz": 1,
+        "solve_kolmogorov": 2, "finalise_kolmogorov": 1, "preview_kolmogorov": 1,
     }  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def test_the_page_stands_alone_and_holds_every_row(project):
     page = (project.folder / "results/test/burgers/report.html").read_text()
     links = re.findall(r'(?:src|href)="(?!#|data:)([^"]*)"', page)
     assert links == ["../cao2021.html"]
-    for words in ("FNO", "Galerkin", "diverged (epoch", "Identity", "Classical solver", "Truth budget"):
+    for words in ("FNO", "Galerkin", "diverged (epoch", "Identity", "Classical solver", "Error budget"):
         assert words in page
     assert page.count("data:image/svg+xml") == 5
 
@@ -109,7 +109,7 @@ def test_every_dataset_has_its_page(project, dataset):
     page = (project.folder / f"results/test/datasets/{dataset}.html").read_text()
     assert not re.search(r'(src|href)="(?!#|data:)', page)
     assert page.count("data:image/svg+xml") == 4
-    for words in (f"-R solve_{dataset}", "Truth budget", "--cores 2", "against"):
+    for words in (f"-R solve_{dataset}", "Error budget", "--cores 2", "against"):
         assert words in page
 
 
@@ -148,7 +148,7 @@ def test_the_measurements_of_the_docs_come_from_cards_and_logs(project, monkeypa
     tables = dataset_measurements.tables(project.folder)
     files = (project.folder / "data/darcy_cao_inverse").glob("*.json")
     (card,) = (file for file in files if file.suffixes == [".json"])
-    largest = json.loads(card.read_text())["truth_budget"]["against_direct_solve"]["largest_relative_l2"]
+    largest = json.loads(card.read_text())["error_budget"]["against_direct_solve"]["largest_relative_l2"]
     assert re.search(rf"`darcy_cao_inverse` \| against direct solve \| 8 \| .* \| {largest:.1e} \|", tables)
     assert re.search(r"`darcy_cao_inverse` \| 17² \| 8 \|", tables)
     assert re.search(r"`config/cao2021.yaml` \| `burgers` \| 2,048 \|", tables)
@@ -230,7 +230,7 @@ def test_bad_configuration_stops_before_anything_runs(project, change, message):
 
 
 def test_one_dataset_is_made_again_alone(project):
-    again = {"solve_burgers": 2, "seal_burgers": 1}
+    again = {"solve_burgers": 2, "finalise_burgers": 1}
     assert project.planned("datasets", "-R", "solve_burgers") == {"datasets": 1, **again}
     pages = {"preview_burgers": 1, "draw_dataset": 1, "dataset_page": 1}
     assert project.planned("-R", "solve_burgers") == {"all": 1, **again, **pages}

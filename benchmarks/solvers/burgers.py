@@ -1,4 +1,5 @@
-"""Burgers' equation on the circle: Cao's law, ν = 0.1/2π, from t = 0 to 1, observed on 8192 points."""
+"""Burgers' equation on the circle: Cao's distribution, ν = 0.1/2π, from t = 0 to 1, observed on 8192
+points."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from benchmarks.solvers.race import Contestant, Race, error_against
 from resolvent.solvers.burgers import BurgersSplitStep, product_points
 from resolvent.solvers.burgers_etdrk4 import BurgersEtdrk4
 from resolvent.solvers.cole_hopf import cole_hopf
+from resolvent.solvers.distributions import DISTRIBUTIONS
 from resolvent.solvers.fourier import coefficients_of, observe
-from resolvent.solvers.laws import LAWS
 from resolvent.solvers.random_fields import PeriodicGaussianField
 
 REMARK = (
@@ -34,8 +35,8 @@ FEWEST = 2
 
 
 def races() -> list[Race]:
-    law = LAWS["cao_burgers"]
-    field = PeriodicGaussianField(law.sigma, law.tau, law.gamma)
+    distribution = DISTRIBUTIONS["cao_burgers"]
+    field = PeriodicGaussianField(distribution.sigma, distribution.tau, distribution.gamma)
     initial = np.stack([field.coefficients(0, 0, index) for index in range(BATCH)])
     # The largest fields first, which are the hardest: peers that solve few of the samples get these.
     initial = initial[np.argsort(-np.abs(observe(initial, POINTS)).max(axis=1))]

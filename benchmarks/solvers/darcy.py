@@ -1,4 +1,4 @@
-"""Darcy flow on nodes: the 5-point equations with arithmetic means, coefficients of two laws."""
+"""Darcy flow on nodes: the 5-point equations with arithmetic means, coefficients of two distributions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.solvers.race import Contestant, Race, error_against, one_thread
 from resolvent.solvers.cosine_series import observe_cosine
 from resolvent.solvers.darcy import DarcyFivePoint
-from resolvent.solvers.laws import LAWS
+from resolvent.solvers.distributions import DISTRIBUTIONS
 from resolvent.solvers.push_forwards import level_set, lognormal
 from resolvent.solvers.random_fields_2d import NeumannGaussianField
 
@@ -42,9 +42,11 @@ def races() -> list[Race]:
     ]
 
 
-def race(title: str, points: int, law: str, push_forward: Callable, direct: bool, sine: bool) -> Race:
+def race(
+    title: str, points: int, distribution: str, push_forward: Callable, direct: bool, sine: bool
+) -> Race:
     """`direct`: with SuperLU among the contestants; `sine`: with our second method."""
-    named = LAWS[law]
+    named = DISTRIBUTIONS[distribution]
     field = NeumannGaussianField(named.sigma, named.tau, named.gamma, num_modes=points - 1)
     draws = np.stack([field.coefficients(0, 0, index) for index in range(SAMPLES)])
     coefficient = push_forward(observe_cosine(draws, points, "nodes"))

@@ -9,13 +9,14 @@ import scipy.fft
 
 from benchmarks.solvers.race import Contestant, Race, error_against, one_thread
 from resolvent.solvers.cosine_series import observe_cosine
+from resolvent.solvers.distributions import DISTRIBUTIONS
 from resolvent.solvers.fourier import observe_2d
-from resolvent.solvers.laws import LAWS
 from resolvent.solvers.random_fields_2d import NeumannGaussianField, PeriodicGaussianField2d
 
 REMARK = (
-    "A sample is drawn from its law and evaluated. Peers evaluate the same coefficients, which we draw "
-    "for them, with NumPy or SciPy alone. Reference: the series summed term by term at some points, in "
+    "A sample is drawn from its distribution and evaluated. Peers evaluate the same coefficients, which "
+    "we draw for them, with NumPy or SciPy alone. Reference: the series summed term by term at some points, "
+    "in "
     "extended precision."
 )
 PACKAGES = ("numpy", "scipy")
@@ -30,8 +31,10 @@ def races() -> list[Race]:
 
 
 def neumann(points: int) -> Race:
-    law = LAWS["cao_darcy"]
-    field = NeumannGaussianField(law.sigma, law.tau, law.gamma, num_modes=points - 1)
+    distribution = DISTRIBUTIONS["cao_darcy"]
+    field = NeumannGaussianField(
+        distribution.sigma, distribution.tau, distribution.gamma, num_modes=points - 1
+    )
     scale = np.full(points, np.sqrt(0.5))  # dctn counts every cosine but the first and last twice
     scale[[0, -1]] = 1, np.sqrt(2.0)
     scale = np.outer(scale, scale)
@@ -53,10 +56,14 @@ def neumann(points: int) -> Race:
 
 
 def periodic(points: int) -> Race:
-    law = LAWS["calvello_kolmogorov"]
+    distribution = DISTRIBUTIONS["calvello_kolmogorov"]
     modes = points // 2 - 1
     field = PeriodicGaussianField2d(
-        law.sigma, law.tau, law.gamma, num_modes=modes, orthonormal=law.orthonormal
+        distribution.sigma,
+        distribution.tau,
+        distribution.gamma,
+        num_modes=modes,
+        orthonormal=distribution.orthonormal,
     )
 
     def spectrum(draw: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Kolmogorov flow from the law calvello_kolmogorov at ν = 1/70, observed on 416 × 416 points."""
+"""Kolmogorov flow from the distribution calvello_kolmogorov at ν = 1/70, observed on 416 × 416 points."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import jax_cfd.spectral as spectral
 import numpy as np
 
 from benchmarks.solvers.race import Contestant, Race, error_against
+from resolvent.solvers.distributions import DISTRIBUTIONS
 from resolvent.solvers.fourier import coefficients_of_2d, observe_2d
 from resolvent.solvers.kolmogorov_etdrk4 import KolmogorovEtdrk4
-from resolvent.solvers.laws import LAWS
 from resolvent.solvers.random_fields_2d import PeriodicGaussianField2d
 
 REMARK = (
@@ -29,8 +29,10 @@ LONG = (11.1,)
 
 
 def races() -> list[Race]:
-    law = LAWS["calvello_kolmogorov"]
-    field = PeriodicGaussianField2d(law.sigma, law.tau, law.gamma, orthonormal=law.orthonormal)
+    distribution = DISTRIBUTIONS["calvello_kolmogorov"]
+    field = PeriodicGaussianField2d(
+        distribution.sigma, distribution.tau, distribution.gamma, orthonormal=distribution.orthonormal
+    )
     initial = field.coefficients(0, 0, 0)
     per_step = [
         ours(initial, 63, 0.005, SHORT),

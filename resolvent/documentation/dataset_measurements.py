@@ -37,7 +37,7 @@ def tables(root: Path) -> str:
     return "\n\n".join(
         [
             f"Made by `{COMMAND}` on {machine()}; written by `make docs`.",
-            "What making them took. Generating is the sum over generation jobs from start to end, sealing "
+            "What making them took. Generating is the sum over generation jobs from start to end, finalising "
             "the job that verifies the store and measures its errors; core seconds a sample leave out "
             "imports and compilation.",
             _costs(made, costs),
@@ -59,7 +59,8 @@ def _plan(root: Path, overlay: str) -> Plan:
 
 
 def _cost(root: Path, dataset: DatasetPlan) -> dict[str, float]:
-    """Seconds of generation and sealing jobs; core seconds a sample, NaN where no job had a second batch."""
+    """Seconds of generation and finalising jobs; core seconds a sample, NaN where no job had a second
+    batch."""
     generating, samples, core_seconds = 0.0, 0, 0.0
     for shard in range(dataset.settings.num_shards):
         log = root / "logs" / f"solve_{dataset.name}" / f"{dataset.base.name}-{shard}"
@@ -68,8 +69,8 @@ def _cost(root: Path, dataset: DatasetPlan) -> dict[str, float]:
         samples += cost["samples"]
         core_seconds += cost["core_seconds"]
     each = core_seconds / samples if samples else math.nan
-    sealing = _job_seconds(root / "logs" / f"seal_{dataset.name}" / f"{dataset.base.name}.tsv")
-    return {"generating": generating, "sealing": sealing, "core_seconds_a_sample": each}
+    finalising = _job_seconds(root / "logs" / f"finalise_{dataset.name}" / f"{dataset.base.name}.tsv")
+    return {"generating": generating, "finalising": finalising, "core_seconds_a_sample": each}
 
 
 def _job_seconds(benchmark: str | Path) -> float:
@@ -80,14 +81,14 @@ def _job_seconds(benchmark: str | Path) -> float:
 
 def _costs(made: dict[str, DatasetPlan], costs: dict) -> str:
     rows = [
-        "| dataset | stored on | samples | generating | sealing | core seconds a sample |",
+        "| dataset | stored on | samples | generating | finalising | core seconds a sample |",
         "|---|---|---|---|---|---|",
     ]
     for name, dataset in made.items():
         cost = costs[name]
         rows.append(
             f"| `{name}` | {_stored_on(dataset.settings)} | {dataset.settings.samples.total:,} | "
-            f"{_duration(cost['generating'])} | {_duration(cost['sealing'])} | "
+            f"{_duration(cost['generating'])} | {_duration(cost['finalising'])} | "
             f"{_number(cost['core_seconds_a_sample'])} |"
         )
     return "\n".join(rows)
@@ -96,7 +97,7 @@ def _costs(made: dict[str, DatasetPlan], costs: dict) -> str:
 def _budgets(root: Path, made: dict[str, DatasetPlan]) -> str:
     rows = ["| dataset | check | samples | median | largest |", "|---|---|---|---|---|"]
     for name, dataset in made.items():
-        for check, entry in read_card(root / dataset.card)["truth_budget"].items():
+        for check, entry in read_card(root / dataset.card)["error_budget"].items():
             if isinstance(entry, dict) and "largest_relative_l2" in entry:
                 rows.append(
                     f"| `{name}` | {check.replace('_', ' ')} | {entry['samples']:,} | "

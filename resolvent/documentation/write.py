@@ -10,7 +10,7 @@ from pydantic_core import PydanticUndefined
 
 from resolvent.common.errors import ResolventError
 from resolvent.datasets.tasks.common import SplitSizes
-from resolvent.datasets.tasks.settings import DatasetSettings, GaussianLaw
+from resolvent.datasets.tasks.settings import DatasetSettings, GaussianDistribution
 from resolvent.datasets.tasks.trajectory_settings import ObservationTimes
 from resolvent.documentation import dataset_measurements
 from resolvent.figures.published.page import write_reported_vs_ours
@@ -34,7 +34,7 @@ def configuration_page() -> str:
     sections = [
         ("config.yaml", Configuration),
         *((f"datasets.<name>, equation {name}", settings) for name, settings in _datasets().items()),
-        ("datasets.<name>.law, datasets.<name>.initial_law", GaussianLaw),
+        ("datasets.<name>.distribution, datasets.<name>.initial_distribution", GaussianDistribution),
         ("datasets.<name>.observations.<name>", ObservationTimes),
         ("datasets.<name>.samples", SplitSizes),
         ("models.<name>", Model),

@@ -34,29 +34,30 @@ CLASSICAL = {
 }
 
 
-def measured_yardsticks(
+def measured_baselines(
     card: Path, resolution: int | str, counts: dict[str, int], noise: float, realisations: int
 ) -> tuple[pandas.DataFrame, dict[str, dict]]:
-    """Yardsticks at home: on one grid of the dataset at `card`, one level of noise in training and test.
+    """Baselines on the training grid: on one grid of the dataset at `card`, one level of noise in training
+    and test.
 
     `counts` are the samples of the splits, `realisations` the draws of the noise on each test sample.
     """
     unit = training_noise(card, resolution, counts["train"], noise)
-    return yardsticks(
+    return baselines(
         load_samples(card, resolution, "train", counts["train"], noise=unit),
         list(measured(card, [resolution], levels=[noise], realisations=realisations, counts=counts)),
         build_task(settings_of(read_card(card)["settings"])),
     )
 
 
-def yardsticks(
+def baselines(
     train: Samples, test: list[tuple[Condition, Samples]], task
 ) -> tuple[pandas.DataFrame, dict[str, dict]]:
-    """Errors of every yardstick under every condition of `test`, and what each costs per sample.
+    """Errors of every baseline under every condition of `test`, and what each costs per sample.
 
     Those of standardised fields are among them, as models with `normalisation: scalar` have them.
     `task` brings the classical answers that it has (`resolvent.datasets.tasks.registry.Task`). For one that
-    has none on the test grid a linear operator is fitted to the training samples. Errors of a yardstick
+    has none on the test grid a linear operator is fitted to the training samples. Errors of a baseline
     without an answer to every sample are NaN; its costs then name the reason, `no_answer`.
     """
     mean = train.targets.mean(axis=0)
@@ -83,7 +84,7 @@ def yardsticks(
             predictions = [np.full(samples.targets.shape, np.nan) for _, samples in test]
             costs[name]["no_answer"] = error.finding
         for prediction, (condition, samples) in zip(predictions, test, strict=True):
-            rows.append(error_rows(prediction, samples, condition, scale).assign(yardstick=name))
+            rows.append(error_rows(prediction, samples, condition, scale).assign(baseline=name))
     return pandas.concat(rows, ignore_index=True), costs
 
 

@@ -2,7 +2,7 @@
 
 A model that is trained from the vorticity at one time to that a lead time later is a map of the flow in time.
 Its prediction is given back to it as input, as often as the dataset has stored later moments, and each time
-compared with what is stored. The yardstick is persistence: the first vorticity as the answer at every time.
+compared with what is stored. The baseline is persistence: the first vorticity as the answer at every time.
 """
 
 from __future__ import annotations

@@ -120,8 +120,8 @@ class Plan:
         e, dataset = self.experiment(experiment), self.test_dataset_of(experiment).settings
         return e.test_resolutions or (e.resolutions if dataset.inverse else dataset.resolutions)
 
-    def yardstick_resolutions(self, experiment: str) -> list[Resolution]:
-        """Where there are yardsticks: the resolutions tested on that have training samples."""
+    def baseline_resolutions(self, experiment: str) -> list[Resolution]:
+        """Where there are baselines: the resolutions tested on that have training samples."""
         stored = self.dataset_of(experiment).settings.resolutions
         return [one for one in self.tested(experiment) if one in stored]
 
@@ -173,7 +173,7 @@ class Plan:
         e, m = self.experiment(experiment), self.configuration.models[model]
         dataset = self.dataset_of(experiment)
         training = self.training(experiment, model, resolution)
-        at_home = dataset.settings.inverse or ARCHITECTURES[m.architecture].one_grid
+        on_training_grid = dataset.settings.inverse or ARCHITECTURES[m.architecture].one_grid
         return {
             "experiment": experiment,
             "model": model,
@@ -183,7 +183,7 @@ class Plan:
             "grids": training["grids"],
             "coarse_points": _coarse_points(dataset.settings, training["settings"], resolution),
             "resolution": resolution,
-            "test_resolutions": [resolution] if at_home else self.tested(experiment),
+            "test_resolutions": [resolution] if on_training_grid else self.tested(experiment),
             "test_noise": e.tested_noise,
             "noise_realisations": e.noise_realisations,
             "seed": seed,

@@ -1,1 +1,1 @@
-"""Losses, metrics, fitting, evaluation and yardsticks: everything between a store and its result files."""
+"""Losses, metrics, fitting, evaluation and baselines: everything between a store and its result files."""

@@ -78,7 +78,7 @@ def test_the_interpolation_oracle_errs_by_its_interpolation():
 
 def test_the_card_states_errors_that_hold_for_the_stored_numbers(tmp_path):
     card = read_card(make_dataset(tmp_path, small_settings()))
-    budget = card["truth_budget"]
+    budget = card["error_budget"]
     assert 0 < budget["against_cole_hopf"]["largest_relative_l2"] <= 1e-7
     assert 0 < budget["against_refined_run"]["largest_relative_l2"] <= 1e-7
     assert (budget["against_cole_hopf"]["samples"], budget["observed_on"]) == (30, "n128")
@@ -95,7 +95,7 @@ def test_a_viscosity_too_small_for_cole_hopf_is_said_so_in_the_card(tmp_path):
         final_time=0.02,
         samples={"train": 2, "validation": 1, "test": 1},
     )
-    budget = read_card(make_dataset(tmp_path, settings))["truth_budget"]
+    budget = read_card(make_dataset(tmp_path, settings))["error_budget"]
     assert "BurgersSplitStep" in budget["against_cole_hopf"]["not_available"]
 
 
@@ -108,6 +108,6 @@ def test_the_methods_agree(method):
 
 @pytest.mark.parametrize("mean", [True, False])
 def test_the_mean_mode_is_explicit(mean):
-    law = {"sigma": 25.0, "tau": 5.0, "gamma": 2.0, "zero_mean": mean}
-    arrays = build_task(small_settings(initial_law=law)).compute([SAMPLE_17])
+    distribution = {"sigma": 25.0, "tau": 5.0, "gamma": 2.0, "zero_mean": mean}
+    arrays = build_task(small_settings(initial_distribution=distribution)).compute([SAMPLE_17])
     assert (abs(arrays["n64/initial_velocity"].mean()) < 1e-15) == mean

@@ -89,7 +89,7 @@ def test_python_on_the_page_of_a_dataset_runs(folder, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_commands_name_what_there_is(page):
     datasets = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["datasets"]
-    rules = {f"{verb}_{name}" for verb in ("solve", "seal", "preview") for name in datasets}
+    rules = {f"{verb}_{name}" for verb in ("solve", "finalise", "preview") for name in datasets}
     for file in (ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")):
         rules |= set(
             re.findall(r"^(?:rule|checkpoint) (\w+):", file.read_text(encoding="utf-8"), re.MULTILINE)

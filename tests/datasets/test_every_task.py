@@ -10,7 +10,7 @@ from dataset_fixtures import CODE, SMALL, make_dataset, small
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_arrays, read_card
 from resolvent.datasets.preview import write_preview
-from resolvent.datasets.storage.card import seal
+from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.registry import TASKS, build_task
 
@@ -50,7 +50,7 @@ def test_the_card_says_what_the_store_holds_and_how_wrong_it_is(equation, card):
     assert facts == xarray.open_datatree(card.with_suffix(".zarr"), engine="zarr", consolidated=False).attrs
     stored = {v for group in facts["groups"].values() for v in group["variables"]}
     assert {*facts["inputs"], *facts["targets"]} <= stored
-    checks = {k: v for k, v in facts["truth_budget"].items() if k.startswith("against_")}
+    checks = {k: v for k, v in facts["error_budget"].items() if k.startswith("against_")}
     assert checks
     for check in checks.values():
         assert 0 < check["median_relative_l2"] <= check["largest_relative_l2"] <= facts["stated_accuracy"]
@@ -83,7 +83,7 @@ def test_at_times_that_are_not_equally_spaced_there_is_no_spectrum(tmp_path):
     assert not [name for name in np.load(tmp_path / "preview.npz") if name.startswith("spectrum/")]
 
 
-def test_a_store_that_holds_other_numbers_is_not_sealed(equation, tmp_path):
+def test_a_store_that_holds_other_numbers_is_not_finalised(equation, tmp_path):
     settings = small(equation)
     task, store = build_task(settings), tmp_path / "store.zarr"
     honest = task.compute
@@ -91,5 +91,5 @@ def test_a_store_that_holds_other_numbers_is_not_sealed(equation, tmp_path):
     receipts = [tmp_path / f"{shard}.json" for shard in range(settings.num_shards)]
     for shard, receipt in enumerate(receipts):
         generate_shard(task, store, shard, receipt, CODE)
-    with pytest.raises(DatasetError, match="is not sealed"):
-        seal(build_task(settings), store, receipts, tmp_path / "store.json", CODE)
+    with pytest.raises(DatasetError, match="is not finalised"):
+        finalise(build_task(settings), store, receipts, tmp_path / "store.json", CODE)

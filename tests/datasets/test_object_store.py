@@ -17,7 +17,7 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_samples
 from resolvent.datasets.storage import object_store
 from resolvent.datasets.storage.addresses import checked_address, link, located
-from resolvent.datasets.storage.card import seal
+from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.storage.store import create_store, open_store
 from resolvent.datasets.tasks.registry import build_task
@@ -116,7 +116,7 @@ def test_a_second_writer_lays_out_the_same_and_disturbs_no_shard(made, server, t
     receipts = [tmp_path / "0.json", tmp_path / "1.json"]
     for shard in (0, 1):
         generate_shard(task, stores[shard], shard, receipts[shard], CODE, address)
-    seal(task, stores[0], receipts, stores[0].with_suffix(".json"), CODE)
+    finalise(task, stores[0], receipts, stores[0].with_suffix(".json"), CODE)
     assert stores[0].with_suffix(".json").read_bytes() == made[2][CARD]
     there = {name for name in objects(server) if name.startswith("resolvent/other/")}
     assert there == {name.replace("/some/", "/other/") for name in made[2]}
@@ -132,7 +132,7 @@ def test_a_store_written_again_has_no_card_until_it_is_whole_again(made, dataset
     generate_shard(build_task(SETTINGS), store, 0, receipts[0], CODE, ADDRESS)
     assert CARD not in objects(server)
     assert not card.exists()
-    seal(build_task(SETTINGS), store, receipts, card, CODE)
+    finalise(build_task(SETTINGS), store, receipts, card, CODE)
     assert objects(server) == made[2]
 
 
@@ -173,14 +173,14 @@ def test_damage_is_told_with_the_address_and_the_remedy(damage, made, dataset, s
         load(dataset)
 
 
-def test_sealing_tells_of_an_object_that_is_not_what_was_written(dataset, server):
+def test_finalising_tells_of_an_object_that_is_not_what_was_written(dataset, server):
     receipts = [dataset / f"controlled_ode.shards/{shard}.json" for shard in (0, 1)]
     store, card = dataset / "controlled_ode.zarr", dataset / "controlled_ode.json"
     with (
         changed(server, f"{STORE}/{STATE}/c/1/0", server.cat(f"{STORE}/{STATE}/c/0/0")),
         pytest.raises(DatasetError, match=f"^the store {ADDRESS} is damaged: shard 1 of '{STATE}' is not"),
     ):
-        seal(build_task(SETTINGS), store, receipts, card, CODE)
+        finalise(build_task(SETTINGS), store, receipts, card, CODE)
 
 
 @pytest.mark.parametrize("content", [b"", b"s3://", b"https://elsewhere.org/a.zarr\n", b"\xff"])

@@ -17,7 +17,7 @@ from resolvent.common.files import readable_disk_errors, write_atomically, write
 from resolvent.common.locks import sole_writer
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_samples
-from resolvent.datasets.storage.card import seal
+from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.storage.layout import Layout, Variable, grid_facts, grid_from_facts, space_group
 from resolvent.datasets.storage.store import read_array, write_shard
@@ -38,7 +38,7 @@ def test_xarray_opens_a_store_with_its_coordinates_units_and_splits(dataset):
     np.testing.assert_allclose(group["x"], np.arange(64) / 64)
     train = group["initial_velocity"].where(group["split"] == "train", drop=True)
     assert train.shape == (20, 64)
-    assert tree.attrs["truth_budget"]["against_cole_hopf"]["samples"] == 30
+    assert tree.attrs["error_budget"]["against_cole_hopf"]["samples"] == 30
 
 
 def test_the_card_and_the_stores_attributes_agree_and_name_no_time_or_host(dataset):
@@ -147,7 +147,7 @@ def test_lost_metadata_are_told_and_laid_out_again(made, dataset, damage):
     receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
     for shard, receipt in enumerate(receipts):
         generate_shard(task, store, shard, receipt, CODE)
-    seal(task, store, receipts, dataset / "burgers.json", CODE)
+    finalise(task, store, receipts, dataset / "burgers.json", CODE)
     assert contents(dataset) == contents(made)
 
 
@@ -174,7 +174,9 @@ def test_a_damaged_receipt_is_told(dataset, content):
     receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
     receipts[1].write_text(content)
     with pytest.raises(FileError, match=r"the receipt .*shards/1\.json is damaged .*; delete it and run"):
-        seal(build_task(small_settings()), dataset / "burgers.zarr", receipts, dataset / "burgers.json", CODE)
+        finalise(
+            build_task(small_settings()), dataset / "burgers.zarr", receipts, dataset / "burgers.json", CODE
+        )
 
 
 def test_what_killed_jobs_left_half_written_is_removed(made, tmp_path):
@@ -231,20 +233,20 @@ def test_a_grid_that_is_not_stored_is_refused(dataset):
         load_samples(dataset / "burgers.json", 32, "test", 1)
 
 
-def test_sealing_refuses_data_that_are_not_what_was_written(dataset):
+def test_finalising_refuses_data_that_are_not_what_was_written(dataset):
     task, store = build_task(small_settings()), dataset / "burgers.zarr"
     receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
     write_shard(store, task.layout, 1, [("n64/final_velocity", np.zeros((10, 64)))])
     with pytest.raises(
         DatasetError, match="damaged: shard 1 of 'n64/final_velocity' is not what was written"
     ):
-        seal(task, store, receipts, dataset / "burgers.json", CODE)
+        finalise(task, store, receipts, dataset / "burgers.json", CODE)
     with pytest.raises(DatasetError, match="does not belong to shard 0 of this code"):
-        seal(task, store, receipts, dataset / "burgers.json", "other code")
+        finalise(task, store, receipts, dataset / "burgers.json", "other code")
 
 
-def test_sealing_refuses_data_that_miss_the_stated_accuracy(tmp_path):
-    with pytest.raises(DatasetError, match=r"not sealed: its relative L2 error is .* solve more finely"):
+def test_finalising_refuses_data_that_miss_the_stated_accuracy(tmp_path):
+    with pytest.raises(DatasetError, match=r"not finalised: its relative L2 error is .* solve more finely"):
         make_dataset(tmp_path, small_settings(accuracy=1e-12))
     assert not (tmp_path / "burgers.json").exists()
 
@@ -294,16 +296,16 @@ def test_two_jobs_cannot_write_the_same_shard(dataset):
     assert not lock.exists()
 
 
-def test_sealing_leaves_the_batches_of_a_shard_that_is_written_again(dataset):
+def test_finalising_leaves_the_batches_of_a_shard_that_is_written_again(dataset):
     store, task = dataset / "burgers.zarr", build_task(small_settings())
     receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
     for shard in (0, 1):
         generate_shard(task, store, shard, receipts[shard], CODE)
     parts = store.with_suffix(".parts")
     with sole_writer(parts / "shard-0001.lock", "this shard"):
-        seal(task, store, receipts, dataset / "burgers.json", CODE)
+        finalise(task, store, receipts, dataset / "burgers.json", CODE)
         assert [folder.name for folder in (parts / CODE).iterdir()] == ["shard-0001"]
-    seal(task, store, receipts, dataset / "burgers.json", CODE)
+    finalise(task, store, receipts, dataset / "burgers.json", CODE)
     assert not parts.exists()
 
 

@@ -6,7 +6,7 @@ import torch
 from training_fixtures import DARCY_LIKE, SMALL_FNO_2D, SMALL_TRANSFORMER_2D, rough_samples
 
 from resolvent.datasets.loading import load_arrays, load_samples, read_card
-from resolvent.datasets.storage.card import seal
+from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.evaluation.conditions import shown_samples
@@ -43,7 +43,7 @@ def make_card(tmp_path_factory):
         task = build_task(settings_of(common | settings))
         store, card, receipt = folder / "darcy.zarr", folder / "darcy.json", folder / "receipt.json"
         generate_shard(task, store, 0, receipt, CODE)
-        seal(task, store, [receipt], card, CODE)
+        finalise(task, store, [receipt], card, CODE)
         return card
 
     return make

@@ -8,7 +8,7 @@ from torch import nn
 from training_fixtures import SMALL_FNO_2D
 
 from resolvent.datasets.loading import Samples, load_arrays
-from resolvent.datasets.storage.card import seal
+from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.kolmogorov import INPUT, TARGET, Kolmogorov
 from resolvent.datasets.tasks.kolmogorov import WINDOW as STORED_WINDOW
@@ -68,7 +68,7 @@ class Travelling(Kolmogorov):
         arrays = {INPUT: moments[:, 0], TARGET: moments[:, 1], STORED_WINDOW: moments}
         return {name: arrays[name.partition("/")[2]] for name in self.layout.arrays}
 
-    def truth_budget(self, stored):
+    def error_budget(self, stored):
         return {"against_itself": {"largest_relative_l2": 0.0}}
 
 
@@ -77,7 +77,7 @@ def made(folder, frames):
     settings = {"frames": frames, "resolutions": [POINTS], "samples": samples, "samples_per_shard": 8}
     task, store = Travelling(small("kolmogorov", **settings)), folder / "kolmogorov.zarr"
     generate_shard(task, store, 0, folder / "receipt.json", CODE)
-    seal(task, store, [folder / "receipt.json"], folder / "kolmogorov.json", CODE)
+    finalise(task, store, [folder / "receipt.json"], folder / "kolmogorov.json", CODE)
     return folder / "kolmogorov.json"
 
 

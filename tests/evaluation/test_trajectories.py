@@ -8,7 +8,7 @@ from dataset_fixtures import make_dataset, small
 from torch import nn
 
 from resolvent.datasets.loading import Samples, load_arrays, load_samples
-from resolvent.evaluation.baselines import measured_yardsticks
+from resolvent.evaluation.baselines import measured_baselines
 from resolvent.evaluation.conditions import Condition, evaluate, measured, median_and_worst
 from resolvent.solvers.grid import Nodes
 from resolvent.training.fit import HISTORY_COLUMNS, Trainer
@@ -190,16 +190,16 @@ def test_the_median_and_the_worst_sample_are_kept(lorenz):
 @pytest.mark.parametrize(("equation", "bound"), [("lorenz63", 0.02), ("controlled_ode", 1e-12)])
 def test_classical_answers_on_the_observed_times_are_close(equation, bound, tmp_path):
     card = make_dataset(tmp_path, small(equation))
-    errors, costs = measured_yardsticks(card, "dt0.02", COUNTS, noise=0.0, realisations=1)
+    errors, costs = measured_baselines(card, "dt0.02", COUNTS, noise=0.0, realisations=1)
     assert set(costs) == {"mean_predictor", "coarse_solve"}
-    worst = errors.groupby("yardstick")["relative_l2"].max()
+    worst = errors.groupby("baseline")["relative_l2"].max()
     assert worst["coarse_solve"] < bound < worst["mean_predictor"]
 
 
 def test_x_of_lorenz_is_a_first_guess_of_y(tmp_path):
     card = make_dataset(tmp_path, small("lorenz63", targets="y"))
-    errors, _ = measured_yardsticks(card, "random", COUNTS, noise=0.0, realisations=1)
+    errors, _ = measured_baselines(card, "random", COUNTS, noise=0.0, realisations=1)
     assert isinstance(errors, pandas.DataFrame)
-    worst = errors.groupby("yardstick")["relative_l2"].max()
+    worst = errors.groupby("baseline")["relative_l2"].max()
     assert worst["coarse_solve"] < 0.1 * worst["identity"]
     assert Condition("random").tag == ""

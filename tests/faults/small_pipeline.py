@@ -3,7 +3,7 @@
 What it makes must be the same, byte for byte, whatever has happened on the way. Two undisturbed builds differ
 in what is measured by the clock, and in nothing else:
 
-    cost.json                 seconds of training and of yardsticks, and the memory of the process
+    cost.json                 seconds of training and of baselines, and the memory of the process
     tensorboard/              events carry the time of day, and the process in their name
     figures/cost_scatter.*    errors over seconds of training
 
@@ -53,7 +53,7 @@ SMALL = {
 EXPERIMENT = f"results/{NAME}/burgers"
 RUN = f"{EXPERIMENT}/fno/n64/seed1127802"
 STAGES = {
-    "generation": ("solve_dataset.py", "seal_dataset.py"),
+    "generation": ("solve_dataset.py", "finalise_dataset.py"),
     "training": ("train.py",),
     "evaluation": ("evaluate.py",),
     "report": ("compare.py", "draw_figures.py", "report.py", "preview_dataset.py", "draw_dataset.py"),

@@ -44,7 +44,7 @@ def empty(path):
 CHUNK, PREVIEW = "{data}.zarr/n64/final_velocity/c/1/0", "{data}.preview.npz"
 CASES = {  # what, in which file; the command that reads it: a target, and words where it would not run again
     "a flipped byte in a chunk": (flip, CHUNK, PREVIEW, "-R preview_burgers"),
-    "a flipped byte before sealing": (flip, CHUNK, "datasets", "-R seal_burgers"),
+    "a flipped byte before finalising": (flip, CHUNK, "datasets", "-R finalise_burgers"),
     "a deleted zarr.json": (Path.unlink, "{data}.zarr/zarr.json", PREVIEW, "-R preview_burgers"),
     "a truncated receipt": (truncate, "{data}.shards/1.json", "datasets", ""),
     "a truncated card": (truncate, "{data}.json", PREVIEW, ""),

@@ -9,12 +9,12 @@ COUNTS = {"train_samples": 3600, "validation_samples": 200, "test_samples": 200,
 TRAINING = {
     "normalisation": "scalar", "loss_units": "standardised", "loss": "h1_unit_spacing", "learning_rate": 1e-3,
 }  # fmt: skip
-LAW = {"sigma": 12.0, "tau": 6.0, "gamma": 2.0}
-LOGNORMAL = {"equation": "darcy", "law": LAW, "push_forward": "lognormal"}
+DISTRIBUTION = {"sigma": 12.0, "tau": 6.0, "gamma": 2.0}
+LOGNORMAL = {"equation": "darcy", "distribution": DISTRIBUTION, "push_forward": "lognormal"}
 PIECEWISE = {**LOGNORMAL, "push_forward": "level_set", "above": 12.0, "below": 3.0}
 KOLMOGOROV = {
     "equation": "kolmogorov", "viscosity": 1 / 70, "forcing_wavenumber": 4, "spin_up_time": 11.0,
-    "lead_time": 0.1, "initial_law": {"sigma": 7**1.5, "tau": 7.0, "gamma": 2.5},
+    "lead_time": 0.1, "initial_distribution": {"sigma": 7**1.5, "tau": 7.0, "gamma": 2.5},
 }  # fmt: skip
 ENCODER = {"width": 128, "num_layers": 6, "feedforward_width": 128}
 SMOOTHED = {"smoother": "learned", "smoother_modes": 64, "periodic_extension": False}

@@ -1,4 +1,4 @@
-"""Synthetic result directories: what a finished (or diverged) run and the yardsticks leave behind."""
+"""Synthetic result directories: what a finished (or diverged) run and the baselines leave behind."""
 
 import json
 import math
@@ -20,7 +20,7 @@ PAPER_SETTING = {
 }
 SAMPLES = 40
 ERROR_COLUMNS = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
-YARDSTICKS = {
+BASELINES = {
     "mean_predictor": ("Mean predictor", 0.9),
     "identity": ("Identity", 0.7),
     "coarse_solve": ("Coarse classical solve", 4e-7),
@@ -39,11 +39,11 @@ def make_run(tmp_path):
 
 
 @pytest.fixture
-def make_yardsticks(tmp_path):
-    """Write the yardsticks on one grid, with one level of noise, and return their directory."""
+def make_baselines(tmp_path):
+    """Write the baselines on one grid, with one level of noise, and return their directory."""
 
     def make(resolution=512, noise=0.0):
-        return write_yardsticks(tmp_path / "yardsticks", resolution, noise)
+        return write_baselines(tmp_path / "baselines", resolution, noise)
 
     return make
 
@@ -76,7 +76,7 @@ def write_run(
         "versions": {"torch": "2.13.0", "numpy": "2.4.6"},
         "dataset_settings": dataset or {
             "equation": "burgers", "viscosity": setting["viscosity"], "final_time": setting["final_time"],
-            "initial_law": {name: setting[name] for name in ("sigma", "tau", "gamma")},
+            "initial_distribution": {name: setting[name] for name in ("sigma", "tau", "gamma")},
         },
         "training": {
             "train_samples": setting["train_samples"], "validation_samples": 128,
@@ -119,20 +119,20 @@ def write_run(
     return directory
 
 
-def write_yardsticks(folder, resolution, noise):
-    """The `n<resolution>` directory of yardsticks."""
+def write_baselines(folder, resolution, noise):
+    """The `n<resolution>` directory of baselines."""
     directory = folder / f"n{resolution}"
     directory.mkdir(parents=True)
     hardness = np.random.default_rng(7).normal(size=SAMPLES) * 0.3
     rows = [
         (key, resolution, noise, 0, sample, level * math.exp(hardness[sample]), level)
-        for key, (_, level) in YARDSTICKS.items()
+        for key, (_, level) in BASELINES.items()
         for sample in range(SAMPLES)
     ]
-    pd.DataFrame(rows, columns=["yardstick", *ERROR_COLUMNS]).to_csv(directory / "errors.csv", index=False)
+    pd.DataFrame(rows, columns=["baseline", *ERROR_COLUMNS]).to_csv(directory / "errors.csv", index=False)
     costs = {
         key: {"label": label, "seconds_per_sample": 1e-3, "parameters": 0}
-        for key, (label, _) in YARDSTICKS.items()
+        for key, (label, _) in BASELINES.items()
     }
     (directory / "cost.json").write_text(json.dumps({str(resolution): costs}))
     return directory

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from dataset_fixtures import make_dataset, small
 
-from resolvent.evaluation.baselines import measured_yardsticks
+from resolvent.evaluation.baselines import measured_baselines
 from resolvent.figures.common.table import write_table
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.cost_scatter import draw_cost_scatter
@@ -22,13 +22,13 @@ REMEDY = "use more num_modes"  # for whoever sets them: the grid does here
 
 @pytest.fixture(scope="module")
 def refused(tmp_path_factory):
-    """Yardsticks of the training grids 64 and 128; the former has too few modes for this viscosity."""
+    """Baselines of the training grids 64 and 128; the former has too few modes for this viscosity."""
     folder = tmp_path_factory.mktemp("refused")
     samples = {"train": 6, "validation": 2, "test": 6}
     card = make_dataset(folder, small("burgers", viscosity=0.01, resolutions=[64, 128], samples=samples))
     tables, costs = [], {}
     for resolution in (64, 128):
-        errors, costs[resolution] = measured_yardsticks(card, resolution, samples, noise=0.0, realisations=1)
+        errors, costs[resolution] = measured_baselines(card, resolution, samples, noise=0.0, realisations=1)
         tables.append(errors)
     (folder / "cost.json").write_text(json.dumps(costs))
     pd.concat(tables).to_csv(folder / "errors.csv", index=False)
@@ -37,14 +37,14 @@ def refused(tmp_path_factory):
 
 @pytest.fixture
 def compared(refused, make_run, tmp_path):
-    """Run folders, the yardsticks' folders and the comparison of a model trained on both grids."""
+    """Run folders, the baselines' folders and the comparison of a model trained on both grids."""
     runs = [make_run(resolution=n, tested=(64, 128), errors=np.linspace(1e-3, 9e-3, 6)) for n in (64, 128)]
     write_comparison(runs, [refused], tmp_path / "comparison.csv")
     return runs, [refused], tmp_path / "comparison.csv"
 
 
 def test_the_other_baselines_keep_their_errors(compared):
-    rows = pd.read_csv(compared[-1]).query("kind == 'yardstick'").set_index(["key", "trained_resolution"])
+    rows = pd.read_csv(compared[-1]).query("kind == 'baseline'").set_index(["key", "trained_resolution"])
     keys = ("mean_predictor", "identity", "interpolation_oracle", "coarse_solve")
     assert set(rows.index) == {(key, n) for key in keys for n in (64, 128)}
     empty = rows.loc[("coarse_solve", 64)]
@@ -62,7 +62,7 @@ def test_the_reason_can_be_read_in_tables_and_on_the_page(compared, tmp_path):
     outputs = [tmp_path / f"table.{suffix}" for suffix in ("csv", "tex", "html")]
     write_table(comparison, outputs)
     assert all("no answer" in output.read_text() for output in outputs)
-    (tmp_path / "card.json").write_text(json.dumps({"dataset": "burgers", "truth_budget": {}}))
+    (tmp_path / "card.json").write_text(json.dumps({"dataset": "burgers", "error_budget": {}}))
     write_report(
         tmp_path / "report.html", title="Burgers", command="snakemake", table=comparison, runs=runs,
         cards=[tmp_path / "card.json"], figures=[], provenance={}, predicted=[(1.0, 1.0)] * len(runs),
@@ -73,9 +73,9 @@ def test_the_reason_can_be_read_in_tables_and_on_the_page(compared, tmp_path):
 
 
 def test_figures_leave_the_empty_row_out(compared, tmp_path):
-    runs, yardsticks, comparison = compared
+    runs, baselines, comparison = compared
     drawn = [
-        *draw_error_distributions(runs, yardsticks, tmp_path / "errors.svg"),
+        *draw_error_distributions(runs, baselines, tmp_path / "errors.svg"),
         *draw_cost_scatter(comparison, runs, tmp_path / "cost.svg"),
         *draw_resolution_curves(comparison, runs, tmp_path / "curves.svg"),
     ]

@@ -64,7 +64,7 @@ def both(make_run):
 
 def test_figure_6_draws_every_component_and_the_errors_the_paper_prints(make_run, tmp_path, figures_made):
     run = write_trajectory_run(make_run, "tno", "trapezoid", components=2)
-    trajectories.draw_at_home(run, tmp_path / "figure6.svg")
+    trajectories.draw_on_training_grid(run, tmp_path / "figure6.svg")
     (figure,) = figures_made
     assert len(figure.axes) == 2 * (2 + 2)
     worst = 2 * expected_error(0.02, "dt0.01", SAMPLES - 1)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from calvello2024_errors import KOLMOGOROV, LAW, LOGNORMAL, PIECEWISE, write_calvello
+from calvello2024_errors import DISTRIBUTION, KOLMOGOROV, LOGNORMAL, PIECEWISE, write_calvello
 
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.table import as_csv, as_html, headline
@@ -23,8 +23,12 @@ def read(run):
     [
         (LOGNORMAL, "Darcy flow, lognormal", "Calvello et al. 2024"),
         (PIECEWISE, "Darcy flow, piecewise constant", "Calvello et al. 2024"),
-        ({**LOGNORMAL, "law": {"sigma": 48.0, "tau": 12.0}}, "Darcy flow, lognormal", "Calvello et al. 2024"),
-        ({**PIECEWISE, "law": {"sigma": 1.0, "tau": 3.0}}, "Darcy flow", "Cao 2021"),
+        (
+            {**LOGNORMAL, "distribution": {"sigma": 48.0, "tau": 12.0}},
+            "Darcy flow, lognormal",
+            "Calvello et al. 2024",
+        ),
+        ({**PIECEWISE, "distribution": {"sigma": 1.0, "tau": 3.0}}, "Darcy flow", "Cao 2021"),
         (KOLMOGOROV, "Kolmogorov flow", "Calvello et al. 2024"),
         ({"equation": "lorenz63", "targets": "y"}, "Lorenz-63", "Calvello et al. 2024"),
         ({"equation": "controlled_ode"}, "Controlled ODE", "Calvello et al. 2024"),
@@ -86,7 +90,7 @@ def test_numbers_of_the_papers_setting(make_run):
         ({"training": {"learning_rate": 1e-2}}, "learning rate 0.01 (paper 0.001)"),
         ({"counts": {"batch_size": 8}}, "batch size 8 (paper 2)"),
         ({"counts": {"train_samples": 360}}, "train samples 360 (paper 3600)"),
-        ({"dataset": {**LOGNORMAL, "law": {**LAW, "sigma": 48.0}}}, "sigma 48 (paper 12)"),
+        ({"dataset": {**LOGNORMAL, "distribution": {**DISTRIBUTION, "sigma": 48.0}}}, "sigma 48 (paper 12)"),
     ],
 )
 def test_any_other_setting_is_refused_and_says_why(make_run, change, words):
@@ -95,8 +99,8 @@ def test_any_other_setting_is_refused_and_says_why(make_run, change, words):
     assert reported_beside(*run).value is None
 
 
-def test_the_first_version_has_the_law_of_its_own(make_run):
-    first = {**LOGNORMAL, "law": {"sigma": 48.0, "tau": 12.0, "gamma": 2.0}}
+def test_the_first_version_has_the_distribution_of_its_own(make_run):
+    first = {**LOGNORMAL, "distribution": {"sigma": 48.0, "tau": 12.0, "gamma": 2.0}}
     run = read(write_calvello(make_run, "tno2d", first))
     assert reported_beside(*run, TABLE_1).value is None
     assert reported_beside(*run, TABLE_1_FIRST).value == pytest.approx(5.29e-3)

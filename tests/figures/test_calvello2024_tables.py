@@ -39,21 +39,21 @@ def printed(outputs, index):
     return pd.read_csv(outputs[0], dtype=str, keep_default_na=False).set_index(index)
 
 
-def compared(runs, path, yardsticks=()):
-    write_comparison(runs, yardsticks, path)
+def compared(runs, path, baselines=()):
+    write_comparison(runs, baselines, path)
     return path
 
 
 def test_table_1_has_medians_means_parameters_and_the_papers_numbers(
-    make_run, make_yardsticks, tmp_path, outputs
+    make_run, make_baselines, tmp_path, outputs
 ):
     runs = [
         write_calvello(make_run, "tno2d", errors=ERRORS, label="TNO"),
         write_calvello(make_run, "fno", errors=ERRORS, label="FNO", counts={"epochs": 3}),
         write_calvello(make_run, "lost", of="vit_no", label="Lost", diverged_epoch=4),
     ]
-    yardsticks = [make_yardsticks(64)]
-    write_low_resolution([compared(runs, tmp_path / "c.csv", yardsticks)], [runs], outputs)
+    baselines = [make_baselines(64)]
+    write_low_resolution([compared(runs, tmp_path / "c.csv", baselines)], [runs], outputs)
     table = printed(outputs, "model")
     median, mean = "median, standardised, ×10⁻²: ", "mean, ×10⁻²: physical units"
     tno = table.loc["TNO"]
@@ -70,18 +70,18 @@ def test_table_1_has_medians_means_parameters_and_the_papers_numbers(
     assert float(table.loc["Identity", mean]) > 10
     html = outputs[2].read_text()
     assert "batch size 2 (paper 8)" in html
-    assert html.index('class="yardstick"') < html.index("Identity")
+    assert html.index('class="baseline"') < html.index("Identity")
 
 
-def test_table_1_shows_standardised_yardsticks_where_measured(make_run, make_yardsticks, tmp_path, outputs):
-    folder = make_yardsticks(64)
+def test_table_1_shows_standardised_baselines_where_measured(make_run, make_baselines, tmp_path, outputs):
+    folder = make_baselines(64)
     errors = pd.read_csv(folder / "errors.csv")
     errors["standardised_relative_l2"] = STANDARDISED * errors["relative_l2"]
     errors.to_csv(folder / "errors.csv", index=False)
     runs = [write_calvello(make_run, "tno2d", errors=ERRORS)]
     table = compared(runs, tmp_path / "c.csv", [folder])
     write_low_resolution([table], [runs], outputs)
-    expected = 100 * STANDARDISED * errors.loc[errors["yardstick"] == "identity", "relative_l2"].median()
+    expected = 100 * STANDARDISED * errors.loc[errors["baseline"] == "identity", "relative_l2"].median()
     found = printed(outputs, "model").loc["Identity", "median, standardised, ×10⁻²: ours"]
     assert float(found) == pytest.approx(expected, rel=1e-2)
 
@@ -120,7 +120,7 @@ def test_table_3_has_a_model_a_row_and_three_columns_an_experiment(make_run, tmp
     numbers = [table.loc["fano", f"{title}, ×10⁻³: journal"] for title in titles]
     assert numbers == ["8.39", "13.8", "6.34"]
     first = [table.loc["fano", f"{title}, ×10⁻³: arXiv v1"] for title in titles]
-    assert first == ["—", "—", "8.56"]  # the law of the Darcy coefficients is another
+    assert first == ["—", "—", "8.56"]  # the distribution of the Darcy coefficients is another
     assert [table.loc["fano", f"{title}, ×10⁻³: ours"] for title in titles] == ["30.00"] * 3
     assert table.loc["vit_no", f"{titles[1]}, ×10⁻³: ours"] == "—"
     assert "sigma 12 (paper 48)" in outputs[2].read_text()

@@ -54,9 +54,9 @@ def test_models_that_cannot_be_told_apart_are_both_marked(make_run, tmp_path):
     assert list(table["standing"]) == ["best", "tied", ""]
 
 
-def test_a_yardstick_is_a_row_but_never_the_best_model(make_run, make_yardsticks, tmp_path):
-    table = write_comparison([make_run()], [make_yardsticks()], tmp_path / "comparison.csv")
-    assert list(table["kind"]) == ["model"] + 4 * ["yardstick"]
+def test_a_baseline_is_a_row_but_never_the_best_model(make_run, make_baselines, tmp_path):
+    table = write_comparison([make_run()], [make_baselines()], tmp_path / "comparison.csv")
+    assert list(table["kind"]) == ["model"] + 4 * ["baseline"]
     assert row(table, "coarse_solve")["mean"] < row(table, "galerkin")["mean"]
     assert list(table["standing"].fillna("")) == ["best", "", "", "", ""]
 
@@ -79,21 +79,21 @@ def test_diverged_seeds_are_told(make_run, tmp_path):
     assert "1 of 2 seeds diverged (epoch 31)" in outputs[2].read_text()
 
 
-def test_the_table_prints_what_the_comparison_holds(make_run, make_yardsticks, tmp_path):
+def test_the_table_prints_what_the_comparison_holds(make_run, make_baselines, tmp_path):
     runs = [
         make_run(resolution=n, tested=(512, 2048), label="Galerkin & co_1", errors=[1e-3, 2e-3])
         for n in (512, 2048)
     ]
-    yardsticks = [make_yardsticks(n) for n in (512, 1024, 2048)]
+    baselines = [make_baselines(n) for n in (512, 1024, 2048)]
     outputs = [tmp_path / f"table.{suffix}" for suffix in ("csv", "tex", "html")]
-    write_comparison(runs, yardsticks, tmp_path / "comparison.csv")
+    write_comparison(runs, baselines, tmp_path / "comparison.csv")
     write_table(tmp_path / "comparison.csv", outputs)
     first = pd.read_csv(outputs[0], dtype=str).iloc[0]
     assert (first["n512"], first["n512_reported"], first["n2048_reported"]) == ("1.500", "1.203", "1.150")
     html = outputs[2].read_text()
-    assert "1024" not in html  # yardsticks of a grid that nothing was trained on
+    assert "1024" not in html  # baselines of a grid that nothing was trained on
     assert html.count("<tr") == html.count("</tr>") == 2 + 1 + 4
-    assert html.index('<tbody class="model">') < html.index('<tbody class="yardstick">')
+    assert html.index('<tbody class="model">') < html.index('<tbody class="baseline">')
     assert "Galerkin &amp; co_1" in html
 
 
@@ -156,9 +156,9 @@ def test_columns_are_resolutions_and_levels_of_noise():
     assert r"units of $10^{-2}$" in as_latex(table)
 
 
-def test_latex_is_balanced(make_run, make_yardsticks, tmp_path):
+def test_latex_is_balanced(make_run, make_baselines, tmp_path):
     runs = [make_run(label="Galerkin & co_1"), make_run("softmax", attention="softmax", diverged_epoch=3)]
-    write_comparison(runs, [make_yardsticks()], tmp_path / "comparison.csv")
+    write_comparison(runs, [make_baselines()], tmp_path / "comparison.csv")
     write_table(tmp_path / "comparison.csv", [tmp_path / "table.tex"])
     latex = (tmp_path / "table.tex").read_text()
     assert latex.count("{") == latex.count("}")
@@ -251,18 +251,18 @@ def test_one_realisation_that_is_not_finite_is_a_lost_seed(make_run):
     assert error_matrix([errors], 512, 0.05).shape == (1, 2)
 
 
-def test_each_level_of_noise_is_a_row_and_a_contest_of_its_own(make_run, make_yardsticks, tmp_path):
+def test_each_level_of_noise_is_a_row_and_a_contest_of_its_own(make_run, make_baselines, tmp_path):
     runs = [make_run("galerkin", **NOISY), make_run("linear", attention="linear", level=2e-3, **NOISY)]
-    table = write_comparison(runs, [make_yardsticks(noise=0.01)], tmp_path / "comparison.csv")
+    table = write_comparison(runs, [make_baselines(noise=0.01)], tmp_path / "comparison.csv")
     models = table[table["kind"] == "model"]
     assert [tuple(one) for one in models[["key", "test_noise"]].to_numpy()] == [
         (key, noise) for key in ("galerkin", "linear") for noise in NOISY["tested_noise"]
     ]
     assert (table["trained_noise"] == 0.01).all()
     assert (models[models["standing"] == "best"]["test_noise"].tolist()) == list(NOISY["tested_noise"])
-    yardsticks = table[table["kind"] == "yardstick"]
-    assert (yardsticks["test_noise"] == 0.01).all()
-    assert yardsticks["mean"].notna().all()
+    baselines = table[table["kind"] == "baseline"]
+    assert (baselines["test_noise"] == 0.01).all()
+    assert baselines["mean"].notna().all()
 
 
 def test_a_model_with_a_finer_target_does_not_compete(make_run, tmp_path):
@@ -273,8 +273,8 @@ def test_a_model_with_a_finer_target_does_not_compete(make_run, tmp_path):
     assert row(table, "fine")["mean"] < row(table, "galerkin")["mean"]
 
 
-def test_the_headline_has_the_noise_of_training_alone(make_run, make_yardsticks, tmp_path):
-    write_comparison([make_run(**NOISY)], [make_yardsticks(noise=0.01)], tmp_path / "comparison.csv")
+def test_the_headline_has_the_noise_of_training_alone(make_run, make_baselines, tmp_path):
+    write_comparison([make_run(**NOISY)], [make_baselines(noise=0.01)], tmp_path / "comparison.csv")
     write_table(tmp_path / "comparison.csv", [tmp_path / "table.csv"])
     comparison = pd.read_csv(tmp_path / "comparison.csv")
     home = row(comparison, "galerkin", noise=0.01)

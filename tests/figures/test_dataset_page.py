@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.dataset.error_budget import draw_truth_budget
+from resolvent.figures.dataset.error_budget import draw_error_budget
 from resolvent.figures.dataset.gallery import draw_dataset_gallery
 from resolvent.figures.dataset.histograms import draw_dataset_histograms
 from resolvent.figures.dataset.page import write_dataset_page
@@ -55,7 +55,7 @@ def dataset(request, tmp_path):
             }
         },
         "stated_accuracy": 1e-9,
-        "truth_budget": {
+        "error_budget": {
             "solved_on": "n16",
             "against_direct_solve": error_facts(3, 2e-11, 3.3e-11),
             "discretisation_error": error_facts(2, 1e-3, 4.4e-3),
@@ -109,8 +109,8 @@ def test_the_gallery_shows_every_sample_of_every_variable(dataset, tmp_path, mon
         assert len(lines) == 6
 
 
-def test_the_truth_budget_shows_each_check_and_the_promise(dataset, tmp_path, monkeypatch):
-    words = words_of(drawn(monkeypatch, draw_truth_budget, dataset[0], tmp_path / "budget.svg"))
+def test_the_error_budget_shows_each_check_and_the_promise(dataset, tmp_path, monkeypatch):
+    words = words_of(drawn(monkeypatch, draw_error_budget, dataset[0], tmp_path / "budget.svg"))
     for expected in (
         "against direct solve (3 samples)", "3.3e-11", "discretisation error (2 samples)", "4.4e-03",
         "stated accuracy 1e-09", "rounding to float32 6e-08",
@@ -137,7 +137,7 @@ def test_histograms_share_out_all_values(dataset, tmp_path, monkeypatch):
 def test_the_page_loads_nothing_and_tells_how_to_make_and_open_the_dataset(dataset, tmp_path):
     files = [
         draw_dataset_gallery(*dataset, tmp_path / "dataset_gallery.svg")[0],
-        draw_truth_budget(dataset[0], tmp_path / "truth_budget.svg")[0],
+        draw_error_budget(dataset[0], tmp_path / "error_budget.svg")[0],
     ]
     write_dataset_page(
         tmp_path / "page.html",
@@ -161,6 +161,6 @@ def test_the_page_loads_nothing_and_tells_how_to_make_and_open_the_dataset(datas
 
 
 def test_a_card_without_measured_errors_is_refused(tmp_path):
-    (tmp_path / "card.json").write_text(json.dumps({"truth_budget": {"solved_on": "n16"}}))
+    (tmp_path / "card.json").write_text(json.dumps({"error_budget": {"solved_on": "n16"}}))
     with pytest.raises(ResultError, match="no measured error"):
-        draw_truth_budget(tmp_path / "card.json", tmp_path / "budget.svg")
+        draw_error_budget(tmp_path / "card.json", tmp_path / "budget.svg")

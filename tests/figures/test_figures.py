@@ -15,34 +15,34 @@ from resolvent.figures.experiment.samples import draw_samples
 from resolvent.figures.experiment.training_curves import draw_training_curves
 
 
-def draw_all(runs, yardsticks, folder):
+def draw_all(runs, baselines, folder):
     folder.mkdir()
     comparison = folder / "comparison.csv"
-    write_comparison(runs, yardsticks, comparison)
+    write_comparison(runs, baselines, comparison)
     return [
         *draw_training_curves(runs, folder / "training.svg"),
         *draw_samples(runs[0], folder / "samples.svg"),
         *draw_resolution_curves(comparison, runs, folder / "resolution.svg"),
         *draw_cost_scatter(comparison, runs, folder / "cost.svg"),
-        *draw_error_distributions(runs, yardsticks, folder / "errors.svg"),
+        *draw_error_distributions(runs, baselines, folder / "errors.svg"),
     ]
 
 
-def test_the_same_results_give_the_same_bytes(make_run, make_yardsticks, tmp_path):
+def test_the_same_results_give_the_same_bytes(make_run, make_baselines, tmp_path):
     runs = [
         make_run(tested=(256, 512)),
         make_run("galerkin_regular", layer_norm="regular", tested=(256, 512), diverged_epoch=9),
         make_run("fno", architecture="fno1d", attention=None, tested=(256, 512), level=4e-3),
     ]
-    yardsticks = [make_yardsticks(n) for n in (256, 512)]
-    first, second = (draw_all(runs, yardsticks, tmp_path / name) for name in ("one", "two"))
+    baselines = [make_baselines(n) for n in (256, 512)]
+    first, second = (draw_all(runs, baselines, tmp_path / name) for name in ("one", "two"))
     for one, other in zip(first, second, strict=True):
         assert one.read_bytes() == other.read_bytes(), one.name
         assert one.stat().st_size > 5_000
 
 
 @pytest.mark.parametrize("diverged_epoch", [None, 0])
-def test_one_run_without_yardsticks(make_run, tmp_path, diverged_epoch):
+def test_one_run_without_baselines(make_run, tmp_path, diverged_epoch):
     files = draw_all([make_run(diverged_epoch=diverged_epoch)], [], tmp_path / "figures")
     assert {file.suffix for file in files} == {".svg", ".png"}
 
@@ -84,7 +84,7 @@ def test_samples_of_an_inverse_problem_are_those_with_the_noise_of_training(
 
 
 def test_figures_of_an_experiment_with_noise_show_the_noise_of_training(
-    make_run, make_yardsticks, tmp_path, monkeypatch
+    make_run, make_baselines, tmp_path, monkeypatch
 ):
     curves, points, dots = [], [], []
     monkeypatch.setattr(
@@ -99,11 +99,11 @@ def test_figures_of_an_experiment_with_noise_show_the_noise_of_training(
         lambda panel, rows, limits: dots.extend(rows),
     )
     run = make_run(resolution=17, dimension=2, noise=0.01, tested_noise=(0.0, 0.01, 0.05))
-    draw_all([run], [make_yardsticks(17, noise=0.01)], tmp_path / "figures")
+    draw_all([run], [make_baselines(17, noise=0.01)], tmp_path / "figures")
     assert [rows["test_noise"].tolist() for rows in curves] == [[0.01]]
     assert [row["test_noise"] for row in points] == [0.01]
     assert dots[0][2].mean() == pytest.approx(points[0]["mean"])
-    assert len(dots) == 1 + 4  # the yardsticks too have errors at this level
+    assert len(dots) == 1 + 4  # the baselines too have errors at this level
 
 
 def test_an_unknown_suffix_is_refused(make_run, tmp_path):

@@ -11,7 +11,8 @@ from resolvent.figures.papers.cao2021.sizes import write_sizes
 from resolvent.figures.papers.cao2021.step_costs import write_step_costs
 
 DARCY = {
-    "equation": "darcy", "law": {"sigma": 1.0, "tau": 3.0, "gamma": 2.0}, "push_forward": "level_set",
+    "equation": "darcy", "distribution": {"sigma": 1.0, "tau": 3.0, "gamma": 2.0},
+    "push_forward": "level_set",
     "above": 12.0, "below": 3.0, "finest": 421, "grid": "nodes", "pressure": "restricted",
 }  # fmt: skip
 SIZES_1D = {

@@ -13,21 +13,21 @@ from resolvent.figures.experiment.training_curves import draw_training_curves
 CARD = {
     "dataset": "burgers_cao",
     "equation": {"symbols": "∂ₜu + u ∂ₓu = ν ∂ₓₓu"},
-    "truth_budget": {"closed form": {"largest_relative_l2": 2.2e-9, "converged": True}},
+    "error_budget": {"closed form": {"largest_relative_l2": 2.2e-9, "converged": True}},
     "resolutions": [512, 2048],
     "sources": [{"name": "<script>alert(1)</script>"}],
 }
 
 
 @pytest.fixture
-def make_report(make_run, make_yardsticks, tmp_path):
+def make_report(make_run, make_baselines, tmp_path):
     def make(setting=None):
         runs = [
             make_run(label="Galerkin <new>", setting=setting),
             make_run(label="Galerkin <new>", setting=setting, seed=2, diverged_epoch=7),
             make_run("fno", label="FNO", architecture="fno1d", attention=None, setting=setting),
         ]
-        write_comparison(runs, [make_yardsticks()], tmp_path / "comparison.csv")
+        write_comparison(runs, [make_baselines()], tmp_path / "comparison.csv")
         (svg, _) = draw_training_curves(runs, tmp_path / "training.svg")
         (tmp_path / "card.json").write_text(json.dumps(CARD))
         write_report(
@@ -53,7 +53,7 @@ def test_nothing_is_loaded(make_report):
     assert "http://" not in page.replace("http://www.w3.org", "")
 
 
-def test_every_run_yardstick_card_and_origin_is_there(make_report):
+def test_every_run_baseline_card_and_origin_is_there(make_report):
     page = make_report()
     for expected in (
         "Galerkin &lt;new&gt;, n = 512, seed 1", "Galerkin &lt;new&gt;, n = 512, seed 2",
@@ -63,7 +63,7 @@ def test_every_run_yardstick_card_and_origin_is_there(make_report):
         "cao2021choose", "li2021fourier", "vaswani2017attention", "prefers-color-scheme", "@media print",
     ):  # fmt: skip
         assert expected in page, expected
-    assert page.index("Truth budget") < page.index("The whole card")
+    assert page.index("Error budget") < page.index("The whole card")
     assert page.count("data:image/svg+xml;base64,") == 1
 
 

@@ -13,7 +13,8 @@ ATTENTIONS = ("fourier", "galerkin", "softmax", "linear")
 NORMS = ("regular", "projection")
 NOISES = ("0", "0.01", "0.1")
 DARCY = {
-    "equation": "darcy", "law": {"sigma": 1.0, "tau": 3.0, "gamma": 2.0}, "push_forward": "level_set",
+    "equation": "darcy", "distribution": {"sigma": 1.0, "tau": 3.0, "gamma": 2.0},
+    "push_forward": "level_set",
     "above": 12.0, "below": 3.0, "finest": 421, "grid": "nodes", "pressure": "restricted",
 }  # fmt: skip
 INVERSE = {**DARCY, "equation": "darcy_inverse", "resolutions": [141, 211], "coarse": [36, 71]}

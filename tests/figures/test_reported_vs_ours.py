@@ -55,8 +55,8 @@ def test_operators_with_and_without_weights_are_told_by_their_medians(make_run, 
         table = pd.read_csv(runs[-1] / "errors.csv").replace(
             {"resolution": {512: "dt0.01", 1024: "two_rates"}}
         )
-        at_home = table["resolution"] == "dt0.01"
-        table["standardised_relative_l2"] = np.where(at_home, level, 3 * level)
+        on_training_grid = table["resolution"] == "dt0.01"
+        table["standardised_relative_l2"] = np.where(on_training_grid, level, 3 * level)
         table.to_csv(runs[-1] / "errors.csv", index=False)
     write_reported_vs_ours({"snakemake": runs}, tmp_path / "why.md", tmp_path / "page.md")
     text = (tmp_path / "page.md").read_text()
@@ -76,7 +76,7 @@ def test_a_section_whose_runs_are_elsewhere_is_kept(make_run, tmp_path):
     write_reported_vs_ours({"snakemake of Burgers": [burgers]}, why, page)
     alone = page.read_text()
 
-    darcy = {"equation": "darcy", "law": {"tau": 3.0}, "push_forward": "level_set"}
+    darcy = {"equation": "darcy", "distribution": {"tau": 3.0}, "push_forward": "level_set"}
     run = make_run("fno2d", architecture="fno2d", attention=None, dataset=darcy)
     why.write_text("# Why\n\nKnown.\n")
     write_reported_vs_ours({"snakemake of Darcy": [run]}, why, page)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from resolvent.datasets.storage.card import seal
+from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.datasets.tasks.settings import BurgersDataset
@@ -60,11 +60,11 @@ def small_settings(**changes) -> BurgersDataset:
 
 
 def make_dataset(folder: Path, settings, address: str | None = None) -> Path:
-    """Generate and seal in `folder`, under the equation's name; returns the card's path."""
+    """Generate and finalise in `folder`, under the equation's name; returns the card's path."""
     task, name = build_task(settings), settings.equation
     store, card = folder / f"{name}.zarr", folder / f"{name}.json"
     receipts = [folder / f"{name}.shards" / f"{shard}.json" for shard in range(settings.num_shards)]
     for shard, receipt in enumerate(receipts):
         generate_shard(task, store, shard, receipt, CODE, address)
-    seal(task, store, receipts, card, CODE)
+    finalise(task, store, receipts, card, CODE)
     return card

@@ -174,7 +174,7 @@ def test_projections_start_near_a_small_multiple_of_the_identity():
     for projection in layer.projections:
         noise = projection.weight.detach() - diagonal * torch.eye(width)
         assert noise.abs().max() <= bound + 1e-7
-        assert noise.std() == pytest.approx(bound / math.sqrt(3), rel=0.05)  # of a uniform law
+        assert noise.std() == pytest.approx(bound / math.sqrt(3), rel=0.05)  # of a uniform distribution
         assert projection.bias.abs().max() == 0
     assert not torch.equal(layer.projections[0].weight, layer.projections[1].weight)
     assert layer.output.weight.abs().max() > bound  # eq. 17 is for Q, K, V only

@@ -173,7 +173,7 @@ def test_three_projections_share_one_analysis_and_one_product(monkeypatch):
     assert convolution.weight.shape == (6, 3, 16, 48, 2)
 
 
-def test_heads_start_from_the_law_of_their_own_size():
+def test_heads_start_from_the_distribution_of_their_own_size():
     """Unif[0, 1)/(in_channels·features of a head), as if every head had a convolution of its own."""
     weight = build("fano", {"width": 32, "num_layers": 1, "modes": 3, "smoother": "none"}, 0)
     weight = weight.layers[0].projections.convolution.weight

@@ -76,7 +76,7 @@ def test_initial_weights():
     assert li.max() < 1
     assert li.mean().item() == pytest.approx(0.5, abs=0.01)
     cao = convolution(16, 20, 30, "cao").weight
-    # Xavier's normal law on an array (in, out, modes, 2), with torch's fans.
+    # Xavier's normal distribution on an array (in, out, modes, 2), with torch's fans.
     reference = torch.empty(20, 30, 16, 2)
     torch.nn.init.xavier_normal_(reference, gain=1 / (20 * 30))
     assert cao.mean().abs().item() < 0.05 * cao.std().item()

@@ -115,7 +115,7 @@ def test_initial_weights():
     assert li.max() < 1
     assert li.mean().item() == pytest.approx(0.5, abs=0.01)
     cao = convolution(6, 20, 30, "cao").weight
-    # Xavier's normal law on a block (in, out, modes, modes, 2), with torch's fans.
+    # Xavier's normal distribution on a block (in, out, modes, modes, 2), with torch's fans.
     reference = torch.empty(20, 30, 6, 6, 2)
     torch.nn.init.xavier_normal_(reference, gain=math.sqrt(20 + 30) / (20 * 30))
     assert cao.mean().abs().item() < 0.05 * cao.std().item()
@@ -194,7 +194,7 @@ def test_even_extension_carries_the_modes_on_half_the_points():
         layer(torch.randn(1, 4, 4, 1))
 
 
-def test_maps_computed_at_once_have_the_law_of_one():
+def test_maps_computed_at_once_have_the_distribution_of_one():
     one = convolution(6, 20, 30).weight
     torch.manual_seed(0)
     four = SpectralConvolution2d(

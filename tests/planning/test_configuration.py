@@ -30,8 +30,13 @@ def test_the_papers_setting_is_what_the_paper_says():
     assert experiment.training.epochs == 100
     assert experiment.training_at == {8192: {"batch_size": 4}}
     assert dataset.viscosity == pytest.approx(0.1 / (2 * 3.141592653589793), rel=1e-15)
-    law = dataset.initial_law
-    assert (law.sigma, law.tau, law.gamma, law.zero_mean) == (25, 5, 2, True)
+    distribution = dataset.initial_distribution
+    assert (distribution.sigma, distribution.tau, distribution.gamma, distribution.zero_mean) == (
+        25,
+        5,
+        2,
+        True,
+    )
 
 
 def test_the_papers_darcy_setting_is_what_the_paper_says():
@@ -99,8 +104,8 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
             "nested sizes: 4096, 2048, 1024, ...",
         ),
         (
-            {"datasets": {"burgers": {"initial_law": {"name": "cao_burgers", "gama": 2}}}},
-            "datasets.burgers.initial_law.gama: unknown key 'gama'; did you mean 'gamma'?",
+            {"datasets": {"burgers": {"initial_distribution": {"name": "cao_burgers", "gama": 2}}}},
+            "datasets.burgers.initial_distribution.gama: unknown key 'gama'; did you mean 'gamma'?",
         ),
         (
             {"datasets": {"burgers": {"samples": {"test": -1}}}},
@@ -115,12 +120,13 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
             "datasets.burgers: num_modes 4096 is above the grid: 8192 points carry modes below 4096",
         ),
         (
-            {"datasets": {"darcy_cao": {"law": {"name": "cao_darci"}}}},
-            "datasets.darcy_cao.law: unknown law 'cao_darci' on the square; accepted: cao_darcy, ",
+            {"datasets": {"darcy_cao": {"distribution": {"name": "cao_darci"}}}},
+            "datasets.darcy_cao.distribution: unknown distribution 'cao_darci' on the square; accepted: ",
         ),
         (
-            {"datasets": {"darcy_cao": {"law": {"gamma": 1.0}}}},
-            "datasets.darcy_cao.law: gamma must exceed 1 on the square, or the variance is infinite; got 1.0",
+            {"datasets": {"darcy_cao": {"distribution": {"gamma": 1.0}}}},
+            "datasets.darcy_cao.distribution: gamma must exceed 1 on the square, or the variance is "
+            "infinite; got 1.0",
         ),
         (
             {"datasets": {"darcy_cao": {"below": 0}}},
@@ -346,13 +352,13 @@ def test_an_overlay_drops_a_dataset_with_null():
     assert "darcy_cao" in configuration.datasets
 
 
-def test_laws_given_by_name_and_by_numbers_are_one_setting():
-    def law(**numbers):
-        change = {"datasets": {"darcy_cao": {"law": numbers}}}
-        return load_configuration(merged(DEFAULT, change)).datasets["darcy_cao"].law
+def test_distributions_given_by_name_and_by_numbers_are_one_setting():
+    def distribution(**numbers):
+        change = {"datasets": {"darcy_cao": {"distribution": numbers}}}
+        return load_configuration(merged(DEFAULT, change)).datasets["darcy_cao"].distribution
 
-    assert law(name="cao_darcy") == law(sigma=1.0, tau=3.0, gamma=2.0)
-    assert law(name="cao_darcy", tau=6.0) == law(sigma=1.0, tau=6.0, gamma=2.0)
+    assert distribution(name="cao_darcy") == distribution(sigma=1.0, tau=3.0, gamma=2.0)
+    assert distribution(name="cao_darcy", tau=6.0) == distribution(sigma=1.0, tau=6.0, gamma=2.0)
 
 
 def test_a_missing_part_and_several_faults_have_a_line_each():

@@ -67,7 +67,7 @@ def test_runs_are_told_what_to_train_and_test_on():
     assert (told["training"]["noise"], told["test_noise"]) == (0.01, [0.01, 0.0, 0.02, 0.05])
     assert told["noise_realisations"] == 4
     assert plan.training("darcy_inverse_noise1", "fno2d_coarse", 43)["grids"] == "coarse"
-    assert plan.yardstick_resolutions("darcy_inverse_noise1") == [43]
+    assert plan.baseline_resolutions("darcy_inverse_noise1") == [43]
     plain = plan.description("darcy", "galerkin2d", 43, seed=1)
     assert (plain["test_resolutions"], plain["test_noise"]) == ([43, 61, 85], [0.0])
     assert [one["coarse_points"] for one in (told, plain)] == [15, 12]

@@ -157,8 +157,8 @@ VALUES = [
         "datasets.burgers.equation: unknown equation 'None'; accepted",
     ),
     (
-        {"datasets": {"burgers": {"initial_law": "cao_burgers"}}},
-        "datasets.burgers.initial_law: a mapping of keys belongs here, got 'cao_burgers'",
+        {"datasets": {"burgers": {"initial_distribution": "cao_burgers"}}},
+        "datasets.burgers.initial_distribution: a mapping of keys belongs here, got 'cao_burgers'",
     ),
     (
         {"experiments": {"burgers": {"resolutions": 128}}},

@@ -15,11 +15,11 @@ from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.costs import (
     Need,
     Operator,
+    finalising,
     megabytes_requested,
     minutes_requested,
     request,
     sample_seconds,
-    sealing,
     solving,
     store_bytes,
 )
@@ -106,9 +106,9 @@ def test_every_job_of_a_papers_configuration_has_a_prediction(paper):
     plan = needs.plan
     found = [needs.theory, needs.measure_cost, needs.measure_architectures]
     for dataset in plan.datasets.values():
-        found += [solving(dataset.settings), sealing(dataset.settings), needs.preview(dataset)]
+        found += [solving(dataset.settings), finalising(dataset.settings), needs.preview(dataset)]
     for name, experiment in plan.configuration.experiments.items():
-        found.append(needs.yardsticks(SimpleNamespace(experiment=name)))
+        found.append(needs.baselines(SimpleNamespace(experiment=name)))
         for model in experiment.models:
             for resolution in experiment.resolutions:
                 run = name, model, resolution
@@ -157,7 +157,7 @@ def test_data_are_predicted_by_their_equation_and_their_grids():
     darcy = datasets["darcy_cao"]
     assert store_bytes(darcy) == 256 * 2 * 4 * sum(n**2 for n in darcy.resolutions)
     larger = darcy.model_copy(update={"finest": 841})
-    assert sealing(larger).bytes > 2 * sealing(darcy).bytes
+    assert finalising(larger).bytes > 2 * finalising(darcy).bytes
 
 
 def test_the_profile_has_account_and_partitions_once_and_retries_for_all_rules():

@@ -226,9 +226,9 @@ def test_jobs_of_operators_go_to_the_partition_with_gpus_and_all_else_to_the_oth
 
 def test_small_jobs_share_submissions(record):
     """Eighteen jobs and two retries."""
-    shared = {"theory": 3, "dataset_page": 3, "yardsticks": 1, "report": 3}
+    shared = {"theory": 3, "dataset_page": 3, "baselines": 1, "report": 3}
     assert [len(record.of(f"rule_{group}_")) for group in shared] == [1] * len(shared)
-    assert len(record.jobs) == len(shared) + len(["solve", "seal"]) + 2 * len(MODELS) + 2
+    assert len(record.jobs) == len(shared) + len(["solve", "finalise"]) + 2 * len(MODELS) + 2
 
 
 def test_logs_of_killed_jobs_are_kept_where_the_profile_says(record):

@@ -1,12 +1,12 @@
-"""What the tests of Darcy flow share: a manufactured solution, and coefficients of the laws."""
+"""What the tests of Darcy flow share: a manufactured solution, and coefficients of the distributions."""
 
 from functools import lru_cache
 
 import numpy as np
 
 from resolvent.solvers.cosine_series import observe_cosine
+from resolvent.solvers.distributions import DISTRIBUTIONS
 from resolvent.solvers.grid import Grid
-from resolvent.solvers.laws import LAWS
 from resolvent.solvers.push_forwards import level_set, lognormal
 from resolvent.solvers.random_fields_2d import NeumannGaussianField
 
@@ -29,9 +29,9 @@ def manufactured(points, kind="nodes"):
     return np.stack(coefficients), np.stack(sources), np.stack(pressures)
 
 
-def coefficients(law, points, count, kind="nodes", num_modes=None):
-    """The first samples of a named law, pushed forward as its paper does."""
-    named = LAWS[law]
+def coefficients(distribution, points, count, kind="nodes", num_modes=None):
+    """The first samples of a named distribution, pushed forward as its paper does."""
+    named = DISTRIBUTIONS[distribution]
     field = NeumannGaussianField(named.sigma, named.tau, named.gamma, num_modes=num_modes or points - 1)
     values = np.stack([observe_cosine(field.coefficients(0, 0, i), points, kind) for i in range(count)])
-    return level_set(values) if law == "cao_darcy" else lognormal(values)
+    return level_set(values) if distribution == "cao_darcy" else lognormal(values)

@@ -127,7 +127,7 @@ def test_float32_agrees_with_float64():
 
 
 @pytest.mark.parametrize("decay", ["inverse", "none"])
-def test_law_of_the_control(decay):
+def test_distribution_of_the_control(decay):
     """a_j = ξ_j / j or ξ_j with ξ_j ~ N(0, 1), η_j ~ U(0, J): each by the Kolmogorov-Smirnov test."""
     amplitudes, frequencies = controls(4000, num_terms=5, decay=decay)
     deviations = 1 / np.arange(1, 6) if decay == "inverse" else np.ones(5)

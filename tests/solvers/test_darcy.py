@@ -1,4 +1,4 @@
-"""Darcy flow: exact solutions, an independent direct solution, and the laws of the equations."""
+"""Darcy flow: exact solutions, an independent direct solution, and the distributions of the equations."""
 
 import re
 from functools import lru_cache, partial
@@ -21,7 +21,7 @@ from resolvent.solvers.darcy_direct import solve_direct
 from resolvent.solvers.errors import SolverError
 from resolvent.solvers.grid import Grid
 
-LAWS = ("cao_darcy", "calvello_darcy", "calvello_darcy_v1")
+DISTRIBUTIONS = ("cao_darcy", "calvello_darcy", "calvello_darcy_v1")
 on_every_grid = pytest.mark.parametrize("grid", GRIDS)
 by_every_mean = pytest.mark.parametrize("face_mean", FACE_MEANS)
 by_every_method = pytest.mark.parametrize("method", METHODS)
@@ -29,14 +29,14 @@ Tight = partial(DarcyFivePoint, tolerance=1e-12)
 
 
 @lru_cache
-def drawn(law, grid, points):
-    """Two coefficients of a law."""
-    return coefficients(law, points, 2, grid, num_modes=32)
+def drawn(distribution, grid, points):
+    """Two coefficients of a distribution."""
+    return coefficients(distribution, points, 2, grid, num_modes=32)
 
 
 @lru_cache
-def direct(law, grid, points, face_mean):
-    return solve_direct(drawn(law, grid, points), grid=grid, face_mean=face_mean)
+def direct(distribution, grid, points, face_mean):
+    return solve_direct(drawn(distribution, grid, points), grid=grid, face_mean=face_mean)
 
 
 @pytest.fixture
@@ -123,19 +123,19 @@ def test_the_harmonic_mean_solves_the_layers_exactly(grid, method, across):
 @on_every_grid
 @by_every_mean
 @by_every_method
-@pytest.mark.parametrize("law", LAWS)
-def test_agreement_with_the_direct_solution(grid, face_mean, method, law):
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_agreement_with_the_direct_solution(grid, face_mean, method, distribution):
     """48 nodes have 47 intervals, which no coarser grid divides."""
-    pressure = DarcyFivePoint(grid, face_mean, method).solve(drawn(law, grid, 48))
-    assert relative_errors(pressure, direct(law, grid, 48, face_mean)).max() < 1e-9
+    pressure = DarcyFivePoint(grid, face_mean, method).solve(drawn(distribution, grid, 48))
+    assert relative_errors(pressure, direct(distribution, grid, 48, face_mean)).max() < 1e-9
 
 
 @on_every_grid
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 @pytest.mark.parametrize("points", [4, 5, 7, 31, 65, 103])
-def test_multigrid_coarsens_grids_of_any_size(grid, law, points):
-    pressure = DarcyFivePoint(grid, tolerance=1e-10).solve(drawn(law, grid, points))
-    assert relative_errors(pressure, direct(law, grid, points, "arithmetic")).max() < 1e-10
+def test_multigrid_coarsens_grids_of_any_size(grid, distribution, points):
+    pressure = DarcyFivePoint(grid, tolerance=1e-10).solve(drawn(distribution, grid, points))
+    assert relative_errors(pressure, direct(distribution, grid, points, "arithmetic")).max() < 1e-10
 
 
 @on_every_grid

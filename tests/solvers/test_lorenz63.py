@@ -115,7 +115,7 @@ def test_a_state_does_not_depend_on_the_other_times_asked_for(kind, other, solut
     np.testing.assert_allclose(solutions[kind][..., at], solutions[other][..., other_at], rtol=0, atol=1e-9)
 
 
-def test_law_of_the_initial_state():
+def test_distribution_of_the_initial_state():
     """x, y ~ U(-15, 15), z ~ U(0, 40), by the Kolmogorov-Smirnov test; independent."""
     count = 2000
     states = np.stack([initial_condition(7, 1, index) for index in range(count)])

@@ -13,12 +13,12 @@ def draw(field, count):
     return np.stack([field.coefficients(1, 0, index) for index in range(count)])
 
 
-def test_pointwise_variance_of_caos_law():
+def test_pointwise_variance_of_caos_distribution():
     assert CAO_FIELD.variance() == pytest.approx(0.352, abs=5e-4)
 
 
 @pytest.mark.parametrize("length", [1.0, 3.0])
-def test_spectrum_follows_the_law(length):
+def test_spectrum_follows_the_distribution(length):
     field = PeriodicGaussianField(25.0, 5.0, 2.0, zero_mean=False, num_modes=40, length=length)
     coefficients = draw(field, 4000)
     # The coefficients of orthonormal eigenfunctions: √L û₀, and √2L times real and imaginary part of û_k.
@@ -90,6 +90,6 @@ def test_drawing_at_512_is_restricting_8192_to_512():
         ({"length": 0.0}, "length must be positive, got 0.0"),
     ],
 )
-def test_impossible_laws_are_refused_with_the_reason(changes, message):
+def test_impossible_distributions_are_refused_with_the_reason(changes, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         PeriodicGaussianField(**({"sigma": 25.0, "tau": 5.0, "gamma": 2.0} | changes))

@@ -1,4 +1,5 @@
-"""Laws of Gaussian fields: what is drawn and observed on a grid has the covariance σ²(-Δ + τ²)^{-γ}."""
+"""Distributions of Gaussian fields: what is drawn and observed on a grid has the covariance σ²(-Δ +
+τ²)^{-γ}."""
 
 import re
 from dataclasses import replace
@@ -8,9 +9,9 @@ import numpy as np
 import pytest
 
 from resolvent.solvers.cosine_series import observe_cosine
+from resolvent.solvers.distributions import DISTRIBUTIONS
 from resolvent.solvers.fourier import observe, observe_2d
 from resolvent.solvers.grid import Grid
-from resolvent.solvers.laws import LAWS
 from resolvent.solvers.random_fields import PeriodicGaussianField
 from resolvent.solvers.random_fields_2d import NeumannGaussianField, PeriodicGaussianField2d
 
@@ -21,39 +22,44 @@ BOUND = 5 * np.sqrt(2 / SAMPLES)
 TORUS, SQUARE = (PeriodicGaussianField2d(2.0, 3.0, 2.0), NeumannGaussianField(2.0, 3.0, 2.0))
 
 
-def field_of(law, **keywords):
-    common = {"sigma": law.sigma, "tau": law.tau, "gamma": law.gamma, "zero_mean": law.zero_mean} | keywords
-    if law.domain == "circle":
+def field_of(distribution, **keywords):
+    common = {
+        "sigma": distribution.sigma,
+        "tau": distribution.tau,
+        "gamma": distribution.gamma,
+        "zero_mean": distribution.zero_mean,
+    } | keywords
+    if distribution.domain == "circle":
         return PeriodicGaussianField(**common)
-    if law.domain == "square":
+    if distribution.domain == "square":
         return NeumannGaussianField(**common)
-    return PeriodicGaussianField2d(**common, orthonormal=law.orthonormal)
+    return PeriodicGaussianField2d(**common, orthonormal=distribution.orthonormal)
 
 
 @lru_cache
-def drawn(law):
-    """The law's grid, and SAMPLES of its field there."""
-    field = field_of(law, num_modes=NUM_MODES)
+def drawn(distribution):
+    """The distribution's grid, and SAMPLES of its field there."""
+    field = field_of(distribution, num_modes=NUM_MODES)
     coefficients = np.stack([field.coefficients(5, 0, index) for index in range(SAMPLES)])
     points = 2 * NUM_MODES + 2
-    if law.domain == "circle":
+    if distribution.domain == "circle":
         return Grid("periodic", points), observe(coefficients, points)
-    if law.domain == "square":
+    if distribution.domain == "square":
         return Grid("cell_centres", points, dimension=2), observe_cosine(coefficients, points, "cell_centres")
     return Grid("periodic", points, 2 * np.pi, dimension=2), observe_2d(coefficients, points)
 
 
-def eigenfunctions(law, grid, highest=3):
+def eigenfunctions(distribution, grid, highest=3):
     """L²-orthonormal eigenfunctions of the Laplacian, the constant first, and their eigenvalues."""
     along = range(highest + 1)
-    if law.domain == "square":
+    if distribution.domain == "square":
         cosines = [np.sqrt(2 if k else 1) * np.cos(np.pi * k * grid.coordinates) for k in along]
         functions = [np.outer(cosines[ky], cosines[kx]) for ky in along for kx in along]
         return np.stack(functions), np.array([np.pi**2 * (ky**2 + kx**2) for ky in along for kx in along])
     wave = 2 * np.pi / grid.length
     y, x = np.meshgrid(grid.coordinates, grid.coordinates, indexing="ij")
     wavenumbers = [(0, kx) for kx in along[1:]]
-    if law.domain == "circle":
+    if distribution.domain == "circle":
         y, x = 0, grid.coordinates
     else:
         wavenumbers += [(ky, kx) for ky in along[1:] for kx in range(-highest, highest + 1)]
@@ -65,26 +71,26 @@ def eigenfunctions(law, grid, highest=3):
     return np.stack(functions) / grid.length ** (grid.dimension / 2), np.array(eigenvalues)
 
 
-def projections(law):
+def projections(distribution):
     """(samples, eigenfunctions): coefficients by quadrature of the observed values; their eigenvalues."""
-    grid, values = drawn(law)
-    functions, eigenvalues = eigenfunctions(law, grid)
+    grid, values = drawn(distribution)
+    functions, eigenvalues = eigenfunctions(distribution, grid)
     flat = (functions * grid.weights).reshape(len(functions), -1)
     return values.reshape(SAMPLES, -1) @ flat.T, eigenvalues
 
 
-def expected_variances(law, eigenvalues):
+def expected_variances(distribution, eigenvalues):
     """Of the coefficients: without its 1/L a field on the torus is L times larger."""
-    larger = 1 if law.orthonormal else (2 * np.pi) ** 2
-    return larger * law.sigma**2 * (eigenvalues + law.tau**2) ** -law.gamma
+    larger = 1 if distribution.orthonormal else (2 * np.pi) ** 2
+    return larger * distribution.sigma**2 * (eigenvalues + distribution.tau**2) ** -distribution.gamma
 
 
-@pytest.mark.parametrize("name", sorted(LAWS))
+@pytest.mark.parametrize("name", sorted(DISTRIBUTIONS))
 @pytest.mark.parametrize("zero_mean", [True, False])
-def test_spectrum_of_the_observed_field_follows_the_law(name, zero_mean):
-    law = replace(LAWS[name], zero_mean=zero_mean)
-    coefficients, eigenvalues = projections(law)
-    expected = expected_variances(law, eigenvalues)
+def test_spectrum_of_the_observed_field_follows_the_distribution(name, zero_mean):
+    distribution = replace(DISTRIBUTIONS[name], zero_mean=zero_mean)
+    coefficients, eigenvalues = projections(distribution)
+    expected = expected_variances(distribution, eigenvalues)
     if zero_mean:
         assert np.abs(coefficients[:, 0]).max() < 1e-12 * np.sqrt(expected[0])
         coefficients, expected = coefficients[:, 1:], expected[1:]
@@ -99,22 +105,22 @@ def test_spectrum_of_the_observed_field_follows_the_law(name, zero_mean):
 
 @pytest.mark.parametrize("orthonormal", [True, False])
 def test_the_convention_of_the_torus_is_the_one_named(orthonormal):
-    law = replace(LAWS["calvello_kolmogorov"], orthonormal=orthonormal)
-    coefficients, eigenvalues = projections(law)
-    ratios = (coefficients[:, 1:] ** 2 / expected_variances(law, eigenvalues)[1:]).mean(axis=0)
+    distribution = replace(DISTRIBUTIONS["calvello_kolmogorov"], orthonormal=orthonormal)
+    coefficients, eigenvalues = projections(distribution)
+    ratios = (coefficients[:, 1:] ** 2 / expected_variances(distribution, eigenvalues)[1:]).mean(axis=0)
     assert ratios.mean() == pytest.approx(1, abs=BOUND / np.sqrt(len(ratios)))
 
 
-@pytest.mark.parametrize("name", sorted(LAWS))
+@pytest.mark.parametrize("name", sorted(DISTRIBUTIONS))
 @pytest.mark.parametrize("zero_mean", [True, False])
 def test_variance_of_the_values(name, zero_mean):
-    law = replace(LAWS[name], zero_mean=zero_mean)
-    grid, values = drawn(law)
-    variance = field_of(law, num_modes=NUM_MODES).variance()
+    distribution = replace(DISTRIBUTIONS[name], zero_mean=zero_mean)
+    grid, values = drawn(distribution)
+    variance = field_of(distribution, num_modes=NUM_MODES).variance()
     squares = (values**2).reshape(SAMPLES, -1)
     average = (squares * grid.weights.ravel()).sum(axis=1) / grid.weights.sum()
     assert average.mean() == pytest.approx(variance, abs=5 * average.std() / np.sqrt(SAMPLES))
-    if law.domain != "square":
+    if distribution.domain != "square":
         np.testing.assert_allclose(squares.mean(axis=0) / variance, 1, atol=BOUND)
 
 
@@ -134,23 +140,23 @@ def test_with_neumann_conditions_the_variance_is_larger_near_the_boundary():
     ("name", "deviation"),
     [
         ("cao_burgers", 0.593),
-        ("cao_darcy", 0.292 / 3),  # the public generator's factor 3 is not in the printed law
+        ("cao_darcy", 0.292 / 3),  # the public generator's factor 3 is not in the printed distribution
         ("calvello_kolmogorov", 1.44),
         ("calvello_kolmogorov_printed", 0.33),
     ],
 )
 def test_known_pointwise_deviations(name, deviation):
-    assert np.sqrt(field_of(LAWS[name]).variance()) == pytest.approx(deviation, rel=0.02)
+    assert np.sqrt(field_of(DISTRIBUTIONS[name]).variance()) == pytest.approx(deviation, rel=0.02)
 
 
-def test_the_first_versions_kolmogorov_law_is_nearly_zero():
-    assert 0 < field_of(LAWS["calvello_kolmogorov_v1"]).variance() < 1e-4 * 2.07
+def test_the_first_versions_kolmogorov_distribution_is_nearly_zero():
+    assert 0 < field_of(DISTRIBUTIONS["calvello_kolmogorov_v1"]).variance() < 1e-4 * 2.07
 
 
-@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
-def test_every_law_has_a_known_domain_and_a_source(law):
-    assert law.domain in ("circle", "square", "torus")
-    assert law.source
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS.values(), ids=DISTRIBUTIONS)
+def test_every_distribution_has_a_known_domain_and_a_source(distribution):
+    assert distribution.domain in ("circle", "square", "torus")
+    assert distribution.source
 
 
 def low(coefficients, modes):
@@ -201,18 +207,23 @@ def test_on_the_torus_coefficients_are_those_of_a_real_function(zero_mean):
     assert np.count_nonzero(coefficients) == 13 * 7 - zero_mean
 
 
-def test_on_the_torus_the_law_is_isotropic():
+def test_on_the_torus_the_distribution_is_isotropic():
     deviations = replace(TORUS, num_modes=6).standard_deviations()
     np.testing.assert_array_equal(deviations[:7], deviations[:7].T)
     np.testing.assert_array_equal(deviations[1:7], deviations[:6:-1])
 
 
 def test_on_another_torus_wavenumbers_and_convention_scale():
-    law = replace(LAWS["calvello_kolmogorov"], sigma=2.0, tau=3.0)
+    distribution = replace(DISTRIBUTIONS["calvello_kolmogorov"], sigma=2.0, tau=3.0)
     for length in (1.0, 5.0):
         for orthonormal in (True, False):
             field = PeriodicGaussianField2d(
-                law.sigma, law.tau, law.gamma, num_modes=2, orthonormal=orthonormal, length=length
+                distribution.sigma,
+                distribution.tau,
+                distribution.gamma,
+                num_modes=2,
+                orthonormal=orthonormal,
+                length=length,
             )
             eigenvalue = (2 * np.pi / length) ** 2 * (1 + 4)
             expected = 2 * (eigenvalue + 9) ** -1.25 / (length if orthonormal else 1)
@@ -240,7 +251,7 @@ def test_standard_deviations_shared_between_samples_cannot_be_changed(field):
         ({"num_modes": 0}, "num_modes must be at least 1, got 0"),
     ],
 )
-def test_impossible_laws_are_refused_with_the_reason(field, changes, message):
+def test_impossible_distributions_are_refused_with_the_reason(field, changes, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         replace(field, **changes)
 

@@ -9,10 +9,10 @@ from training_fixtures import SMALL_FNO_2D
 
 import resolvent.training.train
 from resolvent.datasets.loading import load_samples, training_noise
-from resolvent.datasets.storage.card import seal
+from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.registry import build_task, settings_of
-from resolvent.evaluation.baselines import measured_yardsticks
+from resolvent.evaluation.baselines import measured_baselines
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.evaluation.metrics import relative_l2
 from resolvent.evaluation.ridge import RidgeRegression
@@ -48,7 +48,7 @@ def card(tmp_path_factory):
     task = build_task(settings_of(content))
     store, card, receipt = folder / "inverse.zarr", folder / "inverse.json", folder / "receipt.json"
     generate_shard(task, store, 0, receipt, "0123456789abcdef")
-    seal(task, store, [receipt], card, "0123456789abcdef")
+    finalise(task, store, [receipt], card, "0123456789abcdef")
     return card
 
 
@@ -176,16 +176,16 @@ def test_a_killed_run_resumes_with_its_noise_and_another_noise_starts_anew(card,
     assert histories[0] != histories[1]
 
 
-def test_yardsticks_have_the_noise_of_training_in_training_and_in_test(card):
-    errors, _ = measured_yardsticks(card, FINE, COUNTS, noise=0.1, realisations=2)
+def test_baselines_have_the_noise_of_training_in_training_and_in_test(card):
+    errors, _ = measured_baselines(card, FINE, COUNTS, noise=0.1, realisations=2)
     assert set(errors["noise"]) == {0.1}
-    rows = errors.set_index(["yardstick", "realisation", "sample"])["relative_l2"]
-    assert rows.groupby("yardstick").size().to_dict() == {"mean_predictor": 6, "ridge_regression": 6}
+    rows = errors.set_index(["baseline", "realisation", "sample"])["relative_l2"]
+    assert rows.groupby("baseline").size().to_dict() == {"mean_predictor": 6, "ridge_regression": 6}
     assert (rows["mean_predictor"][0] == rows["mean_predictor"][1]).all()
     assert (rows["ridge_regression"][0] != rows["ridge_regression"][1]).all()
     fitted = RidgeRegression(loaded(card, "train").inputs, loaded(card, "train").targets)
     test = loaded(card, "test")
     expected = relative_l2(fitted(test.inputs), test.targets, test.target_grid)
     np.testing.assert_allclose(rows["ridge_regression"][0], expected, rtol=1e-9)
-    clean, _ = measured_yardsticks(card, FINE, COUNTS, noise=0.0, realisations=2)
+    clean, _ = measured_baselines(card, FINE, COUNTS, noise=0.0, realisations=2)
     assert set(clean["realisation"]) == {0}

@@ -9,7 +9,7 @@ import torch
 from training_fixtures import DARCY_LIKE, SMALL_FNO_2D
 
 from resolvent.datasets.loading import load_samples
-from resolvent.datasets.storage.card import seal
+from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.evaluation.evaluate import evaluate_run
@@ -33,7 +33,7 @@ def card(tmp_path_factory):
     )
     store, card, receipt = folder / "darcy.zarr", folder / "darcy.json", folder / "receipt.json"
     generate_shard(task, store, 0, receipt, CODE)
-    seal(task, store, [receipt], card, CODE)
+    finalise(task, store, [receipt], card, CODE)
     return card
 
 

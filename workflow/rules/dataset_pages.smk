@@ -1,6 +1,6 @@
 # The page of each dataset: what it looks like, how wrong it is, how to load it.
 
-DATASET_FIGURES = ["dataset_gallery", "truth_budget", "dataset_spectra", "dataset_histograms"]
+DATASET_FIGURES = ["dataset_gallery", "error_budget", "dataset_spectra", "dataset_histograms"]
 DATASET_PAGES = f"{plan.results}/datasets"
 
 

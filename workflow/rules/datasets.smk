@@ -31,23 +31,23 @@ for _dataset in plan.datasets.values():
 
     rule:
         name:
-            f"seal_{_dataset.name}"
+            f"finalise_{_dataset.name}"
         input:
             receipts=_dataset.receipts,
         output:
             card=_dataset.card,
         log:
-            f"logs/seal_{_dataset.name}/{_dataset.base.name}.log",
+            f"logs/finalise_{_dataset.name}/{_dataset.base.name}.log",
         benchmark:
-            f"logs/seal_{_dataset.name}/{_dataset.base.name}.tsv"
+            f"logs/finalise_{_dataset.name}/{_dataset.base.name}.tsv"
         conda:
             "../../environment.yml"
         resources:
-            **requested(sealing(_dataset.settings)),
+            **requested(finalising(_dataset.settings)),
         params:
             settings=_dataset.settings.model_dump(mode="json"),
             code=_dataset.code,
-            sealing_code=code_digest("resolvent.datasets.storage.card"),
+            finalising_code=code_digest("resolvent.datasets.storage.card"),
             store=_dataset.store,
         script:
-            "../scripts/seal_dataset.py"
+            "../scripts/finalise_dataset.py"

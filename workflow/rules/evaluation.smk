@@ -1,4 +1,4 @@
-# Errors of every test sample at every resolution and level of noise, for trained models and for the yardsticks.
+# Errors of every test sample at every resolution and level of noise, for trained models and for the baselines.
 
 
 rule evaluate:
@@ -28,23 +28,23 @@ rule evaluate:
         "../scripts/evaluate.py"
 
 
-rule yardsticks:
+rule baselines:
     input:
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
     output:
-        errors=f"{plan.results}/{{experiment}}/yardsticks/errors.csv",
-        cost=f"{plan.results}/{{experiment}}/yardsticks/cost.json",
+        errors=f"{plan.results}/{{experiment}}/baselines/errors.csv",
+        cost=f"{plan.results}/{{experiment}}/baselines/cost.json",
     log:
-        f"logs/yardsticks/{plan.configuration.name}/{{experiment}}.log",
+        f"logs/baselines/{plan.configuration.name}/{{experiment}}.log",
     group:
-        "yardsticks"
+        "baselines"
     conda:
         "../../environment.yml"
     resources:
-        **requested(needs.yardsticks),
+        **requested(needs.baselines),
     params:
         dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
-        resolutions=lambda wildcards: plan.yardstick_resolutions(wildcards.experiment),
+        resolutions=lambda wildcards: plan.baseline_resolutions(wildcards.experiment),
         samples=lambda wildcards: plan.sample_counts(wildcards.experiment),
         noise=lambda wildcards: plan.experiment(wildcards.experiment).training.noise,
         realisations=lambda wildcards: plan.experiment(wildcards.experiment).noise_realisations,
@@ -53,4 +53,4 @@ rule yardsticks:
             task_module(plan.dataset_of(wildcards.experiment).settings.equation),
         ),
     script:
-        "../scripts/yardsticks.py"
+        "../scripts/baselines.py"

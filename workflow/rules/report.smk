@@ -3,7 +3,7 @@
 REPORTED = sorted(map(str, Path(workflow.basedir).glob("resolvent/figures/published/*.csv")))
 FIGURES = ["training_curves", "samples", "resolution_curves", "cost_scatter", "error_distributions"]
 EXPERIMENT = f"{plan.results}/{{experiment}}"
-YARDSTICKS = f"{EXPERIMENT}/yardsticks"
+BASELINES = f"{EXPERIMENT}/baselines"
 
 
 rule compare:
@@ -13,7 +13,7 @@ rule compare:
             for folder in plan.run_folders(wildcards.experiment)
             for file in ("run.json", "cost.json", "errors.csv")
         ],
-        yardsticks=[f"{YARDSTICKS}/{file}" for file in ("errors.csv", "cost.json")],
+        baselines=[f"{BASELINES}/{file}" for file in ("errors.csv", "cost.json")],
         reported=REPORTED,
     output:
         comparison=f"{EXPERIMENT}/comparison.csv",
@@ -28,7 +28,7 @@ rule compare:
         **requested(lambda wildcards: drawing(3 * len(plan.run_folders(wildcards.experiment)))),
     params:
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
-        yardsticks=[YARDSTICKS],
+        baselines=[BASELINES],
         code=code_digest("resolvent.figures.experiment.comparison", "resolvent.figures.common.table"),
     script:
         "../scripts/compare.py"
@@ -37,7 +37,7 @@ rule compare:
 rule draw_figures:
     input:
         comparison=f"{EXPERIMENT}/comparison.csv",
-        yardsticks=[f"{YARDSTICKS}/{file}" for file in ("errors.csv", "cost.json")],
+        baselines=[f"{BASELINES}/{file}" for file in ("errors.csv", "cost.json")],
         histories=lambda wildcards: [f"{f}/history.csv" for f in plan.run_folders(wildcards.experiment)],
         predictions=lambda wildcards: [f"{f}/predictions.npz" for f in plan.run_folders(wildcards.experiment)],
     output:
@@ -52,7 +52,7 @@ rule draw_figures:
         **requested(lambda wildcards: drawing(3 * len(plan.run_folders(wildcards.experiment)))),
     params:
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
-        yardsticks=[YARDSTICKS],
+        baselines=[BASELINES],
         shown=lambda wildcards: plan.shown_run(wildcards.experiment),
         code=code_digest(*(f"resolvent.figures.experiment.{figure}" for figure in FIGURES)),
     script:

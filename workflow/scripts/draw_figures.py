@@ -17,4 +17,4 @@ with job(snakemake):
     draw_samples(snakemake.params.shown, folder / "samples.svg")
     draw_resolution_curves(comparison, runs, folder / "resolution_curves.svg")
     draw_cost_scatter(comparison, runs, folder / "cost_scatter.svg")
-    draw_error_distributions(runs, snakemake.params.yardsticks, folder / "error_distributions.svg")
+    draw_error_distributions(runs, snakemake.params.baselines, folder / "error_distributions.svg")

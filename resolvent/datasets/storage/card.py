@@ -25,8 +25,8 @@ from resolvent.datasets.tasks.stored import Stored
 LIBRARIES = ("diffrax", "jax", "numba", "numpy", "scipy", "zarr")
 
 
-def seal(task, store: Path, receipts: list[Path], card: Path, code_digest: str) -> dict:
-    """Verify every shard of `store` against its receipt, measure the truth budget, write the card.
+def finalise(task, store: Path, receipts: list[Path], card: Path, code_digest: str) -> dict:
+    """Verify every shard of `store` against its receipt, measure the error budget, write the card.
 
     The card goes into the store's attributes, beside a store in an object store, and, last and atomically, to
     `card`. It holds no time and no host, so that equal data have equal cards, byte for byte.
@@ -36,11 +36,11 @@ def seal(task, store: Path, receipts: list[Path], card: Path, code_digest: str) 
     DatasetError
         When a shard is missing, damaged, from other code, or the data miss the stated accuracy.
     """
-    for left in store.glob("zarr.*.partial"):  # of a sealing that was killed
+    for left in store.glob("zarr.*.partial"):  # of a finalising that was killed
         left.unlink()
     place = located(store)
     content = _verified_digest(task.layout, store, receipts, code_digest)
-    budget = task.truth_budget(Stored(store, task.layout, task.settings.seed))
+    budget = task.error_budget(Stored(store, task.layout, task.settings.seed))
     _hold_to_accuracy(budget, task.settings.accuracy, place)
     facts = {
         "dataset": store.parent.name,
@@ -54,7 +54,7 @@ def seal(task, store: Path, receipts: list[Path], card: Path, code_digest: str) 
         "seed": task.settings.seed,
         "precision": f"computed in float64, stored as {task.layout.dtype}",
         "stated_accuracy": task.settings.accuracy,
-        "truth_budget": budget,
+        "error_budget": budget,
         "statistics": statistics(store),
         "settings": task.settings.model_dump(mode="json"),
         "code_digest": code_digest,
@@ -89,7 +89,7 @@ def _hold_to_accuracy(budget: dict, accuracy: float, store: Path | str) -> None:
     )
     if not worst <= accuracy:
         raise DatasetError(
-            f"{store} is not sealed: its relative L2 error is {worst:.1e}, above the stated accuracy "
+            f"{store} is not finalised: its relative L2 error is {worst:.1e}, above the stated accuracy "
             f"{accuracy:.1e}; solve more finely (more modes or steps, a smaller step or tolerance)"
         )
 

@@ -31,7 +31,7 @@ def generate_shard(
     they took by the clock and of all cores.
 
     Batches already computed by a killed job are reused: each is saved whole under `<store>.parts`, in a
-    folder named by the code that computed it, so that code which has changed since starts afresh; sealing
+    folder named by the code that computed it, so that code which has changed since starts afresh; finalising
     removes them. The result depends neither on the batches nor on where a kill fell.
 
     Raises

@@ -39,12 +39,12 @@ class Burgers:
 
     def __init__(self, settings: BurgersDataset):
         self.settings = settings
-        law = settings.initial_law
+        distribution = settings.initial_distribution
         self.field = PeriodicGaussianField(
-            sigma=law.sigma,
-            tau=law.tau,
-            gamma=law.gamma,
-            zero_mean=law.zero_mean,
+            sigma=distribution.sigma,
+            tau=distribution.tau,
+            gamma=distribution.gamma,
+            zero_mean=distribution.zero_mean,
             num_modes=settings.finest // 2 - 1,
         )
         variables = (
@@ -91,7 +91,7 @@ class Burgers:
             return observe(coefficients, points)
         return restrict_by_stride(observe(coefficients, self.settings.finest), points)
 
-    def truth_budget(self, stored: Stored) -> dict:
+    def error_budget(self, stored: Stored) -> dict:
         """Measured errors of the stored final velocities on the finest stored grid.
 
         The refined run doubles the modes and the steps of a random subset; Cole-Hopf is the closed form,
@@ -145,7 +145,7 @@ class Burgers:
 
     def description(self) -> dict:
         """The part of the dataset card that says what the numbers mean."""
-        settings, law = self.settings, self.settings.initial_law
+        settings, distribution = self.settings, self.settings.initial_distribution
         return {
             "equation": {
                 "in_words": "viscous Burgers' equation on the circle of length 1",
@@ -154,10 +154,10 @@ class Burgers:
                 "operator": "u(·, 0) ↦ u(·, T)",
                 "source": "Cao 2021 (arXiv:2105.14995), eq. 18 and section C.2",
             },
-            "law_of_the_input": {
+            "distribution_of_the_input": {
                 "in_symbols": "N(0, σ²(-Δ + τ²I)^{-γ})",
-                "parameters": {"σ": law.sigma, "τ": law.tau, "γ": law.gamma},
-                "mean_mode": "absent" if law.zero_mean else "drawn",
+                "parameters": {"σ": distribution.sigma, "τ": distribution.tau, "γ": distribution.gamma},
+                "mean_mode": "absent" if distribution.zero_mean else "drawn",
                 "truncation": f"modes up to {settings.finest // 2 - 1}",
                 "pointwise_variance": float(f"{self.field.variance():.6g}"),
             },

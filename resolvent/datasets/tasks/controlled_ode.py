@@ -63,7 +63,7 @@ class ControlledOdeTask:
         """The state that goes with the control's values: the closed form needs no more."""
         return self.solver.state(control)
 
-    def truth_budget(self, stored: Stored) -> dict:
+    def error_budget(self, stored: Stored) -> dict:
         """Errors of the stored states at the first set of times against an integration in time (SciPy)."""
         name, times = next(iter(self.times.items()))
         positions = stored.random_positions(CHECKED_SAMPLES)
@@ -87,7 +87,7 @@ class ControlledOdeTask:
                 "operator": "u on [0, T] ↦ z on [0, T]",
                 "source": "Calvello et al. 2024 (arXiv:2406.06486), eq. CDE, section 6.1",
             },
-            "law_of_the_input": {
+            "distribution_of_the_input": {
                 "in_symbols": f"u(t) = Σ_j {amplitude} sin(π η_j t),  ξ_j ~ N(0, 1),  η_j ~ U(0, J),  "
                 f"j = 1, …, J = {settings.num_terms}",
                 "source": "public code of Calvello et al. has the factor 1/j, the paper does not",

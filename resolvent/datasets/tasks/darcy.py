@@ -35,7 +35,7 @@ class Darcy:
 
     def __init__(self, settings: DarcyDataset):
         self.settings = settings
-        self.draw = CoefficientLaw(settings)
+        self.draw = CoefficientDistribution(settings)
         self.solver = DarcyFivePoint(
             grid=settings.grid,
             face_mean=settings.face_mean,
@@ -68,7 +68,7 @@ class Darcy:
             )
         return arrays
 
-    def truth_budget(self, stored: Stored) -> dict:
+    def error_budget(self, stored: Stored) -> dict:
         """The solver's error and, apart from it, the discretisation's.
 
         Against a sparse direct solution of the same equations, in float64: samples are computed again, and
@@ -150,7 +150,7 @@ class Darcy:
                 "source": "Cao 2021 (arXiv:2105.14995), eq. 20 and section C.3; Calvello et al. 2024 "
                 "(arXiv:2406.06486), section 6.2.2",
             },
-            "law_of_the_input": self.draw.description(),
+            "distribution_of_the_input": self.draw.description(),
             "solver": {
                 **solver_facts(settings, self.solver),
                 "pressure_on_coarser_grids": settings.pressure.replace("_", " "),
@@ -164,17 +164,17 @@ def _linear_interpolation(from_grid: Grid, to_grid: Grid) -> np.ndarray:
     return np.stack([np.interp(to_grid.coordinates, from_grid.coordinates, row) for row in rows], axis=1)
 
 
-class CoefficientLaw:
+class CoefficientDistribution:
     """The random coefficient: a Gaussian field on the square, pushed forward on the grid in use."""
 
     def __init__(self, settings):
         self.settings = settings
-        law = settings.law
+        distribution = settings.distribution
         self.field = NeumannGaussianField(
-            sigma=law.sigma,
-            tau=law.tau,
-            gamma=law.gamma,
-            zero_mean=law.zero_mean,
+            sigma=distribution.sigma,
+            tau=distribution.tau,
+            gamma=distribution.gamma,
+            zero_mean=distribution.zero_mean,
             num_modes=settings.finest - 1,
         )
 
@@ -193,8 +193,8 @@ class CoefficientLaw:
         return level_set(values, above=self.settings.above, below=self.settings.below)
 
     def description(self) -> dict:
-        """What the card says of the law."""
-        settings, law = self.settings, self.settings.law
+        """What the card says of the distribution."""
+        settings, distribution = self.settings, self.settings.distribution
         pushed = (
             f"{settings.above:g} where the field is positive, {settings.below:g} elsewhere"
             if settings.push_forward == "level_set"
@@ -202,9 +202,9 @@ class CoefficientLaw:
         )
         return {
             "in_symbols": "a = ψ(g),  g ~ N(0, σ²(-Δ + τ²I)^{-γ}),  Neumann Laplacian on (0, 1)²",
-            "parameters": {"σ": law.sigma, "τ": law.tau, "γ": law.gamma},
+            "parameters": {"σ": distribution.sigma, "τ": distribution.tau, "γ": distribution.gamma},
             "push_forward_ψ": f"{pushed}; applied on the grid in use, never interpolated",
-            "mean_mode": "absent" if law.zero_mean else "drawn",
+            "mean_mode": "absent" if distribution.zero_mean else "drawn",
             "truncation": f"modes up to {settings.finest - 1} along each axis",
             "mean_variance_of_the_field": float(f"{self.field.variance():.6g}"),
         }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from resolvent.datasets.storage.layout import Group, Layout, Variable, space_group
-from resolvent.datasets.tasks.darcy import CoefficientLaw, solver_facts
+from resolvent.datasets.tasks.darcy import CoefficientDistribution, solver_facts
 from resolvent.datasets.tasks.settings import DarcyInverseDataset
 from resolvent.datasets.tasks.stored import Stored, against_computed_again, error_facts, relative_errors
 from resolvent.solvers.darcy import DarcyFivePoint, default_method
@@ -29,7 +29,7 @@ class DarcyInverse:
 
     def __init__(self, settings: DarcyInverseDataset):
         self.settings = settings
-        self.draw = CoefficientLaw(settings)
+        self.draw = CoefficientDistribution(settings)
         self.solver = DarcyFivePoint(
             grid="nodes",
             face_mean=settings.face_mean,
@@ -65,7 +65,7 @@ class DarcyInverse:
             arrays[f"n{coarse}/{TARGET}"] = window_means(on_fine, (fine - 1) // (coarse - 1))
         return arrays
 
-    def truth_budget(self, stored: Stored) -> dict:
+    def error_budget(self, stored: Stored) -> dict:
         """The solver's error against a sparse direct solution, in float64."""
         positions = stored.random_positions(DIRECT_SAMPLES)
         samples = stored.names(positions)
@@ -91,7 +91,7 @@ class DarcyInverse:
                 ),
                 "source": "Cao 2021 (arXiv:2105.14995), eqs. 20 and 23, section C.4",
             },
-            "law_of_the_coefficient": self.draw.description(),
+            "distribution_of_the_coefficient": self.draw.description(),
             "coarse_coefficient": "means over non-overlapping windows of nodes, from the finest grid to the "
             "fine one and on to the coarse one, fewer nodes at the last rows: grey where a window meets both "
             "materials",

@@ -28,13 +28,13 @@ class Kolmogorov:
 
     def __init__(self, settings: KolmogorovDataset):
         self.settings = settings
-        law = settings.initial_law
+        distribution = settings.initial_distribution
         self.field = PeriodicGaussianField2d(
-            sigma=law.sigma,
-            tau=law.tau,
-            gamma=law.gamma,
-            zero_mean=law.zero_mean,
-            orthonormal=law.orthonormal,
+            sigma=distribution.sigma,
+            tau=distribution.tau,
+            gamma=distribution.gamma,
+            zero_mean=distribution.zero_mean,
+            orthonormal=distribution.orthonormal,
             num_modes=settings.num_modes,
         )
         self.times = tuple(
@@ -90,7 +90,7 @@ class Kolmogorov:
                 arrays[f"{group_name(points)}/{WINDOW}"] = window
         return arrays
 
-    def truth_budget(self, stored: Stored) -> dict:
+    def error_budget(self, stored: Stored) -> dict:
         """Errors of the stored vorticities on the finest stored grid.
 
         Of both against a run of the exponential integrator with 3/2 of the modes and half the step, from the
@@ -122,7 +122,7 @@ class Kolmogorov:
 
     def description(self) -> dict:
         """The part of the dataset card that says what the numbers mean."""
-        settings, law = self.settings, self.settings.initial_law
+        settings, distribution = self.settings, self.settings.initial_distribution
         n = settings.forcing_wavenumber
         return {
             "equation": {
@@ -134,11 +134,13 @@ class Kolmogorov:
                 "operator": f"ω(·, {self.times[0]:g}) ↦ ω(·, {self.times[1]:g})",
                 "source": "Calvello et al. 2024 (arXiv:2406.06486), section 6.2.3",
             },
-            "law_of_the_initial_vorticity": {
+            "distribution_of_the_initial_vorticity": {
                 "in_symbols": "N(0, σ²(-Δ + τ²I)^{-γ}) on the torus",
-                "parameters": {"σ": law.sigma, "τ": law.tau, "γ": law.gamma},
-                "mean_mode": "absent" if law.zero_mean else "drawn",
-                "modes": "orthonormal functions" if law.orthonormal else "exponentials of unit modulus",
+                "parameters": {"σ": distribution.sigma, "τ": distribution.tau, "γ": distribution.gamma},
+                "mean_mode": "absent" if distribution.zero_mean else "drawn",
+                "modes": "orthonormal functions"
+                if distribution.orthonormal
+                else "exponentials of unit modulus",
                 "pointwise_variance": float(f"{self.field.variance():.6g}"),
             },
             "solver": {

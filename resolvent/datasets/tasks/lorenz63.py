@@ -80,7 +80,7 @@ class Lorenz63Task:
             y[:, 0] = initial_y
         return np.stack([y, unobserved_z(x, y, initial_z, times, settings.beta)], axis=1)
 
-    def truth_budget(self, stored: Stored) -> dict:
+    def error_budget(self, stored: Stored) -> dict:
         """Errors of the stored trajectories, all of them together, at the first set of times.
 
         Against half the step, and against an independent adaptive integrator (diffrax, Dopri8).
@@ -117,9 +117,9 @@ class Lorenz63Task:
                 "operator": operator[settings.targets],
                 "source": "Calvello et al. 2024 (arXiv:2406.06486), eq. 40 and section 6.1",
             },
-            "law_of_the_input": {
+            "distribution_of_the_input": {
                 "in_symbols": "x(0), y(0) ~ U(-15, 15),  z(0) ~ U(0, 40), independent",
-                "source": "public code of Calvello et al.; the paper names no law",
+                "source": "public code of Calvello et al.; the paper names no distribution",
             },
             "solver": {
                 "method": f"Taylor series of order {self.solver.order}, steps ending at every observed time",

@@ -26,7 +26,7 @@ TASKS = {
 
 
 class Task(Protocol):
-    """What generation, sealing and reading need of a task.
+    """What generation, finalising and reading need of a task.
 
     layout         what its store holds; inputs and targets name the variables of the operator.
     input_answers  whether the input is a first guess of the target.
@@ -46,7 +46,7 @@ class Task(Protocol):
     def compute(self, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
         """Every stored array of these samples (split, index), the same numbers in any batch."""
 
-    def truth_budget(self, stored: Stored) -> dict:
+    def error_budget(self, stored: Stored) -> dict:
         """Measured errors. Entries "against_…" are the solver's, and are held to the stated accuracy."""
 
     def description(self) -> dict:

@@ -12,9 +12,9 @@ from pydantic import BaseModel, BeforeValidator, Field, model_validator
 from resolvent.common.settings import Settings
 from resolvent.datasets.tasks.common import Dataset
 from resolvent.datasets.tasks.trajectory_settings import ControlledOdeDataset, Lorenz63Dataset
+from resolvent.solvers.distributions import DISTRIBUTIONS
 from resolvent.solvers.fourier import check_points
 from resolvent.solvers.grid import check_restriction
-from resolvent.solvers.laws import LAWS
 
 # Points of a circle and along a side of a square: far above any dataset, so that a slip of the keyboard is
 # told at once instead of when memory is full.
@@ -22,10 +22,10 @@ CirclePoints = Annotated[int, Field(ge=4, le=2**20)]
 SidePoints = Annotated[int, Field(ge=4, le=2**14)]
 
 
-class GaussianLaw(Settings):
-    """Gaussian random field N(0, σ²(-Δ + τ²I)^{-γ}): by the `name` of a law, by numbers, or both.
+class GaussianDistribution(Settings):
+    """Gaussian random field N(0, σ²(-Δ + τ²I)^{-γ}): by the `name` of a distribution, by numbers, or both.
 
-    Numbers beside a name replace those of the named law.
+    Numbers beside a name replace those of the named distribution.
     """
 
     sigma: float = Field(gt=0, description="σ, the field's amplitude")
@@ -34,13 +34,13 @@ class GaussianLaw(Settings):
     zero_mean: bool = Field(True, description="whether the constant mode is absent rather than drawn")
     orthonormal: bool = Field(
         True,
-        description="on the torus: whether the law's modes are orthonormal functions, or, as in public "
-        "generators, plain exponentials",
+        description="on the torus: whether the distribution's modes are orthonormal functions, or, as in "
+        "public generators, plain exponentials",
     )
 
 
-def _law_on(domain: str):
-    """The name of a law is replaced by its numbers, so that equal laws are equal settings."""
+def _distribution_on(domain: str):
+    """The name of a distribution is replaced by its numbers, so that equals are equal settings."""
 
     def resolve(value: Any) -> Any:
         value = numbers_of(value)
@@ -52,11 +52,13 @@ def _law_on(domain: str):
     def numbers_of(value: Any) -> Any:
         if not isinstance(value, dict) or "name" not in value:
             return value
-        names = [name for name, law in LAWS.items() if law.domain == domain]
+        names = [name for name, distribution in DISTRIBUTIONS.items() if distribution.domain == domain]
         if value["name"] not in names:
-            raise ValueError(f"unknown law '{value['name']}' on the {domain}; accepted: {', '.join(names)}")
-        law = LAWS[value["name"]]
-        numbers = {key: getattr(law, key) for key in GaussianLaw.model_fields}
+            raise ValueError(
+                f"unknown distribution '{value['name']}' on the {domain}; accepted: {', '.join(names)}"
+            )
+        distribution = DISTRIBUTIONS[value["name"]]
+        numbers = {key: getattr(distribution, key) for key in GaussianDistribution.model_fields}
         return numbers | {key: other for key, other in value.items() if key != "name"}
 
     return BeforeValidator(resolve)
@@ -91,14 +93,17 @@ class BurgersDataset(_SpaceDataset):
     equation: Literal["burgers"] = Field(description="the equation solved")
     viscosity: float = Field(0.1 / (2 * math.pi), gt=0, description="ν")
     final_time: float = Field(1.0, gt=0, description="time at which the solution is observed")
-    initial_law: Annotated[GaussianLaw, _law_on("circle"), Field(validate_default=True)] = Field(
-        {"name": "cao_burgers"}, description="law of the initial velocity: a name, numbers, or both"
+    initial_distribution: Annotated[
+        GaussianDistribution, _distribution_on("circle"), Field(validate_default=True)
+    ] = Field(
+        {"name": "cao_burgers"}, description="distribution of the initial velocity: a name, numbers, or both"
     )
     resolutions: Annotated[list[CirclePoints], Field(min_length=1)] = Field(
         [512, 2048, 8192], description="points of the grids on which every sample is stored"
     )
     finest: CirclePoints = Field(
-        8192, description="points of the grid that truncates the law: its modes stay below finest / 2"
+        8192,
+        description="points of the grid that truncates the distribution: its modes stay below finest / 2",
     )
     restriction: Literal["spectral", "stride"] = Field(
         "spectral",
@@ -111,7 +116,7 @@ class BurgersDataset(_SpaceDataset):
     num_modes: int = Field(48, ge=4, description="Fourier modes integrated (split-step, etdrk4)")
     num_steps: int = Field(240, ge=1, description="steps in time (split-step, etdrk4)")
     accuracy: float = Field(
-        1e-7, gt=0, description="largest relative L2 error allowed; a dataset that misses it is not sealed"
+        1e-7, gt=0, description="largest relative L2 error allowed; a dataset that misses it is not finalised"
     )
 
     @model_validator(mode="after")
@@ -131,15 +136,20 @@ class BurgersDataset(_SpaceDataset):
 class _DarcySettings(_SpaceDataset):
     """Darcy flow -∇·(a∇p) = 1 on the unit square, p = 0 on its boundary."""
 
-    law: Annotated[GaussianLaw, _law_on("square"), Field(validate_default=True)] = Field(
-        {"name": "cao_darcy"}, description="law of the field behind the coefficient: a name, numbers, or both"
+    distribution: Annotated[
+        GaussianDistribution, _distribution_on("square"), Field(validate_default=True)
+    ] = Field(
+        {"name": "cao_darcy"},
+        description="distribution of the field behind the coefficient: a name, numbers, or both",
     )
     push_forward: Literal["level_set", "lognormal"] = Field(
         "level_set", description="coefficient from field: above or below zero, or the exponential"
     )
     above: float = Field(12.0, gt=0, description="coefficient where the field is positive (level_set)")
     below: float = Field(3.0, gt=0, description="coefficient where the field is negative (level_set)")
-    finest: SidePoints = Field(421, description="points along each side of the grid that truncates the law")
+    finest: SidePoints = Field(
+        421, description="points along each side of the grid that truncates the distribution"
+    )
     face_mean: Literal["arithmetic", "harmonic"] = Field(
         "arithmetic", description="mean of two neighbouring coefficients on the face between them"
     )
@@ -150,7 +160,7 @@ class _DarcySettings(_SpaceDataset):
         1e-9,
         gt=0,
         description="largest relative L2 difference from a direct solution of the same equations; a dataset "
-        "that misses it is not sealed",
+        "that misses it is not finalised",
     )
 
 
@@ -231,8 +241,11 @@ class KolmogorovDataset(_SpaceDataset):
     frames: int = Field(
         1, ge=1, description="targets kept, lead_time apart; with more than one a window is stored as well"
     )
-    initial_law: Annotated[GaussianLaw, _law_on("torus"), Field(validate_default=True)] = Field(
-        {"name": "calvello_kolmogorov"}, description="law of the initial vorticity: a name, numbers, or both"
+    initial_distribution: Annotated[
+        GaussianDistribution, _distribution_on("torus"), Field(validate_default=True)
+    ] = Field(
+        {"name": "calvello_kolmogorov"},
+        description="distribution of the initial vorticity: a name, numbers, or both",
     )
     resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
         [416], description="points along each side of the grids stored"
@@ -243,7 +256,7 @@ class KolmogorovDataset(_SpaceDataset):
     num_modes: int = Field(71, ge=4, description="Fourier modes integrated along each axis")
     step: float = Field(0.01, gt=0, description="largest step in time")
     accuracy: float = Field(
-        2e-6, gt=0, description="largest relative L2 error allowed; a dataset that misses it is not sealed"
+        2e-6, gt=0, description="largest relative L2 error allowed; a dataset that misses it is not finalised"
     )
 
     @model_validator(mode="after")

@@ -54,8 +54,8 @@ def against_computed_again(task, stored: Stored, positions: list[int]) -> dict:
     name, largest = max(((name, error.max()) for name, error in errors.items()), key=lambda pair: pair[1])
     if not largest <= np.finfo(np.float32).eps:
         raise DatasetError(
-            f"{located(stored.store)} is not sealed: '{name}' differs by {largest:.1e} from the same samples "
-            f"computed again; make it again with snakemake -R solve_{stored.store.parent.name}"
+            f"{located(stored.store)} is not finalised: '{name}' differs by {largest:.1e} from the same "
+            f"samples computed again; make it again with snakemake -R solve_{stored.store.parent.name}"
         )
     return error_facts(np.max(list(errors.values()), axis=0))
 

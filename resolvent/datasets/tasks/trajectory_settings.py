@@ -105,7 +105,7 @@ class Lorenz63Dataset(_TrajectoryDataset):
     beta: float = Field(8 / 3, gt=0, description="β, a geometric factor")
     step: float = Field(0.01, gt=0, description="largest step in time")
     accuracy: float = Field(
-        1e-8, gt=0, description="largest relative L2 error allowed; a dataset that misses it is not sealed"
+        1e-8, gt=0, description="largest relative L2 error allowed; a dataset that misses it is not finalised"
     )
 
     @property
@@ -131,5 +131,5 @@ class ControlledOdeDataset(_TrajectoryDataset):
         "inverse", description="amplitude of the j-th sine: 1/j, as in public code, or 1, as printed"
     )
     accuracy: float = Field(
-        1e-9, gt=0, description="largest relative L2 error allowed; a dataset that misses it is not sealed"
+        1e-9, gt=0, description="largest relative L2 error allowed; a dataset that misses it is not finalised"
     )

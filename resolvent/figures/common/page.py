@@ -37,9 +37,9 @@ def inlined_figure(path: str | Path, title: str, caption: str) -> dict[str, str]
 
 
 def split_card(card: dict, file: str) -> dict:
-    """A dataset card with its truth budget taken to the front."""
-    rest = {key: value for key, value in card.items() if key != "truth_budget"}
-    return {"name": card.get("dataset", file), "truth_budget": card.get("truth_budget"), "rest": rest}
+    """A dataset card with its error budget taken to the front."""
+    rest = {key: value for key, value in card.items() if key != "error_budget"}
+    return {"name": card.get("dataset", file), "error_budget": card.get("error_budget"), "rest": rest}
 
 
 def _environment() -> jinja2.Environment:

@@ -1,7 +1,7 @@
-"""Reading what runs and yardsticks left behind: the only inputs of this room.
+"""Reading what runs and baselines left behind: the only inputs of this room.
 
 A run directory holds `run.json`, `cost.json`, `history.csv`, `errors.csv` and `predictions.npz`; a directory
-of yardsticks holds `errors.csv` and `cost.json`, both of all resolutions. A resolution is a number of points
+of baselines holds `errors.csv` and `cost.json`, both of all resolutions. A resolution is a number of points
 along each axis, or the name of a set of times. A file that is missing or empty is one line of error that
 names the file and the command that makes it.
 """
@@ -20,7 +20,7 @@ import pandas as pd
 from resolvent.figures.common.errors import ResultError
 
 ERROR_COLUMNS = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
-NO_ANSWER = "no answer"  # how the status of a yardstick starts that could not answer; the reason follows
+NO_ANSWER = "no answer"  # how the status of a baseline starts that could not answer; the reason follows
 HISTORY_COLUMNS = ["epoch", "train_relative_l2", "validation_relative_l2"]
 
 
@@ -96,8 +96,8 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Yardstick:
-    """One yardstick: it has seen the training samples, and is tested, on one grid and with one noise."""
+class Baseline:
+    """One baseline: it has seen the training samples, and is tested, on one grid and with one noise."""
 
     key: str
     label: str
@@ -119,16 +119,16 @@ def read_runs(directories: Iterable[str | Path]) -> list[Run]:
     return sorted(runs, key=lambda run: (order.index(run.model), run.resolution, run.seed))
 
 
-def read_yardsticks(directories: Iterable[str | Path]) -> list[Yardstick]:
-    """The yardsticks in these directories, one for each resolution."""
-    yardsticks = []
+def read_baselines(directories: Iterable[str | Path]) -> list[Baseline]:
+    """The baselines in these directories, one for each resolution."""
+    baselines = []
     for directory in map(Path, directories):
         costs = read_json(directory / "cost.json")
-        errors = read_table(directory / "errors.csv", ["yardstick", *ERROR_COLUMNS])
-        for (resolution, key), rows in errors.groupby(["resolution", "yardstick"], sort=False):
+        errors = read_table(directory / "errors.csv", ["baseline", *ERROR_COLUMNS])
+        for (resolution, key), rows in errors.groupby(["resolution", "baseline"], sort=False):
             cost, noise = costs[str(resolution)][key], float(rows["noise"].iloc[0])
-            yardsticks.append(Yardstick(key, cost["label"], resolution, noise, rows, cost))
-    return yardsticks
+            baselines.append(Baseline(key, cost["label"], resolution, noise, rows, cost))
+    return baselines
 
 
 def resolution_in_words(resolution: int | str) -> str:
@@ -183,7 +183,7 @@ def read_table(path: Path, columns: list[str], *, may_be_empty: bool = False) ->
 
 
 def without_answer(status: str) -> tuple[str, str]:
-    """What stands in place of a yardstick's error, and the reason; two empty texts where it has an answer."""
+    """What stands in place of a baseline's error, and the reason; two empty texts where it has an answer."""
     told, _, reason = status.partition(": ")
     return (told, reason) if told == NO_ANSWER else ("", "")
 
@@ -193,13 +193,13 @@ def same_noise(levels, others):
     return np.isclose(levels, others, rtol=1e-9, atol=0)
 
 
-def at_home(comparison: pd.DataFrame) -> pd.DataFrame:
+def on_training_grid(comparison: pd.DataFrame) -> pd.DataFrame:
     """Rows of a comparison that are tested on the grid and with the noise of training."""
-    home = with_home_noise(comparison)
+    home = with_training_noise(comparison)
     return home[home["trained_resolution"] == home["test_resolution"]]
 
 
-def with_home_noise(comparison: pd.DataFrame) -> pd.DataFrame:
+def with_training_noise(comparison: pd.DataFrame) -> pd.DataFrame:
     """Rows of a comparison that are tested with the noise of training, on any grid."""
     return comparison[same_noise(comparison["trained_noise"], comparison["test_noise"])]
 

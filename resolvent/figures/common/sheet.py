@@ -24,13 +24,13 @@ class Entry:
 class Sheet:
     """`groups` are headings over as many columns as they say; the first column names the rows.
 
-    `yardsticks` are rows below a rule. A column with any prose is set as such.
+    `baselines` are rows below a rule. A column with any prose is set as such.
     """
 
     groups: list[tuple[str, int]]
     columns: list[str]
     rows: list[list[Entry]]
-    yardsticks: list[list[Entry]] = field(default_factory=list)
+    baselines: list[list[Entry]] = field(default_factory=list)
 
     @property
     def prose(self) -> list[bool]:
@@ -49,7 +49,7 @@ def as_csv(sheet: Sheet) -> str:
     table = {}
     for number, (group, column) in enumerate(zip(above, sheet.columns, strict=True)):
         name = ": ".join(filter(None, (group, column)))
-        cells = [row[number] for row in (*sheet.rows, *sheet.yardsticks)]
+        cells = [row[number] for row in (*sheet.rows, *sheet.baselines)]
         table[name] = [cell.text for cell in cells]
         if any(cell.note for cell in cells):
             table[f"{name} (note)"] = [cell.note for cell in cells]
@@ -73,8 +73,8 @@ def as_latex(sheet: Sheet) -> str:
         " & ".join(map(latex_text, sheet.columns)) + r" \\",
         r"\midrule",
         *(" & ".join(map(_latex_entry, row)) + r" \\" for row in sheet.rows),
-        *([r"\midrule"] if sheet.yardsticks else []),
-        *(" & ".join(map(_latex_entry, row)) + r" \\" for row in sheet.yardsticks),
+        *([r"\midrule"] if sheet.baselines else []),
+        *(" & ".join(map(_latex_entry, row)) + r" \\" for row in sheet.baselines),
     ]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
@@ -90,8 +90,8 @@ def as_html(sheet: Sheet) -> str:
         for column, prose in zip(others, sheet.prose, strict=True)
     )
     bodies = _html_body(sheet.rows, "model")
-    if sheet.yardsticks:
-        bodies += _html_body(sheet.yardsticks, "yardstick")
+    if sheet.baselines:
+        bodies += _html_body(sheet.baselines, "baseline")
     return (
         f'<table class="sortable headline">\n<thead>\n<tr>{top}</tr>\n<tr class="columns">{columns}</tr>\n'
         f"</thead>\n{bodies}</table>\n"

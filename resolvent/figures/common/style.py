@@ -2,7 +2,7 @@
 
 Colours follow Okabe and Ito (2008), darkened where needed to be read as text on white; they stay apart under
 the common forms of colour blindness. Colour means the kind of model, a dash pattern and an open marker its
-regular layer norm, grey a yardstick. Figures use matplotlib's object interface: no global state, no display.
+regular layer norm, grey a baseline. Figures use matplotlib's object interface: no global state, no display.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from resolvent.figures.common.results import Run
 INK = "#22272e"
 MUTED = "#6b7280"
 GRID = "#e5e7eb"
-YARDSTICK = "#7d8590"
+BASELINE = "#7d8590"
 FIXED = {  # by attention, or by architecture where there is none
     "galerkin": ("#0072b2", "o"),
     "fourier": ("#d55e00", "s"),
@@ -178,7 +178,7 @@ def resolution_axis(axes, resolutions: Iterable[int | str]) -> dict[int | str, f
 
 
 def error_limits(axes, values: Iterable[float], *, margin: float, axis: str = "y") -> tuple[float, float]:
-    """A logarithmic error axis around the models' errors; far yardsticks are named at its edge instead."""
+    """A logarithmic error axis around the models' errors; far baselines are named at its edge instead."""
     from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullLocator
 
     values = np.array([value for value in values if np.isfinite(value) and value > 0])
@@ -198,7 +198,7 @@ def title(axes, text: str) -> None:
 
 
 def plain(key: str) -> str:
-    """A short name for a yardstick, whose label is a sentence: `coarse_solve` is "coarse solve"."""
+    """A short name for a baseline, whose label is a sentence: `coarse_solve` is "coarse solve"."""
     return key.replace("_", " ")
 
 
@@ -216,7 +216,7 @@ def tell_diverged(axes, labels: list[str]) -> None:
 
 
 def tell_outside(axes, told: list[str]) -> None:
-    """Name, at the foot of a panel, the yardsticks that are off its scale."""
+    """Name, at the foot of a panel, the baselines that are off its scale."""
     if told:
         words = "off the scale: " + "; ".join(told)
         axes.text(0.01, 0.03, words, transform=axes.transAxes, color=MUTED, fontsize=8)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.results import at_home, resolution_in_words, without_answer
+from resolvent.figures.common.results import on_training_grid, resolution_in_words, without_answer
 
 UNIT = 1e-3
 DASH = "—"
@@ -65,7 +65,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A model or yardstick across columns."""
+    """A model or baseline across columns."""
 
     kind: str
     key: str
@@ -115,14 +115,14 @@ def headline(
     comparison: pd.DataFrame, unit: float = UNIT, headings: dict[int | str, str] | None = None
 ) -> Table:
     """The rows trained and tested alike, in the order of the comparison."""
-    home = at_home(comparison)
+    home = on_training_grid(comparison)
     rows = []
     for (kind, key), group in home.groupby(["kind", "key"], sort=False):
         cells = {_column(record): _cell(record, unit) for record in group.to_dict("records")}
         first = group.iloc[0]
         rows.append(Row(kind, key, first["label"], int(first["parameters"]), cells))
     columns = sorted({_column(record) for record in home[home["kind"] == "model"].to_dict("records")})
-    rows.sort(key=lambda row: row.kind)  # "model" before "yardstick"; stable
+    rows.sort(key=lambda row: row.kind)  # "model" before "baseline"; stable
     papers = [*home["paper"].dropna().unique(), "the paper"]
     return Table(columns, rows, unit, headings or {}, papers[0])
 

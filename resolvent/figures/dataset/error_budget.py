@@ -10,7 +10,7 @@ SOLVER, DISCRETISATION = "#00805e", "#d55e00"
 SMALLEST = 1e-17  # where an error of zero is drawn
 
 
-def draw_truth_budget(card: str | Path, output: str | Path) -> list[Path]:
+def draw_error_budget(card: str | Path, output: str | Path) -> list[Path]:
     """A row for each check: a dot for the median error over its samples, a bar up to the largest.
 
     Green are errors of the solver, held to the stated accuracy (dashed). Orange is what the discretisation
@@ -19,11 +19,11 @@ def draw_truth_budget(card: str | Path, output: str | Path) -> list[Path]:
     facts = read_json(card)
     checks = {
         name: entry
-        for name, entry in facts["truth_budget"].items()
+        for name, entry in facts["error_budget"].items()
         if isinstance(entry, dict) and "largest_relative_l2" in entry
     }
     if not checks:
-        raise ResultError(f"{card} has no measured error in its truth budget")
+        raise ResultError(f"{card} has no measured error in its error budget")
     figure, ((panel,),) = new_figure(1, 1, size=(8.6, 1.1 + 0.42 * len(checks)))
     for row, (name, entry) in enumerate(checks.items()):
         colour = SOLVER if name.startswith("against_") else DISCRETISATION
@@ -39,8 +39,8 @@ def draw_truth_budget(card: str | Path, output: str | Path) -> list[Path]:
     panel.set(ylim=(len(checks) - 0.4, -1.2), xscale="log", xlabel="relative L² error")
     panel.margins(x=0.12)
     _line(panel, facts["stated_accuracy"], "stated accuracy", 0)
-    if "rounding_to_float32" in facts["truth_budget"]:
-        _line(panel, facts["truth_budget"]["rounding_to_float32"], "rounding to float32", 1)
+    if "rounding_to_float32" in facts["error_budget"]:
+        _line(panel, facts["error_budget"]["rounding_to_float32"], "rounding to float32", 1)
     panel.spines["left"].set_visible(False)
     panel.tick_params(axis="y", length=0)
     grid_lines(panel, "x")

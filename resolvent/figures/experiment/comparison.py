@@ -1,4 +1,4 @@
-"""The comparison: every model and yardstick under every condition it is tested in, in one tidy table.
+"""The comparison: every model and baseline under every condition it is tested in, in one tidy table.
 
 A row pools the seeds of one model trained at one resolution and tested at one resolution, with one level of
 noise. Seeds that diverged have no error to pool: the row says how many there were, and a row without any
@@ -15,11 +15,11 @@ from resolvent.figures.common.bootstrap import mean_interval, median_interval, p
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import (
     NO_ANSWER,
+    Baseline,
     Run,
-    Yardstick,
     error_matrix,
+    read_baselines,
     read_runs,
-    read_yardsticks,
     same_noise,
 )
 from resolvent.figures.published.beside import example_of, reported_beside
@@ -40,16 +40,16 @@ OWN_PROTOCOL = "epoch chosen on validation samples"
 
 
 def write_comparison(
-    runs: Iterable[str | Path], yardsticks: Iterable[str | Path], output: str | Path
+    runs: Iterable[str | Path], baselines: Iterable[str | Path], output: str | Path
 ) -> pd.DataFrame:
     """Gather these directories and write the tidy table; floats are written in full."""
-    table = compare(read_runs(runs), read_yardsticks(yardsticks))
+    table = compare(read_runs(runs), read_baselines(baselines))
     table.to_csv(output, index=False, lineterminator="\n")
     return table
 
 
-def compare(runs: list[Run], yardsticks: list[Yardstick]) -> pd.DataFrame:
-    """One row for each model x trained resolution x test resolution x test noise, and for each yardstick."""
+def compare(runs: list[Run], baselines: list[Baseline]) -> pd.DataFrame:
+    """One row for each model x trained resolution x test resolution x test noise, and for each baseline."""
     check_comparable(runs)
     rows, matrices = [], []
     for group in grouped(runs):
@@ -59,10 +59,10 @@ def compare(runs: list[Run], yardsticks: list[Yardstick]) -> pd.DataFrame:
             facts = _run_facts(group, resolution, noise)
             standardised = _standardised(group, resolution, noise)
             rows.append({**facts, **_statistics(matrices[-1]), **standardised})
-    for yardstick in yardsticks:
-        matrices.append(error_matrix([yardstick.errors], yardstick.resolution, yardstick.noise))
-        standardised = _standardised([yardstick], yardstick.resolution, yardstick.noise)
-        rows.append({**_yardstick_facts(yardstick), **_statistics(matrices[-1]), **standardised})
+    for baseline in baselines:
+        matrices.append(error_matrix([baseline.errors], baseline.resolution, baseline.noise))
+        standardised = _standardised([baseline], baseline.resolution, baseline.noise)
+        rows.append({**_baseline_facts(baseline), **_statistics(matrices[-1]), **standardised})
     _add_standing(rows, matrices)
     for row in rows:
         _add_ratio(row)
@@ -123,8 +123,8 @@ def _run_facts(group: list[Run], resolution: int, noise: float) -> dict:
     first = group[0]
     finished = [run for run in group if not run.diverged] or group
     beside = reported_beside(first.facts, first.cost)
-    at_home = resolution == first.resolution and same_noise(noise, first.noise)
-    tested = best_tested(group) if at_home else None
+    on_training_grid = resolution == first.resolution and same_noise(noise, first.noise)
+    tested = best_tested(group) if on_training_grid else None
     example = example_of(first.facts)
     return {
         "kind": "model",
@@ -142,9 +142,9 @@ def _run_facts(group: list[Run], resolution: int, noise: float) -> dict:
         "best_test_epoch": tested and tested.epoch,
         "paper": example and example.source.name,
         "statistic": example and example.source.statistic,
-        "reported": beside.value if at_home else None,
+        "reported": beside.value if on_training_grid else None,
         "reported_note": beside.reason
-        if at_home
+        if on_training_grid
         else "the paper has no table of tests on another grid or with other noise",
         "parameters": first.cost["parameters"],
         "parameters_complex_once": first.cost.get("parameters_complex_once"),
@@ -160,19 +160,19 @@ def _run_facts(group: list[Run], resolution: int, noise: float) -> dict:
     }
 
 
-def _yardstick_facts(yardstick: Yardstick) -> dict:
+def _baseline_facts(baseline: Baseline) -> dict:
     return {
-        "kind": "yardstick",
-        "key": yardstick.key,
-        "label": yardstick.label,
-        "trained_resolution": yardstick.resolution,
-        "test_resolution": yardstick.resolution,
-        "trained_noise": yardstick.noise,
-        "test_noise": yardstick.noise,
-        "status": f"{NO_ANSWER}: {reason}" if (reason := yardstick.cost.get("no_answer")) else "finished",
+        "kind": "baseline",
+        "key": baseline.key,
+        "label": baseline.label,
+        "trained_resolution": baseline.resolution,
+        "test_resolution": baseline.resolution,
+        "trained_noise": baseline.noise,
+        "test_noise": baseline.noise,
+        "status": f"{NO_ANSWER}: {reason}" if (reason := baseline.cost.get("no_answer")) else "finished",
         "diverged_seeds": 0,
         "reported_note": "the paper has no such row",
-        "parameters": yardstick.cost.get("parameters", 0),
+        "parameters": baseline.cost.get("parameters", 0),
     }
 
 
@@ -191,7 +191,7 @@ def _statistics(errors: pd.DataFrame) -> dict:
     }
 
 
-def _standardised(group: list[Run] | list[Yardstick], resolution: int | str, noise: float) -> dict:
+def _standardised(group: list[Run] | list[Baseline], resolution: int | str, noise: float) -> dict:
     """Median error of standardised fields with its interval, where all of the group have measured it."""
     if any(STANDARDISED not in one.errors for one in group):
         return {}

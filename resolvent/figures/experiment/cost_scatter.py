@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from resolvent.figures.common.labels import label_points, label_right
-from resolvent.figures.common.results import at_home, read_runs, resolution_in_words
+from resolvent.figures.common.results import on_training_grid, read_runs, resolution_in_words
 from resolvent.figures.common.style import (
-    YARDSTICK,
+    BASELINE,
     appearances,
     error_limits,
     grid_lines,
@@ -27,9 +27,9 @@ TICKS = [0.1, 0.3, 1, 3, 10, 30, 60, 180, 600, 1800, 3600, 10800, 36000, 108000,
 def draw_cost_scatter(comparison: str | Path, runs: list[str | Path], output: str | Path) -> list[Path]:
     """A panel for each training resolution; the area of a marker grows with the number of parameters.
 
-    Yardsticks train nothing: they are dashed lines. Seconds compare only runs on one machine and device.
+    Baselines train nothing: they are dashed lines. Seconds compare only runs on one machine and device.
     """
-    home = at_home(pd.read_csv(comparison))
+    home = on_training_grid(pd.read_csv(comparison))
     looks = appearances(read_runs(runs))
     resolutions = sorted(home[home["kind"] == "model"]["trained_resolution"].unique())
     figure, axes = new_figure(
@@ -46,12 +46,12 @@ def draw_cost_scatter(comparison: str | Path, runs: list[str | Path], output: st
         grid_lines(panel, "both")
         for row in models[models["trained_resolution"] == resolution].to_dict("records"):
             _draw_model(panel, row, looks[row["key"]], models["parameters"].max())
-        yardsticks = home[(home["kind"] == "yardstick") & (home["trained_resolution"] == resolution)]
-        inside = yardsticks[yardsticks["mean"].between(*limits)]
+        baselines = home[(home["kind"] == "baseline") & (home["trained_resolution"] == resolution)]
+        inside = baselines[baselines["mean"].between(*limits)]
         for mean in inside["mean"]:
-            panel.axhline(mean, color=YARDSTICK, ls=(0, (5, 3)), lw=1.1, zorder=1)
-        label_right(panel, [(row["mean"], plain(row["key"]), YARDSTICK) for row in inside.to_dict("records")])
-        outside = yardsticks.drop(inside.index).to_dict("records")
+            panel.axhline(mean, color=BASELINE, ls=(0, (5, 3)), lw=1.1, zorder=1)
+        label_right(panel, [(row["mean"], plain(row["key"]), BASELINE) for row in inside.to_dict("records")])
+        outside = baselines.drop(inside.index).to_dict("records")
         tell_outside(panel, [f"{plain(row['key'])} {row['mean']:.1e}" for row in outside])
     axes[-1, 0].set_xlabel("training time")
     for resolution, panel in zip(resolutions, axes[:, 0], strict=True):  # once no panel moves any more

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from resolvent.figures.common.results import error_matrix, read_runs, read_yardsticks, resolution_in_words
+from resolvent.figures.common.results import error_matrix, read_baselines, read_runs, resolution_in_words
 from resolvent.figures.common.style import (
+    BASELINE,
     INK,
-    YARDSTICK,
     appearances,
     error_limits,
     grid_lines,
@@ -25,19 +25,19 @@ HALF_HEIGHT = 0.33
 
 
 def draw_error_distributions(
-    runs: Iterable[str | Path], yardsticks: Iterable[str | Path], output: str | Path
+    runs: Iterable[str | Path], baselines: Iterable[str | Path], output: str | Path
 ) -> list[Path]:
     """A panel for each training resolution, a row for each model: a dot a sample, over its quartiles.
 
     The samples are the same in every row, and a sample keeps its height within the row: the easiest for the
     best model at the bottom, the hardest at the top. A dot is the mean over seeds.
     """
-    runs, yardsticks = read_runs(runs), read_yardsticks(yardsticks)
+    runs, baselines = read_runs(runs), read_baselines(baselines)
     looks = appearances(runs)
     resolutions = sorted({run.resolution for run in runs})
-    panels = {one: _rows(runs, yardsticks, looks, one) for one in resolutions}
+    panels = {one: _rows(runs, baselines, looks, one) for one in resolutions}
     models = np.concatenate(
-        [errors for rows in panels.values() for _, colour, errors in rows if colour != YARDSTICK] or [[]]
+        [errors for rows in panels.values() for _, colour, errors in rows if colour != BASELINE] or [[]]
     )
     counts = [max(1, len(rows)) for rows in panels.values()]
     figure, axes = new_figure(
@@ -52,17 +52,17 @@ def draw_error_distributions(
     return save(figure, output)
 
 
-def _rows(runs, yardsticks, looks, resolution) -> list[tuple[str, str, pd.Series]]:
+def _rows(runs, baselines, looks, resolution) -> list[tuple[str, str, pd.Series]]:
     """(label, colour, errors by sample) of each row with errors, models first, each part best first."""
     models, others = [], []
     for group in grouped(runs):
         if group[0].resolution == resolution:
             errors = error_matrix([run.errors for run in group], resolution, group[0].noise).mean()
             models.append((group[0].label, looks[group[0].model].colour, errors))
-    for one in yardsticks:
+    for one in baselines:
         if one.resolution == resolution:
             others.append(
-                (plain(one.key), YARDSTICK, error_matrix([one.errors], resolution, one.noise).mean())
+                (plain(one.key), BASELINE, error_matrix([one.errors], resolution, one.noise).mean())
             )
     return [
         row
@@ -97,9 +97,7 @@ def _draw(panel, rows: list[tuple[str, str, pd.Series]], limits: tuple[float, fl
 def _tell_outside(panel, index: int, median: float, limits: tuple[float, float]) -> None:
     """An arrow to where a row would be, with its median."""
     if median < limits[0]:
-        panel.text(
-            limits[0] * 1.05, index, f"← median {median:.1e}", color=YARDSTICK, va="center", fontsize=8
-        )
+        panel.text(limits[0] * 1.05, index, f"← median {median:.1e}", color=BASELINE, va="center", fontsize=8)
     else:
         words = f"median {median:.1e} →"
-        panel.text(limits[1] / 1.05, index, words, color=YARDSTICK, va="center", ha="right", fontsize=8)
+        panel.text(limits[1] / 1.05, index, words, color=BASELINE, va="center", ha="right", fontsize=8)

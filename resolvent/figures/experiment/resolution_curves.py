@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from resolvent.figures.common.labels import label_right
-from resolvent.figures.common.results import read_runs, resolution_in_words, with_home_noise
+from resolvent.figures.common.results import read_runs, resolution_in_words, with_training_noise
 from resolvent.figures.common.style import (
+    BASELINE,
     MUTED,
-    YARDSTICK,
     appearances,
     error_limits,
     grid_lines,
@@ -24,15 +24,16 @@ from resolvent.figures.common.style import (
 
 
 def draw_resolution_curves(comparison: str | Path, runs: list[str | Path], output: str | Path) -> list[Path]:
-    """A panel for each training resolution: a line a model, a band its interval, dashes a yardstick.
+    """A panel for each training resolution: a line a model, a band its interval, dashes a baseline.
 
-    A yardstick is at home on every grid, so its line is the same in every panel. Noise is that of training.
+    A baseline is on the training grid on every grid, so its line is the same in every panel. Noise is that
+    of training.
     """
-    table = with_home_noise(pd.read_csv(comparison))
+    table = with_training_noise(pd.read_csv(comparison))
     looks = appearances(read_runs(runs))
-    models, yardsticks = (table[table["kind"] == kind] for kind in ("model", "yardstick"))
+    models, baselines = (table[table["kind"] == kind] for kind in ("model", "baseline"))
     trained, tested = sorted(models["trained_resolution"].unique()), models["test_resolution"].unique()
-    yardsticks = yardsticks[yardsticks["test_resolution"].isin(tested) & np.isfinite(yardsticks["mean"])]
+    baselines = baselines[baselines["test_resolution"].isin(tested) & np.isfinite(baselines["mean"])]
     figure, axes = new_figure(len(trained), 1, size=(8.6, 0.4 + 3.6 * len(trained)), sharex=True, sharey=True)
     for resolution, panel in zip(trained, axes[:, 0], strict=True):
         places = resolution_axis(panel, tested)
@@ -46,8 +47,8 @@ def draw_resolution_curves(comparison: str | Path, runs: list[str | Path], outpu
         for key, rows in here.groupby("key", sort=False):
             labels += _draw_model(panel, _placed(rows, places), places[resolution], looks[key])
         outside = []
-        for _, rows in yardsticks.groupby("key", sort=False):
-            labels += _draw_yardstick(panel, _placed(rows, places), limits, outside)
+        for _, rows in baselines.groupby("key", sort=False):
+            labels += _draw_baseline(panel, _placed(rows, places), limits, outside)
         label_right(panel, labels)
         tell_outside(panel, outside)
         if not np.isfinite(here["mean"]).any():
@@ -76,15 +77,15 @@ def _draw_model(panel, rows: pd.DataFrame, trained: float, look) -> list[tuple[f
     return [(float(mean.iloc[-1]), str(rows["label"].iloc[0]), look.colour)]
 
 
-def _draw_yardstick(
+def _draw_baseline(
     panel, rows: pd.DataFrame, limits: tuple[float, float], outside: list[str]
 ) -> list[tuple[float, str, str]]:
     x, mean, label = rows["place"], rows["mean"], plain(rows["key"].iloc[0])
     if not ((mean > limits[0]) & (mean < limits[1])).any():
         outside.append(f"{label} {mean.median():.1e}")
         return []
-    panel.plot(x, mean, color=YARDSTICK, ls=(0, (5, 3)), lw=1.1)
+    panel.plot(x, mean, color=BASELINE, ls=(0, (5, 3)), lw=1.1)
     if len(rows) == 1:
-        panel.plot(x, mean, "_", color=YARDSTICK, ms=12, mew=1.3)
+        panel.plot(x, mean, "_", color=BASELINE, ms=12, mew=1.3)
     end = float(np.clip(mean.iloc[-1], *limits))
-    return [(end, label, YARDSTICK)]
+    return [(end, label, BASELINE)]

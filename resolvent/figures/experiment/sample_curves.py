@@ -6,9 +6,9 @@ import numpy as np
 
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.style import (
+    BASELINE,
     INK,
     MUTED,
-    YARDSTICK,
     appearances,
     grid_lines,
     new_figure,
@@ -37,7 +37,7 @@ def draw_sample_curves(run: str | Path, output: str | Path) -> list[Path]:
     for index, sample in enumerate(samples):
         row, column = divmod(index, columns)
         panel, strip = axes[2 * row, column], axes[2 * row + 1, column]
-        panel.plot(x, inputs[index], color=YARDSTICK, lw=0.9, label="initial condition")
+        panel.plot(x, inputs[index], color=BASELINE, lw=0.9, label="initial condition")
         panel.plot(x, targets[index], color=INK, lw=1.8, label="target")
         panel.plot(
             x, predictions[index], color=look.colour, lw=1.4, ls=(0, (2.5, 2)), label="prediction"

@@ -8,9 +8,9 @@ import numpy as np
 
 from resolvent.figures.common.results import Run, read_runs
 from resolvent.figures.common.style import (
+    BASELINE,
     INK,
     MUTED,
-    YARDSTICK,
     appearances,
     grid_lines,
     new_figure,
@@ -83,7 +83,7 @@ def draw_sample_trajectories(
     for column, sample in enumerate(found.samples):
         panels = axes[:, column]
         title(panels[0], _heading(COLUMNS[column], sample, errors.get(sample, np.nan)))
-        panels[0].plot(found.times, found.observed[column], color=YARDSTICK, lw=1.1)
+        panels[0].plot(found.times, found.observed[column], color=BASELINE, lw=1.1)
         for component, panel in enumerate(panels[1:-1]):
             panel.plot(found.times, found.targets[column, component], color=INK, lw=1.8, label="target")
             guess = found.predictions[column, component]

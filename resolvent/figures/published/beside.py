@@ -15,7 +15,8 @@ from resolvent.figures.papers.calvello2024 import printed as calvello2024
 from resolvent.figures.papers.cao2021 import printed as cao2021
 from resolvent.figures.published.tables import Example, PaperTable
 
-# The first whose marks a run has: Darcy problems with the law of Calvello et al. are theirs, others Cao's.
+# The first whose marks a run has: Darcy problems with the distribution of Calvello et al. are theirs, others
+# Cao's.
 EXAMPLES: tuple[Example, ...] = (*calvello2024.EXAMPLES, *cao2021.EXAMPLES)
 
 
@@ -111,7 +112,7 @@ def _told(recorded: dict, expected: dict) -> Iterator[str]:
 
 
 def _leaves(settings: dict) -> dict:
-    """Nested settings with their inner names alone: `initial_law: {sigma: 25}` is `sigma: 25`."""
+    """Nested settings with their inner names alone: `initial_distribution: {sigma: 25}` is `sigma: 25`."""
     flat = {}
     for name, value in settings.items():
         flat |= _leaves(value) if isinstance(value, dict) else {name: value}

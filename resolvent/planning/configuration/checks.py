@@ -30,7 +30,7 @@ OF_A_JUMP = {"gradient_weight": 0.0, "boundary": "free"}
 # Lists of an experiment in which an entry is named once.
 LISTS = ("models", "resolutions", "test_resolutions", "test_noise", "seeds")
 # Names of folders beside those of experiments, and beside those of an experiment's models.
-TAKEN = {"experiments": ("datasets", "theory", *PAPERS), "models": ("figures", "yardsticks")}
+TAKEN = {"experiments": ("datasets", "theory", *PAPERS), "models": ("figures", "baselines")}
 
 
 def faults(configuration: Configuration) -> Iterator[str]:

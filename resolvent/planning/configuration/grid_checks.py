@@ -26,8 +26,8 @@ def grid_faults(experiment: Experiment, dataset, tested: list, models: dict[str,
                 settings = model_settings(model, resolution, dataset)
                 if architecture.coarse_output:
                     continue
-                at_home = dataset.inverse or architecture.one_grid
-                for grid in [resolution] if at_home else [resolution, *tested]:
+                on_training_grid = dataset.inverse or architecture.one_grid
+                for grid in [resolution] if on_training_grid else [resolution, *tested]:
                     points = _points(model, dataset, grid)
                     if isinstance(points, int):  # and no set of times
                         settings.check_grid(points)

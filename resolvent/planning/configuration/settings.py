@@ -60,7 +60,7 @@ class Experiment(Settings):
     test_dataset: str | None = Field(
         None,
         description="a key of `datasets` with the test samples on more grids; default: `dataset`. With the "
-        "same law and seed its test samples are the same functions",
+        "same distribution and seed its test samples are the same functions",
     )
     test_noise: list[Annotated[float, Field(ge=0)]] | None = Field(
         None, description="levels ε of noise tested on, that of training among them; default: that one"

@@ -5,8 +5,9 @@ GPU. What a rule asks for (`request`) has a safety factor, and doubles with ever
 that was killed for time or memory comes back with more of it.
 
 The constants are fitted by hand to what runs left behind (`cost.json` of runs, benchmark files of generation
-and sealing jobs, times that Snakemake notes) and to the tables of docs/performance.md and docs/datasets.md,
-all of a shared Xeon at 2.5 GHz. They are good to a factor of two or three: enough to ask a cluster for.
+and finalising jobs, times that Snakemake notes) and to the tables of docs/performance.md and
+docs/datasets.md, all of a shared Xeon at 2.5 GHz. They are good to a factor of two or three: enough to ask a
+cluster for.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ def sample_seconds(dataset: DatasetSettings) -> float:
     return TRAJECTORY_SECONDS * len(dataset.observations)
 
 
-def sealing(dataset: DatasetSettings) -> Need:
+def finalising(dataset: DatasetSettings) -> Need:
     """Verifying every shard, measuring the errors of some samples, the card."""
     seconds = START_SECONDS + store_bytes(dataset) / READ_BYTES_PER_SECOND
     shard_bytes = min(dataset.samples_per_shard, dataset.samples.total) * dataset.largest_array * 8

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from resolvent.datasets.storage.layout import group_name
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import Plan
-from resolvent.planning.prediction.costs import Need, drawing, sealing, solving, store_bytes
+from resolvent.planning.prediction.costs import Need, drawing, finalising, solving, store_bytes
 from resolvent.planning.prediction.needs import Needs
 
 HEADER = ("rule", "jobs", "done", "core-hours", "GPU-hours", "GB of a job", "GB on disk")
@@ -104,7 +104,7 @@ def _of_datasets(plan: Plan, needs: Needs) -> Iterator[Job]:
         for receipt in shards:
             size = store_bytes(dataset.settings) / len(shards)
             yield Job(f"solve_{name}", receipt, solving(dataset.settings), disk=size)
-        yield Job(f"seal_{name}", dataset.card, sealing(dataset.settings))
+        yield Job(f"finalise_{name}", dataset.card, finalising(dataset.settings))
         yield Job(f"preview_{name}", dataset.preview, needs.preview(dataset))
         page = f"{plan.results}/datasets/{name}"
         yield Job("draw_dataset", f"{page}/dataset_gallery.svg", drawing(2))
@@ -129,7 +129,7 @@ def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
                 )
                 yield Job("evaluate", f"{run}/errors.csv", needs.evaluate(wildcards), needs.gpu)
     wildcards = SimpleNamespace(experiment=experiment)
-    yield Job("yardsticks", f"{folder}/yardsticks/errors.csv", needs.yardsticks(wildcards))
+    yield Job("baselines", f"{folder}/baselines/errors.csv", needs.baselines(wildcards))
     read = drawing(3 * len(plan.run_folders(experiment)))
     for rule, file in (
         ("compare", "comparison.csv"),

@@ -68,7 +68,7 @@ class Needs:
         once = self._evaluation(wildcards.experiment, wildcards.model, resolution, gpu=False)
         return Need(once.seconds + START_SECONDS, once.bytes + 300e6)
 
-    def yardsticks(self, wildcards) -> Need:
+    def baselines(self, wildcards) -> Need:
         """Classical answers for the test samples on every grid tested on."""
         dataset = self.plan.dataset_of(wildcards.experiment).settings
         samples, counts = self._tested(wildcards.experiment), self.plan.sample_counts(wildcards.experiment)

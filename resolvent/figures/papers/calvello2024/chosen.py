@@ -14,7 +14,7 @@ from resolvent.figures.common.results import (
     read_runs,
     resolution_in_words,
     same_noise,
-    with_home_noise,
+    with_training_noise,
 )
 from resolvent.figures.common.style import plain
 from resolvent.figures.experiment.comparison import grouped
@@ -52,7 +52,7 @@ def compared(comparisons: Iterable[str | Path], runs: Iterable[Iterable[str | Pa
     """The models of each experiment by training resolution; noise is that of training."""
     found = []
     for file, folders in zip(comparisons, runs, strict=True):
-        rows = with_home_noise(pd.read_csv(present(Path(file))))
+        rows = with_training_noise(pd.read_csv(present(Path(file))))
         rows, loaded = rows[rows["kind"] == "model"], read_runs(folders)
         for trained in dict.fromkeys(run.resolution for run in loaded):
             here = [run for run in loaded if run.resolution == trained]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from resolvent.figures.common.labels import label_right
-from resolvent.figures.common.results import Run, at_home, present, read_runs, resolution_in_words
+from resolvent.figures.common.results import Run, on_training_grid, present, read_runs, resolution_in_words
 from resolvent.figures.common.style import (
     MUTED,
     Appearance,
@@ -42,7 +42,7 @@ def _draw(
     figure, axes = new_figure(len(runs), 1, size=(8.6, 0.4 + 3.2 * len(runs)), sharex=True)
     labels = []
     for panel, comparison, one, lines in zip(axes[:, 0], comparisons, loaded, shown, strict=True):
-        table = at_home(pd.read_csv(present(Path(comparison))))
+        table = on_training_grid(pd.read_csv(present(Path(comparison))))
         finest = table.loc[table["kind"] == "model", "trained_resolution"].max()
         table = table[(table["trained_resolution"] == finest) & np.isfinite(table["standardised_median"])]
         table = table[np.isfinite(table[cost])].set_index("key")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from resolvent.figures.common.results import Run, at_home, present, read_runs, without_answer
+from resolvent.figures.common.results import Run, on_training_grid, present, read_runs, without_answer
 from resolvent.figures.common.sheet import Entry, Sheet, write_sheet
 from resolvent.figures.common.table import DASH, in_units, power
 from resolvent.figures.papers.calvello2024.families import widest
@@ -20,7 +20,7 @@ LOW_UNIT, HIGH_UNIT = 1e-2, 1e-3
 
 def write_low_resolution(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path]) -> None:
     """Table 1: a row for each model of its experiment, trained on the finest of its grids."""
-    models, yardsticks = _rows(comparisons[0])
+    models, baselines = _rows(comparisons[0])
     first = _first(runs[0])
     rows = []
     for key, run in first.items():
@@ -31,7 +31,7 @@ def write_low_resolution(comparisons: list[str], runs: list[list[str]], outputs:
     none = Entry(DASH)
     below = [
         [Entry(row["label"]), none, none, _median(row, LOW_UNIT), none, none, _mean(row, LOW_UNIT)]
-        for row in yardsticks.values()
+        for row in baselines.values()
     ]
     unit = power(LOW_UNIT)
     groups = [("", 1), ("parameters", 2), (f"median, standardised, ×{unit}", 3), (f"mean, ×{unit}", 1)]
@@ -57,12 +57,12 @@ def write_high_resolution(comparisons: list[str], runs: list[list[str]], outputs
                 rows[-1] += [_median(models[key], HIGH_UNIT), *_reported(run, HIGH, HIGH_UNIT)]
             else:
                 rows[-1] += [Entry(DASH)] * 3
-    named = {key: row["label"] for _, yardsticks in compared for key, row in yardsticks.items()}
+    named = {key: row["label"] for _, baselines in compared for key, row in baselines.items()}
     below = []
     for key, label in named.items():
         below.append([Entry(label)])
-        for _, yardsticks in compared:
-            ours = _median(yardsticks[key], HIGH_UNIT) if key in yardsticks else Entry(DASH)
+        for _, baselines in compared:
+            ours = _median(baselines[key], HIGH_UNIT) if key in baselines else Entry(DASH)
             below[-1] += [ours, *[Entry(DASH)] * 2]
     groups = [("", 1), *((f"{title}, ×{power(HIGH_UNIT)}", 3) for title in titles)]
     write_sheet(Sheet(groups, ["model", *["ours", *HIGH] * len(titles)], rows, below), outputs)
@@ -76,12 +76,12 @@ def _first(folders: list[str]) -> dict[str, Run]:
 
 
 def _rows(comparison: str) -> tuple[dict[str, dict], dict[str, dict]]:
-    """Models and yardsticks at home on the finest training grid, by key."""
-    table = at_home(pd.read_csv(present(Path(comparison))))
+    """Models and baselines on the training grid on the finest training grid, by key."""
+    table = on_training_grid(pd.read_csv(present(Path(comparison))))
     finest = table.loc[table["kind"] == "model", "trained_resolution"].max()
     here = table[table["trained_resolution"] == finest]
-    models, yardsticks = (here[here["kind"] == kind].to_dict("records") for kind in ("model", "yardstick"))
-    return {row["key"]: row for row in models}, {row["key"]: row for row in yardsticks}
+    models, baselines = (here[here["kind"] == kind].to_dict("records") for kind in ("model", "baseline"))
+    return {row["key"]: row for row in models}, {row["key"]: row for row in baselines}
 
 
 def _parameters(row: dict) -> Entry:

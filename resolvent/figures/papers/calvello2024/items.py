@@ -36,7 +36,7 @@ ITEMS: dict[str, Item] = {
     ),
     "figure6": Item(
         "Figure 6. Unobserved components of Lorenz-63",
-        f"{HERE}.trajectories:draw_at_home",
+        f"{HERE}.trajectories:draw_on_training_grid",
         takes="shown",
     ),
     "figure7": Item(

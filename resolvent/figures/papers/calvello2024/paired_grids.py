@@ -27,7 +27,8 @@ from resolvent.figures.papers.calvello2024.chosen import heading, lost_labels, w
 
 
 def draw_paired_grids(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
-    """A panel for each experiment: mean difference of the error from that at home, by grid and model.
+    """A panel for each experiment: mean difference of the error from that on the training grid, by grid and
+    model.
 
     runs  the run folders of each experiment.
 
@@ -45,7 +46,8 @@ def draw_paired_grids(runs: Iterable[Iterable[str | Path]], output: str | Path) 
 
 
 def paired_differences(group: list[Run]) -> dict[int, Interval]:
-    """Error at every other resolution minus that at home, over the seeds that are finite at both."""
+    """Error at every other resolution minus that on the training grid, over the seeds that are finite at
+    both."""
     home = group[0].resolution
     found = {}
     for away in _away(group):
@@ -90,7 +92,7 @@ def _draw(panel, groups: list[list[Run]], looks) -> None:
     panel.set_xlim(-0.5, max(len(grids), 1) - 0.5)
     sizes = [abs(one.mean) for differences in found.values() for one in differences.values() if one.mean]
     panel.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(np.median(sizes) / 10)) if sizes else 1)
-    panel.set_ylabel("error there minus error at home")
+    panel.set_ylabel("error there minus error on the training grid")
     grid_lines(panel)
     title(panel, heading(groups[0][0]))
     label_right(panel, labels)

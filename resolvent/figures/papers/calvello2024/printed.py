@@ -1,7 +1,7 @@
 """The examples of Calvello et al. 2024, and its tables of results, in both versions of the paper.
 
 The journal's text and the first version on arXiv (v1) print other numbers in Tables 1 and 3, from Darcy
-coefficients of another law and, in Table 1, another FNO.
+coefficients of another distribution and, in Table 1, another FNO.
 """
 
 from resolvent.figures.published.tables import Example, PaperTable, Source, rounded_to
@@ -72,12 +72,12 @@ def _steps(rates: dict[str, tuple[int, float]], **condition) -> tuple[tuple[dict
 
 
 PATCHED = {"vit_no": (1, 1e-3), "fano": (1, 1e-3)}
-LAW = {JOURNAL: {"sigma": 12.0, "tau": 6.0}, FIRST: {"sigma": 48.0, "tau": 12.0}}  # σ²(-Δ + τ²)^-2
+DISTRIBUTION = {JOURNAL: {"sigma": 12.0, "tau": 6.0}, FIRST: {"sigma": 48.0, "tau": 12.0}}  # σ²(-Δ + τ²)^-2
 
 
 def _of(version: str, points: int) -> tuple[tuple[dict, dict], ...]:
-    """The grid of a table, and the law of its Darcy coefficients."""
-    return (({}, {"resolution": points}), ({"equation": "darcy"}, LAW[version]))
+    """The grid of a table, and the distribution of its Darcy coefficients."""
+    return (({}, {"resolution": points}), ({"equation": "darcy"}, DISTRIBUTION[version]))
 
 
 TABLE_1 = PaperTable("Table 1", "calvello2024_table1.csv", 1.0, _of(JOURNAL, 64))
@@ -97,7 +97,10 @@ ON_TIMES = {
     "num_layers": 6,
     **STANDARDISED,
 }
-DARCY_LAWS = {"equation": "darcy", "tau": tuple(law["tau"] for law in LAW.values())}
+DARCY_DISTRIBUTIONS = {
+    "equation": "darcy",
+    "tau": tuple(distribution["tau"] for distribution in DISTRIBUTION.values()),
+}
 EXAMPLES = (
     Example(
         title="Lorenz-63",
@@ -118,7 +121,7 @@ EXAMPLES = (
         title="Darcy flow, lognormal",
         source=SOURCE,
         section="6.2.2",
-        marks={**DARCY_LAWS, "push_forward": "lognormal"},
+        marks={**DARCY_DISTRIBUTIONS, "push_forward": "lognormal"},
         setting={**DARCY, "resolution": (64, 416)},
         where=(
             *NETWORKS,
@@ -139,7 +142,7 @@ EXAMPLES = (
         title="Darcy flow, piecewise constant",
         source=SOURCE,
         section="6.2.2",
-        marks={**DARCY_LAWS, "push_forward": "level_set"},
+        marks={**DARCY_DISTRIBUTIONS, "push_forward": "level_set"},
         setting={**DARCY, "resolution": 416, "above": 12.0, "below": 3.0},
         where=(
             *NETWORKS,

@@ -12,8 +12,8 @@ from resolvent.figures.common.fields import draw_colour_bar, draw_field, symmetr
 from resolvent.figures.common.labels import label_right
 from resolvent.figures.common.results import Run, read_arrays, read_runs
 from resolvent.figures.common.style import (
+    BASELINE,
     MUTED,
-    YARDSTICK,
     appearances,
     error_limits,
     grid_lines,
@@ -72,8 +72,8 @@ def _first_finished(group: list[Run]) -> Run:
 def _draw_curves(panel, groups: list[list[Run]], looks) -> None:
     one = rollout(groups[0][0])
     times, persistence = one["times"], one["persistence"].mean(axis=0)
-    panel.plot(times, persistence, color=YARDSTICK, ls=(0, (5, 3)), lw=1.3)
-    drawn, labels = [persistence], [(float(persistence[-1]), "persistence", YARDSTICK)]
+    panel.plot(times, persistence, color=BASELINE, ls=(0, (5, 3)), lw=1.3)
+    drawn, labels = [persistence], [(float(persistence[-1]), "persistence", BASELINE)]
     for group in groups:
         errors, look = mean_errors(group), looks[group[0].model]
         finite = np.isfinite(errors)

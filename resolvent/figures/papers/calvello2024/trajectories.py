@@ -11,7 +11,7 @@ from resolvent.figures.papers.calvello2024.chosen import first_with, standardise
 Folders = Iterable[Iterable[str | Path]]
 
 
-def draw_at_home(run: str | Path, output: str | Path) -> list[Path]:
+def draw_on_training_grid(run: str | Path, output: str | Path) -> list[Path]:
     """Figure 6: the median test sample and the worst, at the times of training."""
     (one,) = read_runs([run])
     return draw_sample_trajectories(run, output, note=standardised_words(one, one.resolution))

@@ -1,4 +1,4 @@
-"""Yardsticks are computed, not assumed."""
+"""Baselines are computed, not assumed."""
 
 from types import SimpleNamespace
 
@@ -7,7 +7,7 @@ import pytest
 from dataset_fixtures import make_dataset, small
 from training_fixtures import rough_samples, smooth_samples
 
-from resolvent.evaluation.baselines import CLASSICAL, LABELS, measured_yardsticks, yardsticks
+from resolvent.evaluation.baselines import CLASSICAL, LABELS, baselines, measured_baselines
 from resolvent.evaluation.conditions import Condition
 from resolvent.evaluation.ridge import RidgeRegression
 from resolvent.solvers.errors import SolverError
@@ -25,13 +25,11 @@ class ExactTask:
         return 3 * values
 
 
-def test_every_yardstick_has_a_row_per_sample_and_a_cost():
+def test_every_baseline_has_a_row_per_sample_and_a_cost():
     train, test = smooth_samples(8), smooth_samples(4, seed=1)
-    errors, costs = yardsticks(train, [(Condition(64), test)], ExactTask())
-    assert (
-        set(errors["yardstick"]) == set(costs) == set(LABELS) - {"constant_coefficient", "ridge_regression"}
-    )
-    assert (errors.groupby("yardstick").size() == 4).all()
+    errors, costs = baselines(train, [(Condition(64), test)], ExactTask())
+    assert set(errors["baseline"]) == set(costs) == set(LABELS) - {"constant_coefficient", "ridge_regression"}
+    assert (errors.groupby("baseline").size() == 4).all()
     assert all(cost["seconds_per_sample"] > 0 and cost["label"] for cost in costs.values())
 
     def expected(prediction):
@@ -43,7 +41,7 @@ def test_every_yardstick_has_a_row_per_sample_and_a_cost():
         "coarse_solve": 2 * test.inputs,
         "interpolation_oracle": 3 * test.inputs,
     }.items():
-        measured = errors.loc[errors["yardstick"] == name, "relative_l2"]
+        measured = errors.loc[errors["baseline"] == name, "relative_l2"]
         np.testing.assert_allclose(measured, expected(prediction), rtol=1e-12)
 
 
@@ -51,8 +49,8 @@ def test_standardised_errors_are_of_the_training_targets_one_mean_and_deviation(
     train, test = smooth_samples(8), smooth_samples(4, seed=1)
     for samples in (train, test):
         samples.targets[:] += 3.0  # a mean that is far from zero
-    errors, _ = yardsticks(train, [(Condition(64), test)], ExactTask())
-    measured = errors.loc[errors["yardstick"] == "coarse_solve", "standardised_relative_l2"]
+    errors, _ = baselines(train, [(Condition(64), test)], ExactTask())
+    measured = errors.loc[errors["baseline"] == "coarse_solve", "standardised_relative_l2"]
     distance = np.linalg.norm(2 * test.inputs - test.targets, axis=1)
     expected = distance / np.linalg.norm(test.targets - train.targets.mean(), axis=1)
     np.testing.assert_allclose(measured, expected, rtol=1e-5)
@@ -66,9 +64,9 @@ def test_a_coefficient_is_no_answer_itself():
             return 4 * values
 
     train, test = rough_samples(8), rough_samples(4, seed=1)
-    errors, costs = yardsticks(train, [(Condition(13), test)], CoefficientTask())
+    errors, costs = baselines(train, [(Condition(13), test)], CoefficientTask())
     assert set(costs) == set(LABELS) - {"identity", "ridge_regression"}
-    measured = errors.loc[errors["yardstick"] == "constant_coefficient", "relative_l2"]
+    measured = errors.loc[errors["baseline"] == "constant_coefficient", "relative_l2"]
     squares = [
         np.sum(test.grid.weights * values**2, axis=(1, 2))
         for values in (4 * test.inputs - test.targets, test.targets)
@@ -80,11 +78,11 @@ def test_a_coefficient_is_no_answer_itself():
 def test_where_no_classical_answer_is_known_a_linear_operator_is_fitted():
     train, tests = rough_samples(24), [rough_samples(4, seed=seed) for seed in (1, 2)]
     conditions = [(Condition(13, 0.1, realisation), one) for realisation, one in enumerate(tests)]
-    errors, costs = yardsticks(train, conditions, SimpleNamespace(input_answers=False))
-    assert set(costs) == set(errors["yardstick"]) == {"mean_predictor", "ridge_regression"}
-    assert errors.groupby(["yardstick", "noise", "realisation"]).size().tolist() == [4] * 4
+    errors, costs = baselines(train, conditions, SimpleNamespace(input_answers=False))
+    assert set(costs) == set(errors["baseline"]) == {"mean_predictor", "ridge_regression"}
+    assert errors.groupby(["baseline", "noise", "realisation"]).size().tolist() == [4] * 4
     expected = relative_errors(RidgeRegression(train.inputs, train.targets)(tests[1].inputs), tests[1])
-    here = (errors["yardstick"] == "ridge_regression") & (errors["realisation"] == 1)
+    here = (errors["baseline"] == "ridge_regression") & (errors["realisation"] == 1)
     np.testing.assert_allclose(errors[here]["relative_l2"], expected, rtol=1e-12)
 
 
@@ -129,7 +127,7 @@ def test_a_point_where_nothing_varies_is_no_division_by_zero():
 
 @pytest.mark.parametrize("method", ["solve_on_grid", "solve_interpolated", "solve_constant"])
 @pytest.mark.parametrize("fault", ["refused", "not finite"])
-def test_a_yardstick_without_an_answer_says_why_and_costs_no_other(method, fault):
+def test_a_baseline_without_an_answer_says_why_and_costs_no_other(method, fault):
     class FailingTask(ExactTask):
         def solve_constant(self, values):
             return 4 * values
@@ -141,7 +139,7 @@ def test_a_yardstick_without_an_answer_says_why_and_costs_no_other(method, fault
 
     setattr(FailingTask, method, answer)
     train, test = smooth_samples(8), smooth_samples(4, seed=1)
-    errors, costs = yardsticks(train, [(Condition(64), test)], FailingTask())
+    errors, costs = baselines(train, [(Condition(64), test)], FailingTask())
     (name,) = [name for name, answered in CLASSICAL.items() if answered == method]
     reasons = {
         "refused": "Solver: it did not converge (sample rows 2)",
@@ -149,12 +147,12 @@ def test_a_yardstick_without_an_answer_says_why_and_costs_no_other(method, fault
     }
     assert costs[name]["no_answer"] == reasons[fault]
     assert costs[name]["seconds_per_sample"] is None
-    lost = errors["yardstick"] == name
+    lost = errors["baseline"] == name
     metrics = ["relative_l2", "relative_h1", "standardised_relative_l2"]
     assert lost.sum() == 4
     assert errors.loc[lost, metrics].isna().all(axis=None)
     assert np.isfinite(errors.loc[~lost, metrics]).all(axis=None)
-    assert set(errors["yardstick"]) == set(LABELS) - {"ridge_regression"}
+    assert set(errors["baseline"]) == set(LABELS) - {"ridge_regression"}
 
 
 def _refuse(*arguments):
@@ -175,9 +173,9 @@ def test_the_classical_answers_of_other_equations_may_fail(
     card = make_dataset(tmp_path, small(equation))
     monkeypatch.setattr(f"resolvent.datasets.tasks.{solver}", _refuse)
     counts = {"train": 3, "validation": 1, "test": 2}
-    errors, costs = measured_yardsticks(card, resolution, counts, noise=0.0, realisations=1)
+    errors, costs = measured_baselines(card, resolution, counts, noise=0.0, realisations=1)
     assert {name for name, cost in costs.items() if "no_answer" in cost} == {*lost, "coarse_solve"}
     assert set(costs) == {*lost, "coarse_solve", "mean_predictor"}
-    empty = errors["yardstick"] != "mean_predictor"
+    empty = errors["baseline"] != "mean_predictor"
     assert errors[empty]["relative_l2"].isna().all()
     assert np.isfinite(errors[~empty]["relative_l2"]).all()

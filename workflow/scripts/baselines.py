@@ -8,12 +8,12 @@ with job(snakemake):
     import pandas
 
     from resolvent.common.files import write_json
-    from resolvent.evaluation.baselines import measured_yardsticks
+    from resolvent.evaluation.baselines import measured_baselines
     from resolvent.evaluation.conditions import write_table
 
     tables, costs = [], {}
     for resolution in snakemake.params.resolutions:
-        errors, costs[resolution] = measured_yardsticks(
+        errors, costs[resolution] = measured_baselines(
             Path(snakemake.input.card),
             resolution,
             counts=snakemake.params.samples,

@@ -5,10 +5,10 @@ from pathlib import Path
 from resolvent.planning.job import job
 
 with job(snakemake):
-    from resolvent.datasets.storage.card import seal
+    from resolvent.datasets.storage.card import finalise
     from resolvent.datasets.tasks.registry import build_task, settings_of
 
-    seal(
+    finalise(
         build_task(settings_of(snakemake.params.settings)),
         store=Path(snakemake.params.store),
         receipts=[Path(path) for path in snakemake.input.receipts],
