@@ -15,10 +15,8 @@ sys.path.insert(0, str(workflow.basedir))
 from resolvent.common.errors import ResolventError
 from resolvent.common.locks import sole_writer
 from resolvent.datasets.storage.layout import resolution_of
-from resolvent.datasets.tasks.registry import task_module
-from resolvent.models.registry import ARCHITECTURES
 from resolvent.planning.ancient_inputs import plan_behind_ancient_inputs
-from resolvent.planning.rerun import code_digest
+from resolvent.planning.rerun import script_digest
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.configuration.load import ConfigurationError, load_configuration
 from resolvent.planning.job import prepare_environment

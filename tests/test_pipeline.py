@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 from collections import Counter
 
 import pytest
@@ -192,22 +193,72 @@ def test_other_settings_of_one_model_rerun_that_model_alone(project):
     }  # fmt: skip
 
 
+PAGES = {"compare": 2, "draw_figures": 2, "report": 2, "paper_page": 1}
+THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
+
+
 @pytest.mark.parametrize(
-    ("name", "old", "new", "trained", "solved"),
+    ("name", "old", "new", "planned"),
     [
-        ("solvers/burgers.py", "LANES = 16", "LANES = 8", 3, 2),
-        ("models/transformer1d.py", "nn.SiLU()", "nn.GELU()", 1, 0),
-        ("models/transformer2d.py", "nn.SiLU()", "nn.GELU()", 1, 0),
-        ("resolvent/training/losses.py", "(2 * spacing)", "(3 * spacing)", 4, 0),
-        ("resolvent/datasets/noise.py", "level * deviation", "2 * level * deviation", 4, 0),
-        ("solvers/burgers.py", "# XLA vectorises", "# As is known, XLA vectorises", 0, 0),
+        (  # reached through settings
+            "solvers/observation_times.py", "float(time) for", "float(time) + 0.0 for",
+            {
+                "solve_controlled_ode": 1, "finalise_controlled_ode": 1, "preview_controlled_ode": 1,
+                "draw_dataset": 1, "dataset_page": 1, **THEORY,
+            },
+        ),
+        (
+            "resolvent/datasets/storage/card.py",
+            '"seed": task.settings.seed,', '"seed": -task.settings.seed,',
+            {
+                **{f"{job}_{name}": 1 for job in ("finalise", "preview")
+                   for name in ("burgers", "controlled_ode", "darcy_cao_inverse")},
+                "draw_dataset": 3, "dataset_page": 3,
+            },
+        ),
+        (
+            "models/transformer1d.py", "nn.SiLU()", "nn.GELU()",
+            {
+                "train": 1, "evaluate": 1, "compare": 1, "draw_figures": 1, "report": 1, "measure_cost": 1,
+                **THEORY, "paper_table": 4, "paper_figure": 1, "paper_page": 1,
+            },
+        ),
+        (
+            "workflow/scripts/train.py", "seed=int(", "seed=1 + int(",
+            {"train": 4, "evaluate": 4, **PAGES, "paper_table": 4, "paper_figure": 3},
+        ),
+        (
+            "resolvent/evaluation/evaluate.py", "compressed=True", "compressed=False",
+            {"evaluate": 4, **PAGES, "paper_table": 4, "paper_figure": 3},
+        ),
+        (
+            "resolvent/evaluation/baselines.py", "train.targets.mean(axis=0)", "train.targets[0]",
+            {"baselines": 2, **PAGES, "paper_table": 2},
+        ),
+        ("resolvent/figures/experiment/cost_scatter.py", "margin=4", "margin=5",
+            {"draw_figures": 2, "report": 2}),
+        ("resolvent/figures/templates/theory.html.j2", "<h1", "<h1 id='theory'", {"theory_page": 1}),
     ],
-)
-def test_editing_a_source_reruns_what_depends_on_it(project, edited, name, old, new, trained, solved):
+)  # fmt: skip
+def test_editing_a_source_reruns_what_depends_on_it(project, edited, name, old, new, planned):
     edited(name, old, new)
-    planned = project.planned()
-    assert planned.get("train", 0) == trained
-    assert planned.get("solve_burgers", 0) == solved
+    assert project.planned() == {"all": 1, **planned}
+
+
+def test_comments_and_times_of_files_rerun_nothing(project, edited):
+    for room in ("solvers", "datasets", "models", "training", "figures", "workflow"):
+        for file in (project.folder / room).rglob("*.py"):
+            file.touch()
+    for name in ("workflow/scripts/train.py", "solvers/burgers.py", "models/registry.py"):
+        edited(name, "\n\n", "\n\n# A remark.\n")
+    assert project.planned() == {}
+
+
+def test_a_clone_with_copied_results_reruns_nothing(project, tmp_path):
+    clone = Project(tmp_path / "clone")
+    for folder in ("results", "data", ".snakemake/metadata"):  # without their times
+        shutil.copytree(project.folder / folder, clone.folder / folder, copy_function=shutil.copyfile)
+    assert clone.planned() == {}
 
 
 @pytest.mark.parametrize(

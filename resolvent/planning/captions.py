@@ -6,15 +6,17 @@ from pathlib import Path
 
 import yaml
 
+CAPTIONS = Path(__file__).parent / "report" / "captions.yaml"
 
-def read_captions(file: str | Path) -> dict:
+
+def read_captions() -> dict:
     """All of them, by name of figure, and those of a paper by its key."""
-    return yaml.safe_load(Path(file).read_text(encoding="utf-8"))
+    return yaml.safe_load(CAPTIONS.read_text(encoding="utf-8"))
 
 
-def captioned(figures: list[str], file: str | Path, facts: dict) -> list[tuple[str, str, str]]:
+def captioned(figures: list[str], facts: dict) -> list[tuple[str, str, str]]:
     """Path, title and caption of each figure; captions quote `facts`."""
-    captions = read_captions(file)
+    captions = read_captions()
     words = [captions[Path(path).stem] for path in figures]
     return [
         (path, one["title"], one["caption"].format(**facts)) for path, one in zip(figures, words, strict=True)

@@ -7,6 +7,7 @@ from functools import cached_property
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.plan import Plan
 
+ITEMS = "resolvent.figures.papers.{key}.items"
 RUN_FILES = ("run.json", "cost.json", "history.csv", "errors.csv", "predictions.npz")
 
 
@@ -56,6 +57,11 @@ class PaperPlan:
             "runs": [f"{folder}/{file}" for folder in self.folders for file in ("run.json", "cost.json")],
             "costs": [self.costs] if "cost" in kinds else [],
         }
+
+    @property
+    def page_modules(self) -> list[str]:
+        """What the page's script chooses by the paper's key."""
+        return [ITEMS.format(key=self.key), *sorted({item.told for item in self.items.values() if item.told})]
 
     @property
     def all_made(self) -> dict[str, dict]:

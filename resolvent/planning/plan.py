@@ -12,7 +12,7 @@ from pathlib import Path
 
 from resolvent.datasets.storage.addresses import is_address, local_folder
 from resolvent.datasets.storage.layout import group_name
-from resolvent.datasets.tasks.registry import task_module
+from resolvent.datasets.tasks.registry import TASKS
 from resolvent.datasets.tasks.settings import DatasetSettings, settings_hash
 from resolvent.measurements.architectures_measured import MEASURED
 from resolvent.models.grid_sizes import coarse_points
@@ -24,9 +24,10 @@ from resolvent.planning.configuration.settings import (
     model_settings,
     training_settings,
 )
-from resolvent.planning.rerun import code_digest
+from resolvent.planning.rerun import location_of, script_digest
 
-TRAINING = ("resolvent.training.fit", "resolvent.training.normalised_operator")
+REGISTRY = "resolvent.models.registry:ARCHITECTURES"
+STEP_MEASURED = "transformer1d"  # architecture of the operator in resolvent.measurements.step_cost
 QUANTITIES = {  # what captions call the input and the target
     "burgers": ("initial velocity", "velocity at the final time"),
     "darcy": ("coefficient", "pressure"),
@@ -78,9 +79,14 @@ class DatasetPlan:
         return [self.receipt.format(shard=shard) for shard in range(self.settings.num_shards)]
 
     @property
+    def modules(self) -> tuple[str, str]:
+        """What scripts choose by the dataset's equation: its task and its settings."""
+        return TASKS[self.settings.equation], location_of(type(self.settings))
+
+    @property
     def code(self) -> str:
         """Digest of everything that computes this dataset."""
-        return code_digest("resolvent.datasets.storage.generation", task_module(self.settings.equation))
+        return script_digest("solve_dataset", *self.modules)
 
 
 class Plan:
@@ -160,13 +166,18 @@ class Plan:
             "samples": {split: counts[split] for split in seen},
         }
 
+    @property
+    def every_architecture(self) -> list[str]:
+        """What the theory's script takes of the registry: all of it."""
+        return [REGISTRY, *(entry.location for entry in ARCHITECTURES.values())]
+
+    def modules_of(self, model: str) -> tuple[str, str]:
+        """What scripts choose by the model's name: its architecture and the settings of that."""
+        return architecture_modules(self.configuration.models[model].architecture)
+
     def training_code(self, model: str) -> str:
-        """Digest of the training loop and of this model's architecture."""
-        return code_digest(
-            *TRAINING,
-            "resolvent.models.build",
-            ARCHITECTURES[self.configuration.models[model].architecture].module,
-        )
+        """Digest of everything that trains this model."""
+        return script_digest("train", *self.modules_of(model))
 
     def description(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
         """What tables and captions say of a run."""
@@ -235,10 +246,21 @@ class Plan:
         return self.configuration.architecture_costs.model_dump(mode="json")
 
     @property
+    def cost_code(self) -> str:
+        """Digest of the measurement and of the operator measured."""
+        return script_digest("measure_cost", *architecture_modules(STEP_MEASURED))
+
+    @property
     def architecture_code(self) -> str:
         """Digest of the counting and of every architecture counted."""
-        modules = (ARCHITECTURES[one.architecture].module for one in MEASURED.values())
-        return code_digest("resolvent.measurements.architecture_costs", *modules)
+        modules = (architecture_modules(one.architecture) for one in MEASURED.values())
+        return script_digest("measure_architectures", *itertools.chain.from_iterable(modules))
+
+
+def architecture_modules(architecture: str) -> tuple[str, str]:
+    """The architecture and its settings, as `script_digest` takes them."""
+    entry = ARCHITECTURES[architecture]
+    return entry.location, location_of(entry.settings)
 
 
 def _dataset_plan(root: str, name: str, settings: DatasetSettings) -> DatasetPlan:

@@ -1,55 +1,149 @@
-"""Digest of a module and of every project module it imports: the rerun trigger that Snakemake lacks.
+"""Digest of a rule's script and of all in the project that it reaches: the rule's trigger to run again.
 
-Snakemake notices a changed script, not a changed module behind it. Rules carry this digest as a parameter, so
-that editing a solver, model or loss reruns exactly what depends on it. Comments and docstrings do not count,
-nor do modules that no result depends on; nor those of settings and the registry of architectures: the values
-they give are parameters of the rules themselves.
+Every rule carries the digest of its script as a parameter, so that an edited solver, model, loss or template
+runs again exactly what depends on it. It is derived from the syntax trees of the script and, through imports
+(also those within functions), of project modules, and from the files that these modules read. Comments,
+docstrings, descriptions of settings, and the times of files do not count.
+
+What a script chooses by name when it runs is no import: the equation of a dataset, the architecture of a
+model, the item of a paper. The tables with these names are left out, and a rule names the chosen entry.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PARAMETERS = ("settings", "registry")  # ends of the names of modules whose values are parameters
-WITHOUT_RESULT = ("progress", "watchdog", "interruption", "addresses", "object_store")
-PACKAGE = "resolvent"
+PACKAGES = ("resolvent", "workflow")
+SCRIPTS = "workflow.scripts"
+
+# Tables from names to what a job looks up in them: rules name the entry that their job takes.
+TABLES = (
+    "resolvent.datasets.tasks.settings:DatasetSettings",
+    "resolvent.datasets.tasks.registry:TASKS",
+    "resolvent.figures.papers.registry:PAPERS",
+    "resolvent.models.registry:ARCHITECTURES",
+)
+# Modules with the settings of many things: of these and of the tables' modules only the definitions that are
+# used count, and what those use.
+SETTINGS = (
+    "resolvent.common.settings",
+    "resolvent.datasets.tasks.common",
+    "resolvent.datasets.tasks.settings",
+    "resolvent.datasets.tasks.trajectory_settings",
+    "resolvent.models.calvello2024_patched_settings",
+    "resolvent.models.calvello2024_settings",
+    "resolvent.models.cao2021_settings",
+    "resolvent.models.neuraloperator_settings",
+    "resolvent.models.settings",
+    "resolvent.training.settings",
+    "resolvent.measurements.settings",
+)
+# Modules on which no result depends. What is planned with the configuration reaches a job as its parameters,
+# or as a prediction of its cost, and a better prediction is no reason to write a report again.
+WITHOUT_RESULT = (
+    "resolvent.datasets.storage.addresses",
+    "resolvent.common.errors",
+    "resolvent.datasets.errors",
+    "resolvent.datasets.storage.object_store",
+    "resolvent.common.progress",
+    "resolvent.common.watchdog",
+    "resolvent.figures.common.errors",
+    "resolvent.solvers.errors",
+    "resolvent.training.epoch_progress",
+    "resolvent.training.errors",
+    "resolvent.training.interruption",
+    "resolvent.planning.configuration.load",
+    "resolvent.planning.job",
+    "resolvent.planning.prediction.needs",
+    "resolvent.planning.plan",
+)
+# Files that modules read beside the results: patterns, from the root of the project.
+FILES_READ = {
+    "resolvent.figures.common.page": (
+        "resolvent/figures/templates/macros.html.j2",
+        "resolvent/figures/templates/re*.*",
+    ),
+    "resolvent.figures.dataset.page": ("resolvent/figures/templates/dataset.html.j2",),
+    "resolvent.figures.papers.page": ("resolvent/figures/templates/paper.html.j2",),
+    "resolvent.figures.experiment.report": ("resolvent/figures/templates/report.html.j2",),
+    "resolvent.figures.theory.page": ("resolvent/figures/templates/theory.html.j2",),
+    "resolvent.figures.published.tables": ("resolvent/figures/published/*.csv",),
+    "resolvent.planning.captions": ("workflow/report/captions.yaml",),
+}
+
+LOCATION = re.compile(r"(\w+(?:\.\w+)+):\w+")  # "module:function", imported when it is called
 
 
 @cache
-def code_digest(*modules: str) -> str:
-    """Sixteen hexadecimal digits for `modules` ("resolvent.training.fit", …) and their imports within the
-    project.
+def script_digest(script: str, *names: str) -> str:
+    """Sixteen hexadecimal digits for the rule's `script` ("train", …) and what it chooses by name.
+
+    `names` are modules or what is in them, "module:name"; the constants above leave out none of them.
 
     Raises
     ------
     ModuleNotFoundError
-        When a module named here does not exist.
+        When the script or a module named here does not exist.
     """
-    for module in modules:
-        if _file_of(module) is None:
-            raise ModuleNotFoundError(f"no module {module} in {ROOT}")
-    content = hashlib.sha256()
-    for name in sorted(_closure(modules)):
-        content.update(f"{name}\0{_meaning(_file_of(name))}\0".encode())
+    content = hashlib.sha256(repr(names).encode())
+    reached = sorted(everything_reached(script, *names))
+    for name in reached:
+        content.update(f"{name}\0{_meaning(name)}\0".encode())
+    for file in files_read(reached):
+        content.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes() + b"\0")
     return content.hexdigest()[:16]
 
 
-def _closure(modules: tuple[str, ...]) -> set[str]:
-    waiting, seen = list(modules), set()
+def location_of(definition: type) -> str:
+    """The name, as `script_digest` takes it, of a class."""
+    return f"{definition.__module__}:{definition.__qualname__}"
+
+
+@cache
+def everything_reached(script: str, *names: str) -> frozenset[str]:
+    """Modules, and of modules of settings and tables "module:definition", that count for the digest."""
+    waiting, seen = [f"{SCRIPTS}.{script}", *names], set()
+    for module in map(_module_of, waiting):
+        if _file_of(module) is None:
+            raise ModuleNotFoundError(f"no module {module} in {ROOT}")
+    waiting, chosen = [_whole(name) for name in waiting], set(map(_whole, names))
     while waiting:
-        module = waiting.pop()
-        file = _file_of(module)
-        if module in seen or file is None or file.stem.endswith(PARAMETERS + WITHOUT_RESULT):
+        name = waiting.pop()
+        module = _module_of(name)
+        cut = module in WITHOUT_RESULT or name in TABLES
+        if name in seen or _file_of(module) is None or (cut and name not in chosen):
             continue
-        seen.add(module)
-        waiting += _imports(file)
+        seen.add(name)
+        waiting += _used_by(name)
         if "." in module:  # importing a.b runs a/__init__.py as well
             waiting.append(module.rpartition(".")[0])
-    return seen
+    return frozenset(seen)
+
+
+def files_read(modules: Iterable[str]) -> list[Path]:
+    """The files that these modules read beside the results."""
+    patterns = {pattern for module in modules for pattern in FILES_READ.get(module, ())}
+    return sorted({file for pattern in patterns for file in ROOT.glob(pattern)})
+
+
+def partial_modules() -> set[str]:
+    """Modules of which only the definitions that are used count."""
+    return {*SETTINGS, *map(_module_of, TABLES)}
+
+
+def _module_of(name: str) -> str:
+    return name.partition(":")[0]
+
+
+def _whole(name: str) -> str:
+    """The module of `name`, unless single definitions of that module count."""
+    return name if _module_of(name) in partial_modules() else _module_of(name)
 
 
 @cache
@@ -63,33 +157,121 @@ def _file_of(module: str) -> Path | None:
 
 @cache
 def _tree(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(encoding="utf-8"))
+    """The syntax tree without docstrings, imports for type checkers, and descriptions of fields."""
+    return _Bare().visit(ast.parse(file.read_text(encoding="utf-8")))
+
+
+class _Bare(ast.NodeTransformer):
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        match node:
+            case (
+                ast.Module(body=[ast.Expr(value=ast.Constant(value=str())), *rest])
+                | ast.ClassDef(body=[ast.Expr(value=ast.Constant(value=str())), *rest])
+                | ast.FunctionDef(body=[ast.Expr(value=ast.Constant(value=str())), *rest])
+                | ast.AsyncFunctionDef(body=[ast.Expr(value=ast.Constant(value=str())), *rest])
+            ):
+                node.body = rest
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                node.body = []
+            case ast.Call(func=ast.Name(id="Field")):
+                node.keywords = [keyword for keyword in node.keywords if keyword.arg != "description"]
+        return node
 
 
 @cache
-def _imports(file: Path) -> tuple[str, ...]:
-    """Project modules that `file` imports, also inside functions. The project uses absolute imports only."""
-    names = []
-    for node in ast.walk(_tree(file)):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return tuple(name for name in names if name.partition(".")[0] == PACKAGE)
+def _parts(name: str) -> tuple[ast.AST, ...]:
+    """The module's tree, or the statements of it that define the name after the colon."""
+    module, _, definition = name.partition(":")
+    tree = _tree(_file_of(module))
+    if not definition:
+        return (tree,)
+    return tuple(node for node in tree.body if definition in _defined_by(node))
+
+
+def _defined_by(node: ast.stmt) -> set[str]:
+    """The names that a statement binds or changes; of a call or a block every name in it."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return {node.name}
+        case ast.Import() | ast.ImportFrom():
+            return set()
+        case ast.Assign(targets=where):
+            pass
+        case ast.AnnAssign(target=target):
+            where = [target]
+        case _:
+            where = [node]
+    return {name.id for one in where for name in ast.walk(one) if isinstance(name, ast.Name)}
 
 
 @cache
-def _meaning(file: Path) -> str:
-    """The syntax tree without docstrings, as text."""
-    tree = _tree(file)
+def _meaning(name: str) -> str:
+    return "\n".join(map(_text, _parts(name)))
+
+
+def _text(value: object) -> str:
+    """A syntax tree as text, the same for every version of Python that parses it alike."""
+    if isinstance(value, list):
+        return f"[{','.join(map(_text, value))}]"
+    if not isinstance(value, ast.AST):
+        return repr(value)
+    fields = (f"{key}={_text(one)}" for key, one in ast.iter_fields(value) if one not in (None, []))
+    return f"{type(value).__name__}({','.join(fields)})"
+
+
+@cache
+def _used_by(name: str) -> tuple[str, ...]:
+    """What a module or definition imports, uses of its own module, and names as "module:function"."""
+    used = [one for part in _parts(name) for one in _imports(part)]
+    for part in _parts(name):
+        for node in ast.walk(part):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found = LOCATION.fullmatch(node.value)
+                used += [_whole(node.value)] if found and _of_project(found[1]) else []
+    if ":" in name:
+        used += _names_of_its_module(name)
+    return tuple(used)
+
+
+def _names_of_its_module(name: str) -> Iterator[str]:
+    """What a definition refers to: other definitions of its module, and what that module imports."""
+    module = _module_of(name)
+    tree = _tree(_file_of(module))
+    imported = {}
+    for statement in tree.body:
+        for key, targets in _bound_imports(statement):
+            imported[key] = targets
+    for part in _parts(name):
+        for node in ast.walk(part):
+            if isinstance(node, ast.Name):
+                yield from imported.get(node.id, ())
+                if any(node.id in _defined_by(statement) for statement in tree.body):
+                    yield f"{module}:{node.id}"
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if (
-            isinstance(body, list)
-            and body
-            and isinstance(body[0], ast.Expr)
-            and isinstance(body[0].value, ast.Constant)
-            and isinstance(body[0].value.value, str)
-        ):
-            node.body = body[1:] or [ast.Pass()]
-    return ast.dump(tree, annotate_fields=False)
+        for _, targets in _bound_imports(node):
+            yield from targets
+
+
+def _bound_imports(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The names that an import statement binds, each with the project modules or definitions behind it.
+
+    The project uses absolute imports only.
+    """
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            if _of_project(alias.name):
+                yield alias.asname or alias.name.partition(".")[0], (alias.name,)
+    elif isinstance(node, ast.ImportFrom) and node.module and _of_project(node.module):
+        for alias in node.names:
+            inner = f"{node.module}.{alias.name}"
+            target = inner if _file_of(inner) else _whole(f"{node.module}:{alias.name}")
+            parent = () if node.module in partial_modules() else (node.module,)
+            yield alias.asname or alias.name, (*parent, target)
+
+
+def _of_project(module: str) -> bool:
+    return module.partition(".")[0] in PACKAGES

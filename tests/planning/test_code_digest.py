@@ -1,75 +1,143 @@
-"""The rerun trigger sees what changes results, and nothing else."""
+"""The digest of a script sees what changes results, and nothing else."""
 
+# ruff: noqa: E501  (the sources of a small project)
 import pytest
 
 from resolvent.planning import rerun as module
-from resolvent.planning.rerun import code_digest
+from resolvent.planning.rerun import ROOT, everything_reached, files_read, script_digest
 
-
-def forget():
-    """Sources do not change while Snakemake plans, so all is worked out once."""
-    for cached in (code_digest, module._file_of, module._tree, module._imports, module._meaning):
-        cached.cache_clear()
+CACHED = (
+    script_digest, everything_reached, module._file_of, module._tree, module._parts, module._meaning,
+    module._used_by,
+)  # fmt: skip
+HEAT = ("resolvent.datasets.tasks_of_heat:Heat", "resolvent.datasets.settings:HeatSettings")
+SOURCES = {
+    "workflow/scripts/solve.py": "from resolvent.planning.job import job\n\nwith job():\n"
+    "    from resolvent.datasets.run import run\n",
+    "resolvent/planning/job.py": "def job(): pass\n",
+    "resolvent/solvers/__init__.py": "",
+    "resolvent/solvers/heat.py": '"""Heat."""\nfrom resolvent.solvers.grid import spacing\n\n'
+    "def step(u):\n    return u * spacing\n",
+    "resolvent/solvers/grid.py": "spacing = 0.1\n",
+    "resolvent/solvers/nodes.py": "def nodes(n): return n\n",
+    "resolvent/solvers/unrelated.py": "x = 1\n",
+    "resolvent/datasets/__init__.py": "",
+    "resolvent/datasets/progress.py": "bar = 3\n",
+    "resolvent/datasets/run.py": "from typing import TYPE_CHECKING\nfrom resolvent.datasets.progress import bar\n"
+    "from resolvent.datasets.settings import hashed\nfrom resolvent.datasets.tasks import task\n"
+    "if TYPE_CHECKING:\n    from resolvent.solvers.unrelated import x\nelse:\n    from resolvent.datasets.pages import page\n"
+    "def run(): call('resolvent.datasets.called:later')\n",
+    "resolvent/datasets/called.py": "def later(): pass\n",
+    "resolvent/datasets/pages.py": "page = open\n",
+    "resolvent/datasets/page.html": "<p>",
+    "resolvent/datasets/other.html": "<p>",
+    "resolvent/datasets/tasks.py": "TASKS = {'heat': 'resolvent.datasets.tasks_of_heat:Heat', 'wave': 'resolvent.datasets.wave:Wave'}\n"
+    "def task(name): return TASKS[name]\n",
+    "resolvent/datasets/tasks_of_heat.py": "class Heat:\n    def run(self):\n        import resolvent.solvers.heat\n",
+    "resolvent/datasets/wave.py": "class Wave: pass\n",
+    "resolvent/datasets/settings.py": "from pydantic import Field\nfrom resolvent.solvers.nodes import nodes\n"
+    "from resolvent.solvers.unrelated import x\nLEAST = 3\ndef hashed(): return 0\n"
+    "class HeatSettings:\n    width: int = Field(LEAST, description='width')\n"
+    "    def times(self): return nodes(self.width)\n"
+    "class WaveSettings:\n    speed: int = x\n",
+}
 
 
 @pytest.fixture
-def project(tmp_path, monkeypatch):
+def edit(tmp_path, monkeypatch):
+    """A small project, and a function that edits it."""
     monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "TABLES", ("resolvent.datasets.tasks:TASKS",))
+    monkeypatch.setattr(module, "SETTINGS", ("resolvent.datasets.settings",))
+    monkeypatch.setattr(module, "WITHOUT_RESULT", ("resolvent.datasets.progress", "resolvent.planning.job"))
+    monkeypatch.setattr(module, "FILES_READ", {"resolvent.datasets.pages": ("resolvent/datasets/pa*.html",)})
     forget()
-    files = {
-        "resolvent/solvers/__init__.py": "",
-        "resolvent/solvers/heat.py": '"""Heat."""\nfrom resolvent.solvers.grid import spacing\n\n'
-        "def step(u):\n    return u * spacing\n",
-        "resolvent/solvers/grid.py": "spacing = 0.1\n",
-        "resolvent/solvers/unrelated.py": "x = 1\n",
-        "resolvent/datasets/__init__.py": "",
-        "resolvent/datasets/settings.py": "steps = 3\n",
-        "resolvent/datasets/progress.py": "bar = 3\n",
-        "resolvent/datasets/heat_settings.py": "width = 3\n",
-        "resolvent/datasets/task.py": "def run():\n    import resolvent.solvers.heat\n"
-        "    from resolvent.datasets.settings import steps\n"
-        "    from resolvent.datasets.heat_settings import width\n"
-        "    from resolvent.datasets.progress import bar\n",
-    }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+    for name, text in SOURCES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
 
-    def edit(name, old, new):
+    def replace(name, old, new):
         path = tmp_path / name
         assert old in path.read_text()
-        path.write_text(path.read_text().replace(old, new))
+        path.write_text(path.read_text().replace(old, new, 1))
         forget()
 
-    yield edit
+    yield replace
     forget()
+
+
+def forget():
+    """Sources do not change while Snakemake plans, so everything is worked out once."""
+    for cached in CACHED:
+        cached.cache_clear()
 
 
 @pytest.mark.parametrize(
     ("name", "old", "new", "changes"),
     [
+        ("workflow/scripts/solve.py", "import run\n", "import run\n    run()\n", True),
+        ("workflow/scripts/solve.py", "with job", "# One shard.\nwith job", False),
         ("resolvent/solvers/heat.py", "u * spacing", "u / spacing", True),
         ("resolvent/solvers/grid.py", "0.1", "0.2", True),  # imported by what is imported, inside a function
         ("resolvent/solvers/__init__.py", "", "import resolvent.solvers.unrelated\n", True),
         ("resolvent/solvers/heat.py", '"""Heat."""', '"""The heat equation."""', False),
         ("resolvent/solvers/heat.py", "def step(u):", "def step(u):  # one step\n", False),
-        ("resolvent/solvers/unrelated.py", "1", "2", False),
-        ("resolvent/datasets/heat_settings.py", "3", "4", False),
-        ("resolvent/datasets/progress.py", "3", "4", False),  # shows, and computes nothing
+        ("resolvent/datasets/called.py", "pass", "return 1", True),  # named as a string, to be imported later
+        ("resolvent/datasets/page.html", "<p>", "<b>", True),
+        ("resolvent/datasets/other.html", "<p>", "<b>", False),
         (
-            "resolvent/datasets/settings.py",
-            "3",
-            "4",
+            "resolvent/solvers/unrelated.py",
+            "1",
+            "2",
             False,
-        ),  # settings are parameters of the rules themselves
+        ),  # imported for annotations, and by other settings
+        ("resolvent/datasets/progress.py", "3", "4", False),  # shows, and computes nothing
+        ("resolvent/datasets/tasks.py", "return TASKS[name]", "return TASKS.get(name)", True),
+        ("resolvent/datasets/tasks.py", "'wave'", "'waves'", False),
+        ("resolvent/datasets/wave.py", "pass", "x = 1", False),  # another equation
+        ("resolvent/datasets/settings.py", "LEAST = 3", "LEAST = 4", True),
+        ("resolvent/datasets/settings.py", "nodes(self.width)", "nodes(self.width + 1)", True),
+        ("resolvent/datasets/settings.py", "class Wave", "HeatSettings.width = 5\nclass Wave", True),
+        ("resolvent/datasets/settings.py", "class Wave", "HeatSettings.rebuild()\nclass Wave", True),
+        ("resolvent/solvers/nodes.py", "return n", "return n + 1", True),  # reached through settings alone
+        ("resolvent/datasets/settings.py", "description='width'", "description='the width'", False),
+        ("resolvent/datasets/settings.py", "speed: int = x", "speed: int = 1", False),
     ],
 )
-def test_only_what_can_change_a_result_changes_the_digest(project, name, old, new, changes):
-    before = code_digest("resolvent.datasets.task")
-    project(name, old, new)
-    assert (code_digest("resolvent.datasets.task") != before) == changes
+def test_only_what_can_change_a_result_changes_the_digest(edit, name, old, new, changes):
+    before = script_digest("solve", *HEAT)
+    edit(name, old, new)
+    assert (script_digest("solve", *HEAT) != before) == changes
 
 
-def test_a_module_that_does_not_exist_is_an_error(project):
-    with pytest.raises(ModuleNotFoundError, match=r"no module resolvent\.solvers\.wave"):
-        code_digest("resolvent.solvers.wave")
+def test_another_function_of_the_same_module_is_another_digest(edit):
+    assert script_digest("solve", "resolvent.solvers.heat:step") != script_digest(
+        "solve", "resolvent.solvers.heat:leap"
+    )
+
+
+def test_a_table_that_is_named_counts_with_all_its_entries(edit):
+    before = script_digest("solve", "resolvent.datasets.tasks:TASKS")
+    edit("resolvent/datasets/wave.py", "pass", "x = 1")
+    assert script_digest("solve", "resolvent.datasets.tasks:TASKS") != before
+
+
+@pytest.mark.parametrize(
+    "names", [("leap",), ("solve", "resolvent.solvers.wave"), ("solve", "resolvent.solvers.wave:Wave")]
+)
+def test_a_script_or_module_that_does_not_exist_is_an_error(edit, names):
+    with pytest.raises(ModuleNotFoundError, match=rf"no module .*{names[-1].partition(':')[0]}"):
+        script_digest(*names)
+
+
+def test_what_the_constants_name_exists():
+    for name in (*module.TABLES, *module.SETTINGS, *module.WITHOUT_RESULT, *module.FILES_READ):
+        file = module._file_of(name.partition(":")[0])
+        assert file is not None, name
+        assert module._parts(name), name
+
+
+def test_every_file_beside_the_modules_is_read_by_one_of_them():
+    folders = ("resolvent/figures/templates", "resolvent/figures/published", "workflow/report")
+    files = {file for folder in folders for file in (ROOT / folder).glob("*.*") if file.suffix != ".py"}
+    assert files == set(files_read(module.FILES_READ))

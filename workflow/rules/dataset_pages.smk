@@ -23,7 +23,7 @@ for _dataset in plan.datasets.values():
         resources:
             **requested(needs.preview(_dataset)),
         params:
-            code=code_digest("resolvent.datasets.preview"),
+            code=script_digest("preview_dataset"),
         script:
             "../scripts/preview_dataset.py"
 
@@ -47,12 +47,7 @@ rule draw_dataset:
     resources:
         **requested(drawing(2)),
     params:
-        code=code_digest(
-            *(
-                f"resolvent.figures.dataset.{name}"
-                for name in ("gallery", "error_budget", "spectra", "histograms")
-            )
-        ),
+        code=script_digest("draw_dataset"),
     script:
         "../scripts/draw_dataset.py"
 
@@ -62,11 +57,6 @@ rule dataset_page:
         card=lambda wildcards: plan.datasets[wildcards.dataset].card,
         preview=lambda wildcards: plan.datasets[wildcards.dataset].preview,
         figures=[f"{DATASET_PAGES}/{{dataset}}/{figure}.svg" for figure in DATASET_FIGURES],
-        captions=f"{workflow.basedir}/workflow/report/captions.yaml",
-        templates=[
-            f"{workflow.basedir}/resolvent/figures/templates/{file}"
-            for file in ("dataset.html.j2", "macros.html.j2", "report.css", "references.bib")
-        ],
     output:
         page=f"{DATASET_PAGES}/{{dataset}}.html",
     log:
@@ -78,8 +68,6 @@ rule dataset_page:
     resources:
         **requested(drawing(2)),
     params:
-        code=code_digest(
-            "resolvent.figures.dataset.page", "resolvent.planning.captions", "resolvent.planning.provenance"
-        ),
+        code=script_digest("dataset_page"),
     script:
         "../scripts/dataset_page.py"

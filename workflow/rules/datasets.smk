@@ -47,7 +47,7 @@ for _dataset in plan.datasets.values():
         params:
             settings=_dataset.settings.model_dump(mode="json"),
             code=_dataset.code,
-            finalising_code=code_digest("resolvent.datasets.storage.card"),
+            finalising_code=script_digest("finalise_dataset", *_dataset.modules),
             store=_dataset.store,
         script:
             "../scripts/finalise_dataset.py"

@@ -23,7 +23,7 @@ rule evaluate:
         description=lambda wildcards: plan.description(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group), int(wildcards.seed)
         ),
-        code=code_digest("resolvent.evaluation.conditions", "resolvent.training.trained"),
+        code=lambda wildcards: script_digest("evaluate", *plan.modules_of(wildcards.model)),
     script:
         "../scripts/evaluate.py"
 
@@ -48,9 +48,6 @@ rule baselines:
         samples=lambda wildcards: plan.sample_counts(wildcards.experiment),
         noise=lambda wildcards: plan.experiment(wildcards.experiment).training.noise,
         realisations=lambda wildcards: plan.experiment(wildcards.experiment).noise_realisations,
-        code=lambda wildcards: code_digest(
-            "resolvent.evaluation.baselines",
-            task_module(plan.dataset_of(wildcards.experiment).settings.equation),
-        ),
+        code=lambda wildcards: script_digest("baselines", *plan.dataset_of(wildcards.experiment).modules),
     script:
         "../scripts/baselines.py"

@@ -18,6 +18,6 @@ rule latent_basis:
         dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
         test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
         grids=lambda wildcards: plan.configuration.models[wildcards.model].grids,
-        code=code_digest("resolvent.evaluation.latent_basis"),
+        code=lambda wildcards: script_digest("latent_basis", *plan.modules_of(wildcards.model)),
     script:
         "../scripts/latent_basis.py"

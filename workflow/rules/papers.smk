@@ -13,7 +13,7 @@ rule measure_cost:
         gpu=1,
     params:
         settings=plan.cost,
-        code=code_digest("resolvent.measurements.step_cost"),
+        code=plan.cost_code,
     script:
         "../scripts/measure_cost.py"
 
@@ -38,7 +38,6 @@ rule measure_architectures:
 rule paper_table:
     input:
         lambda wildcards: papers[wildcards.paper].inputs(wildcards.item),
-        reported=REPORTED,
     output:
         [f"{plan.results}/{{paper}}/{{item}}.{suffix}" for suffix in ("csv", "tex", "html")],
     log:
@@ -54,7 +53,9 @@ rule paper_table:
         **requested(lambda wildcards: drawing(len(papers[wildcards.paper].inputs(wildcards.item)))),
     params:
         source=lambda wildcards: papers[wildcards.paper].source(wildcards.item),
-        code=lambda wildcards: code_digest(papers[wildcards.paper].items[wildcards.item].module),
+        code=lambda wildcards: script_digest(
+            "paper_table", papers[wildcards.paper].items[wildcards.item].location
+        ),
     script:
         "../scripts/paper_table.py"
 
@@ -77,7 +78,9 @@ rule paper_figure:
         **requested(lambda wildcards: drawing(len(papers[wildcards.paper].inputs(wildcards.item)))),
     params:
         source=lambda wildcards: papers[wildcards.paper].source(wildcards.item),
-        code=lambda wildcards: code_digest(papers[wildcards.paper].items[wildcards.item].module),
+        code=lambda wildcards: script_digest(
+            "paper_figure", papers[wildcards.paper].items[wildcards.item].location
+        ),
     script:
         "../scripts/paper_figure.py"
 
@@ -85,11 +88,6 @@ rule paper_figure:
 rule paper_page:
     input:
         unpack(lambda wildcards: papers[wildcards.paper].page_inputs),
-        captions=f"{workflow.basedir}/workflow/report/captions.yaml",
-        templates=[
-            f"{workflow.basedir}/resolvent/figures/templates/{file}"
-            for file in ("paper.html.j2", "macros.html.j2", "report.css", "report.js", "references.bib")
-        ],
     output:
         page=f"{plan.results}/{{paper}}.html",
     log:
@@ -105,8 +103,6 @@ rule paper_page:
     params:
         made=lambda wildcards: papers[wildcards.paper].all_made,
         facts=lambda wildcards: papers[wildcards.paper].all_facts,
-        code=code_digest(
-            "resolvent.figures.papers.page", "resolvent.planning.captions", "resolvent.planning.provenance"
-        ),
+        code=lambda wildcards: script_digest("paper_page", *papers[wildcards.paper].page_modules),
     script:
         "../scripts/paper_page.py"

@@ -1,6 +1,5 @@
 # From result files to the tables, figures and the page of an experiment.
 
-REPORTED = sorted(map(str, Path(workflow.basedir).glob("resolvent/figures/published/*.csv")))
 FIGURES = ["training_curves", "samples", "resolution_curves", "cost_scatter", "error_distributions"]
 EXPERIMENT = f"{plan.results}/{{experiment}}"
 BASELINES = f"{EXPERIMENT}/baselines"
@@ -14,7 +13,6 @@ rule compare:
             for file in ("run.json", "cost.json", "errors.csv")
         ],
         baselines=[f"{BASELINES}/{file}" for file in ("errors.csv", "cost.json")],
-        reported=REPORTED,
     output:
         comparison=f"{EXPERIMENT}/comparison.csv",
         tables=[f"{EXPERIMENT}/table.{suffix}" for suffix in ("csv", "tex", "html")],
@@ -29,7 +27,7 @@ rule compare:
     params:
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         baselines=[BASELINES],
-        code=code_digest("resolvent.figures.experiment.comparison", "resolvent.figures.common.table"),
+        code=script_digest("compare"),
     script:
         "../scripts/compare.py"
 
@@ -54,7 +52,7 @@ rule draw_figures:
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         baselines=[BASELINES],
         shown=lambda wildcards: plan.shown_run(wildcards.experiment),
-        code=code_digest(*(f"resolvent.figures.experiment.{figure}" for figure in FIGURES)),
+        code=script_digest("draw_figures"),
     script:
         "../scripts/draw_figures.py"
 
@@ -64,11 +62,6 @@ rule report:
         comparison=f"{EXPERIMENT}/comparison.csv",
         figures=[f"{EXPERIMENT}/figures/{figure}.svg" for figure in FIGURES],
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
-        captions=f"{workflow.basedir}/workflow/report/captions.yaml",
-        templates=[
-            f"{workflow.basedir}/resolvent/figures/templates/{file}"
-            for file in ("report.html.j2", "macros.html.j2", "report.css", "report.js", "references.bib")
-        ],
     output:
         page=f"{EXPERIMENT}/report.html",
     log:
@@ -88,10 +81,6 @@ rule report:
             for key, paper in papers.items()
             if (link := paper.link(wildcards.experiment))
         ],
-        code=code_digest(
-            "resolvent.figures.experiment.report",
-            "resolvent.planning.captions",
-            "resolvent.planning.provenance",
-        ),
+        code=script_digest("report"),
     script:
         "../scripts/report.py"

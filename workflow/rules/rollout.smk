@@ -18,6 +18,6 @@ rule rollout:
     params:
         dataset_code=lambda wildcards: plan.test_dataset_of(wildcards.experiment).code,
         test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
-        code=code_digest("resolvent.evaluation.rollout"),
+        code=lambda wildcards: script_digest("rollout", *plan.modules_of(wildcards.model)),
     script:
         "../scripts/rollout.py"

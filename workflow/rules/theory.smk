@@ -38,13 +38,7 @@ rule theory:
         **requested(needs.theory),
     params:
         settings=plan.theory,
-        code=code_digest(
-            "resolvent.measurements.theory.projection",
-            "resolvent.measurements.theory.cost",
-            "resolvent.measurements.theory.convergence",
-            "resolvent.measurements.theory.continuum_orders",
-            *sorted({entry.location.partition(":")[0] for entry in ARCHITECTURES.values()}),
-        ),
+        code=script_digest("theory", *plan.every_architecture),
     script:
         "../scripts/theory.py"
 
@@ -63,9 +57,7 @@ rule draw_theory:
     resources:
         **requested(drawing(len(THEORY_TABLES))),
     params:
-        code=code_digest(
-            *(f"resolvent.figures.theory.{figure.removeprefix('theory_')}" for figure in THEORY_FIGURES)
-        ),
+        code=script_digest("draw_theory"),
     script:
         "../scripts/draw_theory.py"
 
@@ -74,11 +66,6 @@ rule theory_page:
     input:
         **rules.theory.output,
         figures=[f"{THEORY}/{figure}.svg" for figure in THEORY_FIGURES],
-        captions=f"{workflow.basedir}/workflow/report/captions.yaml",
-        templates=[
-            f"{workflow.basedir}/resolvent/figures/templates/{file}"
-            for file in ("theory.html.j2", "macros.html.j2", "report.css", "references.bib")
-        ],
     output:
         page=f"{plan.results}/theory.html",
     log:
@@ -91,8 +78,6 @@ rule theory_page:
         **requested(drawing(len(THEORY_TABLES))),
     params:
         settings=plan.theory,
-        code=code_digest(
-            "resolvent.figures.theory.page", "resolvent.planning.captions", "resolvent.planning.provenance"
-        ),
+        code=script_digest("theory_page"),
     script:
         "../scripts/theory_page.py"

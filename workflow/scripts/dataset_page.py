@@ -15,7 +15,7 @@ with job(snakemake):
         card=snakemake.input.card,
         store=str(located(Path(snakemake.input.card).with_suffix(".zarr"))),
         preview=snakemake.input.preview,
-        figures=captioned(snakemake.input.figures, snakemake.input.captions, {}),
+        figures=captioned(snakemake.input.figures, {}),
         command=command(),
         provenance=provenance(),
     )

@@ -8,7 +8,7 @@ with job(snakemake):
     from resolvent.planning.provenance import command, provenance
 
     key = snakemake.wildcards.paper
-    captions = read_captions(snakemake.input.captions)[key]
+    captions = read_captions()[key]
     facts = snakemake.params.facts
     write_paper_page(
         key,

@@ -23,7 +23,7 @@ with job(snakemake):
         table=snakemake.input.comparison,
         runs=snakemake.params.runs,
         cards=[snakemake.input.card],
-        figures=captioned(snakemake.input.figures, snakemake.input.captions, snakemake.params.facts),
+        figures=captioned(snakemake.input.figures, snakemake.params.facts),
         provenance=provenance(),
         paper_pages=snakemake.params.paper_pages,
         predicted=needs.of_runs(snakemake.wildcards.experiment),

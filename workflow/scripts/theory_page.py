@@ -23,7 +23,7 @@ with job(snakemake):
         averages=snakemake.input.averages,
         invariance=snakemake.input.invariance,
         continuum_orders=snakemake.input.continuum_orders,
-        figures=captioned(snakemake.input.figures, snakemake.input.captions, facts),
+        figures=captioned(snakemake.input.figures, facts),
         command=command(),
         provenance=provenance(),
     )

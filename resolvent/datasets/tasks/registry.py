@@ -53,11 +53,6 @@ class Task(Protocol):
         """The part of the dataset card that says what the numbers mean."""
 
 
-def task_module(equation: str) -> str:
-    """Dotted name of the module that computes `equation`."""
-    return TASKS[equation].partition(":")[0]
-
-
 def build_task(settings: DatasetSettings) -> Task:
     """The task that `settings` describe, ready to compute samples. Imports its solver now, not before."""
     module, _, name = TASKS[settings.equation].partition(":")
