@@ -20,6 +20,7 @@ from resolvent.planning.prediction.forecast import jobs
 from resolvent.planning.prediction.needs import Needs
 
 RUN = "results/test/burgers/{model}/n64/seed1127802"
+INSTEAD = "shown because the configured run, FNO, hopeless learning rate (n = 64, seed 1127802), diverged"
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +136,8 @@ def test_the_paper_has_its_page(project):
     assert page.count("data:image/svg+xml") == 3
     for words in (
         "Table 2b. Darcy flow", "n = 64", "batch 2, no dropout", "train samples 16 (paper 1024)", "523k-530k",
-        "best epoch on the test samples", "Galerkin (K, V norm): initial velocity", "--cores 2",
+        "best epoch on the test samples", INSTEAD + ": initial velocity", "Shown: Galerkin, tiny.",
+        "--cores 2",
     ):  # fmt: skip
         assert words in page, words
     costs = list(csv.DictReader((project.folder / "results/test/cao2021/cost.csv").open()))
@@ -172,6 +174,19 @@ def test_a_diverged_run_is_told_and_does_not_stop_the_pipeline(project):
     assert cost["status"] == "diverged"
     rows = csv.DictReader((project.folder / "results/test/burgers/comparison.csv").open())
     assert {row["status"] for row in rows if row["key"] == "unstable"} == {"diverged (epoch 1)"}
+
+
+def test_the_best_finished_run_is_shown_in_place_of_a_diverged_one(project):
+    folder = project.folder / "results/test/burgers"
+    assert f"{INSTEAD}: initial velocity" in (folder / "report.html").read_text()
+    rows = csv.DictReader((folder / "comparison.csv").open())
+    finished = [row for row in rows if row["status"] == "finished" and row["kind"] == "model"]
+    here = [row for row in finished if row["trained_resolution"] == row["test_resolution"]]
+    best = min(here, key=lambda row: float(row["median"]))
+    assert f"{best['label']} (n = 64, seed 1127802), {INSTEAD}" in (folder / "report.html").read_text()
+    figure = (folder / "figures/samples.svg").read_text()
+    assert "relative L" in figure
+    assert "diverged" not in figure
 
 
 def test_a_second_run_does_nothing_and_says_so(project):

@@ -54,7 +54,11 @@ class PaperPlan:
         kinds = {self.items[item].takes for item in self.experiments}
         return {
             "shown": [self.file(item) for item in self.experiments],
-            "runs": [f"{folder}/{file}" for folder in self.folders for file in ("run.json", "cost.json")],
+            "runs": [
+                f"{folder}/{file}"
+                for folder in self.folders
+                for file in ("run.json", "cost.json", "errors.csv")
+            ],
             "costs": [self.costs] if "cost" in kinds else [],
         }
 
@@ -82,9 +86,12 @@ class PaperPlan:
         return f"{self.folder}/{item}.{'html' if item.startswith('table') else 'svg'}"
 
     def runs(self, item: str) -> list[list[str]]:
-        """Folders of the runs of each of the item's experiments."""
-        if self.items[item].takes in ("shown", "each_shown", "of_shown"):
-            return [[self.plan.shown_run(name)] for name in self.experiments[item]]
+        """Folders of the runs of each of its experiments; where one is shown, the configured one first."""
+        if self.items[item].shows_one_run:
+            of_latents = self.items[item].file == "latent_basis.npz"
+            return [
+                self.plan.shown_candidates(name, latent_basis=of_latents) for name in self.experiments[item]
+            ]
         return [self.plan.run_folders(name) for name in self.experiments[item]]
 
     def source(self, item: str) -> list:
@@ -96,12 +103,8 @@ class PaperPlan:
                 return [self.costs]
             case "comparisons":
                 return [self._comparisons(item), runs]
-            case "shown":
-                return runs[0]
-            case "of_shown":
-                return [self._of_shown(item)]
-            case "of_each":
-                return [runs[0]]
+            case "shown" | "of_shown" | "of_each":
+                return runs
         return [runs]
 
     def inputs(self, item: str) -> list[str]:
@@ -114,9 +117,7 @@ class PaperPlan:
                 return [self.costs]
             case "comparisons":
                 return files + self._comparisons(item)
-            case "of_shown":
-                return [self._of_shown(item)]
-            case "of_each":
+            case "of_shown" | "of_each":
                 return files + [f"{folder}/{self.items[item].file}" for folder in self.runs(item)[0]]
         return files
 
@@ -130,13 +131,10 @@ class PaperPlan:
         given = self.experiments[item]
         return {
             "file": self.file(item),
-            "runs": [folder for folders in self.runs(item) for folder in folders],
+            "runs": self.runs(item),
             "costs": "" if given else self.costs,
             "reports": [(self.plan.experiment(name).title, f"{name}/report.html") for name in given],
         }
 
     def _comparisons(self, item: str) -> list[str]:
         return [f"{self.plan.results}/{name}/comparison.csv" for name in self.experiments[item]]
-
-    def _of_shown(self, item: str) -> str:
-        return f"{self.plan.shown_run(self.experiments[item][0])}/{self.items[item].file}"

@@ -15,6 +15,7 @@ from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.registry import TASKS
 from resolvent.datasets.tasks.settings import DatasetSettings, settings_hash
 from resolvent.measurements.architectures_measured import MEASURED
+from resolvent.models.cao2021_settings import CoarseEncoderSettings
 from resolvent.models.grid_sizes import coarse_points
 from resolvent.models.registry import ARCHITECTURES
 from resolvent.planning.configuration.settings import (
@@ -131,12 +132,23 @@ class Plan:
         stored = self.dataset_of(experiment).settings.resolutions
         return [one for one in self.tested(experiment) if one in stored]
 
-    def shown_run(self, experiment: str) -> str:
-        """Folder of the run whose predictions are drawn: the shown model's, on the finest training grid."""
+    def shown_candidates(self, experiment: str, *, latent_basis: bool = False) -> list[str]:
+        """Folders of the runs of which one is shown (`figures.common.shown`), the configured one first.
+
+        That is the shown model's on the finest training grid. With `latent_basis`, of the others those that
+        have one.
+        """
         e = self.experiment(experiment)
         stored = self.dataset_of(experiment).settings.resolutions
         finest = max(e.resolutions) if isinstance(stored[0], int) else e.resolutions[0]
-        return self.run_folder(experiment, e.shown_model, finest, e.seeds[0])
+        models = [one for one in e.models if not latent_basis or self._has_latent_basis(one)]
+        runs = itertools.product([e.shown_model, *models], [finest, *e.resolutions], e.seeds)
+        return list(dict.fromkeys(self.run_folder(experiment, *run) for run in runs))
+
+    def _has_latent_basis(self, model: str) -> bool:
+        """Whether `resolvent.evaluation.latent_basis` can measure its runs."""
+        settings = ARCHITECTURES[self.configuration.models[model].architecture].settings
+        return issubclass(settings, CoarseEncoderSettings)
 
     def sample_counts(self, experiment: str) -> dict[str, int]:
         """Samples that the experiment uses of each split."""
@@ -227,7 +239,7 @@ class Plan:
                     strict=True,
                 )
             ),
-            "shown": self.configuration.models[e.shown_model].label,
+            "model": self.configuration.models[e.shown_model].label,
         }
 
     @property

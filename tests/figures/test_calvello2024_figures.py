@@ -64,7 +64,7 @@ def both(make_run):
 
 def test_figure_6_draws_every_component_and_the_errors_the_paper_prints(make_run, tmp_path, figures_made):
     run = write_trajectory_run(make_run, "tno", "trapezoid", components=2)
-    trajectories.draw_on_training_grid(run, tmp_path / "figure6.svg")
+    trajectories.draw_on_training_grid([run], tmp_path / "figure6.svg")
     (figure,) = figures_made
     assert len(figure.axes) == 2 * (2 + 2)
     worst = 2 * expected_error(0.02, "dt0.01", SAMPLES - 1)
@@ -186,7 +186,7 @@ def images(figure):
 
 def test_figures_12_and_13_draw_both_samples_from_input_to_error(make_run, tmp_path, figures_made):
     run = write_flow_run(make_run, "fano", "fano", jump=0.3)
-    extreme_fields.draw_answers(run, tmp_path / "figure12.svg")
+    extreme_fields.draw_answers([run], tmp_path / "figure12.svg")
     (figure,) = figures_made
     stored = np.load(run / "predictions.npz")
     fields = [stored[f"extreme_{name}_16"] for name in ("input", "target", "prediction")]
@@ -205,7 +205,7 @@ def test_figures_12_and_13_draw_both_samples_from_input_to_error(make_run, tmp_p
 
 def test_figure_16_draws_what_changes(make_run, tmp_path, figures_made):
     run = write_flow_run(make_run, "fano", "fano", jump=0.3)
-    extreme_fields.draw_increments(run, tmp_path / "figure16.svg")
+    extreme_fields.draw_increments([run], tmp_path / "figure16.svg")
     stored = np.load(run / "predictions.npz")
     u, truth, prediction = (stored[f"extreme_{name}_16"] for name in ("input", "target", "prediction"))
     expected = [u, np.abs(truth - u), np.abs(prediction - u), np.abs(prediction - truth)]
@@ -229,7 +229,7 @@ def test_figure_18_takes_the_model_with_the_inverse_laplacian(make_run, tmp_path
 def test_fields_of_a_diverged_run_are_drawn_as_such(make_run, tmp_path, figures_made):
     run = write_flow_run(make_run, "fano", "fano", diverged_epoch=2)
     for draw in (extreme_fields.draw_answers, extreme_fields.draw_increments):
-        draw(run, tmp_path / "figure.svg")
+        draw([run], tmp_path / "figure.svg")
     for figure in figures_made:
         assert words_of(figure).count("diverged") == 2 * 3  # beside each sample; prediction and error
 

@@ -29,24 +29,31 @@ def latent(layers=(1, 4), depth=6, diverged=False):
     }
 
 
-def drawn(found, folder, name="figure13.svg"):
-    np.savez(folder / "latent_basis.npz", **found)
-    return draw_latent_basis(folder / "latent_basis.npz", folder / name)
+@pytest.fixture
+def drawn(make_run, tmp_path):
+    """Draw the latent functions of a run, and return the files."""
+    run = make_run("galerkin2d")
+
+    def draw(found, name="figure13.svg"):
+        np.savez(run / "latent_basis.npz", **found)
+        return draw_latent_basis([run], tmp_path / name)
+
+    return draw
 
 
-def test_every_function_is_an_image(tmp_path):
-    svg, png = drawn(latent(), tmp_path)
+def test_every_function_is_an_image(drawn):
+    svg, png = drawn(latent())
     assert svg.read_text().count("<image") == 3 * 2 + 2  # and the coefficient with its colour bar
     assert png.stat().st_size > 30_000
-    again, _ = drawn(latent(), tmp_path, "again.svg")
+    again, _ = drawn(latent(), "again.svg")
     assert again.read_bytes() == svg.read_bytes()
 
 
 @pytest.mark.parametrize(
     "options", [{"layers": (1,), "depth": 1}, {"diverged": True}], ids=["short", "diverged"]
 )
-def test_a_short_encoder_and_a_diverged_run_are_drawn(tmp_path, options):
-    _, png = drawn(latent(**options), tmp_path)
+def test_a_short_encoder_and_a_diverged_run_are_drawn(drawn, options):
+    _, png = drawn(latent(**options))
     assert png.stat().st_size > 15_000
 
 
@@ -64,6 +71,6 @@ def test_signs_are_those_of_the_first_layer():
     assert (turned(functions * [[[-2.0]], [[3.0]]], functions) == functions * [[[2.0]], [[3.0]]]).all()
 
 
-def test_a_missing_file_names_itself(tmp_path):
+def test_a_missing_file_names_itself(make_run, tmp_path):
     with pytest.raises(ResultError, match=r"latent_basis\.npz is missing: make it with `snakemake"):
-        draw_latent_basis(tmp_path / "latent_basis.npz", tmp_path / "figure13.svg")
+        draw_latent_basis([make_run("galerkin2d")], tmp_path / "figure13.svg")

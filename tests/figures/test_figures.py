@@ -21,7 +21,7 @@ def draw_all(runs, baselines, folder):
     write_comparison(runs, baselines, comparison)
     return [
         *draw_training_curves(runs, folder / "training.svg"),
-        *draw_samples(runs[0], folder / "samples.svg"),
+        *draw_samples(runs, folder / "samples.svg"),
         *draw_resolution_curves(comparison, runs, folder / "resolution.svg"),
         *draw_cost_scatter(comparison, runs, folder / "cost.svg"),
         *draw_error_distributions(runs, baselines, folder / "errors.svg"),
@@ -57,10 +57,10 @@ def test_samples_on_the_square_are_images(make_run, tmp_path, diverged_epoch):
         dimension=2,
         diverged_epoch=diverged_epoch,
     )
-    svg, png = draw_samples(run, tmp_path / "samples.svg")
+    svg, png = draw_samples([run], tmp_path / "samples.svg")
     page = svg.read_text()
     assert page.count("<image") >= 4 * 4  # four rows of four samples
-    again, _ = draw_samples(run, tmp_path / "again.svg")
+    again, _ = draw_samples([run], tmp_path / "again.svg")
     assert again.read_bytes() == svg.read_bytes()
     assert png.stat().st_size > 5_000
 
@@ -79,7 +79,7 @@ def test_samples_of_an_inverse_problem_are_those_with_the_noise_of_training(
     errors = loaded.errors[(loaded.errors["noise"] == 0.05) & (loaded.errors["realisation"] == 0)]
     assert loaded.shown_errors().equals(errors.set_index("sample")["relative_l2"])
     assert len(loaded.shown_errors()) == 40
-    svg, _ = draw_samples(run, tmp_path / "samples.svg")
+    svg, _ = draw_samples([run], tmp_path / "samples.svg")
     assert svg.read_text().count("<image") >= 4 * 4
 
 

@@ -45,7 +45,13 @@ def test_items_from_no_experiment_are_not_for_experiments_to_show():
 def test_every_item_has_a_caption_that_can_be_filled(paper):
     captions = yaml.safe_load(CAPTIONS.read_text())[paper]
     assert set(captions) == set(PAPERS[paper].items)
-    facts = {"shown": "Galerkin", "seeds": "10 seeds", "input": "coefficient", "target": "pressure"}
+    facts = {
+        "shown": "Galerkin",
+        "model": "Galerkin",
+        "seeds": "10 seeds",
+        "input": "coefficient",
+        "target": "pressure",
+    }
     assert not any("{" in caption.format(**facts) for caption in captions.values())
 
 
@@ -63,15 +69,15 @@ def page(make_run, tmp_path):
     pd.DataFrame(rows).to_csv(costs, index=False)
     write_step_costs(costs, [tmp_path / "table1.html"])
     write_sizes([[run, lost]], [tmp_path / "table5.html"])
-    draw_samples(run, tmp_path / "figure9.svg")
+    draw_samples([run], tmp_path / "figure9.svg")
     reports = [("Burgers & co", "burgers/report.html")]
     write_paper_page(
         "cao2021",
         tmp_path / "cao2021.html",
         made={
             "table1": Made(tmp_path / "table1.html", "Costs of a step.", costs=costs),
-            "table5": Made(tmp_path / "table5.html", "Sizes.", runs=[run, lost], reports=reports),
-            "figure9": Made(tmp_path / "figure9.svg", "Four samples.", runs=[run], reports=reports),
+            "table5": Made(tmp_path / "table5.html", "Sizes.", runs=[[run, lost]], reports=reports),
+            "figure9": Made(tmp_path / "figure9.svg", "Four samples.", runs=[[run]], reports=reports),
         },
         command="snakemake --cores 2",
         provenance={"git revision": "abc1234"},

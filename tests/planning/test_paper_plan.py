@@ -1,7 +1,5 @@
 """The plan gathers what experiments say they show of the paper, in the paper's order."""
 
-from pathlib import Path
-
 import pytest
 import yaml
 from merged_configuration import DEFAULT, ROOT, merged
@@ -62,21 +60,38 @@ def test_what_each_kind_of_item_is_made_from():
     assert "results/laptop/burgers/comparison.csv" in paper.inputs("table2a")
     assert paper.source("table6") == [[runs]]
     assert set(paper.inputs("table6")) >= {f"{folder}/cost.json" for folder in runs}
-    assert paper.source("figure9") == [RUN]
-    assert all(file.startswith(RUN) for file in paper.inputs("figure9"))
+    (shown,) = paper.source("figure9")
+    assert shown[0] == RUN
+    assert sorted(shown) == sorted(runs)
+    assert set(paper.inputs("figure9")) >= {f"{folder}/errors.csv" for folder in runs}
     each = planned({"burgers": ["figure11"], "burgers_ablation": ["figure11"]})
     other = RUN.replace("burgers", "burgers_ablation")
-    assert each.source("figure11") == [[[RUN], [other]]]
-    basis = "results/laptop/darcy/galerkin2d/n43/seed1127802/latent_basis.npz"
-    assert paper.source("figure13") == paper.inputs("figure13") == [basis]
-    assert set(paper.folders) == {*runs, str(Path(basis).parent)}
+    assert [folders[0] for folders in each.source("figure11")[0]] == [RUN, other]
+    assert each.source("figure11") == [each.made("figure11")["runs"]]
+
+
+def test_latent_functions_are_of_every_run_that_has_some():
+    paper = planned({"darcy": ["figure13"]})
+    (shown,) = paper.source("figure13")
+    assert shown[0] == "results/laptop/darcy/galerkin2d/n43/seed1127802"
+    assert set(shown) == {one for one in paper.plan.run_folders("darcy") if "/fno2d/" not in one}
+    latents = {file for file in paper.inputs("figure13") if file.endswith("/latent_basis.npz")}
+    assert latents == {f"{folder}/latent_basis.npz" for folder in shown}
+    assert paper.folders == shown
+
+
+def test_the_configured_run_is_on_the_finest_grid_and_all_runs_are_candidates():
+    plan = planned({"burgers": ["figure9"]}, resolutions=[128, 512], seeds=[3, 4]).plan
+    first, *others = plan.shown_candidates("burgers")
+    assert first == "results/laptop/burgers/galerkin/n512/seed3"
+    assert sorted([first, *others]) == sorted(plan.run_folders("burgers"))
 
 
 @pytest.mark.parametrize("told", [None, "fno2d"])  # fno2d is a model, but none of this experiment's
 def test_the_shown_model_is_the_last_unless_told(told):
     paper = planned({"burgers": ["figure9"]}, shown=told)
-    assert paper.source("figure9") == [RUN.replace("galerkin", "no_attention")]
-    assert paper.plan.caption_facts("burgers")["shown"] == "No attention"
+    assert paper.source("figure9")[0][0] == RUN.replace("galerkin", "no_attention")
+    assert paper.plan.caption_facts("burgers")["model"] == "No attention"
 
 
 @pytest.mark.parametrize(

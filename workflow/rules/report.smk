@@ -51,7 +51,7 @@ rule draw_figures:
     params:
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         baselines=[BASELINES],
-        shown=lambda wildcards: plan.shown_run(wildcards.experiment),
+        candidates=lambda wildcards: plan.shown_candidates(wildcards.experiment),
         code=script_digest("draw_figures"),
     script:
         "../scripts/draw_figures.py"
@@ -75,6 +75,7 @@ rule report:
     params:
         title=lambda wildcards: plan.experiment(wildcards.experiment).title,
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
+        candidates=lambda wildcards: plan.shown_candidates(wildcards.experiment),
         facts=lambda wildcards: plan.caption_facts(wildcards.experiment),
         paper_pages=lambda wildcards: [
             (PAPERS[key].name, link)

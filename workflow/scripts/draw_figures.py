@@ -14,7 +14,7 @@ with job(snakemake):
     folder = Path(snakemake.output[0]).parent
     runs, comparison = snakemake.params.runs, snakemake.input.comparison
     draw_training_curves(runs, folder / "training_curves.svg")
-    draw_samples(snakemake.params.shown, folder / "samples.svg")
+    draw_samples(snakemake.params.candidates, folder / "samples.svg")
     draw_resolution_curves(comparison, runs, folder / "resolution_curves.svg")
     draw_cost_scatter(comparison, runs, folder / "cost_scatter.svg")
     draw_error_distributions(runs, snakemake.params.baselines, folder / "error_distributions.svg")

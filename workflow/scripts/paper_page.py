@@ -8,13 +8,12 @@ with job(snakemake):
     from resolvent.planning.provenance import command, provenance
 
     key = snakemake.wildcards.paper
-    captions = read_captions()[key]
-    facts = snakemake.params.facts
+    captions, facts = read_captions()[key], snakemake.params.facts
     write_paper_page(
         key,
         snakemake.output.page,
         made={
-            item: Made(caption=captions[item].format(**facts[item]), **made)
+            item: Made(caption=captions[item], facts=facts[item], **made)
             for item, made in snakemake.params.made.items()
         },
         command=command(),

@@ -6,6 +6,7 @@ from resolvent.planning.job import job
 
 with job(snakemake):
     from resolvent.figures.common.results import read_json
+    from resolvent.figures.common.shown import choose_shown
     from resolvent.figures.experiment.report import write_report
     from resolvent.planning.captions import captioned
     from resolvent.planning.configuration.load import load_configuration
@@ -16,6 +17,7 @@ with job(snakemake):
     # No parameter of the rule: a better prediction is no reason to write the page again.
     on_cpu = read_json(Path(snakemake.params.runs[0]) / "cost.json")["device"].endswith("(CPU)")
     needs = Needs(Plan(load_configuration(snakemake.config)), gpu=not on_cpu)
+    facts = snakemake.params.facts | {"shown": choose_shown(snakemake.params.candidates).words}
     write_report(
         snakemake.output.page,
         title=snakemake.params.title,
@@ -23,7 +25,7 @@ with job(snakemake):
         table=snakemake.input.comparison,
         runs=snakemake.params.runs,
         cards=[snakemake.input.card],
-        figures=captioned(snakemake.input.figures, snakemake.params.facts),
+        figures=captioned(snakemake.input.figures, facts),
         provenance=provenance(),
         paper_pages=snakemake.params.paper_pages,
         predicted=needs.of_runs(snakemake.wildcards.experiment),

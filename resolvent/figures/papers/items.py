@@ -21,11 +21,12 @@ class Item:
     location  of its writer or drawer, "module:function", which is imported only when called:
               function(*source, output), with the files to write (tables) or one of them (figures) as output.
     takes     the source. "runs": the run folders of each experiment, a list of lists. "comparisons": the
-              comparison CSV of each experiment, and these run folders. "shown": the folder of the one run
-              whose predictions the experiment shows. "each_shown": that of each experiment, a list of lists
-              of one. "of_shown": `file` of that run. "of_each": the folders of the one experiment, each with
-              `file`. "cost": the CSV of measured costs, from no experiment.
-    file      of the shown run, or of each.
+              comparison CSV of each experiment, and these run folders. "shown": the folders of the one
+              experiment, of which one is shown (`figures.common.shown`), the configured one first. "each_shown":
+              those of each experiment, a list of lists. "of_shown": as "shown", each with `file`. "of_each":
+              the folders of the one experiment, each with `file`. "cost": the CSV of measured costs, from no
+              experiment.
+    file      of each run.
     several   whether more than one experiment may give it.
     of        items whose experiments give it, where no experiment does so itself.
     table     in the paper's setting of which ours is told to differ; default: that of the runs' equation.
@@ -45,6 +46,11 @@ class Item:
     @property
     def module(self) -> str:
         return self.location.partition(":")[0]
+
+    @property
+    def shows_one_run(self) -> bool:
+        """Whether it shows one run of each of its experiments."""
+        return self.takes in ("shown", "each_shown", "of_shown")
 
     @property
     def shown_by_experiments(self) -> bool:

@@ -1,10 +1,12 @@
 """The page of a paper: every table and figure of it that was made, ours beside the paper's."""
 
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from resolvent.figures.common.page import inlined_figure, render
 from resolvent.figures.common.results import present, read_runs, read_table
+from resolvent.figures.common.shown import choose_shown
 from resolvent.figures.common.words import differences_from_paper, summarise
 from resolvent.figures.papers.items import Item, loaded
 from resolvent.figures.papers.registry import PAPERS
@@ -14,13 +16,16 @@ from resolvent.figures.papers.registry import PAPERS
 class Made:
     """An item of the page: its file (HTML of a table, SVG of a figure), its caption, and where it is from.
 
-    runs     folders of the runs behind it; without any, `costs` is the CSV of measured costs.
+    caption  with `facts` in braces, and {shown} for the run that is shown of each experiment.
+    runs     folders of the runs of each experiment behind it, the configured one first where one is shown;
+             without any, `costs` is the CSV of measured costs.
     reports  (title, link) of the pages of its experiments.
     """
 
     file: str
     caption: str
-    runs: list[str] = field(default_factory=list)
+    facts: dict = field(default_factory=dict)
+    runs: list[list[str]] = field(default_factory=list)
     costs: str = ""
     reports: list[tuple[str, str]] = field(default_factory=list)
 
@@ -49,15 +54,19 @@ def write_paper_page(
 
 def _entry(name: str, item: Item, one: Made) -> dict:
     """What the template shows of an item."""
+    chosen = [choose_shown(folders) for folders in one.runs] if item.shows_one_run else []
+    shown = "; ".join(dict.fromkeys(run.words for run in chosen))
+    caption = one.caption.format(**one.facts, shown=shown)
     short = name.removeprefix("table").removeprefix("figure_").removeprefix("figure")  # "2a", or "spectra"
-    entry = {"name": name, "short": short, "title": item.title, "caption": one.caption}
+    entry = {"name": name, "short": short, "title": item.title, "caption": caption}
     entry |= {"reports": one.reports, "table": "", "figure": None}
     if name.startswith("table"):
         entry["table"] = present(Path(one.file)).read_text(encoding="utf-8")
     else:
-        entry["figure"] = inlined_figure(one.file, item.title, one.caption)
+        entry["figure"] = inlined_figure(one.file, item.title, caption)
     if one.runs:
-        runs = read_runs(one.runs)
+        folders = [run.run.directory for run in chosen] or chain.from_iterable(one.runs)
+        runs = read_runs(dict.fromkeys(folders))
         return entry | {"run": summarise(runs), "differences": differences_from_paper(runs, item.table)}
     first = read_table(Path(one.costs), ["device"]).iloc[0].to_dict()
     run, differences = loaded(item.told)(first)

@@ -88,7 +88,8 @@ class Experiment(Settings):
     )
     shown: str | None = Field(
         None,
-        description="the model whose predictions are drawn; default, or if not in `models`: the last of them",
+        description="the model whose predictions are drawn; default, or if not in `models`: the last of "
+        "them. If its run diverged, the best run that finished is drawn, and the caption says so",
     )
     shows: dict[str, list[str]] = Field(
         {}, description="tables and figures that it gives, by paper: `cao2021: [table2a, figure9]`"

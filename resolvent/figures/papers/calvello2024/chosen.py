@@ -71,11 +71,13 @@ def lost_labels(groups: Iterable[list[Run]]) -> list[str]:
 
 
 def first_of_each_architecture(runs: list[Run]) -> list[str]:
-    """The first model of each architecture, in table order."""
-    models: dict[str, str] = {}
+    """The first model of each architecture, in table order, if possible one with a run that finished."""
+    models: dict[str, Run] = {}
     for run in runs:
-        models.setdefault(run.facts["architecture"], run.model)
-    return list(models.values())
+        first = models.setdefault(run.facts["architecture"], run)
+        if first.diverged and not run.diverged:
+            models[run.facts["architecture"]] = run
+    return [run.model for run in models.values()]
 
 
 def of_widest(runs: list[Run]) -> list[Run]:
@@ -95,7 +97,7 @@ def widest_by_experiment(runs: Iterable[Iterable[str | Path]]) -> list[list[list
 
 
 def first_with(runs: Iterable[Iterable[str | Path]], **settings) -> Run:
-    """The first run of these settings: of the seeds, the first that did not diverge, if there is one.
+    """The first run of these settings that did not diverge; failing that, the first.
 
     Raises
     ------
@@ -111,8 +113,12 @@ def first_with(runs: Iterable[Iterable[str | Path]], **settings) -> Run:
     if not having:
         wanted = ", ".join(f"{name}: {value}" for name, value in settings.items())
         raise ResultError(f"none of {len(loaded)} runs has {wanted}: add such a model to the experiment")
-    same = [run for run in having if (run.model, run.resolution) == (having[0].model, having[0].resolution)]
-    return next((run for run in same if not run.diverged), same[0])
+    return first_finished(having)
+
+
+def first_finished(runs: list[Run]) -> Run:
+    """The first run that did not diverge; failing that, the first."""
+    return next((run for run in runs if not run.diverged), runs[0])
 
 
 def standardised_words(run: Run, where: int | str) -> str:

@@ -16,7 +16,8 @@ from resolvent.figures.common.fields import (
     scale_of,
     symmetric_scale_of,
 )
-from resolvent.figures.common.results import Run, read_runs
+from resolvent.figures.common.results import Run
+from resolvent.figures.common.shown import choose_shown
 from resolvent.figures.common.style import MUTED, new_figure, save, title
 from resolvent.figures.papers.calvello2024.chosen import first_with, standardised_words
 
@@ -24,21 +25,26 @@ ROWS = ("median", "worst")
 NAMES = ("input", "target", "prediction")
 
 
-def draw_answers(run: str | Path, output: str | Path) -> list[Path]:
-    """Figures 12 and 13: input; truth and prediction on one scale; the absolute error."""
-    (one,) = read_runs([run])
-    u, truth, prediction = extreme_fields(one)
+def draw_answers(candidates: Iterable[str | Path], output: str | Path) -> list[Path]:
+    """Draw Figures 12 and 13: input; truth and prediction on one scale; the absolute error.
+
+    candidates  run folders, as `resolvent.figures.common.shown.choose_shown` takes them.
+    """
+    run = choose_shown(candidates).run
+    u, truth, prediction = extreme_fields(run)
     columns = {"input": u, "truth": truth, "prediction": prediction, "|error|": np.abs(prediction - truth)}
-    return _draw(one, columns, [scale_of(field) for field in u], [scale_of(field) for field in truth], output)
+    return _draw(run, columns, [scale_of(field) for field in u], [scale_of(field) for field in truth], output)
 
 
-def draw_increments(run: str | Path, output: str | Path) -> list[Path]:
-    """Figure 16: input, how much truth and prediction differ from it, and the absolute error.
+def draw_increments(candidates: Iterable[str | Path], output: str | Path) -> list[Path]:
+    """Draw Figure 16: input, how much truth and prediction differ from it, and the absolute error.
+
+    candidates  run folders, as `resolvent.figures.common.shown.choose_shown` takes them.
 
     Both differences of a sample are on the scale of the true one.
     """
-    (one,) = read_runs([run])
-    u, truth, prediction = extreme_fields(one)
+    run = choose_shown(candidates).run
+    u, truth, prediction = extreme_fields(run)
     increments = np.abs(truth - u)
     columns = {
         "input": u,
@@ -47,7 +53,7 @@ def draw_increments(run: str | Path, output: str | Path) -> list[Path]:
         "|error|": np.abs(prediction - truth),
     }
     scales = [scale_of(field) for field in increments]
-    return _draw(one, columns, [symmetric_scale_of(field) for field in u], scales, output)
+    return _draw(run, columns, [symmetric_scale_of(field) for field in u], scales, output)
 
 
 def draw_smoothed_increments(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
@@ -55,7 +61,7 @@ def draw_smoothed_increments(runs: Iterable[Iterable[str | Path]], output: str |
 
     runs  the run folders of each experiment.
     """
-    return draw_increments(first_with(runs, smoother="inverse_laplacian").directory, output)
+    return draw_increments([first_with(runs, smoother="inverse_laplacian").directory], output)
 
 
 def extreme_fields(run: Run) -> list[np.ndarray]:

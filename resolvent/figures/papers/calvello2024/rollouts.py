@@ -24,6 +24,7 @@ from resolvent.figures.common.style import (
 )
 from resolvent.figures.experiment.comparison import grouped
 from resolvent.figures.papers.calvello2024.chosen import (
+    first_finished,
     first_of_each_architecture,
     heading,
     lost_labels,
@@ -37,12 +38,12 @@ def draw_rollouts(runs: Iterable[str | Path], output: str | Path) -> list[Path]:
     runs  run folders, each with `rollout.npz`.
 
     A line ends where a sample's prediction is no longer finite. Fields are those of the first model of each
-    architecture, its first seed that finished, on the scale of the true one.
+    architecture that finished, of its first seed that did, on the scale of the true one.
     """
     groups = grouped(of_widest(read_runs(runs)))
     looks = appearances(run for group in groups for run in group)
     shown = first_of_each_architecture([run for group in groups for run in group])
-    firsts = {group[0].model: _first_finished(group) for group in groups}
+    firsts = {group[0].model: first_finished(group) for group in groups}
     columns = len(shown) + 2
     figure, (((curves,),), (pictures,)) = new_stack(
         {"nrows": 1, "ncols": 1, "height": 3.8},
@@ -63,10 +64,6 @@ def mean_errors(group: list[Run]) -> np.ndarray:
     """By time, the mean over samples and the seeds that finished; NaN from where one is not finite."""
     finished = [run for run in group if not run.diverged] or group[:1]
     return np.mean([rollout(run)["error"].mean(axis=0) for run in finished], axis=0)
-
-
-def _first_finished(group: list[Run]) -> Run:
-    return next((run for run in group if not run.diverged), group[0])
 
 
 def _draw_curves(panel, groups: list[list[Run]], looks) -> None:

@@ -4,17 +4,21 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.results import Run, read_runs
+from resolvent.figures.common.results import Run
+from resolvent.figures.common.shown import choose_shown
 from resolvent.figures.experiment.sample_trajectories import draw_sample_trajectories
 from resolvent.figures.papers.calvello2024.chosen import first_with, standardised_words
 
 Folders = Iterable[Iterable[str | Path]]
 
 
-def draw_on_training_grid(run: str | Path, output: str | Path) -> list[Path]:
-    """Figure 6: the median test sample and the worst, at the times of training."""
-    (one,) = read_runs([run])
-    return draw_sample_trajectories(run, output, note=standardised_words(one, one.resolution))
+def draw_on_training_grid(candidates: Iterable[str | Path], output: str | Path) -> list[Path]:
+    """Draw Figure 6: the median test sample and the worst, at the times of training.
+
+    candidates  run folders, as `resolvent.figures.common.shown.choose_shown` takes them.
+    """
+    run = choose_shown(candidates).run
+    return draw_sample_trajectories(run.directory, output, note=standardised_words(run, run.resolution))
 
 
 def draw_uneven_weighted(runs: Folders, output: str | Path) -> list[Path]:

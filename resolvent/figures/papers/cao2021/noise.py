@@ -1,9 +1,9 @@
 """Recovering a coefficient from noisy pressures: Figures 11 and 12 of Cao 2021 (arXiv:2105.14995, C.4).
 
 Each experiment trains at one level of noise, in units of the pointwise deviation of the training pressures,
-and is evaluated at several; home is the level that it trains at. Pictures are of the finest training
-resolution, one test sample and the first realisation of the noise, and the errors beside them are of just
-that; curves are of all test samples and realisations.
+and is evaluated at several; home is the level that it trains at. Pictures are of one run of each experiment
+(`resolvent/figures/shown.py`), one test sample and the first realisation of the noise, and the errors beside
+them are of just that; curves are of all test samples and realisations.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,8 @@ import pandas as pd
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.fields import draw_colour_bar, draw_field, scale_of
 from resolvent.figures.common.labels import label_right
-from resolvent.figures.common.results import Run, read_runs
+from resolvent.figures.common.results import Run
+from resolvent.figures.common.shown import choose_shown
 from resolvent.figures.common.style import (
     INK,
     error_limits,
@@ -36,10 +37,14 @@ ROWS = {"input": "pressure", "target": "coefficient", "prediction": "recovered"}
 
 @dataclass(frozen=True)
 class NoisyRun:
-    """The run of an experiment with noise, and the number of the test sample that is shown."""
+    """The run of an experiment with noise, and the number of the test sample that is shown.
+
+    `note` names the run's model where it is not the configured run, which diverged.
+    """
 
     run: Run
     sample: int
+    note: str = ""
 
     @property
     def home(self) -> float:
@@ -70,7 +75,7 @@ class NoisyRun:
 def draw_noise_levels(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
     """Figure 11: a column for each level of noise in training and evaluation alike.
 
-    runs  the run folders of each experiment, of one model and seed.
+    runs  run folders of each experiment, as `resolvent.figures.common.shown.choose_shown` takes them.
 
     Pressures share a colour scale; so do coefficients, whose limits are the target's.
     """
@@ -84,7 +89,7 @@ def draw_noise_levels(runs: Iterable[Iterable[str | Path]], output: str | Path) 
         panels[0].set_ylabel(words)
         draw_colour_bar(figure, image, list(panels), fraction=0.03)
     for one, top, bottom in zip(noisy, axes[0], axes[-1], strict=True):
-        title(top, f"noise {percent(one.home)}")
+        title(top, f"noise {percent(one.home)}{one.note}")
         title(bottom, error_words(one.error(one.home)))
     return save(figure, output)
 
@@ -111,7 +116,7 @@ def draw_noise_transfer(runs: Iterable[Iterable[str | Path]], output: str | Path
         for level, panel in zip(levels, row, strict=True):
             _draw_pair(panel, one, level, scale, colours[one.home])
         row[0].text(
-            -0.08, 0.5, f"trained at {percent(one.home)}", transform=row[0].transAxes, rotation=90,
+            -0.08, 0.5, f"trained at {percent(one.home)}{one.note}", transform=row[0].transAxes, rotation=90,
             ha="right", va="center", color=colours[one.home], fontweight="bold",
         )  # fmt: skip
     for level, panel in zip(levels, pictures[0], strict=True):
@@ -126,25 +131,23 @@ def draw_noise_transfer(runs: Iterable[Iterable[str | Path]], output: str | Path
 
 
 def read_noisy_runs(runs: Iterable[Iterable[str | Path]]) -> list[NoisyRun]:
-    """The finest run of each experiment, by level of noise in training.
+    """The run shown of each experiment, by level of noise in training.
 
     Raises
     ------
     ResultError
-        Where an experiment has several models or seeds, two have the same noise, one was not evaluated at
-        home, or no test sample is stored for all.
+        Where two experiments have the same noise, a run was not evaluated on the training grid, or no test
+        sample is stored for all.
     """
-    chosen = []
-    for folders in runs:
-        found = read_runs(folders)
-        if len({(run.model, run.seed) for run in found}) > 1:
-            raise ResultError(f"{found[0].directory.parent}: one model and seed can be shown, not several")
-        chosen.append(max(found, key=lambda run: run.resolution))
-    stored = [list(run.predictions["samples"]) for run in chosen]
+    chosen = [choose_shown(folders) for folders in runs]
+    stored = [list(one.run.predictions["samples"]) for one in chosen]
     common = [sample for sample in stored[0] if all(sample in samples for samples in stored)]
     if not common:
         raise ResultError("the experiments have no stored test sample in common: evaluate them again")
-    noisy = sorted((NoisyRun(run, int(common[0])) for run in chosen), key=lambda one: one.home)
+    noisy = sorted(
+        (NoisyRun(one.run, int(common[0]), f"\n{one.run.label}" if one.replaces else "") for one in chosen),
+        key=lambda one: one.home,
+    )
     for one, after in pairwise(noisy):
         if one.home == after.home:
             both = f"{one.run.directory} and {after.run.directory}"

@@ -1,0 +1,159 @@
+"""A page never shows a diverged run where one has finished, and says which run stands in its place."""
+
+import numpy as np
+import pytest
+from calvello2024_samples import write_flow_run, write_trajectory_run
+from noise_runs import write_noisy_run
+from test_cao2021_latent_basis import latent
+
+from resolvent.figures.common.results import read_runs
+from resolvent.figures.common.shown import choose_shown
+from resolvent.figures.experiment.samples import draw_samples
+from resolvent.figures.papers.calvello2024 import extreme_fields, trajectories
+from resolvent.figures.papers.calvello2024.chosen import first_of_each_architecture, first_with
+from resolvent.figures.papers.cao2021 import noise
+from resolvent.figures.papers.cao2021.latent_basis import draw_latent_basis
+from resolvent.figures.papers.cao2021.noise import draw_noise_levels, draw_noise_transfer, read_noisy_runs
+from resolvent.figures.papers.page import Made, write_paper_page
+
+
+@pytest.fixture
+def figures_made(monkeypatch):
+    """The figures of noise that would be saved, for their words to be read."""
+    made = []
+    monkeypatch.setattr(noise, "save", lambda figure, output: made.append(figure))
+    return made
+
+
+@pytest.fixture
+def candidates(make_run):
+    """The configured run, which diverged, and three that finished: the best of all is on another grid."""
+    return [
+        make_run("galerkin", label="Galerkin", diverged_epoch=4),
+        make_run("fno", label="FNO", level=3e-3, tested=(512, 128)),
+        make_run("softmax", label="Softmax", level=2e-3),
+        make_run("softmax", label="Softmax", level=1e-4, resolution=128),
+    ]
+
+
+def test_the_configured_run_is_shown_if_it_finished(make_run):
+    runs = [make_run("zeta", label="Zeta", level=1.0, seed=9), make_run("alpha", level=1e-5)]
+    shown = choose_shown(runs)
+    assert (shown.run.directory, shown.words, shown.replaces) == (runs[0], "Zeta", False)
+
+
+def test_else_the_best_that_finished_on_its_grid(candidates):
+    shown = choose_shown(candidates)
+    assert shown.run.directory == candidates[2]
+    assert shown.words == (
+        "Softmax (n = 512, seed 1), shown because the configured run, Galerkin (n = 512, seed 1), diverged"
+    )
+    assert choose_shown(candidates[:2]).run.directory == candidates[1]
+
+
+def test_another_grid_is_better_than_none(candidates):
+    assert choose_shown([candidates[0], candidates[3]]).run.directory == candidates[3]
+
+
+def test_a_run_whose_test_errors_are_not_finite_counts_as_diverged(make_run):
+    errors = np.full(40, 0.1)
+    errors[7] = np.nan
+    runs = [make_run("galerkin", errors=errors), make_run("fno", level=0.5)]
+    assert choose_shown(runs).run.directory == runs[1]
+
+
+def test_the_best_is_that_with_the_noise_of_training(make_run):
+    options = {"tested_noise": (0.0, 0.1), "resolution": 17, "dimension": 2}
+    runs = [
+        make_run("lost", diverged_epoch=1, noise=0.1, **options),
+        make_run("large", level=2e-3, noise=0.1, **options),
+        make_run("small", level=1e-3, noise=0.1, **options),
+    ]
+    assert choose_shown(runs).run.directory == runs[2]
+
+
+def test_where_all_diverged_the_configured_run_is_shown(make_run):
+    runs = [make_run("galerkin", diverged_epoch=4), make_run("fno", diverged_epoch=1)]
+    assert choose_shown(runs).run.directory == runs[0]
+
+
+def test_samples_are_those_of_the_run_shown(candidates, tmp_path):
+    of_candidates, _ = draw_samples(candidates, tmp_path / "samples.svg")
+    of_best, _ = draw_samples([candidates[2]], tmp_path / "best.svg")
+    of_lost, _ = draw_samples([candidates[0]], tmp_path / "lost.svg")
+    assert of_candidates.read_bytes() == of_best.read_bytes() != of_lost.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("draw", "write"),
+    [
+        (
+            trajectories.draw_on_training_grid,
+            lambda make, name, **more: write_trajectory_run(make, name, "none", **more),
+        ),
+        (extreme_fields.draw_answers, lambda make, name, **more: write_flow_run(make, name, "fano", **more)),
+        (
+            extreme_fields.draw_increments,
+            lambda make, name, **more: write_flow_run(make, name, "fano", **more),
+        ),
+    ],
+)
+def test_median_and_worst_sample_are_those_of_the_run_shown(draw, write, make_run, tmp_path):
+    lost, finished = write(make_run, "lost", diverged_epoch=2), write(make_run, "finished")
+    of_candidates, _ = draw([lost, finished], tmp_path / "both.svg")
+    of_finished, _ = draw([finished], tmp_path / "finished.svg")
+    assert of_candidates.read_bytes() == of_finished.read_bytes()
+
+
+def test_recovered_coefficients_are_those_of_the_runs_shown(make_run, tmp_path, figures_made):
+    lost = write_noisy_run(make_run, 0.0, [0, 0.01], diverged_epoch=3, label="Galerkin")
+    finished = write_noisy_run(make_run, 0.0, [0, 0.01], label="FNO", seed=2)
+    beside = write_noisy_run(make_run, 0.01, [0, 0.01], label="Galerkin")
+    runs = [[lost, finished], [beside]]
+    assert [one.run.directory for one in read_noisy_runs(runs)] == [finished, beside]
+    draw_noise_levels(runs, tmp_path / "figure11.svg")
+    draw_noise_transfer(runs, tmp_path / "figure12.svg")
+    levels, transfer = ([text.get_text() for axes in one.axes for text in axes.texts] for one in figures_made)
+    titles = [axes.get_title(loc="left") for axes in figures_made[0].axes]
+    assert "noise 0 %\nFNO" in titles
+    assert "noise 1 %" in titles
+    assert "trained at 0 %\nFNO" in transfer
+    assert "diverged" not in titles + levels + transfer
+
+
+def test_a_model_or_seed_that_diverged_is_passed_over(make_run):
+    runs = [
+        write_flow_run(make_run, "first", "fano", diverged_epoch=1),
+        write_flow_run(make_run, "second", "fano", diverged_epoch=1),
+        write_flow_run(make_run, "second", "fano", seed=2),
+        write_flow_run(make_run, "third", "fano"),
+        write_flow_run(make_run, "lost", "afno", diverged_epoch=1),
+    ]
+    assert first_of_each_architecture(read_runs(runs)) == ["second", "lost"]
+    shown = first_with([runs])
+    assert (shown.model, shown.seed) == ("second", 2)
+
+
+@pytest.mark.parametrize("item", ["figure9", "figure11", "figure13"])
+def test_the_page_s_caption_and_run_are_of_the_run_shown(item, candidates, tmp_path):
+    draw_samples(candidates, tmp_path / "figure.svg")
+    made = Made(
+        tmp_path / "figure.svg",
+        "{shown}: {input}; worst of {test}.",
+        facts={"input": "velocity", "test": 64},
+        runs=[candidates],
+    )
+    page = tmp_path / "cao2021.html"
+    write_paper_page("cao2021", page, made={item: made}, command="snakemake", provenance={})
+    text = page.read_text()
+    assert f"{choose_shown(candidates).words}: velocity; worst of 64." in text
+    assert "1 model trained on 512 grid points" in text
+    assert "of which 1 diverged" not in text
+
+
+def test_the_latent_functions_are_those_of_the_run_shown(candidates, tmp_path):
+    for folder, found in zip(candidates, [latent(diverged=True), latent(), latent(depth=4)], strict=False):
+        np.savez(folder / "latent_basis.npz", **found)
+    of_candidates, _ = draw_latent_basis(candidates[:3], tmp_path / "figure13.svg")
+    of_best, _ = draw_latent_basis([candidates[2]], tmp_path / "best.svg")
+    assert of_candidates.read_bytes() == of_best.read_bytes()
