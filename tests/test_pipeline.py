@@ -281,7 +281,7 @@ def test_a_clone_with_copied_results_reruns_nothing(project, tmp_path):
     [
         (
             {"datasets": {"burgers": {"viscocity": 0.1}}},
-            "resolvent.datasets.tasks.burgers.viscocity: unknown key 'viscocity'; did you mean 'viscosity'?",
+            "datasets.burgers.viscocity: unknown key 'viscocity'; did you mean 'viscosity'?",
         ),
         (
             {"experiments": {"burgers": {"samples": {"test": 7}}}},

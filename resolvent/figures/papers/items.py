@@ -22,7 +22,7 @@ class Item:
               function(*source, output), with the files to write (tables) or one of them (figures) as output.
     takes     the source. "runs": the run folders of each experiment, a list of lists. "comparisons": the
               comparison CSV of each experiment, and these run folders. "shown": the folders of the one
-              experiment, of which one is shown (`figures.common.shown`), the configured one first. "each_shown":
+              experiment, of which one is shown (`figures.common.shown`), the configured first. "each_shown":
               those of each experiment, a list of lists. "of_shown": as "shown", each with `file`. "of_each":
               the folders of the one experiment, each with `file`. "cost": the CSV of measured costs, from no
               experiment.
