@@ -216,7 +216,7 @@ THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
     ("name", "old", "new", "planned"),
     [
         (  # reached through settings
-            "solvers/observation_times.py", "float(time) for", "float(time) + 0.0 for",
+            "solvers/common/observation_times.py", "float(time) for", "float(time) + 0.0 for",
             {
                 "solve_controlled_ode": 1, "finalise_controlled_ode": 1, "preview_controlled_ode": 1,
                 "draw_dataset": 1, "dataset_page": 1, **THEORY,
@@ -261,10 +261,10 @@ def test_editing_a_source_reruns_what_depends_on_it(project, edited, name, old, 
 
 
 def test_comments_and_times_of_files_rerun_nothing(project, edited):
-    for room in ("solvers", "datasets", "models", "training", "figures", "workflow"):
+    for room in ("solvers", "models", "resolvent", "workflow"):
         for file in (project.folder / room).rglob("*.py"):
             file.touch()
-    for name in ("workflow/scripts/train.py", "solvers/burgers.py", "models/registry.py"):
+    for name in ("workflow/scripts/train.py", "solvers/burgers/split_step.py", "models/registry.py"):
         edited(name, "\n\n", "\n\n# A remark.\n")
     assert project.planned() == {}
 

@@ -54,7 +54,7 @@ WITHOUT_RESULT = (
     "resolvent.common.progress",
     "resolvent.common.watchdog",
     "resolvent.figures.common.errors",
-    "resolvent.solvers.errors",
+    "resolvent.solvers.common.errors",
     "resolvent.training.epoch_progress",
     "resolvent.training.errors",
     "resolvent.training.interruption",

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from resolvent.solvers.grid import Grid, Nodes
+from resolvent.solvers.common.grid import Grid, Nodes
 
 
 def function_tensor(values: np.ndarray, grid: Grid | Nodes) -> Tensor:

@@ -10,7 +10,7 @@ from training_fixtures import rough_samples, smooth_samples
 from resolvent.evaluation.baselines import CLASSICAL, LABELS, baselines, measured_baselines
 from resolvent.evaluation.conditions import Condition
 from resolvent.evaluation.ridge import RidgeRegression
-from resolvent.solvers.errors import SolverError
+from resolvent.solvers.common.errors import SolverError
 
 
 class ExactTask:

@@ -20,7 +20,7 @@ from resolvent.models.build import build
 from resolvent.models.cao2021_settings import CoarseEncoderSettings
 from resolvent.models.encoder import Encoder
 from resolvent.models.registry import ARCHITECTURES
-from resolvent.solvers.darcy_eigenfunctions import eigenfunctions, element_means
+from resolvent.solvers.darcy.eigenfunctions import eigenfunctions, element_means
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
 from resolvent.training.normalised_operator import in_physical_units

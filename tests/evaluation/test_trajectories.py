@@ -10,7 +10,7 @@ from torch import nn
 from resolvent.datasets.loading import Samples, load_arrays, load_samples
 from resolvent.evaluation.baselines import measured_baselines
 from resolvent.evaluation.conditions import Condition, evaluate, measured, median_and_worst
-from resolvent.solvers.grid import Nodes
+from resolvent.solvers.common.grid import Nodes
 from resolvent.training.fit import HISTORY_COLUMNS, Trainer
 from resolvent.training.normalised_operator import in_physical_units, restored
 from resolvent.training.settings import TrainingSettings

@@ -62,8 +62,9 @@ def of_model(*modules: str) -> dict[str, set[str]]:
 
 # By module or definition: the scripts where it counts, and there the first module chosen by name.
 COUNTS = {
-    "resolvent.solvers.observation_times": of_datasets("lorenz63", "controlled_ode") | {"theory": ALONE},
-    "resolvent.solvers.burgers": of_datasets("burgers"),
+    "resolvent.solvers.common.observation_times": of_datasets("lorenz63", "controlled_ode")
+    | {"theory": ALONE},
+    "resolvent.solvers.burgers.split_step": of_datasets("burgers"),
     "resolvent.datasets.tasks.kolmogorov": of_datasets("kolmogorov"),
     "resolvent.datasets.tasks.settings:KolmogorovDataset": of_datasets("kolmogorov"),
     "resolvent.datasets.storage.card": {"finalise_dataset": EQUATIONS},

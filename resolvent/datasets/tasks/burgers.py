@@ -8,13 +8,13 @@ from resolvent.datasets.storage.layout import Layout, Variable, group_name, spac
 from resolvent.datasets.tasks.common import SPLITS
 from resolvent.datasets.tasks.settings import BurgersDataset
 from resolvent.datasets.tasks.stored import Stored, error_facts, relative_errors
-from resolvent.solvers.burgers import BurgersSplitStep
-from resolvent.solvers.burgers_etdrk4 import BurgersEtdrk4
-from resolvent.solvers.cole_hopf import cole_hopf
-from resolvent.solvers.errors import SolverError
-from resolvent.solvers.fourier import coefficients_of, observe
-from resolvent.solvers.grid import Grid, restrict_by_stride
-from resolvent.solvers.random_fields import PeriodicGaussianField
+from resolvent.solvers.burgers.cole_hopf import cole_hopf
+from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
+from resolvent.solvers.burgers.split_step import BurgersSplitStep
+from resolvent.solvers.common.errors import SolverError
+from resolvent.solvers.common.fourier import coefficients_of, observe
+from resolvent.solvers.common.grid import Grid, restrict_by_stride
+from resolvent.solvers.random_fields.circle import PeriodicGaussianField
 
 INPUT, TARGET = "initial_velocity", "final_velocity"
 STEPPERS = {"split-step": BurgersSplitStep, "etdrk4": BurgersEtdrk4}

@@ -8,13 +8,13 @@ from resolvent.datasets.storage.layout import Layout, Variable, group_name, spac
 from resolvent.datasets.tasks.common import SPLITS
 from resolvent.datasets.tasks.settings import DarcyDataset
 from resolvent.datasets.tasks.stored import Stored, against_computed_again, error_facts, relative_errors
-from resolvent.solvers.cosine_series import observe_cosine
-from resolvent.solvers.darcy import DarcyFivePoint, default_method, refined_pressure
-from resolvent.solvers.darcy_direct import solve_direct
-from resolvent.solvers.grid import Grid
-from resolvent.solvers.push_forwards import level_set, lognormal
-from resolvent.solvers.random_fields_2d import NeumannGaussianField
-from resolvent.solvers.sine_series import restrict_dirichlet
+from resolvent.solvers.common.cosine_series import observe_cosine
+from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.common.sine_series import restrict_dirichlet
+from resolvent.solvers.darcy.direct import solve_direct
+from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method, refined_pressure
+from resolvent.solvers.random_fields.push_forwards import level_set, lognormal
+from resolvent.solvers.random_fields.square import NeumannGaussianField
 
 INPUT, TARGET = "coefficient", "pressure"
 DIRECT_SAMPLES = 16  # solved again by a sparse direct method: two seconds each at 421 points

@@ -12,9 +12,9 @@ from resolvent.datasets.storage.layout import Group, Layout, Variable, space_gro
 from resolvent.datasets.tasks.darcy import CoefficientDistribution, solver_facts
 from resolvent.datasets.tasks.settings import DarcyInverseDataset
 from resolvent.datasets.tasks.stored import Stored, against_computed_again, error_facts, relative_errors
-from resolvent.solvers.darcy import DarcyFivePoint, default_method
-from resolvent.solvers.darcy_direct import solve_direct
-from resolvent.solvers.grid import Grid
+from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.darcy.direct import solve_direct
+from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
 
 INPUT, TARGET = "pressure", "coefficient"
 DIRECT_SAMPLES = 16  # solved again by a sparse direct method

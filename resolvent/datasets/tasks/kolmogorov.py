@@ -8,12 +8,13 @@ from resolvent.datasets.storage.layout import Axis, Layout, Variable, group_name
 from resolvent.datasets.tasks.common import SPLITS
 from resolvent.datasets.tasks.settings import KolmogorovDataset
 from resolvent.datasets.tasks.stored import Stored, error_facts, relative_errors
-from resolvent.solvers.fourier import observe_2d
-from resolvent.solvers.grid import Grid
-from resolvent.solvers.kolmogorov import LANES
-from resolvent.solvers.kolmogorov_etdrk4 import KolmogorovEtdrk4
-from resolvent.solvers.kolmogorov_split_step import KolmogorovSplitStep
-from resolvent.solvers.random_fields_2d import PeriodicGaussianField2d
+from resolvent.solvers.common.fourier import observe_2d
+from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.common.lanes import lanes_here
+from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
+from resolvent.solvers.kolmogorov.flow import LANES
+from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
+from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
 
 INPUT, TARGET, WINDOW = "vorticity", "later_vorticity", "vorticity_window"
 REFINED_SAMPLES = 4  # each costs several times an ordinary sample
@@ -24,7 +25,11 @@ class Kolmogorov:
 
     inputs, targets = (INPUT,), (TARGET,)
     input_answers = True
-    batch = max(2, LANES)
+
+    @property
+    def batch(self) -> int:
+        """Samples solved together."""
+        return max(2, lanes_here(LANES))
 
     def __init__(self, settings: KolmogorovDataset):
         self.settings = settings

@@ -8,9 +8,11 @@ from resolvent.datasets.storage.layout import Layout, Variable, time_group
 from resolvent.datasets.tasks.common import SPLITS
 from resolvent.datasets.tasks.stored import Stored, error_facts, relative_errors
 from resolvent.datasets.tasks.trajectory_settings import Lorenz63Dataset
-from resolvent.solvers.grid import Nodes
-from resolvent.solvers.lorenz63 import Lorenz63, initial_condition, solve_diffrax
-from resolvent.solvers.lorenz63_observer import unobserved_y, unobserved_z
+from resolvent.solvers.common.grid import Nodes
+from resolvent.solvers.lorenz63.initial_states import initial_condition
+from resolvent.solvers.lorenz63.observer import unobserved_y, unobserved_z
+from resolvent.solvers.lorenz63.reference import solve_diffrax
+from resolvent.solvers.lorenz63.taylor_series import Lorenz63
 
 REFINED_SAMPLES = 256
 

@@ -12,9 +12,9 @@ from pydantic import BaseModel, BeforeValidator, Field, model_validator
 from resolvent.common.settings import Settings
 from resolvent.datasets.tasks.common import Dataset
 from resolvent.datasets.tasks.trajectory_settings import ControlledOdeDataset, Lorenz63Dataset
-from resolvent.solvers.distributions import DISTRIBUTIONS
-from resolvent.solvers.fourier import check_points
-from resolvent.solvers.grid import check_restriction
+from resolvent.solvers.common.fourier import check_points
+from resolvent.solvers.common.grid import check_restriction
+from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
 
 # Points of a circle and along a side of a square: far above any dataset, so that a slip of the keyboard is
 # told at once instead of when memory is full.
@@ -67,7 +67,7 @@ def _distribution_on(domain: str):
 class _SpaceDataset(Dataset):
     """A dataset of functions of space, stored on several grids.
 
-    grid_kind  of every stored grid, one of `solvers.grid.KINDS`.
+    grid_kind  of every stored grid, one of `solvers.common.grid.KINDS`.
     """
 
     dimension: ClassVar[int] = 2
