@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from resolvent.solvers.common.cosine_series import cosine_coefficients_of, observe_cosine
+from resolvent.solvers.common.fourier import product_points
 from resolvent.solvers.common.grid import Grid
 from resolvent.solvers.common.sine_series import restrict_dirichlet
 
@@ -214,3 +215,15 @@ def test_values_on_the_boundary_are_refused(place, value):
     values[1][place] = value
     with pytest.raises(ValueError, match=r"^a function with values on the boundary has no sine series$"):
         restrict_dirichlet(values, 5)
+
+
+def test_products_get_the_first_even_size_that_keeps_them_exact_and_the_fft_fast():
+    def fast(points):
+        for prime in (2, 3, 5):
+            while points % prime == 0:
+                points //= prime
+        return points == 1
+
+    for modes in range(1, 500):
+        first = next(n for n in range(3 * modes + 1, 8 * modes + 8) if n % 2 == 0 and fast(n))
+        assert product_points(modes) == first
