@@ -232,7 +232,7 @@ THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
             },
         ),
         (
-            "models/transformer1d.py", "nn.SiLU()", "nn.GELU()",
+            "models/cao2021/transformer1d.py", "nn.SiLU()", "nn.GELU()",
             {
                 "train": 1, "evaluate": 1, "compare": 1, "draw_figures": 1, "report": 1, "measure_cost": 1,
                 **THEORY, "paper_table": 4, "paper_figure": 1, "paper_page": 1,

@@ -15,7 +15,7 @@ from resolvent.datasets.tasks.trajectory_settings import ObservationTimes
 from resolvent.documentation import dataset_measurements
 from resolvent.figures.published.page import write_reported_vs_ours
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
-from resolvent.models.registry import ARCHITECTURES
+from resolvent.models.registry import ARCHITECTURES, settings_class
 from resolvent.planning.configuration.settings import Configuration, Experiment, Model, SampleCounts
 from resolvent.training.settings import TrainingSettings
 
@@ -38,7 +38,7 @@ def configuration_page() -> str:
         ("datasets.<name>.observations.<name>", ObservationTimes),
         ("datasets.<name>.samples", SplitSizes),
         ("models.<name>", Model),
-        *((f"models.<name>.settings, architecture {n}", a.settings) for n, a in ARCHITECTURES.items()),
+        *((f"models.<name>.settings, architecture {name}", settings_class(name)) for name in ARCHITECTURES),
         ("experiments.<name>", Experiment),
         ("experiments.<name>.samples", SampleCounts),
         ("experiments.<name>.training, models.<name>.training", TrainingSettings),

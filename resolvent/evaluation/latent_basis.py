@@ -26,8 +26,8 @@ from resolvent.datasets.loading import load_arrays, load_samples, read_card
 from resolvent.datasets.storage.layout import group_name
 from resolvent.evaluation.conditions import shown_samples
 from resolvent.models.build import build
-from resolvent.models.cao2021_settings import CoarseEncoderSettings
-from resolvent.models.registry import ARCHITECTURES
+from resolvent.models.cao2021.settings import CoarseEncoderSettings
+from resolvent.models.registry import settings_class
 from resolvent.solvers.common.grid import Grid
 from resolvent.solvers.darcy.eigenfunctions import (
     eigenfunctions,
@@ -75,7 +75,7 @@ def write_latent_basis(
     """
     torch.set_num_threads(threads)
     checkpoint = checkpoints.load(folder / "checkpoint.pt")
-    if not issubclass(ARCHITECTURES[checkpoint["architecture"]].settings, CoarseEncoderSettings):
+    if not issubclass(settings_class(checkpoint["architecture"]), CoarseEncoderSettings):
         raise TrainingError(
             f"{folder}: {checkpoint['architecture']} has no encoder on a coarse grid and no latent basis"
         )

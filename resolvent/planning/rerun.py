@@ -14,11 +14,14 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
+import sysconfig
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 PACKAGES = ("resolvent", "workflow")
 SCRIPTS = "workflow.scripts"
 
@@ -36,10 +39,12 @@ SETTINGS = (
     "resolvent.datasets.tasks.common",
     "resolvent.datasets.tasks.settings",
     "resolvent.datasets.tasks.trajectory_settings",
-    "resolvent.models.calvello2024_patched_settings",
-    "resolvent.models.calvello2024_settings",
-    "resolvent.models.cao2021_settings",
-    "resolvent.models.neuraloperator_settings",
+    "resolvent.models.afno.settings",
+    "resolvent.models.calvello2024.patched_settings",
+    "resolvent.models.calvello2024.settings",
+    "resolvent.models.cao2021.settings",
+    "resolvent.models.fno.settings",
+    "resolvent.models.neuraloperator.settings",
     "resolvent.models.settings",
     "resolvent.training.settings",
     "resolvent.measurements.settings",
@@ -54,6 +59,7 @@ WITHOUT_RESULT = (
     "resolvent.common.progress",
     "resolvent.common.watchdog",
     "resolvent.figures.common.errors",
+    "resolvent.models.cost",
     "resolvent.solvers.common.errors",
     "resolvent.training.epoch_progress",
     "resolvent.training.errors",
@@ -76,6 +82,9 @@ FILES_READ = {
     "resolvent.figures.published.tables": ("resolvent/figures/published/*.csv",),
     "resolvent.planning.captions": ("workflow/report/captions.yaml",),
 }
+
+# Methods of settings and tasks that predict what a job takes: no result depends on them either.
+PREDICTING = ("cost", "seconds_per_sample")
 
 LOCATION = re.compile(r"(\w+(?:\.\w+)+):\w+")  # "module:function", imported when it is called
 
@@ -152,7 +161,16 @@ def _file_of(module: str) -> Path | None:
     for file in (path.with_suffix(".py"), path / "__init__.py"):
         if file.exists():
             return file
-    return None
+    return None if module.partition(".")[0] in PACKAGES else _file_outside(module)
+
+
+def _file_outside(module: str) -> Path | None:
+    """The file of a module that is not the project's, such as a model or an equation of one's own."""
+    try:
+        spec = find_spec(module)
+    except (ImportError, ValueError):
+        return None
+    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
 
 
 @cache
@@ -164,6 +182,8 @@ def _tree(file: Path) -> ast.Module:
 class _Bare(ast.NodeTransformer):
     def generic_visit(self, node: ast.AST) -> ast.AST:
         super().generic_visit(node)
+        if isinstance(node, ast.ClassDef):
+            node.body = [part for part in node.body if getattr(part, "name", None) not in PREDICTING]
         match node:
             case (
                 ast.Module(body=[ast.Expr(value=ast.Constant(value=str())), *rest])
@@ -273,5 +293,11 @@ def _bound_imports(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield alias.asname or alias.name, (*parent, target)
 
 
+@cache
 def _of_project(module: str) -> bool:
-    return module.partition(".")[0] in PACKAGES
+    """Say whether a module's code counts: the project's, and other code that is no installed library."""
+    top = module.partition(".")[0]
+    if top in PACKAGES:
+        return True
+    file = _file_of(top)
+    return file is not None and not any(file.is_relative_to(folder) for folder in LIBRARIES)

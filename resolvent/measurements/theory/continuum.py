@@ -15,7 +15,7 @@ import numpy as np
 import pandas
 import torch
 
-from resolvent.models.continuum_attention import continuum_attention, trapezoid_log_weights
+from resolvent.models.layers.continuum_attention import continuum_attention, trapezoid_log_weights
 from resolvent.solvers.common.observation_times import random_times, two_rates
 
 FEATURES = 3  # of u, v, Qu, Kv and Vv
