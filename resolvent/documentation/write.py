@@ -13,6 +13,7 @@ from resolvent.datasets.tasks.common import SplitSizes
 from resolvent.datasets.tasks.settings import DatasetSettings, GaussianDistribution
 from resolvent.datasets.tasks.trajectory_settings import ObservationTimes
 from resolvent.documentation import dataset_measurements
+from resolvent.documentation.house import house
 from resolvent.figures.published.page import write_reported_vs_ours
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
@@ -107,6 +108,7 @@ def put_between(page: Path, name: str, content: str) -> None:
 def main() -> None:
     """Write the pages; measurements only where the datasets are, the comparison only where the runs are."""
     (ROOT / "docs/configuration.md").write_text(configuration_page(), encoding="utf-8")
+    (ROOT / "docs/images/house.svg").write_text(house(), encoding="utf-8")
     try:
         put_between(ROOT / "docs/datasets.md", "measured", dataset_measurements.tables(ROOT))
     except (ResolventError, FileNotFoundError):
