@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from resolvent.common.files import write_text
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import on_training_grid, resolution_in_words, without_answer
 
@@ -142,7 +143,7 @@ def write_as(table: object, outputs: list[str | Path], writers: dict) -> None:
     for output in map(Path, outputs):
         if output.suffix not in writers:
             raise ResultError(f"{output} must end in {', '.join(writers)}")
-        output.write_text(writers[output.suffix](table), encoding="utf-8")
+        write_text(output, writers[output.suffix](table))
 
 
 def as_csv(table: Table) -> str:

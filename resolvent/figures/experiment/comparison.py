@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from resolvent.common.files import write_text
 from resolvent.figures.common.bootstrap import mean_interval, median_interval, paired_difference
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import (
@@ -44,7 +45,7 @@ def write_comparison(
 ) -> pd.DataFrame:
     """Gather these directories and write the tidy table; floats are written in full."""
     table = compare(read_runs(runs), read_baselines(baselines))
-    table.to_csv(output, index=False, lineterminator="\n")
+    write_text(Path(output), table.to_csv(index=False, lineterminator="\n"))
     return table
 
 
