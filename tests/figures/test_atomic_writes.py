@@ -5,8 +5,8 @@ from matplotlib.figure import Figure
 
 from resolvent.figures.common.page import render
 from resolvent.figures.common.style import new_figure, save
-from resolvent.figures.common.table import write_table
 from resolvent.figures.experiment.comparison import write_comparison
+from resolvent.figures.experiment.error_table import write_error_tables
 
 OLD = "of an earlier run\n"
 
@@ -39,7 +39,7 @@ def of_comparison(output, run, make_baselines):
 
 
 def of_table(output, run, make_baselines):
-    write_table(output.with_name("comparison.csv"), [output])
+    write_error_tables(output.with_name("comparison.csv"), [output])
 
 
 def of_figure(output, run, make_baselines):

@@ -11,8 +11,8 @@ import jinja2
 
 from resolvent.common.files import write_text
 from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.numbers import duration, milli
 from resolvent.figures.common.results import present
-from resolvent.figures.common.table import duration, milli
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 MEDIA_TYPES = {".svg": "image/svg+xml", ".png": "image/png"}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from resolvent.common.files import write_text
 from resolvent.figures.common.bootstrap import mean_interval
+from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.results import Run, error_matrix, read_runs
-from resolvent.figures.common.table import DASH
 from resolvent.figures.papers.calvello2024.printed import SOURCE as CALVELLO
 from resolvent.figures.papers.cao2021.printed import SOURCE as CAO
 from resolvent.figures.published.beside import record, reported_beside, tables_of
