@@ -24,8 +24,7 @@ SCRIPTS = "workflow.scripts"
 
 # Tables from names to what a job looks up in them: rules name the entry that their job takes.
 TABLES = (
-    "resolvent.datasets.tasks.settings:DatasetSettings",
-    "resolvent.datasets.tasks.registry:TASKS",
+    "resolvent.datasets.tasks.registry:EQUATIONS",
     "resolvent.figures.papers.registry:PAPERS",
     "resolvent.models.registry:ARCHITECTURES",
 )
@@ -33,9 +32,7 @@ TABLES = (
 # used count, and what those use.
 SETTINGS = (
     "resolvent.common.settings",
-    "resolvent.datasets.tasks.common",
     "resolvent.datasets.tasks.settings",
-    "resolvent.datasets.tasks.trajectory_settings",
     "resolvent.models.calvello2024_patched_settings",
     "resolvent.models.calvello2024_settings",
     "resolvent.models.cao2021_settings",
@@ -63,6 +60,8 @@ WITHOUT_RESULT = (
     "resolvent.planning.prediction.needs",
     "resolvent.planning.plan",
 )
+# Methods of settings that predict a cost: a better prediction is no reason to make data again.
+PREDICTIONS = ("seconds_per_sample", "seconds_of_checks", "bytes_of_checks")
 # Files that modules read beside the results: patterns, from the root of the project.
 FILES_READ = {
     "resolvent.figures.common.page": (
@@ -157,12 +156,14 @@ def _file_of(module: str) -> Path | None:
 
 @cache
 def _tree(file: Path) -> ast.Module:
-    """The syntax tree without docstrings, imports for type checkers, and descriptions of fields."""
+    """The syntax tree without docstrings, imports for type checkers, descriptions and predictions."""
     return _Bare().visit(ast.parse(file.read_text(encoding="utf-8")))
 
 
 class _Bare(ast.NodeTransformer):
-    def generic_visit(self, node: ast.AST) -> ast.AST:
+    def generic_visit(self, node: ast.AST) -> ast.AST | None:
+        if isinstance(node, ast.FunctionDef) and node.name in PREDICTIONS:
+            return None
         super().generic_visit(node)
         match node:
             case (

@@ -65,7 +65,9 @@ COUNTS = {
     "resolvent.solvers.observation_times": of_datasets("lorenz63", "controlled_ode") | {"theory": ALONE},
     "resolvent.solvers.burgers": of_datasets("burgers"),
     "resolvent.datasets.tasks.kolmogorov": of_datasets("kolmogorov"),
-    "resolvent.datasets.tasks.settings:KolmogorovDataset": of_datasets("kolmogorov"),
+    "resolvent.datasets.tasks.settings:SpaceDataset": of_datasets(
+        "burgers", "darcy", "darcy_inverse", "kolmogorov"
+    ),
     "resolvent.datasets.storage.card": {"finalise_dataset": EQUATIONS},
     "resolvent.datasets.storage.generation": {"solve_dataset": EQUATIONS, "finalise_dataset": EQUATIONS},
     "resolvent.datasets.preview": {"preview_dataset": ALONE},

@@ -18,8 +18,6 @@ from resolvent.planning.prediction.costs import (
     Need,
     Operator,
     evaluating,
-    points_of,
-    sample_seconds,
     store_bytes,
     training,
 )
@@ -72,9 +70,9 @@ class Needs:
         """Classical answers for the test samples on every grid tested on."""
         dataset = self.plan.dataset_of(wildcards.experiment).settings
         samples, counts = self._tested(wildcards.experiment), self.plan.sample_counts(wildcards.experiment)
-        largest = max(points_of(dataset, one) for one in dataset.resolutions)
+        largest = dataset.largest_array
         channels = dataset.in_channels + dataset.out_channels
-        seconds = 5 * samples * sample_seconds(dataset) * len(dataset.resolutions)
+        seconds = 5 * samples * dataset.seconds_per_sample() * len(dataset.resolutions)
         held = EVALUATED_BYTES * channels * largest * (samples + counts["train"])
         return Need(2 * START_SECONDS + seconds, START_BYTES + held)
 
@@ -148,7 +146,7 @@ class Needs:
         dataset = self.plan.test_dataset_of(experiment).settings
         if resolution not in dataset.resolutions:
             dataset = self.plan.dataset_of(experiment).settings
-        operator = Operator(m.architecture, settings, points_of(dataset, resolution))
+        operator = Operator(m.architecture, settings, dataset.num_points(resolution))
         if m.grids == "coarse":
             coarse = dataset.coarse_of(resolution)
             return replace(operator, points=coarse**2)
