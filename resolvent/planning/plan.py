@@ -10,10 +10,11 @@ import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
+from resolvent.common.settings import settings_hash
 from resolvent.datasets.storage.addresses import is_address, local_folder
 from resolvent.datasets.storage.layout import group_name
-from resolvent.datasets.tasks.registry import TASKS
-from resolvent.datasets.tasks.settings import DatasetSettings, settings_hash
+from resolvent.datasets.tasks.registry import task_module
+from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.architectures_measured import MEASURED
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
@@ -29,14 +30,6 @@ from resolvent.planning.rerun import location_of, script_digest
 
 REGISTRY = "resolvent.models.registry:ARCHITECTURES"
 STEP_MEASURED = "transformer1d"  # architecture of the operator in resolvent.measurements.step_cost
-QUANTITIES = {  # what captions call the input and the target
-    "burgers": ("initial velocity", "velocity at the final time"),
-    "darcy": ("coefficient", "pressure"),
-    "darcy_inverse": ("measured pressure", "coefficient"),
-    "lorenz63": ("observed component x", "unobserved components"),
-    "controlled_ode": ("control", "state"),
-    "kolmogorov": ("vorticity", "vorticity a moment later"),
-}
 CHOSEN = {  # which test samples the pages show: of functions of space, of trajectories
     False: "The same four of the {test} test samples for every model (compare Cao 2021, Figs. 9 and 10).",
     True: "Of the {test} test samples that of median error and the worst one (compare Calvello et al. 2024, "
@@ -80,9 +73,9 @@ class DatasetPlan:
         return [self.receipt.format(shard=shard) for shard in range(self.settings.num_shards)]
 
     @property
-    def modules(self) -> tuple[str, str]:
-        """What scripts choose by the dataset's equation: its task and its settings."""
-        return TASKS[self.settings.equation], location_of(type(self.settings))
+    def modules(self) -> tuple[str, ...]:
+        """What scripts choose by the dataset's equation: the module with its settings and its task."""
+        return (task_module(self.settings.equation),)
 
     @property
     def code(self) -> str:
@@ -235,7 +228,7 @@ class Plan:
             **dict(
                 zip(
                     ("input", "target"),
-                    QUANTITIES[self.dataset_of(experiment).settings.equation],
+                    self.dataset_of(experiment).settings.quantities,
                     strict=True,
                 )
             ),

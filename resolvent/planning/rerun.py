@@ -27,8 +27,7 @@ SCRIPTS = "workflow.scripts"
 
 # Tables from names to what a job looks up in them: rules name the entry that their job takes.
 TABLES = (
-    "resolvent.datasets.tasks.settings:DatasetSettings",
-    "resolvent.datasets.tasks.registry:TASKS",
+    "resolvent.datasets.tasks.registry:EQUATIONS",
     "resolvent.figures.papers.registry:PAPERS",
     "resolvent.models.registry:ARCHITECTURES",
 )
@@ -36,9 +35,7 @@ TABLES = (
 # used count, and what those use.
 SETTINGS = (
     "resolvent.common.settings",
-    "resolvent.datasets.tasks.common",
     "resolvent.datasets.tasks.settings",
-    "resolvent.datasets.tasks.trajectory_settings",
     "resolvent.models.afno.settings",
     "resolvent.models.calvello2024.patched_settings",
     "resolvent.models.calvello2024.settings",
@@ -69,6 +66,8 @@ WITHOUT_RESULT = (
     "resolvent.planning.prediction.needs",
     "resolvent.planning.plan",
 )
+# Methods of settings that predict a cost: a better prediction is no reason to run anything again.
+PREDICTIONS = ("cost", "seconds_per_sample", "seconds_of_checks", "bytes_of_checks")
 # Files that modules read beside the results: patterns, from the root of the project.
 FILES_READ = {
     "resolvent.figures.common.page": (
@@ -82,9 +81,6 @@ FILES_READ = {
     "resolvent.figures.published.tables": ("resolvent/figures/published/*.csv",),
     "resolvent.planning.captions": ("workflow/report/captions.yaml",),
 }
-
-# Methods of settings and tasks that predict what a job takes: no result depends on them either.
-PREDICTING = ("cost", "seconds_per_sample")
 
 LOCATION = re.compile(r"(\w+(?:\.\w+)+):\w+")  # "module:function", imported when it is called
 
@@ -175,15 +171,15 @@ def _file_outside(module: str) -> Path | None:
 
 @cache
 def _tree(file: Path) -> ast.Module:
-    """The syntax tree without docstrings, imports for type checkers, and descriptions of fields."""
+    """The syntax tree without docstrings, imports for type checkers, descriptions and predictions."""
     return _Bare().visit(ast.parse(file.read_text(encoding="utf-8")))
 
 
 class _Bare(ast.NodeTransformer):
-    def generic_visit(self, node: ast.AST) -> ast.AST:
+    def generic_visit(self, node: ast.AST) -> ast.AST | None:
+        if isinstance(node, ast.FunctionDef) and node.name in PREDICTIONS:
+            return None
         super().generic_visit(node)
-        if isinstance(node, ast.ClassDef):
-            node.body = [part for part in node.body if getattr(part, "name", None) not in PREDICTING]
         match node:
             case (
                 ast.Module(body=[ast.Expr(value=ast.Constant(value=str())), *rest])

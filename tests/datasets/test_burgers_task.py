@@ -6,8 +6,8 @@ from dataset_fixtures import make_dataset, small_settings
 
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.storage.store import read_array
+from resolvent.datasets.tasks.burgers import BurgersDataset
 from resolvent.datasets.tasks.registry import build_task
-from resolvent.datasets.tasks.settings import BurgersDataset
 from resolvent.solvers.common.fourier import coefficients_of, observe
 from resolvent.solvers.common.grid import Grid, restrict_by_stride
 

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import kstest
 
 from resolvent.datasets.noise import add_noise, pointwise_deviation
-from resolvent.datasets.tasks.common import SPLITS
+from resolvent.datasets.storage.layout import SPLITS
 from resolvent.solvers.random_fields.streams import standard_normal
 
 SHAPE = (5, 4)

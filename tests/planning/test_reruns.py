@@ -66,7 +66,9 @@ COUNTS = {
     | {"theory": ALONE},
     "resolvent.solvers.burgers.split_step": of_datasets("burgers"),
     "resolvent.datasets.tasks.kolmogorov": of_datasets("kolmogorov"),
-    "resolvent.datasets.tasks.settings:KolmogorovDataset": of_datasets("kolmogorov"),
+    "resolvent.datasets.tasks.settings:SpaceDataset": of_datasets(
+        "burgers", "darcy", "darcy_inverse", "kolmogorov"
+    ),
     "resolvent.datasets.storage.card": {"finalise_dataset": EQUATIONS},
     "resolvent.datasets.storage.generation": {"solve_dataset": EQUATIONS, "finalise_dataset": EQUATIONS},
     "resolvent.datasets.preview": {"preview_dataset": ALONE},

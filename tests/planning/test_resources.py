@@ -19,7 +19,6 @@ from resolvent.planning.prediction.costs import (
     megabytes_requested,
     minutes_requested,
     request,
-    sample_seconds,
     solving,
     store_bytes,
 )
@@ -131,7 +130,7 @@ def test_a_gpu_takes_less_time():
 def test_data_are_predicted_by_their_equation_and_their_grids():
     datasets = load_configuration(DEFAULT).datasets
     fine = datasets["kolmogorov"].model_copy(update={"num_modes": 84, "step": 0.01})
-    assert sample_seconds(fine) == pytest.approx(8 * sample_seconds(datasets["kolmogorov"]))
+    assert fine.seconds_per_sample() == pytest.approx(8 * datasets["kolmogorov"].seconds_per_sample())
     darcy = datasets["darcy_cao"]
     assert store_bytes(darcy) == 256 * 2 * 4 * sum(n**2 for n in darcy.resolutions)
     larger = darcy.model_copy(update={"finest": 841})

@@ -269,4 +269,4 @@ def _partial_faults(settings: dict, location: tuple) -> Iterator[str]:
     try:
         TrainingSettings.model_validate(settings)
     except ValidationError as error:
-        yield from explain(TrainingSettings, error, location)
+        yield from explain(TrainingSettings, error, settings, location)

@@ -1,6 +1,6 @@
 """The settings classes of config.yaml as a whole.
 
-The parts live with the rooms that use them (`resolvent.datasets.tasks.settings`, `models.settings`,
+The parts live with the rooms that use them (`resolvent.datasets.tasks`, `models.settings`,
 `resolvent.training.settings`).
 """
 
@@ -12,6 +12,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from resolvent.common.settings import Seed, Settings
+from resolvent.datasets.tasks.registry import AnyDataset
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.registry import is_architecture, resolve, settings_class
@@ -137,7 +138,7 @@ class Configuration(Settings):
     gpu_jobs_per_device: int = Field(
         1, ge=1, description="jobs at once on a GPU: more than 1 where models are small; see gpus.md"
     )
-    datasets: dict[Name, DatasetSettings] = Field(description="what to solve")
+    datasets: dict[Name, AnyDataset] = Field(description="what to solve")
     models: dict[Name, Model] = Field(description="what to train")
     experiments: dict[Name, Experiment] = Field(description="what to compare")
     theory: TheorySettings = Field(TheorySettings(), description="sizes at which theory is measured")

@@ -17,8 +17,6 @@ from resolvent.planning.prediction.costs import (
     START_SECONDS,
     Need,
     evaluating,
-    points_of,
-    sample_seconds,
     store_bytes,
     training,
 )
@@ -71,9 +69,9 @@ class Needs:
         """Classical answers for the test samples on every grid tested on."""
         dataset = self.plan.dataset_of(wildcards.experiment).settings
         samples, counts = self._tested(wildcards.experiment), self.plan.sample_counts(wildcards.experiment)
-        largest = max(points_of(dataset, one) for one in dataset.resolutions)
+        largest = dataset.largest_array
         channels = dataset.in_channels + dataset.out_channels
-        seconds = 5 * samples * sample_seconds(dataset) * len(dataset.resolutions)
+        seconds = 5 * samples * dataset.seconds_per_sample() * len(dataset.resolutions)
         held = EVALUATED_BYTES * channels * largest * (samples + counts["train"])
         return Need(2 * START_SECONDS + seconds, START_BYTES + held)
 
@@ -151,7 +149,7 @@ class Needs:
             dataset = self.plan.dataset_of(experiment).settings
         if m.grids == "coarse":
             return settings.cost(dataset.coarse_of(resolution))
-        return settings.cost(resolution if isinstance(resolution, int) else points_of(dataset, resolution))
+        return settings.cost(resolution if isinstance(resolution, int) else dataset.num_points(resolution))
 
     def _tested(self, experiment: str) -> int:
         """Test samples, once for each level of noise and each draw of it."""
