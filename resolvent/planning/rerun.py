@@ -16,6 +16,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -147,11 +148,21 @@ def _whole(name: str) -> str:
 
 @cache
 def _file_of(module: str) -> Path | None:
-    path = ROOT.joinpath(*module.split("."))
+    root = ROOT if _of_project(module) else _folder_of(module.partition(".")[0])
+    if root is None:
+        return None
+    path = root.joinpath(*module.split("."))
     for file in (path.with_suffix(".py"), path / "__init__.py"):
         if file.exists():
             return file
     return None
+
+
+def _folder_of(package: str) -> Path | None:
+    """Find the folder in which a package of the user's own lies, or a module."""
+    found = find_spec(package)
+    places = [] if found is None else [*(found.submodule_search_locations or []), found.origin]
+    return Path(places[0]).parent if places and places[0] else None
 
 
 @cache
@@ -224,7 +235,8 @@ def _text(value: object) -> str:
 @cache
 def _used_by(name: str) -> tuple[str, ...]:
     """What a module or definition imports, uses of its own module, and names as "module:function"."""
-    used = [one for part in _parts(name) for one in _imports(part)]
+    package = _module_of(name).partition(".")[0]
+    used = [one for part in _parts(name) for one in _imports(part, package)]
     for part in _parts(name):
         for node in ast.walk(part):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -241,7 +253,7 @@ def _names_of_its_module(name: str) -> Iterator[str]:
     tree = _tree(_file_of(module))
     imported = {}
     for statement in tree.body:
-        for key, targets in _bound_imports(statement):
+        for key, targets in _bound_imports(statement, module.partition(".")[0]):
             imported[key] = targets
     for part in _parts(name):
         for node in ast.walk(part):
@@ -251,22 +263,22 @@ def _names_of_its_module(name: str) -> Iterator[str]:
                     yield f"{module}:{node.id}"
 
 
-def _imports(tree: ast.AST) -> Iterator[str]:
+def _imports(tree: ast.AST, package: str) -> Iterator[str]:
     for node in ast.walk(tree):
-        for _, targets in _bound_imports(node):
+        for _, targets in _bound_imports(node, package):
             yield from targets
 
 
-def _bound_imports(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _bound_imports(node: ast.AST, package: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The names that an import statement binds, each with the project modules or definitions behind it.
 
-    The project uses absolute imports only.
+    The project uses absolute imports only. Of a user's own `package` its other modules count, too.
     """
     if isinstance(node, ast.Import):
         for alias in node.names:
-            if _of_project(alias.name):
+            if _of_project(alias.name, package):
                 yield alias.asname or alias.name.partition(".")[0], (alias.name,)
-    elif isinstance(node, ast.ImportFrom) and node.module and _of_project(node.module):
+    elif isinstance(node, ast.ImportFrom) and node.module and _of_project(node.module, package):
         for alias in node.names:
             inner = f"{node.module}.{alias.name}"
             target = inner if _file_of(inner) else _whole(f"{node.module}:{alias.name}")
@@ -274,5 +286,5 @@ def _bound_imports(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield alias.asname or alias.name, (*parent, target)
 
 
-def _of_project(module: str) -> bool:
-    return module.partition(".")[0] in PACKAGES
+def _of_project(module: str, *packages: str) -> bool:
+    return module.partition(".")[0] in (*PACKAGES, *packages)
