@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+
+from filelock import FileLock, Timeout
 
 from resolvent.common.errors import FileError
 from resolvent.common.files import readable_disk_errors
@@ -17,44 +18,46 @@ LOCKLESS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 
 
 @contextmanager
-def sole_writer(path: Path, what: str):
+def sole_writer(path: Path, what: str) -> Iterator[None]:
     """Hold the lock file `path` while `what` is written; the lock ends with the process, however it ends.
+
+    On a file system without locks it is written without one.
 
     Raises
     ------
     FileError
-        When another process holds it.
+        When another process holds the lock, or the lock file cannot be written.
     """
     path = Path(path)
-    with _locked(path, what) as file:
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {os.uname().nodename}")
-        file.flush()
+    # A soft lock, which is the file itself, would outlive a killed process.
+    lock = FileLock(path, blocking=False, fallback_to_soft=False)
+    with readable_disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _acquire(lock, path, what)
+        path.write_text(f"process {os.getpid()} on {os.uname().nodename}", encoding="utf-8")
+    try:
         yield
-        path.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)  # still held: who has it open meanwhile sees that it is gone
+    finally:
+        lock.release()
 
 
-def _locked(path: Path, what: str) -> TextIO:
-    """The file `path`, open and locked. One that its holder has removed meanwhile locks nothing."""
+def _acquire(lock: FileLock, path: Path, what: str) -> None:
     while True:
-        with readable_disk_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            file = open(path, "a+", encoding="utf-8")  # noqa: SIM115  (the caller closes it)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
-                return file
-        except FileNotFoundError:
-            pass
-        except BlockingIOError:
-            with file:
-                file.seek(0)
-                raise FileError(
-                    f"{what} is being written by another job ({file.read().strip() or 'unknown'}); "
-                    "wait for it, or stop it"
-                ) from None
+            lock.acquire()
+            return
+        except Timeout:
+            try:
+                holder = path.read_text(encoding="utf-8").strip() or "unknown"
+            except FileNotFoundError:  # its holder has just ended
+                continue
+            raise FileError(
+                f"{what} is being written by another job ({holder}); wait for it, or stop it"
+            ) from None
+        except IsADirectoryError:
+            raise FileError(f"the lock file {path} is a folder; remove it") from None
         except OSError as error:
             if error.errno not in LOCKLESS:
                 raise
-            return file
-        file.close()
+            return

@@ -1,7 +1,6 @@
 """Stores: whole, resumable, and honest about what is missing or damaged."""
 
 import errno
-import fcntl
 import json
 import os
 import shutil
@@ -308,30 +307,6 @@ def test_finalising_leaves_the_batches_of_a_shard_that_is_written_again(dataset)
         assert [folder.name for folder in (parts / CODE).iterdir()] == ["shard-0001"]
     finalise(task, store, receipts, dataset / "burgers.json", CODE)
     assert not parts.exists()
-
-
-def test_a_lock_that_its_holder_removes_while_another_waits_locks_nothing(tmp_path, monkeypatch):
-    lock, flock = tmp_path / "lock", fcntl.flock
-
-    def late(file, how):
-        monkeypatch.setattr(fcntl, "flock", flock)
-        lock.unlink()  # the holder ends, between the opening and the locking
-        flock(file, how)
-
-    monkeypatch.setattr(fcntl, "flock", late)
-    with sole_writer(lock, "it"), pytest.raises(FileError, match="is being written"):
-        sole_writer(lock, "it").__enter__()
-
-
-@pytest.mark.parametrize("reason", [errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK])
-def test_a_file_system_without_locks_is_written_without(tmp_path, monkeypatch, reason):
-    def none(file, how):
-        raise OSError(reason, os.strerror(reason))
-
-    monkeypatch.setattr(fcntl, "flock", none)
-    with sole_writer(tmp_path / "lock", "it"):
-        assert str(os.getpid()) in (tmp_path / "lock").read_text()
-    assert not (tmp_path / "lock").exists()
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,12 @@ def _refuse(*arguments):
 @pytest.mark.parametrize(
     ("equation", "resolution", "solver", "lost"),
     [
-        ("darcy", 17, "darcy.five_point.DarcyFivePoint.solve", ["constant_coefficient", "interpolation_oracle"]),
+        (
+            "darcy",
+            17,
+            "darcy.five_point.DarcyFivePoint.solve",
+            ["constant_coefficient", "interpolation_oracle"],
+        ),
         ("lorenz63", "dt0.02", "lorenz63.observer.unobserved_y", []),
         ("controlled_ode", "random", "controlled_ode.ControlledOde.state", []),
     ],

@@ -69,16 +69,14 @@ def _class_in(module: Any, name: str, equation: str) -> type[DatasetSettings]:
     found = getattr(module, name, None)
     if isinstance(found, type) and issubclass(found, DatasetSettings):
         return found
-    what = (
-        "has no" if found is None else "is no class of dataset settings, which derives from DatasetSettings:"
-    )
+    what = f" has no {name}" if found is None else f":{name} is not a class of dataset settings"
     accepted = [
         key
         for key, one in vars(module).items()
         if isinstance(one, type) and issubclass(one, DatasetSettings) and one.__module__ == module.__name__
     ]
     raise ValueError(
-        f"equation '{equation}': {module.__name__} {what} {name}; accepted: "
+        f"equation '{equation}': {module.__name__}{what}; accepted: "
         f"{', '.join(accepted) or 'a class that derives from SpaceDataset or TrajectoryDataset'}"
     )
 

@@ -1,0 +1,257 @@
+"""An equation of the user's own, in a folder of the user's own: made, finalised, loaded and planned."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from dataset_fixtures import CODE, make_dataset
+from merged_configuration import DEFAULT, merged
+
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.loading import load_samples
+from resolvent.datasets.storage.card import finalise
+from resolvent.datasets.storage.generation import generate_shard
+from resolvent.datasets.tasks.registry import settings_of, task_module
+from resolvent.planning import rerun
+from resolvent.planning.configuration.load import ConfigurationError, load_configuration
+from resolvent.planning.plan import Plan
+from resolvent.planning.prediction.costs import finalising, solving
+
+EQUATION = "my_lab.heat:HeatDataset"
+SOURCE = '''
+"""The heat equation on the circle."""
+
+import numpy as np
+from pydantic import Field
+
+from resolvent.datasets.storage.layout import Variable, group_name, space_group
+from resolvent.datasets.tasks.settings import SpaceDataset
+from resolvent.datasets.tasks.task import Task
+from resolvent.solvers.fourier import observe
+from resolvent.solvers.grid import Grid
+
+
+class HeatDataset(SpaceDataset):
+    """From the temperature at time 0 to that at `final_time`."""
+
+    resolutions: list[int] = Field([32, 64], description="points of the grids stored")
+    final_time: float = Field(1e-2, gt=0, description="time at which the solution is observed")
+    num_steps: int = Field(64, ge=1, description="steps in time")
+    accuracy: float = Field(1e-3, gt=0, description="largest relative L2 error allowed")
+
+    def task(self):
+        return Heat(self)
+
+
+class Heat(Task):
+    inputs, targets = ("before",), ("after",)
+
+    def groups(self):
+        variables = Variable("before", "temperature at time 0"), Variable("after", "temperature later")
+        return tuple(space_group(Grid("periodic", n), *variables) for n in self.settings.resolutions)
+
+    def draw_one(self, seed, split, index):
+        rng = np.random.default_rng([seed, split, index])
+        return (rng.normal(size=8) + 1j * rng.normal(size=8)) * np.arange(8)
+
+    def solve(self, drawn):
+        step = self.settings.final_time / self.settings.num_steps
+        rate = (2 * np.pi * np.arange(drawn.shape[1])) ** 2 * step
+        later = drawn * ((1 - rate / 2) / (1 + rate / 2)) ** self.settings.num_steps
+        arrays = {}
+        for points in self.settings.resolutions:
+            arrays[f"{group_name(points)}/before"] = observe(drawn, points)
+            arrays[f"{group_name(points)}/after"] = observe(later, points)
+        return arrays
+
+    def refined(self):
+        return Heat(self.settings.model_copy(update={"num_steps": 2 * self.settings.num_steps}))
+
+    def description(self):
+        return {
+            "equation": {
+                "in_words": "the heat equation on the circle",
+                "in_symbols": "∂u/∂t = ∂²u/∂x²",
+                "operator": "u(·, 0) ↦ u(·, T)",
+                "source": "Fourier 1822",
+            },
+            "solver": {"method": "Crank-Nicolson for each mode"},
+        }
+'''
+SETTINGS = {"equation": EQUATION, "samples": {"train": 5, "validation": 1, "test": 2}, "samples_per_shard": 4}
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """A function that writes the module my_lab.heat into a folder on the path of Python."""
+    forget()
+    (tmp_path / "my_lab").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def write_module(source: str) -> None:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "my_lab"]:
+            monkeypatch.delitem(sys.modules, name)
+        (tmp_path / "my_lab" / "heat.py").write_text(source, encoding="utf-8")
+
+    yield write_module
+    forget()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "my_lab"]:
+        del sys.modules[name]
+
+
+def test_its_dataset_is_made_finalised_and_loaded(write, tmp_path):
+    write(SOURCE)
+    settings = settings_of(SETTINGS)
+    task = settings.task()
+    card = make_dataset(tmp_path / "data", settings, name="heat")
+    facts = json.loads(card.read_text())
+    assert facts["settings"]["equation"] == EQUATION
+    assert set(facts["error_budget"]) == {"stored_against_computed_again", "against_refined_run"}
+    errors = facts["error_budget"]["against_refined_run"]
+    assert errors["samples"] == 8
+    assert 1e-8 < errors["largest_relative_l2"] < 1e-3
+    samples = load_samples(card, 64, "train", 5)
+    expected = task.compute([("train", index) for index in range(5)])
+    np.testing.assert_array_equal(samples.inputs, expected["n64/before"])
+    np.testing.assert_array_equal(samples.targets, expected["n64/after"])
+    assert settings_of(facts["settings"]) == settings
+
+
+def test_without_a_measured_error_it_is_not_finalised_and_the_message_says_what_to_define(write, tmp_path):
+    write(SOURCE.replace("def refined", "def unused"))
+    with pytest.raises(
+        DatasetError, match=r"heat\.zarr is not finalised: .* define Heat\.refined, .* or Heat\.error_budget"
+    ) as error:
+        make_dataset(tmp_path / "data", settings_of(SETTINGS), name="heat")
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "data" / "heat.json").exists()
+
+
+def test_one_that_misses_its_accuracy_is_not_finalised(write, tmp_path):
+    write(SOURCE)
+    with pytest.raises(
+        DatasetError, match=r"its relative L2 error is \d\.\de-0\d, above the stated accuracy"
+    ):
+        make_dataset(tmp_path / "data", settings_of(SETTINGS | {"accuracy": 1e-9}), name="heat")
+
+
+def planned(**changes) -> Plan:
+    """The plan of the default configuration with this dataset, and an experiment on it."""
+    experiment = {
+        "title": "Heat", "dataset": "heat", "models": ["fno"], "resolutions": [64],
+        "samples": {"train": None, "validation": None, "test": None},
+        "training": {"batch_size": 2},
+    }  # fmt: skip
+    content = merged(DEFAULT, {"datasets": {"heat": SETTINGS | changes}, "experiments": {"heat": experiment}})
+    return Plan(load_configuration(content))
+
+
+def test_it_is_planned_without_a_line_about_it_elsewhere(write):
+    write(SOURCE)
+    plan = planned()
+    settings = plan.datasets["heat"].settings
+    assert type(settings).__name__ == "HeatDataset"
+    assert task_module(EQUATION) == "my_lab.heat"
+    assert solving(settings).seconds < finalising(settings).seconds + 60
+    assert settings.seconds_per_sample() == pytest.approx(96e-4)
+    facts = plan.caption_facts("heat")
+    assert (facts["input"], facts["target"]) == ("input", "target")
+    assert plan.configuration.model_dump()["datasets"]["heat"]["num_steps"] == 64
+
+
+def test_its_code_is_part_of_what_makes_the_data_again(write):
+    write(SOURCE)
+    first = planned().datasets["heat"].code
+    forget()
+    assert planned().datasets["heat"].code == first
+    write(SOURCE.replace("1 + rate / 2", "1 + rate"))
+    forget()
+    assert planned().datasets["heat"].code != first
+
+
+def test_code_of_its_own_package_counts_too(write, tmp_path):
+    (tmp_path / "my_lab" / "numbers.py").write_text("EIGHT = 8\n")
+    write(SOURCE.replace("import numpy as np\n", "import numpy as np\nfrom my_lab.numbers import EIGHT\n"))
+    first = planned().datasets["heat"].code
+    (tmp_path / "my_lab" / "numbers.py").write_text("EIGHT = 9\n")
+    forget()
+    assert planned().datasets["heat"].code != first
+
+
+def forget() -> None:
+    """Let the digest read sources anew."""
+    for function in vars(rerun).values():
+        if hasattr(function, "cache_clear"):
+            function.cache_clear()
+
+
+def message(**changes) -> str:
+    with pytest.raises(ConfigurationError) as error:
+        planned(**changes)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_a_key_that_it_does_not_have_is_named_with_the_nearest(write):
+    write(SOURCE)
+    assert message(num_stepz=3).startswith(
+        "datasets.heat.num_stepz: unknown key 'num_stepz'; did you mean 'num_steps'?"
+    )
+    assert message(final_time=-1).startswith("datasets.heat.final_time: input should be greater than 0")
+
+
+@pytest.mark.parametrize(
+    ("equation", "said"),
+    [
+        ("my_lab.heat:Heatdataset", "my_lab.heat has no Heatdataset; accepted: HeatDataset"),
+        ("my_lab.heat:Heat", "my_lab.heat:Heat is not a class of dataset settings"),
+        ("my_lab.wave:WaveDataset", "there is no module my_lab.wave; install it, or name its folder in"),
+        ("your_lab.heat:HeatDataset", "there is no module your_lab"),
+        ("my_lab.heat.HeatDataset", "unknown equation 'my_lab.heat.HeatDataset'; accepted: burgers, darcy"),
+        ("os:system('true')", "unknown equation"),
+    ],
+)
+def test_an_equation_that_is_not_there_is_one_clear_line(write, equation, said):
+    write(SOURCE)
+    found = message(equation=equation)
+    assert found.startswith("datasets.heat")
+    assert said in found
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("import no_such_package", "importing my_lab.heat failed: No module named 'no_such_package'"),
+        ("1 / 0", "importing my_lab.heat failed: ZeroDivisionError: division by zero"),
+        ("def f(:", "importing my_lab.heat failed: SyntaxError"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_says_why_in_one_line(write, line, said):
+    write(line)
+    assert said in message()
+
+
+def test_other_samples_than_those_computed_are_not_finalised(write, tmp_path):
+    write(SOURCE)
+    settings = settings_of(SETTINGS)
+    task, store = settings.task(), tmp_path / "heat.zarr"
+    receipts = [tmp_path / f"{shard}.json" for shard in range(settings.num_shards)]
+    for shard, receipt in enumerate(receipts):
+        generate_shard(task, store, shard, receipt, CODE)
+    other = settings_of(SETTINGS | {"seed": 1}).task()
+    with pytest.raises(DatasetError, match=r"differs by .* from the same samples computed again"):
+        finalise(other, store, receipts, tmp_path / "heat.json", CODE)
+
+
+def test_reading_a_configuration_imports_no_solver_and_no_store():
+    heavy = ["jax", "zarr", "numba", "diffrax", "dask", "xarray", "torch"]
+    code = (
+        "import sys\n"
+        "from resolvent.datasets.tasks.registry import EQUATIONS, settings_class\n"
+        "for equation in EQUATIONS: settings_class(equation)\n"
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert output.stdout == "[]\n"
