@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from resolvent.common import norms
+from resolvent.common.norms import square_norm
 from resolvent.datasets.gradients import gradient
 from resolvent.solvers.grid import Grid, Nodes
 
 
 def relative_l2(prediction: np.ndarray, target: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
-    """‖p - u‖/‖u‖ of each sample with the grid's quadrature; (samples, ...) → (samples,)."""
-    return np.sqrt(_square(prediction - target, grid) / _square(target, grid))
+    """Return ‖p - u‖/‖u‖ of each sample with the grid's quadrature; (samples, ...) → (samples,)."""
+    return norms.relative_l2(prediction, target, grid.weights)
 
 
 def relative_h1(prediction: np.ndarray, target: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
@@ -40,11 +42,8 @@ def standardised_relative_l2(
 
 def _square_h1(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
     components = np.moveaxis(gradient(values, grid), 1, 0)
-    return _square(values, grid) + sum(_square(component, grid) for component in components)
-
-
-def _square(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
-    return np.sum(grid.weights * values**2, axis=tuple(range(1, values.ndim)))
+    slope = sum(square_norm(component, grid.weights) for component in components)
+    return square_norm(values, grid.weights) + slope
 
 
 METRICS = {"relative_l2": relative_l2, "relative_h1": relative_h1}

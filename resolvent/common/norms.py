@@ -1,0 +1,19 @@
+"""The relative L2 error of samples: the one definition, for errors of models, of baselines and of solvers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def relative_l2(prediction: np.ndarray, target: np.ndarray, weights: np.ndarray | float = 1.0) -> np.ndarray:
+    """Return ‖p - u‖/‖u‖ of each sample: (samples, ...) → (samples,).
+
+    `weights` of a quadrature broadcast against a sample (`Grid.weights`); without them all points count the
+    same. The squares of several channels add up.
+    """
+    return np.sqrt(square_norm(prediction - target, weights) / square_norm(target, weights))
+
+
+def square_norm(values: np.ndarray, weights: np.ndarray | float = 1.0) -> np.ndarray:
+    """Return ‖u‖² of each sample in float64: (samples, ...) → (samples,)."""
+    return np.sum(weights * values**2, axis=tuple(range(1, values.ndim)), dtype=np.float64)
