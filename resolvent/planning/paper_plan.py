@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from resolvent.common import records
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.plan import Plan
 
-RUN_FILES = ("run.json", "cost.json", "history.csv", "errors.csv", "predictions.npz")
+RUN_FILES = ("run.json", "cost.json", *records.RUN_FILES)
 
 
 class PaperPlan:

@@ -122,7 +122,7 @@ def headline(
         first = group.iloc[0]
         rows.append(Row(kind, key, first["label"], int(first["parameters"]), cells))
     columns = sorted({_column(record) for record in home[home["kind"] == "model"].to_dict("records")})
-    rows.sort(key=lambda row: row.kind)  # "model" before "baseline"; stable
+    rows.sort(key=lambda row: row.kind != "model")  # models first; stable
     papers = [*home["paper"].dropna().unique(), "the paper"]
     return Table(columns, rows, unit, headings or {}, papers[0])
 

@@ -79,14 +79,14 @@ def grouped(runs: list[Run]) -> list[list[Run]]:
 
 def check_comparable(runs: list[Run]) -> None:
     """Raise a ResultError where rows of one table would not measure the same thing."""
-    datasets = {run.facts["dataset_hash"]: run.directory for run in runs}
+    datasets = {run.record.dataset_hash: run.directory for run in runs}
     if len(datasets) > 1:
         first, second, *_ = datasets.values()
         raise ResultError(f"{first} and {second} used different datasets: compare runs of one dataset only")
     for group in grouped(runs):
         for run in group[1:]:
             for part in ("settings", "dataset_settings", "training"):
-                if run.facts.get(part) != group[0].facts.get(part):
+                if getattr(run.record, part) != getattr(group[0].record, part):
                     raise ResultError(
                         f"{run.directory} is a seed of the same model as {group[0].directory} but differs in "
                         f"{part}: give one of them another name"
@@ -98,7 +98,7 @@ def status_of(group: list[Run]) -> str:
     lost = [run for run in group if run.diverged]
     if not lost:
         return "finished"
-    epochs = sorted({run.cost["diverged_epoch"] for run in lost})
+    epochs = sorted({run.cost.diverged_epoch for run in lost})
     told = f"diverged (epoch{'s' if len(epochs) > 1 else ''} {', '.join(map(str, epochs))})"
     return told if len(lost) == len(group) else f"{len(lost)} of {len(group)} seeds {told}"
 
@@ -113,7 +113,7 @@ class BestTested:
 
 def best_tested(group: list[Run]) -> BestTested | None:
     """The mean over seeds, diverged ones too: their best epoch came before. None if one recorded none."""
-    recorded = [(run.cost.get("best_test_relative_l2"), run.cost.get("best_test_epoch")) for run in group]
+    recorded = [(run.cost.best_test_relative_l2, run.cost.best_test_epoch) for run in group]
     if any(error is None for error, _ in recorded):
         return None
     return BestTested(*(sum(values) / len(group) for values in zip(*recorded, strict=True)))
@@ -122,20 +122,20 @@ def best_tested(group: list[Run]) -> BestTested | None:
 def _run_facts(group: list[Run], resolution: int, noise: float) -> dict:
     first = group[0]
     finished = [run for run in group if not run.diverged] or group
-    beside = reported_beside(first.facts, first.cost)
+    beside = reported_beside(first.record, first.cost)
     on_training_grid = resolution == first.resolution and same_noise(noise, first.noise)
     tested = best_tested(group) if on_training_grid else None
-    example = example_of(first.facts)
+    example = example_of(first.record)
     return {
         "kind": "model",
         "key": first.model,
         "label": first.label,
-        "architecture": first.facts["architecture"],
+        "architecture": first.record.architecture,
         "trained_resolution": first.resolution,
         "test_resolution": resolution,
         "trained_noise": first.noise,
         "test_noise": noise,
-        "fine_target": first.facts.get("grids") == "fine",
+        "fine_target": first.record.grids == "fine",
         "status": status_of(group),
         "diverged_seeds": sum(run.diverged for run in group),
         "best_test_mean": tested and tested.mean,
@@ -146,15 +146,15 @@ def _run_facts(group: list[Run], resolution: int, noise: float) -> dict:
         "reported_note": beside.reason
         if on_training_grid
         else "the paper has no table of tests on another grid or with other noise",
-        "parameters": first.cost["parameters"],
-        "parameters_complex_once": first.cost.get("parameters_complex_once"),
-        "forward_flop": first.cost.get("forward_flop"),
+        "parameters": first.cost.parameters,
+        "parameters_complex_once": first.cost.parameters_complex_once,
+        "forward_flop": first.cost.forward_flop,
         "train_seconds": _mean(finished, "train_seconds"),
         "seconds_per_step": _mean(finished, "seconds_per_step"),
         "steps": _mean(finished, "steps"),
-        "device": "; ".join(sorted({str(run.cost["device"]) for run in group})),
+        "device": "; ".join(sorted({run.cost.device for run in group})),
         **{
-            name: "; ".join(sorted({str(run.facts[name]) for run in group}))
+            name: "; ".join(sorted({getattr(run.record, name) for run in group}))
             for name in ("dataset_hash", "config_hash", "code_digest")
         },
     }
@@ -169,10 +169,10 @@ def _baseline_facts(baseline: Baseline) -> dict:
         "test_resolution": baseline.resolution,
         "trained_noise": baseline.noise,
         "test_noise": baseline.noise,
-        "status": f"{NO_ANSWER}: {reason}" if (reason := baseline.cost.get("no_answer")) else "finished",
+        "status": f"{NO_ANSWER}: {reason}" if (reason := baseline.cost.no_answer) else "finished",
         "diverged_seeds": 0,
         "reported_note": "the paper has no such row",
-        "parameters": baseline.cost.get("parameters", 0),
+        "parameters": baseline.cost.parameters,
     }
 
 
@@ -247,6 +247,6 @@ def _add_standing(rows: list[dict], matrices: list[pd.DataFrame]) -> None:
             rows[index]["difference_high"] = difference.high
 
 
-def _mean(runs: list[Run], name: str) -> float | None:
-    values = [run.cost[name] for run in runs if run.cost.get(name) is not None]
-    return sum(values) / len(values) if values else None
+def _mean(runs: list[Run], name: str) -> float:
+    values = [getattr(run.cost, name) for run in runs]
+    return sum(values) / len(values)

@@ -62,7 +62,7 @@ def compared(comparisons: Iterable[str | Path], runs: Iterable[Iterable[str | Pa
 
 def heading(run: Run) -> str:
     """The experiment and the training resolution of a run, as the title of a panel."""
-    return f"{plain(run.facts['experiment']).capitalize()}, trained on {resolution_in_words(run.resolution)}"
+    return f"{plain(run.record.experiment).capitalize()}, trained on {resolution_in_words(run.resolution)}"
 
 
 def lost_labels(groups: Iterable[list[Run]]) -> list[str]:
@@ -74,7 +74,7 @@ def first_of_each_architecture(runs: list[Run]) -> list[str]:
     """The first model of each architecture, in table order."""
     models: dict[str, str] = {}
     for run in runs:
-        models.setdefault(run.facts["architecture"], run.model)
+        models.setdefault(run.record.architecture, run.model)
     return list(models.values())
 
 
@@ -106,7 +106,7 @@ def first_with(runs: Iterable[Iterable[str | Path]], **settings) -> Run:
     having = [
         run
         for run in loaded
-        if all(run.facts["settings"].get(name) == value for name, value in settings.items())
+        if all(run.record.settings.get(name) == value for name, value in settings.items())
     ]
     if not having:
         wanted = ", ".join(f"{name}: {value}" for name, value in settings.items())

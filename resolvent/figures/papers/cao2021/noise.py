@@ -59,7 +59,7 @@ class NoisyRun:
 
     def field(self, name: str, level: float) -> np.ndarray:
         """ "input", "target" or "prediction" of the shown sample, (y, x)."""
-        row = list(self.run.predictions["samples"]).index(self.sample)
+        row = self.run.shown_samples.index(self.sample)
         return self.run.shown(name, level)[row]
 
     def error(self, level: float) -> float:
@@ -140,11 +140,11 @@ def read_noisy_runs(runs: Iterable[Iterable[str | Path]]) -> list[NoisyRun]:
         if len({(run.model, run.seed) for run in found}) > 1:
             raise ResultError(f"{found[0].directory.parent}: one model and seed can be shown, not several")
         chosen.append(max(found, key=lambda run: run.resolution))
-    stored = [list(run.predictions["samples"]) for run in chosen]
+    stored = [run.shown_samples for run in chosen]
     common = [sample for sample in stored[0] if all(sample in samples for samples in stored)]
     if not common:
         raise ResultError("the experiments have no stored test sample in common: evaluate them again")
-    noisy = sorted((NoisyRun(run, int(common[0])) for run in chosen), key=lambda one: one.home)
+    noisy = sorted((NoisyRun(run, common[0]) for run in chosen), key=lambda one: one.home)
     for one, after in pairwise(noisy):
         if one.home == after.home:
             both = f"{one.run.directory} and {after.run.directory}"

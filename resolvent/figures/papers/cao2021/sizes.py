@@ -23,7 +23,7 @@ def write_sizes(runs: list[list[str]], outputs: list[str | Path]) -> None:
 
 
 def _row(run: Run) -> list[Entry]:
-    recorded = record(run.facts)
+    recorded = record(run.record)
     printed = network(recorded)
     sizes = sizes_of(recorded)
     entries = [Entry(run.label)]
@@ -33,8 +33,8 @@ def _row(run: Run) -> list[Entry]:
         entries.append(Entry(ours or DASH, note="" if same else f"paper {paper or DASH}"))
     return [
         *entries,
-        Entry(f"{run.cost['parameters']:,}"),
-        _printed(run.cost["parameters"], recorded, printed),
+        Entry(f"{run.cost.parameters:,}"),
+        _printed(run.cost.parameters, recorded, printed),
     ]
 
 
