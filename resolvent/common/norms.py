@@ -1,16 +1,16 @@
-"""The relative L2 error, the one measure of stored data and of predictions."""
+"""The relative L2 error of samples: the one definition, for errors of models, of baselines and of solvers."""
 
 from __future__ import annotations
 
 import numpy as np
 
 
-def relative_l2(prediction: np.ndarray, target: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+def relative_l2(prediction: np.ndarray, target: np.ndarray, weights: np.ndarray | float = 1.0) -> np.ndarray:
     """Return ‖prediction - target‖ / ‖target‖ of each sample, (samples, ...) → (samples,).
 
-    The squares of all values of a sample are summed, over channels too. `weights` are those of a quadrature
-    on the grid, of any shape that broadcasts against a sample; without them every value counts alike. A
-    target that is zero everywhere gives inf, or NaN where the prediction is zero too.
+    `weights` of a quadrature broadcast against a sample (`Grid.weights`); without them every value counts
+    alike. The squares of several channels add up. A target that is zero everywhere gives inf, or NaN where
+    the prediction is zero too.
 
     Raises
     ------
@@ -19,13 +19,10 @@ def relative_l2(prediction: np.ndarray, target: np.ndarray, weights: np.ndarray 
     """
     if prediction.shape != target.shape:
         raise ValueError(f"the prediction has shape {prediction.shape}, its target {target.shape}")
-    difference = prediction - target
-    if weights is not None:
-        root = np.sqrt(weights)
-        difference, target = root * difference, root * target
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _norms(difference) / _norms(target)
+        return np.sqrt(square_norm(prediction - target, weights) / square_norm(target, weights))
 
 
-def _norms(values: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(values.reshape(len(values), -1), axis=1)
+def square_norm(values: np.ndarray, weights: np.ndarray | float = 1.0) -> np.ndarray:
+    """Return ‖u‖² of each sample in float64: (samples, ...) → (samples,)."""
+    return np.sum(weights * values**2, axis=tuple(range(1, values.ndim)), dtype=np.float64)

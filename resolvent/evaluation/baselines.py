@@ -9,10 +9,13 @@ from pathlib import Path
 import numpy as np
 import pandas
 
+from resolvent.common.records import BaselineCost, BaselinesRecord, file_digests, write_record
+from resolvent.common.runs import metric_columns
 from resolvent.datasets.loading import Samples, load_samples, read_card, training_noise
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.datasets.tasks.task import Task
-from resolvent.evaluation.conditions import Condition, Scale, error_rows, measured
+from resolvent.evaluation.conditions import Condition, error_rows, measured, write_table
+from resolvent.evaluation.metrics import Scale, metric_words
 from resolvent.evaluation.ridge import RidgeRegression
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Grid, Nodes
@@ -29,9 +32,36 @@ LABELS = {
 }
 
 
+def write_baselines(
+    card: Path,
+    folder: Path,
+    *,
+    experiment: str,
+    resolutions: list[int | str],
+    counts: dict[str, int],
+    noise: float,
+    realisations: int,
+) -> None:
+    """Measure the baselines of an experiment on all its grids: errors.csv and, last, cost.json."""
+    found = {
+        resolution: measured_baselines(card, resolution, counts, noise, realisations)
+        for resolution in resolutions
+    }
+    errors = pandas.concat([table for table, _ in found.values()])
+    write_table(errors, folder / "errors.csv")
+    record = BaselinesRecord(
+        experiment=experiment,
+        dataset_hash=read_card(card)["content_hash"],
+        costs={str(resolution): costs for resolution, (_, costs) in found.items()},
+        metrics=metric_words(metric_columns(errors)),
+        files=file_digests(folder, ("errors.csv",)),
+    )
+    write_record(folder / "cost.json", record)
+
+
 def measured_baselines(
     card: Path, resolution: int | str, counts: dict[str, int], noise: float, realisations: int
-) -> tuple[pandas.DataFrame, dict[str, dict]]:
+) -> tuple[pandas.DataFrame, dict[str, BaselineCost]]:
     """Baselines on the training grid: on one grid of the dataset at `card`, one level of noise in training
     and test.
 
@@ -47,7 +77,7 @@ def measured_baselines(
 
 def baselines(
     train: Samples, test: list[tuple[Condition, Samples]], task: Task
-) -> tuple[pandas.DataFrame, dict[str, dict]]:
+) -> tuple[pandas.DataFrame, dict[str, BaselineCost]]:
     """Errors of every baseline under every condition of `test`, and what each costs per sample.
 
     Those of standardised fields are among them, as models with `normalisation: scalar` have them.
@@ -68,16 +98,20 @@ def baselines(
     scale = _scale(train)
     rows, costs = [], {}
     for name, answer in answers.items():
-        costs[name] = {
-            "label": LABELS.get(name, name.replace("_", " ")),
-            "seconds_per_sample": None,
-            "parameters": 0,
-        }
+        seconds, no_answer = None, None
         try:
-            predictions, costs[name]["seconds_per_sample"] = _answered(answer, test)
+            predictions, seconds = _answered(answer, test)
         except SolverError as error:
-            predictions = [np.full(samples.targets.shape, np.nan) for _, samples in test]
-            costs[name]["no_answer"] = error.finding
+            predictions, no_answer = (
+                [np.full(samples.targets.shape, np.nan) for _, samples in test],
+                error.finding,
+            )
+        costs[name] = BaselineCost(
+            label=LABELS.get(name, name.replace("_", " ")),
+            seconds_per_sample=seconds,
+            parameters=0,
+            no_answer=no_answer,
+        )
         for prediction, (condition, samples) in zip(predictions, test, strict=True):
             rows.append(error_rows(prediction, samples, condition, scale).assign(baseline=name))
     return pandas.concat(rows, ignore_index=True), costs

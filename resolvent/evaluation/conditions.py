@@ -13,19 +13,19 @@ from pathlib import Path
 import numpy as np
 import pandas
 import torch
+import xarray
 from torch import nn
 
 from resolvent.common.files import write_atomically
+from resolvent.common.predictions import Chosen, at_one_level, tree_of
 from resolvent.datasets.loading import Samples, load_samples, training_noise
-from resolvent.evaluation.metrics import METRICS, standardised_relative_l2
+from resolvent.evaluation.metrics import Scale, measure
 from resolvent.evaluation.spectra import mean_power, wavenumbers
+from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
 
 SHOWN_SAMPLES = 4  # predictions kept for the figures, as in Cao 2021, Fig. 9
 BATCH_VALUES = 2**16  # grid values per batch: 128 samples at 512 points, 8 at 8192, 1 at 211 x 211
-
-
-Scale = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,6 @@ class Condition:
     resolution: int | str
     noise: float = 0.0
     realisation: int = 0
-
-    @property
-    def tag(self) -> str:
-        """What tells arrays of one level of noise from those of another by name."""
-        return f"_noise{self.noise:g}" if self.noise else ""
 
 
 def measured(
@@ -51,7 +46,7 @@ def measured(
     counts: dict[str, int],
     grids: str = "stored",
 ) -> Iterator[tuple[Condition, Samples]]:
-    """The test samples under every condition, one after another.
+    """Yield the test samples under every condition, one after another.
 
     Each level of noise above 0 is drawn in `realisations`; there is nothing to draw at 0. `counts` are the
     samples of the splits; the training samples give the unit of the noise.
@@ -69,7 +64,7 @@ def measured(
 
 @torch.no_grad()
 def predict(operator: nn.Module, samples: Samples, device: torch.device) -> np.ndarray:
-    """Predictions, like the targets, in float64 for comparison; the operator computes in float32."""
+    """Return predictions, shaped as the targets, in float64; the operator computes in float32."""
     operator.eval()
     coordinates = coordinate_tensor(samples.grid).to(device)
     inputs = function_tensor(samples.inputs, samples.grid)
@@ -81,21 +76,17 @@ def predict(operator: nn.Module, samples: Samples, device: torch.device) -> np.n
 def error_rows(
     prediction: np.ndarray, samples: Samples, condition: Condition, scale: Scale | None = None
 ) -> pandas.DataFrame:
-    """One row per sample: the condition, the sample's index in the test split, and every metric.
+    """Return one row per sample: the condition, the sample's index in the test split, and every metric.
 
-    `scale`, mean and deviation (channels,) of the training targets, adds the error of standardised fields.
+    `scale`, mean and standard deviation (channels,) of the training targets, adds the error of standardised
+    fields.
     """
-    grid = samples.target_grid
-    errors = {name: metric(prediction, samples.targets, grid) for name, metric in METRICS.items()}
-    if scale is not None:
-        errors["standardised_relative_l2"] = standardised_relative_l2(
-            prediction, samples.targets, grid, *scale
-        )
+    errors = measure(prediction, samples.targets, samples.target_grid, scale)
     return pandas.DataFrame({**asdict(condition), "sample": range(len(samples)), **errors})
 
 
 def shown_samples(count: int, seed: int) -> np.ndarray:
-    """Indices of the test samples shown in figures: the same for every model of a seed."""
+    """Return the indices of the test samples shown in figures: the same for every model of a seed."""
     return np.sort(np.random.default_rng(seed).choice(count, min(SHOWN_SAMPLES, count), replace=False))
 
 
@@ -105,15 +96,15 @@ def evaluate(
     device: torch.device,
     shown: np.ndarray,
     scale: Scale | None = None,
-) -> tuple[pandas.DataFrame, dict[str, np.ndarray]]:
-    """Errors under every condition of `test`, and the predictions of the samples `shown`.
+) -> tuple[pandas.DataFrame, xarray.DataTree]:
+    """Return the errors under every condition of `test`, and what is kept of the predictions.
 
-    Of several realisations of one noise the first is kept; of every condition also the samples of median and
-    of worst error, numbered by `extremes_...`, under names that start with "extreme_"; and of fields on a
-    square the power by wavenumber, a mean over all samples, of target, prediction and error: `spectrum_...`.
-    `operator` is None for a diverged run: its errors and predictions are NaN, which tables show as such.
+    The latter is as `resolvent.common.predictions` describes it: the samples `shown`, those of median and of
+    worst error, and of fields on a square the power by wavenumber; of several realisations of one noise the
+    first one. `operator` is None for a diverged run: its errors and predictions are NaN, which tables show
+    as such.
     """
-    rows, kept = [], {"samples": shown}
+    rows, kept = [], {}
     for condition, samples in test:
         if operator is None:
             prediction = np.full_like(samples.targets, np.nan)
@@ -122,44 +113,43 @@ def evaluate(
         errors = error_rows(prediction, samples, condition, scale)
         rows.append(errors)
         if condition.realisation == 0:
-            kept |= _kept(condition, samples, prediction, shown)
             extremes = median_and_worst(errors["relative_l2"].to_numpy())
-            kept[f"extremes_{condition.resolution}{condition.tag}"] = extremes
-            kept |= _kept(condition, samples, prediction, extremes, "extreme_")
-            if samples.target_grid.dimension == 2:
-                kept |= _spectra(condition, samples, prediction)
-    return pandas.concat(rows, ignore_index=True), kept
+            level = _kept(condition, samples, prediction, shown, extremes)
+            kept.setdefault(condition.resolution, []).append(level)
+    return pandas.concat(rows, ignore_index=True), tree_of(kept, {})
 
 
 def median_and_worst(errors: np.ndarray) -> np.ndarray:
-    """Positions of the sample of median error (of the upper two, if even) and of the worst one."""
+    """Return the positions of the sample of median error (of the upper two, if even) and of the worst one."""
     order = np.argsort(errors, kind="stable")
     return order[[len(order) // 2, -1]]
 
 
 def _kept(
-    condition: Condition, samples: Samples, prediction: np.ndarray, chosen: np.ndarray, prefix: str = ""
-) -> dict:
-    where, tag = condition.resolution, condition.tag
-    kept = {
-        f"x_{where}": samples.grid.coordinates,
-        f"{prefix}target_{where}": samples.targets[chosen],
-        f"{prefix}input_{where}{tag}": samples.inputs[chosen],
-        f"{prefix}prediction_{where}{tag}": prediction[chosen],
-    }
-    if samples.target_grid != samples.grid:
-        kept[f"x_target_{where}"] = samples.target_grid.coordinates
-    return kept
+    condition: Condition, samples: Samples, prediction: np.ndarray, shown: np.ndarray, extremes: np.ndarray
+) -> xarray.Dataset:
+    grid, target_grid, power = samples.grid, samples.target_grid, None
+    if target_grid.dimension == 2:
+        power = {
+            "wavenumber": wavenumbers(target_grid),
+            "target": mean_power(samples.targets, target_grid),
+            "prediction": mean_power(prediction, target_grid),
+            "error": mean_power(prediction - samples.targets, target_grid),
+        }
+    chosen = (
+        Chosen(those, samples.inputs[those], samples.targets[those], prediction[those])
+        for those in (shown, extremes)
+    )
+    axes = _axes(grid)
+    target_axes = axes if target_grid == grid else _axes(target_grid)
+    return at_one_level(condition.noise, axes, target_axes, *chosen, power)
 
 
-def _spectra(condition: Condition, samples: Samples, prediction: np.ndarray) -> dict:
-    where, tag, grid = condition.resolution, condition.tag, samples.target_grid
-    return {
-        f"wavenumber_{where}": wavenumbers(grid),
-        f"spectrum_target_{where}": mean_power(samples.targets, grid),
-        f"spectrum_prediction_{where}{tag}": mean_power(prediction, grid),
-        f"spectrum_error_{where}{tag}": mean_power(prediction - samples.targets, grid),
-    }
+def _axes(grid: Grid | Nodes) -> dict[str, np.ndarray]:
+    """Return the coordinates of the axes of space or time, by name."""
+    if isinstance(grid, Nodes):
+        return {"time": grid.coordinates}
+    return dict.fromkeys(("y", "x")[-grid.dimension :], grid.coordinates)
 
 
 def write_table(table: pandas.DataFrame, path: Path) -> None:

@@ -7,26 +7,46 @@ from pathlib import Path
 
 import torch
 
-from resolvent.common.files import write_arrays, write_json
+from resolvent.common.predictions import write_predictions
+from resolvent.common.records import (
+    RUN_FILES,
+    CostRecord,
+    RunRecord,
+    check_same_run,
+    file_digests,
+    read_record,
+    write_record,
+)
+from resolvent.common.runs import metric_columns
 from resolvent.datasets.loading import read_card
 from resolvent.evaluation.conditions import evaluate, measured, shown_samples, write_table
+from resolvent.evaluation.metrics import metric_words
 from resolvent.training import checkpoints
 from resolvent.training.devices import choose_device
 from resolvent.training.trained import trained_operator
 
 LIBRARIES = ("numpy", "torch")
+IDENTITY = ("experiment", "model", "label", "resolution", "seed", "config_hash")  # predictions.nc says it
 
 
 def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus: int) -> None:
-    """Evaluate the run in `folder` on the test split: errors.csv, predictions.npz, run.json.
+    """Evaluate the run in `folder` on the test split: errors.csv, predictions.nc and, last, run.json.
 
-    `description` is what `resolvent.planning.plan.Plan.description` gives; it names the resolutions and the
-    levels of noise to test on.
+    `description` is what `resolvent.planning.plan.Plan.description` gives: the fields of a `RunRecord` but
+    those that are found here. It names the resolutions and the levels of noise to test on.
+
+    Raises
+    ------
+    FileError
+        When the checkpoint or cost.json in `folder` is of another run.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
     facts = read_card(card)
     checkpoint = checkpoints.load(folder / "checkpoint.pt")
+    check_same_run(folder / "checkpoint.pt", *checkpoints.run_of(checkpoint), description)
+    cost = read_record(folder / "cost.json", CostRecord)
+    check_same_run(folder / "cost.json", cost.resolution, cost.seed, cost.config_hash, description)
     operator, scale = trained_operator(checkpoint), None
     if operator is not None:
         if checkpoint["training"]["normalisation"] == "scalar":
@@ -41,11 +61,19 @@ def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus
         counts=counts,
         grids=description["grids"],
     )
-    errors, kept = evaluate(operator, test, device, shown_samples(counts["test"], facts["seed"]), scale)
-    write_table(errors, folder / "errors.csv")
-    write_arrays(folder / "predictions.npz", kept, compressed=True)
-    versions = {name: version(name) for name in LIBRARIES}
-    write_json(
-        folder / "run.json", {**description, "dataset_hash": facts["content_hash"], "versions": versions}
+    errors, predictions = evaluate(
+        operator, test, device, shown_samples(counts["test"], facts["seed"]), scale
     )
+    predictions.attrs = {name: description[name] for name in IDENTITY}
+    write_table(errors, folder / "errors.csv")
+    write_predictions(folder / "predictions.nc", predictions)
+    record = RunRecord(
+        **description,
+        grid=checkpoint["grid"],
+        dataset_hash=facts["content_hash"],
+        versions={name: version(name) for name in LIBRARIES},
+        metrics=metric_words(metric_columns(errors)),
+        files=file_digests(folder, RUN_FILES),
+    )
+    write_record(folder / "run.json", record)
     (folder / "resume.pt").unlink(missing_ok=True)

@@ -1,50 +1,107 @@
 """The error of a prediction, defined once: per sample, relative, in any dimension.
 
 Predictions and targets are as `resolvent.datasets.loading.Samples` has them; the squares of several
-functions add up. Units are physical but for `standardised_relative_l2`, which the papers that report it
-cannot be told without.
+functions add up. A metric added to `METRICS` appears in every errors.csv, and its words in every run.json.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
 import numpy as np
 
+from resolvent.common import norms
+from resolvent.common.norms import square_norm
 from resolvent.datasets.gradients import gradient
 from resolvent.solvers.common.grid import Grid, Nodes
 
+Scale = tuple[np.ndarray, np.ndarray]  # mean and standard deviation (channels,) of the training targets
+
 
 def relative_l2(prediction: np.ndarray, target: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
-    """‖p - u‖/‖u‖ of each sample with the grid's quadrature; (samples, ...) → (samples,)."""
-    return np.sqrt(_square(prediction - target, grid) / _square(target, grid))
+    """Return ‖p - u‖/‖u‖ of each sample with the grid's quadrature; (samples, ...) → (samples,)."""
+    return norms.relative_l2(prediction, target, grid.weights)
 
 
 def relative_h1(prediction: np.ndarray, target: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
-    """The same in the H1 norm, ‖v‖² + ‖∇v‖², with the grid's own derivative."""
+    """Return the same in the H1 norm, ‖v‖² + ‖∇v‖², with the grid's own derivative."""
     return np.sqrt(_square_h1(prediction - target, grid) / _square_h1(target, grid))
-
-
-def standardised_relative_l2(
-    prediction: np.ndarray, target: np.ndarray, grid: Grid | Nodes, mean: np.ndarray, deviation: np.ndarray
-) -> np.ndarray:
-    """The relative L2 error of (u - mean)/deviation, one mean and one deviation for each channel (channels,).
-
-    This is the error that Calvello et al. 2024 report: larger than that of u where the mean of u is not zero.
-    """
-    shape = (-1,) + (1,) * grid.dimension
-    channels = (len(target), -1, *target.shape[-grid.dimension :])
-    scaled = (
-        (v.reshape(channels) - mean.reshape(shape)) / deviation.reshape(shape) for v in (prediction, target)
-    )
-    return relative_l2(*scaled, grid)
 
 
 def _square_h1(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
     components = np.moveaxis(gradient(values, grid), 1, 0)
-    return _square(values, grid) + sum(_square(component, grid) for component in components)
+    slope = sum(square_norm(component, grid.weights) for component in components)
+    return square_norm(values, grid.weights) + slope
 
 
-def _square(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
-    return np.sum(grid.weights * values**2, axis=tuple(range(1, values.ndim)))
+@dataclass(frozen=True)
+class Metric:
+    """A metric with its words: a column of errors.csv of the same name, and an entry in run.json.
+
+    Attributes
+    ----------
+    function
+        (prediction, target, grid) → (samples,).
+    standardised
+        Whether it is of (u - mean)/standard deviation, with one mean and one standard deviation for each
+        channel of the training targets; then it is measured where these are known.
+    """
+
+    name: str
+    function: Callable[[np.ndarray, np.ndarray, Grid | Nodes], np.ndarray]
+    label: str
+    description: str
+    standardised: bool = False
 
 
-METRICS = {"relative_l2": relative_l2, "relative_h1": relative_h1}
+METRICS = (
+    Metric(
+        "relative_l2",
+        relative_l2,
+        "relative L² error",
+        "‖p - u‖/‖u‖ of prediction p and target u in physical units, with the quadrature of the grid",
+    ),
+    Metric(
+        "relative_h1",
+        relative_h1,
+        "relative H¹ error",
+        "the same in the norm ‖v‖² + ‖∇v‖², with the derivative of the grid",
+    ),
+    Metric(
+        "standardised_relative_l2",
+        relative_l2,
+        "relative L² error of standardised functions",
+        "the relative L² error after subtracting the training targets' mean and dividing by their standard "
+        "deviation, of each channel: what Calvello et al. 2024 report, and larger where the mean is not zero",
+        standardised=True,
+    ),
+)
+
+
+def measure(
+    prediction: np.ndarray, target: np.ndarray, grid: Grid | Nodes, scale: Scale | None = None
+) -> dict[str, np.ndarray]:
+    """Return every metric of each sample, by name: (samples, [channels,] ...space) → (samples,).
+
+    `scale`, mean and standard deviation (channels,) of the training targets, adds the standardised ones.
+    """
+    pairs = {False: (prediction, target)}
+    if scale is not None:
+        pairs[True] = tuple(_standardised(values, grid, *scale) for values in pairs[False])
+    return {
+        one.name: one.function(*pairs[one.standardised], grid) for one in METRICS if one.standardised in pairs
+    }
+
+
+def metric_words(names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return label and description of the metrics `names`, for the record of a run."""
+    known = {one.name: one for one in METRICS}
+    return {name: {"label": known[name].label, "description": known[name].description} for name in names}
+
+
+def _standardised(values: np.ndarray, grid: Grid | Nodes, mean: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """Return (u - mean)/scale as (samples, channels, ...space)."""
+    shape = (-1,) + (1,) * grid.dimension
+    channels = values.reshape(len(values), -1, *values.shape[-grid.dimension :])
+    return (channels - mean.reshape(shape)) / scale.reshape(shape)

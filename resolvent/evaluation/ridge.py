@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from resolvent.common.norms import relative_l2
+
 HELD_OUT = 1 / 8  # of the samples choose the penalty, on a fit to the others
 PENALTIES = np.logspace(-10, 2, 25)  # in units of the mean eigenvalue of the inputs' Gram matrix
 
@@ -18,7 +20,10 @@ class RidgeRegression:
     def __init__(self, inputs: np.ndarray, targets: np.ndarray):
         held = max(1, round(HELD_OUT * len(inputs)))
         others = _Fit(inputs[:-held], targets[:-held])
-        errors = [_error(others.predict(inputs[-held:], penalty), targets[-held:]) for penalty in PENALTIES]
+        errors = [
+            relative_l2(others.predict(inputs[-held:], penalty), targets[-held:]).mean()
+            for penalty in PENALTIES
+        ]
         self.penalty = PENALTIES[np.argmin(errors)]
         self.fit = _Fit(inputs, targets)
 
@@ -46,9 +51,3 @@ class _Fit:
         weights = self._standardised(inputs) @ self.inputs.T @ self.vectors / damped
         deviation = (weights @ self.targets).reshape(len(inputs), *self.target_mean.shape)
         return np.clip(self.target_mean + deviation, *self.range)
-
-
-def _error(prediction: np.ndarray, target: np.ndarray) -> float:
-    """Mean relative L2 error."""
-    difference, size = (values.reshape(len(values), -1) for values in (prediction - target, target))
-    return float(np.mean(np.linalg.norm(difference, axis=1) / np.linalg.norm(size, axis=1)))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from resolvent.common import records
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.plan import Plan
 
 ITEMS = "resolvent.figures.papers.{key}.items"
-RUN_FILES = ("run.json", "cost.json", "history.csv", "errors.csv", "predictions.npz")
+RUN_FILES = ("run.json", "cost.json", *records.RUN_FILES)
 
 
 class PaperPlan:

@@ -52,3 +52,17 @@ def load(path: Path) -> dict:
             f"the checkpoint {path} is damaged ({reason}); delete it and run snakemake"
         ) from None
     return state
+
+
+def run_of(checkpoint: dict) -> tuple[int | str, int, str]:
+    """Return resolution, seed and config_hash of the run that a checkpoint is of.
+
+    Raises
+    ------
+    TrainingError
+        When it does not say: it is of an earlier version, or a state between epochs.
+    """
+    try:
+        return checkpoint["resolution"], checkpoint["seed"], checkpoint["config_hash"]
+    except KeyError as error:
+        raise TrainingError(f"the checkpoint has no {error}; delete it and run snakemake") from None

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from resolvent.common.records import HISTORY_COLUMNS
 from resolvent.common.watchdog import alive
 from resolvent.datasets.gradients import gradient
 from resolvent.datasets.loading import Samples
@@ -28,14 +29,6 @@ from resolvent.training.schedules import Schedule
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
 
-HISTORY_COLUMNS = (
-    "epoch",
-    "learning_rate",
-    "train_loss",
-    "train_relative_l2",
-    "validation_relative_l2",
-    "test_relative_l2",  # of runs that record it
-)
 VALIDATION_BATCH = 32  # samples at once, and fewer where they have more than
 VALIDATION_VALUES = 2**18  # grid values: 32 samples at 8192, 5 at 211 x 211
 # An epoch whose mean relative error is this large has diverged, even if every number is finite: predictions
@@ -320,7 +313,7 @@ class Trainer:
         return {"best_test_epoch": epoch, "best_test_relative_l2": error}
 
     def cost(self, threads: int) -> dict:
-        """What the run took, for cost.json. Times are measured, so they differ between runs.
+        """Return what the run took, as `CostRecord` has it. Times are measured, so they differ between runs.
 
         `threads`, micro-batch and peak memory are those of a process, the memory that of this one.
         """

@@ -31,7 +31,12 @@ def central_gradient(values: Tensor, grid: Grid) -> Tensor:
 
 
 def relative_l2(prediction: Tensor, target: Tensor) -> Tensor:
-    """‖p - u‖/‖u‖ of each sample, with equal weights at all points: (batch,)."""
+    """Return ‖p - u‖/‖u‖ of each sample, with equal weights at all points: (batch, ...) → (batch,).
+
+    The loss and the errors of `history.csv` are this one, as in the papers' codes; the errors of `errors.csv`
+    have the weights of the grid's quadrature (`resolvent.common.norms`), which differ on nodes, where the
+    boundary counts less, and on uneven times.
+    """
     return (_sum((prediction - target) ** 2) / _sum(target**2)).sqrt()
 
 

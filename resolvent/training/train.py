@@ -10,15 +10,18 @@ from pathlib import Path
 
 import torch
 
-from resolvent.common.files import write_atomically, write_json
+from resolvent.common.files import write_atomically
 from resolvent.common.locks import sole_writer
+from resolvent.common.records import HISTORY_COLUMNS, CostRecord, write_record
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.loading import Samples, load_samples, read_card, target_gradients, training_noise
+from resolvent.datasets.storage.layout import grid_facts
 from resolvent.models.build import build
 from resolvent.models.parameter_counts import parameter_counts
+from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training import checkpoints
 from resolvent.training.devices import choose_device
-from resolvent.training.fit import HISTORY_COLUMNS, Progress, Trainer
+from resolvent.training.fit import Progress, Trainer
 from resolvent.training.group import ALONE, Group
 from resolvent.training.launch import launch, visible_devices
 from resolvent.training.normalised_operator import in_physical_units
@@ -113,12 +116,17 @@ def train_in_group(
     )
     progress = trainer.fit()
     if group.first:
-        _write(trainer, progress, run, threads)
+        of_run = {"resolution": resolution, "seed": seed, "config_hash": settings_hash(run)}
+        _write(trainer, progress, run, of_run, train.grid, threads)
 
 
-def _write(trainer: Trainer, progress: Progress, run: dict, threads: int) -> None:
+def _write(
+    trainer: Trainer, progress: Progress, run: dict, of_run: dict, grid: Grid | Nodes, threads: int
+) -> None:
+    """Write the files of the run. `of_run` (resolution, seed, config_hash) goes into them."""
     write_atomically(trainer.directory / "history.csv", lambda path: _write_history(path, progress.history))
-    write_json(trainer.directory / "cost.json", {**trainer.cost(threads), **_sizes(trainer)})
+    cost = CostRecord(**of_run, **trainer.cost(threads), **_sizes(trainer))
+    write_record(trainer.directory / "cost.json", cost)
     diverged = progress.diverged_epoch is not None
     checkpoint = {
         "operator": None if diverged else progress.best_state,
@@ -127,6 +135,8 @@ def _write(trainer: Trainer, progress: Progress, run: dict, threads: int) -> Non
         "training": run["training"],
         "epoch": progress.best_epoch,
         "identity": trainer.identity,
+        "grid": grid_facts(grid),
+        **of_run,
     }
     checkpoints.save(checkpoint, trainer.directory / "checkpoint.pt")
 

@@ -29,8 +29,8 @@ from pydantic import Field
 from resolvent.datasets.storage.layout import Variable, group_name, space_group
 from resolvent.datasets.tasks.settings import SpaceDataset
 from resolvent.datasets.tasks.task import Task
-from resolvent.solvers.fourier import observe
-from resolvent.solvers.grid import Grid
+from resolvent.solvers.common.fourier import observe
+from resolvent.solvers.common.grid import Grid
 
 
 class HeatDataset(SpaceDataset):

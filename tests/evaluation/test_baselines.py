@@ -30,7 +30,7 @@ def test_every_baseline_has_a_row_per_sample_and_a_cost():
     errors, costs = baselines(train, [(Condition(64), test)], ExactTask())
     assert set(errors["baseline"]) == set(costs) == set(LABELS) - {"constant_coefficient", "ridge_regression"}
     assert (errors.groupby("baseline").size() == 4).all()
-    assert all(cost["seconds_per_sample"] > 0 and cost["label"] for cost in costs.values())
+    assert all(cost.seconds_per_sample > 0 and cost.label for cost in costs.values())
 
     def expected(prediction):
         return np.linalg.norm(prediction - test.targets, axis=1) / np.linalg.norm(test.targets, axis=1)
@@ -144,8 +144,8 @@ def test_a_baseline_without_an_answer_says_why_and_costs_no_other(name, fault):
         "refused": "Solver: it did not converge (sample rows 2)",
         "not finite": "its values are not finite",
     }
-    assert costs[name]["no_answer"] == reasons[fault]
-    assert costs[name]["seconds_per_sample"] is None
+    assert costs[name].no_answer == reasons[fault]
+    assert costs[name].seconds_per_sample is None
     lost = errors["baseline"] == name
     metrics = ["relative_l2", "relative_h1", "standardised_relative_l2"]
     assert lost.sum() == 4
@@ -178,7 +178,7 @@ def test_the_classical_answers_of_other_equations_may_fail(
     monkeypatch.setattr(f"resolvent.solvers.{solver}", _refuse)
     counts = {"train": 3, "validation": 1, "test": 2}
     errors, costs = measured_baselines(card, resolution, counts, noise=0.0, realisations=1)
-    assert {name for name, cost in costs.items() if "no_answer" in cost} == {*lost, "coarse_solve"}
+    assert {name for name, cost in costs.items() if cost.no_answer} == {*lost, "coarse_solve"}
     assert set(costs) == {*lost, "coarse_solve", "mean_predictor"}
     empty = errors["baseline"] != "mean_predictor"
     assert errors[empty]["relative_l2"].isna().all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from resolvent.evaluation.metrics import relative_h1, relative_l2, standardised_relative_l2
+from resolvent.evaluation.metrics import measure, relative_h1, relative_l2
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.losses import RelativeLoss, central_difference
 
@@ -36,8 +36,11 @@ def test_the_standardised_error_is_that_of_fields_without_mean_in_units_of_their
     mean, deviation = np.array([3.0, -1.0]), np.array([2.0, 0.5])
     prediction, target = rng.normal(size=(2, 4, 2, GRID.points))
     physical = (v * deviation[:, None] + mean[:, None] for v in (prediction, target))
-    errors = standardised_relative_l2(*physical, GRID, mean, deviation)
-    np.testing.assert_allclose(errors, relative_l2(prediction, target, GRID), rtol=1e-12)
+    errors = measure(*physical, GRID, (mean, deviation))
+    assert list(errors) == ["relative_l2", "relative_h1", "standardised_relative_l2"]
+    np.testing.assert_allclose(
+        errors["standardised_relative_l2"], relative_l2(prediction, target, GRID), rtol=1e-12
+    )
 
 
 def test_relative_h1_weighs_the_derivative():

@@ -51,7 +51,7 @@ CASES = {  # what, in which file; the command that reads it: a target, and words
     "a truncated preview": (truncate, PREVIEW, "all", ""),
     "a truncated checkpoint": (truncate, RUN + "/checkpoint.pt", RUN + "/errors.csv", ""),
     "an empty errors.csv": (empty, RUN + "/errors.csv", EXPERIMENT + "/comparison.csv", ""),
-    "truncated predictions": (truncate, RUN + "/predictions.npz", "all", ""),
+    "truncated predictions": (truncate, RUN + "/predictions.nc", "all", ""),
 }
 
 

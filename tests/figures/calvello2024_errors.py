@@ -3,6 +3,7 @@
 import json
 
 import pandas as pd
+from run_files import replace_errors
 
 STANDARDISED = 1.5  # errors of standardised fields over those in physical units
 COUNTS = {"train_samples": 3600, "validation_samples": 200, "test_samples": 200, "epochs": 80}
@@ -51,5 +52,4 @@ def write_calvello(make_run, model, dataset=LOGNORMAL, *, of=None, once=None, fl
     (folder / "cost.json").write_text(json.dumps(cost))
     errors = pd.read_csv(folder / "errors.csv")
     errors["standardised_relative_l2"] = STANDARDISED * errors["relative_l2"]
-    errors.to_csv(folder / "errors.csv", index=False)
-    return folder
+    return replace_errors(folder, errors)

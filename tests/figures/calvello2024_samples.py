@@ -1,9 +1,10 @@
 """Run folders of the experiments of Calvello et al. 2024: trajectories, and fields on the square."""
 
-import json
-
 import numpy as np
 import pandas as pd
+from run_files import one_level, replace_errors, set_resolution, square
+
+from resolvent.common.predictions import tree_of, write_predictions
 
 OBSERVATIONS = {
     "dt0.01": {"kind": "uniform", "step": 0.01},
@@ -27,21 +28,16 @@ def write_trajectory_run(
         dimension=2, resolution=3, diverged_epoch=diverged_epoch,
         **{"label": model, "experiment": "lorenz63_y", "dataset": LORENZ, **options},
     )  # fmt: skip
-    facts = json.loads((directory / "run.json").read_text())
-    (directory / "run.json").write_text(json.dumps(facts | {"resolution": "dt0.01"}))
+    set_resolution(directory, "dt0.01")
     lost = np.nan if diverged_epoch is not None else 1.0
-    stored, rows = {"samples": np.arange(2)}, []
+    stored, rows = {}, []
     for name in OBSERVATIONS:
         times = np.linspace(0, 2, 21) ** (1.2 if name in ("two_rates", "random") else 1.0)
         observed = np.sin(3 * times) * np.ones((2, 1))
         target = np.stack([one * np.cos(3 * times) for one in (1.0, 1.5)])[:, None].repeat(components, axis=1)
         prediction = (target + 10 * wrong * np.sin(9 * times)) * lost
-        stored |= {
-            f"x_{name}": times, f"extremes_{name}": np.array([2, 5]),
-            f"extreme_input_{name}": observed if components == 1 else np.stack([observed] * 3, axis=1),
-            f"extreme_target_{name}": target[:, 0] if components == 1 else target,
-            f"extreme_prediction_{name}": prediction[:, 0] if components == 1 else prediction,
-        }  # fmt: skip
+        given = observed if components == 1 else np.stack([observed] * 3, axis=1)
+        stored[name] = [one_level(0.0, {"time": times}, given, target, prediction, samples=(0, 1))]
         rows += [
             (name, 0.0, 0, sample, expected_error(wrong, name, sample) * lost, 1.0, error)
             for sample in range(SAMPLES)
@@ -83,14 +79,12 @@ def write_flow_run(
     steps = jump * (np.arange(POINTS) // (POINTS // PATCHES) % 2)
     prediction = (answer * 1.01 + steps + steps[:, None]) * lost
     power = np.where(np.arange(12) > 0, 10.0 ** -np.arange(12.0), 0.0)
-    stored = {
-        "samples": np.arange(2), "x_16": np.arange(POINTS) / POINTS, "input_16": fields, "target_16": answer,
-        "prediction_16": prediction, "extremes_16": np.array([3, 5]), "extreme_input_16": fields,
-        "extreme_target_16": answer, "extreme_prediction_16": prediction,
-        "wavenumber_16": np.arange(12), "spectrum_target_16": power,
-        "spectrum_prediction_16": power * (0.5 + 0.1 * seed) * lost, "spectrum_error_16": 0.1 * power * lost,
-    }  # fmt: skip
-    _write(directory, rows, stored)
+    powers = {"target": power, "prediction": power * (0.5 + 0.1 * seed) * lost, "error": 0.1 * power * lost}
+    level = one_level(
+        0.0, square(np.arange(POINTS) / POINTS), fields, answer, prediction, samples=(0, 1), extremes=(3, 5),
+        power={"wavenumber": np.arange(12), **powers},
+    )  # fmt: skip
+    _write(directory, rows, {POINTS: [level]})
     write_rollout(directory, growth, lost)
     return directory
 
@@ -116,5 +110,5 @@ def flow(count):
 def _write(directory, rows, stored):
     columns = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
     columns += ["standardised_relative_l2"] * (len(rows[0]) - len(columns))
-    pd.DataFrame(rows, columns=columns).to_csv(directory / "errors.csv", index=False)
-    np.savez(directory / "predictions.npz", **stored)
+    write_predictions(directory / "predictions.nc", tree_of(stored, {}))
+    replace_errors(directory, pd.DataFrame(rows, columns=columns))

@@ -6,6 +6,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from run_files import one_level, square, vouched
+
+from resolvent.common.predictions import tree_of, write_predictions
+from resolvent.common.records import CONDITION_COLUMNS
 
 PAPER_SETTING = {
     "viscosity": 0.1 / (2 * math.pi),
@@ -19,7 +23,7 @@ PAPER_SETTING = {
     "batch_size": 8,
 }
 SAMPLES = 40
-ERROR_COLUMNS = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
+ERROR_COLUMNS = [*CONDITION_COLUMNS, "relative_l2", "relative_h1"]
 BASELINES = {
     "mean_predictor": ("Mean predictor", 0.9),
     "identity": ("Identity", 0.7),
@@ -73,7 +77,10 @@ def write_run(
         "settings": {**own, **(settings or {})}, "resolution": resolution, "seed": seed,
         "dataset": "burgers_cao", "dataset_hash": "d" * 12, "config_hash": f"c{seed}" * 6,
         "code_digest": "e" * 12, "coarse_points": None,
-        "versions": {"torch": "2.13.0", "numpy": "2.4.6"},
+        "versions": {"torch": "2.13.0", "numpy": "2.4.6"}, "metrics": {}, "grids": "stored",
+        "grid": {"kind": "periodic", "points": resolution, "length": 1.0, "dimension": dimension},
+        "test_resolutions": list(tested), "test_noise": list(tested_noise),
+        "noise_realisations": realisations,
         "dataset_settings": dataset or {
             "equation": "burgers", "viscosity": setting["viscosity"], "final_time": setting["final_time"],
             "initial_distribution": {name: setting[name] for name in ("sigma", "tau", "gamma")},
@@ -93,7 +100,9 @@ def write_run(
         "steps": 128 * lasted, "best_epoch": lasted, "best_test_relative_l2": best_test[0],
         "best_test_epoch": best_test[1], "parameters": parameters, "train_seconds": seconds,
         "seconds_per_step": seconds / 128 / max(1, lasted), "peak_memory_bytes": 10**9, "device": "cpu",
-        "threads": 1,
+        "threads": 1, "processes": 1, "micro_batch_size": setting["batch_size"], "resolution": resolution,
+        "seed": seed, "config_hash": facts["config_hash"], "parameters_complex_once": None,
+        "forward_flop": None, "best_validation_relative_l2": None if lasted == 0 else level,
     }  # fmt: skip
     (directory / "run.json").write_text(json.dumps(facts))
     (directory / "cost.json").write_text(json.dumps(cost))
@@ -116,7 +125,7 @@ def write_run(
         _write_predictions(directory, tested, level, diverged)
     else:
         _write_fields(directory, tested, tested_noise, level, diverged)
-    return directory
+    return vouched(directory)
 
 
 def write_baselines(folder, resolution, noise):
@@ -134,8 +143,11 @@ def write_baselines(folder, resolution, noise):
         key: {"label": label, "seconds_per_sample": 1e-3, "parameters": 0}
         for key, (label, _) in BASELINES.items()
     }
-    (directory / "cost.json").write_text(json.dumps({str(resolution): costs}))
-    return directory
+    record = {
+        "experiment": "burgers", "dataset_hash": "d" * 12, "costs": {str(resolution): costs}, "metrics": {}
+    }  # fmt: skip
+    (directory / "cost.json").write_text(json.dumps(record))
+    return vouched(directory)
 
 
 def _errors(rows):
@@ -150,14 +162,14 @@ def _write_history(directory, generator, lasted, epochs, level, diverged):
         train[-1] = validation[-1] = np.nan
     history = {
         "epoch": epoch, "learning_rate": 1e-3, "train_loss": train, "train_relative_l2": train,
-        "validation_relative_l2": validation,
+        "validation_relative_l2": validation, "test_relative_l2": np.nan,
     }  # fmt: skip
     pd.DataFrame(history).to_csv(directory / "history.csv", index=False)
 
 
 def _write_predictions(directory, tested, level, diverged):
-    stored = {"samples": np.array([3, 11, 19, 27])}
     phases = np.random.default_rng(11).uniform(0, 1, size=(4, 1))
+    parts = {}
     for points in tested:
         x = np.arange(points) / points
         wave = np.sin(2 * np.pi * (x - phases)) + 0.4 * np.sin(6 * np.pi * (x + phases))
@@ -166,29 +178,24 @@ def _write_predictions(directory, tested, level, diverged):
             level * np.sin(10 * np.pi * x + 20 * phases) * np.exp(3 * np.cos(2 * np.pi * (x - phases)) - 3)
         )
         prediction = np.full_like(target, np.nan) if diverged else target + wrong
-        stored |= {
-            f"x_{points}": x, f"input_{points}": wave, f"target_{points}": target,
-            f"prediction_{points}": prediction,
-        }  # fmt: skip
-    np.savez(directory / "predictions.npz", **stored)
+        parts[points] = [one_level(0.0, {"x": x}, wave, target, prediction)]
+    write_predictions(directory / "predictions.nc", tree_of(parts, {}))
 
 
 def _write_fields(directory, tested, tested_noise, level, diverged):
     """With noise, as of the inverse problem: the target on every second point."""
-    stored = {"samples": np.array([3, 11, 19, 27])}
+    parts = {}
     for points in tested:
         x = np.linspace(0, 1, points)
         field = 0.02 * np.sin(np.pi * x) * np.sin(np.pi * x[:, None]) * np.arange(1, 5)[:, None, None]
         stride = 2 if any(tested_noise) else 1
         target = field[:, ::stride, ::stride]
-        stored |= {f"x_{points}": x, f"target_{points}": target}
-        if stride > 1:
-            stored[f"x_target_{points}"] = x[::stride]
-        for noise in tested_noise:
-            tag = f"_noise{noise:g}" if noise else ""
-            prediction = np.full_like(target, np.nan) if diverged else target * (1 + level + noise)
-            stored |= {
-                f"input_{points}{tag}": np.where(field > 0.01, 12.0, 3.0) + noise,
-                f"prediction_{points}{tag}": prediction,
-            }
-    np.savez(directory / "predictions.npz", **stored)
+        parts[points] = [
+            one_level(
+                noise, square(x), np.where(field > 0.01, 12.0, 3.0) + noise, target,
+                np.full_like(target, np.nan) if diverged else target * (1 + level + noise),
+                target_axes=square(x[::2]) if stride > 1 else None,
+            )
+            for noise in tested_noise
+        ]  # fmt: skip
+    write_predictions(directory / "predictions.nc", tree_of(parts, {}))

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pandas as pd
+from run_files import one_level, replace_errors, square
+
+from resolvent.common.predictions import tree_of, write_predictions
 
 FINE, COARSE = 21, 9
 SAMPLES = 12
@@ -24,9 +27,9 @@ def write_noisy_run(
                 )
                 rows.append((resolution, level, realisation, sample, error, 3 * error))
     columns = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
-    pd.DataFrame(rows[::-1], columns=columns).to_csv(directory / "errors.csv", index=False)
-    np.savez(directory / "predictions.npz", **_fields(noise, levels, samples, diverged_epoch, resolution))
-    return directory
+    tree = tree_of({resolution: _fields(noise, levels, samples, diverged_epoch, resolution)}, {})
+    write_predictions(directory / "predictions.nc", tree)
+    return replace_errors(directory, pd.DataFrame(rows[::-1], columns=columns))
 
 
 def expected_error(noise, level, realisation, sample):
@@ -45,14 +48,13 @@ def _fields(noise, levels, samples, diverged_epoch, resolution):
     random = np.random.default_rng(3)
     target = np.stack([coefficient(sample) for sample in samples])
     clean = 0.02 * np.stack([np.sin(np.pi * x) * np.sin(np.pi * x[:, None]) ** (1 + s % 2) for s in samples])
-    stored = {
-        "samples": np.array(samples), f"x_{resolution}": x,
-        f"x_target_{resolution}": np.linspace(0, 1, COARSE), f"target_{resolution}": target,
-    }  # fmt: skip
+    stored, coarse = [], square(np.linspace(0, 1, COARSE))
     for level in levels:
-        tag = f"_noise{level:g}" if level else ""
         wrong = 40 * abs(level - noise) + 0.3
-        stored[f"input_{resolution}{tag}"] = clean + 0.006 * level * random.normal(size=clean.shape)
+        given = clean + 0.006 * level * random.normal(size=clean.shape)
         prediction = target + wrong * random.normal(size=target.shape)
-        stored[f"prediction_{resolution}{tag}"] = prediction * (np.nan if diverged_epoch is not None else 1)
+        prediction = prediction * (np.nan if diverged_epoch is not None else 1)
+        stored.append(
+            one_level(level, square(x), given, target, prediction, samples=samples, target_axes=coarse)
+        )
     return stored

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from dataset_fixtures import make_dataset, small
 
-from resolvent.evaluation.baselines import measured_baselines
+from resolvent.evaluation.baselines import write_baselines
 from resolvent.figures.common.comparison import by_condition, read_comparison
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.cost_scatter import draw_cost_scatter
@@ -27,12 +27,9 @@ def refused(tmp_path_factory):
     folder = tmp_path_factory.mktemp("refused")
     samples = {"train": 6, "validation": 2, "test": 6}
     card = make_dataset(folder, small("burgers", viscosity=0.01, resolutions=[64, 128], samples=samples))
-    tables, costs = [], {}
-    for resolution in (64, 128):
-        errors, costs[resolution] = measured_baselines(card, resolution, samples, noise=0.0, realisations=1)
-        tables.append(errors)
-    (folder / "cost.json").write_text(json.dumps(costs))
-    pd.concat(tables).to_csv(folder / "errors.csv", index=False)
+    write_baselines(
+        card, folder, experiment="burgers", resolutions=[64, 128], counts=samples, noise=0.0, realisations=1
+    )
     return folder
 
 

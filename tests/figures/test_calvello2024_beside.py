@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from calvello2024_samples import PATCHES, POINTS, SAMPLES, flow, write_flow_run, write_rollout
+from run_files import replace_errors
 
 from resolvent.figures.common.bootstrap import mean_interval
 from resolvent.figures.common.errors import ResultError
@@ -161,7 +162,7 @@ def test_other_samples_cannot_be_paired(make_run):
     run = write_flow_run(make_run, "fano", "fano")
     errors = pd.read_csv(run / "errors.csv")
     errors.loc[errors["resolution"] == 24, "sample"] += 1
-    errors.to_csv(run / "errors.csv", index=False)
+    replace_errors(run, errors)
     with pytest.raises(ResultError, match="was tested on other samples at 24 than at 16"):
         paired_grids.paired_differences(read_runs([run]))
 

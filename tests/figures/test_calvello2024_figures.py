@@ -11,6 +11,7 @@ from calvello2024_samples import (
     write_trajectory_run,
 )
 
+from resolvent.common.predictions import condition, functions, read_predictions
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.fields import log_scale_of
 from resolvent.figures.common.results import read_runs
@@ -82,17 +83,17 @@ def test_figures_8_and_9_have_the_same_axes_and_their_own_model(both, tmp_path, 
         assert one.get_ylim() == other.get_ylim()
         assert one.get_xlim() == other.get_xlim()
     stored = {
-        model: dict(np.load(both[number] / "predictions.npz"))
+        model: condition(read_predictions(both[number] / "predictions.nc"), "two_rates", 0)
         for number, model in ((1, "tno"), (2, "transformer"))
     }
     for figure, model in ((weighted, "tno"), (unweighted, "transformer")):
-        prediction = stored[model]["extreme_prediction_two_rates"]
+        prediction = stored[model]["extreme_prediction"].values[:, 0]
         for column in (0, 1):
-            points = np.stack([stored[model]["x_two_rates"], prediction[column]], axis=1)
+            points = np.stack([stored[model]["time"].values, prediction[column]], axis=1)
             assert has_line(figure.axes[2 + column], points)
         low, high = figure.axes[2].get_ylim()
-        assert low < stored["transformer"]["extreme_prediction_two_rates"].min()  # the larger of the two
-        assert high > stored["transformer"]["extreme_prediction_two_rates"].max()
+        assert low < stored["transformer"]["extreme_prediction"].values.min()  # the larger of the two
+        assert high > stored["transformer"]["extreme_prediction"].values.max()
         assert f"{model}, trained at dt0.01, tested at two_rates" in words_of(figure)
 
 
@@ -188,8 +189,8 @@ def test_figures_12_and_13_draw_both_samples_from_input_to_error(make_run, tmp_p
     run = write_flow_run(make_run, "fano", "fano", jump=0.3)
     extreme_fields.draw_answers([run], tmp_path / "figure12.svg")
     (figure,) = figures_made
-    stored = np.load(run / "predictions.npz")
-    fields = [stored[f"extreme_{name}_16"] for name in ("input", "target", "prediction")]
+    stored = condition(read_predictions(run / "predictions.nc"), 16, 0)
+    fields = [functions(stored[f"extreme_{name}"]) for name in ("input", "target", "prediction")]
     fields.append(np.abs(fields[2] - fields[1]))
     expected = [field[row] for row in (0, 1) for field in fields]
     for image, field in zip(images(figure), expected, strict=True):
@@ -206,8 +207,10 @@ def test_figures_12_and_13_draw_both_samples_from_input_to_error(make_run, tmp_p
 def test_figure_16_draws_what_changes(make_run, tmp_path, figures_made):
     run = write_flow_run(make_run, "fano", "fano", jump=0.3)
     extreme_fields.draw_increments([run], tmp_path / "figure16.svg")
-    stored = np.load(run / "predictions.npz")
-    u, truth, prediction = (stored[f"extreme_{name}_16"] for name in ("input", "target", "prediction"))
+    stored = condition(read_predictions(run / "predictions.nc"), 16, 0)
+    u, truth, prediction = (
+        functions(stored[f"extreme_{name}"]) for name in ("input", "target", "prediction")
+    )
     expected = [u, np.abs(truth - u), np.abs(prediction - u), np.abs(prediction - truth)]
     for image, field in zip(images(figures_made[0])[:4], expected, strict=True):
         np.testing.assert_allclose(image, field[0])
@@ -221,8 +224,8 @@ def test_figure_18_takes_the_model_with_the_inverse_laplacian(make_run, tmp_path
         write_flow_run(make_run, "smooth", "fano", settings={"smoother": "inverse_laplacian"}, jump=0.7),
     ]
     extreme_fields.draw_smoothed_increments([runs], tmp_path / "figure18.svg")
-    stored = np.load(runs[1] / "predictions.npz")
-    error = np.abs(stored["extreme_prediction_16"] - stored["extreme_target_16"])
+    stored = condition(read_predictions(runs[1] / "predictions.nc"), 16, 0)
+    error = np.abs(functions(stored["extreme_prediction"] - stored["extreme_target"]))
     np.testing.assert_allclose(images(figures_made[0])[3], error[0])
 
 

@@ -1,10 +1,11 @@
 """The numbers of Calvello et al. 2024 stand beside runs in its setting alone, and Cao's never do."""
 
-import json
+from dataclasses import replace
 
 import pytest
 from calvello2024_errors import DISTRIBUTION, KOLMOGOROV, LOGNORMAL, PIECEWISE, write_calvello
 
+from resolvent.common.runs import read_run
 from resolvent.figures.common.comparison import by_condition
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.table import as_csv, as_html
@@ -17,7 +18,8 @@ from resolvent.figures.published.tables import printed_rows
 
 
 def read(run):
-    return json.loads((run / "run.json").read_text()), json.loads((run / "cost.json").read_text())
+    one = read_run(run)
+    return one.record, one.cost
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,7 @@ def test_the_first_version_has_the_distribution_of_its_own(make_run):
 
 def test_uncounted_parameters_are_not_the_papers(make_run):
     facts, cost = read(write_calvello(make_run, "tno2d"))
-    del cost["parameters_complex_once"]
+    cost = replace(cost, parameters_complex_once=None)
     assert differences(facts, cost) == ["parameters not recorded as the paper counts them"]
 
 
@@ -123,9 +125,9 @@ def test_trajectories_are_compared_with_figure_6(make_run):
         counts={"train_samples": 8000, "test_samples": 1000}, settings={"quadrature": "trapezoid"},
     )  # fmt: skip
     facts, cost = read(run)
-    facts |= {"architecture": "tno1d", "resolution": "dt0.01"}
+    facts = replace(facts, architecture="tno1d", resolution="dt0.01")
     assert reported_beside(facts, cost).value == pytest.approx(8.73e-3)
-    facts["settings"]["quadrature"] = "none"
+    facts.settings["quadrature"] = "none"
     assert reported_beside(facts, cost).reason.endswith("has no such row")
 
 

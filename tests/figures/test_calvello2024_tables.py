@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from calvello2024_errors import KOLMOGOROV, LOGNORMAL, PIECEWISE, STANDARDISED, write_calvello
+from run_files import replace_errors
 
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.experiment.comparison import write_comparison
@@ -77,7 +78,7 @@ def test_table_1_shows_standardised_baselines_where_measured(make_run, make_base
     folder = make_baselines(64)
     errors = pd.read_csv(folder / "errors.csv")
     errors["standardised_relative_l2"] = STANDARDISED * errors["relative_l2"]
-    errors.to_csv(folder / "errors.csv", index=False)
+    replace_errors(folder, errors)
     runs = [write_calvello(make_run, "tno2d", errors=ERRORS)]
     table = compared(runs, tmp_path / "c.csv", [folder])
     write_low_resolution([table], [runs], outputs)

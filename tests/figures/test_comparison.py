@@ -5,7 +5,9 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from run_files import vouched
 
+from resolvent.common.errors import FileError
 from resolvent.figures.common.comparison import by_condition, errors_of, read_comparison
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.numbers import duration, milli
@@ -220,20 +222,21 @@ def test_numbers_as_printed():
 def test_a_missing_file_names_itself_and_what_to_run(make_run, tmp_path):
     run = make_run()
     (run / "errors.csv").unlink()
-    with pytest.raises(ResultError, match=r"errors\.csv is missing: make it with `snakemake"):
+    with pytest.raises(FileError, match=r"errors\.csv is missing: make it with `snakemake"):
         write_comparison([run], [], tmp_path / "comparison.csv")
     (run / "errors.csv").touch()
-    with pytest.raises(ResultError, match=r"errors\.csv is empty: delete it and run snakemake"):
+    with pytest.raises(FileError, match=r"errors\.csv is empty: delete it and run snakemake"):
         write_comparison([run], [], tmp_path / "comparison.csv")
-    (run / "errors.csv").write_text('a,"b\n')
-    with pytest.raises(ResultError, match=r"errors\.csv is no table .*: delete it and run"):
-        write_comparison([run], [], tmp_path / "comparison.csv")
-    (run / "errors.csv").write_text("resolution,noise,realisation,sample,relative_l2,relative_h1\n")
-    with pytest.raises(ResultError, match=r"errors\.csv has no rows"):
-        write_comparison([run], [], tmp_path / "comparison.csv")
-    (run / "run.json").write_text("{")
-    with pytest.raises(ResultError, match=r"run\.json is not valid JSON"):
-        write_comparison([run], [], tmp_path / "comparison.csv")
+    for text, reason in (
+        ('a,"b\n', "is not a table .*: delete it and run"),
+        ("resolution,noise,realisation,sample,relative_l2,relative_h1\n", "has no rows"),
+        ("resolution,noise,realisation,sample,relative_l2\n64,0,0,0,x1e-3\n", "has text in the column rel"),
+        ("resolution,noise,sample,relative_l2\n64,0,0,1e-3\n", "has no column realisation"),
+    ):
+        (run / "errors.csv").write_text(text)
+        vouched(run)
+        with pytest.raises(FileError, match=rf"errors\.csv {reason}"):
+            write_comparison([run], [], tmp_path / "comparison.csv")
 
 
 def test_damaged_arrays_name_themselves_and_what_to_do(tmp_path):

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from resolvent.common.runs import read_run
 from resolvent.figures.papers.cao2021.printed import TABLE_2A, TABLE_2B, TABLE_3, TABLE_6, TABLE_8, parameters
 from resolvent.figures.published.beside import differences, reported_beside
 from resolvent.figures.published.tables import printed_rows
@@ -21,13 +22,13 @@ INVERSE = {**DARCY, "equation": "darcy_inverse", "resolutions": [141, 211], "coa
 
 
 def beside(run, table=None):
-    facts = json.loads((run / "run.json").read_text())
-    return reported_beside(facts, json.loads((run / "cost.json").read_text()), table)
+    one = read_run(run)
+    return reported_beside(one.record, one.cost, table)
 
 
 def told(run, table=None):
-    facts = json.loads((run / "run.json").read_text())
-    return differences(facts, json.loads((run / "cost.json").read_text()), table)
+    one = read_run(run)
+    return differences(one.record, one.cost, table)
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
 """The page of reported and own numbers says what was measured, and nothing that was not."""
 
-import json
-
 import numpy as np
 import pandas as pd
+from run_files import replace_errors, set_resolution
 
 from resolvent.figures.published.page import write_reported_vs_ours
 
@@ -50,14 +49,13 @@ def test_operators_with_and_without_weights_are_told_by_their_medians(make_run, 
                 dataset=lorenz,
             )
         )
-        facts = json.loads((runs[-1] / "run.json").read_text()) | {"resolution": "dt0.01"}
-        (runs[-1] / "run.json").write_text(json.dumps(facts))
+        set_resolution(runs[-1], "dt0.01")
         table = pd.read_csv(runs[-1] / "errors.csv").replace(
             {"resolution": {512: "dt0.01", 1024: "two_rates"}}
         )
         on_training_grid = table["resolution"] == "dt0.01"
         table["standardised_relative_l2"] = np.where(on_training_grid, level, 3 * level)
-        table.to_csv(runs[-1] / "errors.csv", index=False)
+        replace_errors(runs[-1], table)
     write_reported_vs_ours({"snakemake": runs}, tmp_path / "why.md", tmp_path / "page.md")
     text = (tmp_path / "page.md").read_text()
     assert "# Cao 2021" not in text

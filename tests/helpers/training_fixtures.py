@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from resolvent.datasets.loading import Samples
+from resolvent.datasets.tasks.settings import settings_hash
 from resolvent.models.build import build
 from resolvent.solvers.common.grid import Grid
 from resolvent.training.fit import Trainer
@@ -55,6 +56,18 @@ def rough_samples(count: int, points: int = 13, seed: int = 0) -> Samples:
     targets = np.sin(np.pi * x) * np.sin(np.pi * y) * (levels + shifts * x * y)
     targets[:, [0, -1]] = targets[:, :, [0, -1]] = 0
     return Samples(grid, inputs, targets)
+
+
+def described(run: dict, resolution, seed: int, counts: dict[str, int], **testing) -> dict:
+    """What the plan tells the evaluation of a run that was trained by `train_run`; `testing` says on what."""
+    return {
+        "experiment": "small", "model": "tiny", "label": "Tiny", "architecture": run["architecture"],
+        "settings": run["settings"], "grids": run["grids"], "coarse_points": None, "resolution": resolution,
+        "test_resolutions": [resolution], "test_noise": [0.0], "noise_realisations": 1, "seed": seed,
+        "dataset": "small", "dataset_settings": {},
+        "training": {**run["training"], **{f"{split}_samples": count for split, count in counts.items()}},
+        "config_hash": settings_hash(run), "code_digest": "c", **testing,
+    }  # fmt: skip
 
 
 WITH_DROPOUT = {

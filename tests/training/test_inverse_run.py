@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 import pandas
 import pytest
-from training_fixtures import SMALL_FNO_2D
+from training_fixtures import SMALL_FNO_2D, described
 
 import resolvent.training.train
+from resolvent.common.predictions import condition, functions, read_predictions
 from resolvent.datasets.loading import load_samples, training_noise
 from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
@@ -52,31 +53,30 @@ def card(tmp_path_factory):
     return card
 
 
-def train(card, folder, grids="stored", noise=0.1, **training):
+def run_of(grids="stored", noise=0.1, **training):
     training = {"epochs": 3, "batch_size": 4, "gradient_weight": 0.0, "normalisation": "pointwise"} | training
     architecture, settings = ROWS[grids]
-    run = {
+    return {
         "architecture": architecture,
         "settings": settings,
         "grids": grids,
         "training": TrainingSettings(noise=noise, **training).model_dump(mode="json"),
         "samples": COUNTS,
     }
+
+
+def train(card, folder, *given, **training):
+    run = run_of(*given, **training)
     train_run(card, folder, FINE, seed=3, run=run, code_digest="c", threads=1, gpus=0)
     return checkpoints.load(folder / "checkpoint.pt")["operator"]
 
 
 def evaluated(card, folder, grids="stored", levels=(0.1, 0.0, 0.05), realisations=3):
-    description = {
-        "training": {f"{split}_samples": count for split, count in COUNTS.items()},
-        "test_resolutions": [FINE],
-        "test_noise": list(levels),
-        "noise_realisations": realisations,
-        "grids": grids,
-    }
+    description = described(
+        run_of(grids), FINE, 3, COUNTS, test_noise=list(levels), noise_realisations=realisations
+    )
     evaluate_run(card, folder, description, threads=1, gpus=0)
-    with np.load(folder / "predictions.npz") as kept:
-        return pandas.read_csv(folder / "errors.csv"), dict(kept)
+    return pandas.read_csv(folder / "errors.csv"), read_predictions(folder / "predictions.nc")
 
 
 def loaded(card, split, grids="stored", noise=0.1):
@@ -101,15 +101,17 @@ def test_a_run_is_trained_and_evaluated_on_its_grids(card, tmp_path, grids):
     assert errors["relative_l2"].between(0.01, 2).all()
     assert np.isfinite(errors["relative_h1"]).all()
     fine, coarse = SHAPES[grids]
-    keys = {"samples", f"x_{FINE}", f"target_{FINE}"} | ({f"x_target_{FINE}"} if fine != coarse else set())
-    tags = ("", "_noise0.05", "_noise0.1")
-    chosen = ("input", "prediction", "extreme_input", "extreme_prediction", "extremes")
-    keys |= {f"{name}_{FINE}{tag}" for name in chosen for tag in tags} | {f"extreme_target_{FINE}"}
-    spectra = {f"spectrum_{name}_{FINE}{tag}" for name in ("error", "prediction") for tag in tags}
-    keys |= spectra | {f"spectrum_target_{FINE}", f"wavenumber_{FINE}"}
-    assert set(kept) == keys
-    assert kept[f"input_{FINE}_noise0.1"].shape == (3, fine, fine)
-    assert kept[f"prediction_{FINE}"].shape == kept[f"target_{FINE}"].shape == (3, coarse, coarse)
+    node = kept[f"n{FINE}"]
+    assert node["noise"].values.tolist() == [0.1, 0.0, 0.05]
+    assert node["input"].shape == (3, 3, 1, fine, fine)
+    assert node["prediction"].shape == (3, 3, 1, coarse, coarse)
+    assert node["target"].shape == (3, 1, coarse, coarse)
+    assert node["extreme_target"].shape == node["extreme_prediction"].shape == (3, 2, 1, coarse, coarse)
+    assert node["extreme_sample"].dims == ("noise", "extreme")
+    assert ("x_target" in node.coords) == (fine != coarse)
+    for name in ("error", "prediction"):
+        assert node[f"{name}_power"].dims == ("noise", "wavenumber")
+    assert node["target_power"].dims == ("wavenumber",)
 
 
 def test_every_realisation_is_another_and_a_louder_level_the_same_one_louder(card, tmp_path):
@@ -117,7 +119,7 @@ def test_every_realisation_is_another_and_a_louder_level_the_same_one_louder(car
     errors, kept = evaluated(card, tmp_path)
     noisy = errors[errors["noise"] == 0.1]
     assert noisy["relative_l2"].nunique() == len(noisy) == 9
-    clean, half, full = (kept[f"input_{FINE}{tag}"] for tag in ("", "_noise0.05", "_noise0.1"))
+    clean, half, full = (functions(condition(kept, FINE, level)["input"]) for level in (0.0, 0.05, 0.1))
     np.testing.assert_allclose(full - clean, 2 * (half - clean), rtol=1e-9, atol=1e-16)
     np.testing.assert_array_equal(full, loaded(card, "test").inputs)  # the first realisation is kept
     again, _ = evaluated(card, tmp_path, levels=(0.1,), realisations=1)

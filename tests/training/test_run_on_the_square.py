@@ -6,8 +6,11 @@ import numpy as np
 import pandas
 import pytest
 import torch
-from training_fixtures import DARCY_LIKE, SMALL_FNO_2D
+from training_fixtures import DARCY_LIKE, SMALL_FNO_2D, described
 
+from resolvent.common.errors import FileError
+from resolvent.common.predictions import read_predictions
+from resolvent.common.runs import metric_columns, read_run
 from resolvent.datasets.loading import load_samples
 from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
@@ -101,18 +104,29 @@ def test_a_run_is_trained_saved_and_evaluated_in_physical_units(card, tmp_path):
     assert cost["parameters"] - cost["parameters_complex_once"] == 2 * (8 * 4 * 6 * 6)
     assert cost["forward_flop"] > 2 * 17**2 * (3 * 6 + 2 * 6 * 6 + 6 * 8 + 8)
 
-    description = {
-        "training": {f"{split}_samples": count for split, count in COUNTS.items()},
-        "test_resolutions": [17, 33],
-        "test_noise": [0.0],
-        "noise_realisations": 1,
-        "grids": "stored",
-    }
+    description = described(RUN, 17, 3, COUNTS, test_resolutions=[17, 33])
     evaluate_run(card, tmp_path, description, threads=1, gpus=0)
     errors = pandas.read_csv(tmp_path / "errors.csv")
     assert errors.groupby("resolution").size().to_dict() == {17: 3, 33: 3}
     assert errors["relative_l2"].between(0.01, 1).all()  # eight steps: little more than the mean is known
-    with np.load(tmp_path / "predictions.npz") as kept:
-        assert kept["prediction_33"].shape == (3, 33, 33)
-        assert not kept["prediction_17"][:, [0, -1]].any()
-    assert json.loads((tmp_path / "run.json").read_text())["test_resolutions"] == [17, 33]
+    kept = read_predictions(tmp_path / "predictions.nc")
+    assert kept["n33"]["prediction"].shape == (1, 3, 1, 33, 33)
+    assert not kept["n17"]["prediction"].values[..., [0, -1]].any()
+    run = read_run(tmp_path)
+    assert run.record.test_resolutions == [17, 33]
+    assert run.record.grid["points"] == 17
+    assert len(run.errors) == 6
+    assert len(run.history) == 2
+    assert set(run.record.metrics) == set(metric_columns(run.errors)) == {"relative_l2", "relative_h1"}
+
+
+def test_a_file_of_another_run_is_refused(card, tmp_path):
+    train(card, tmp_path)
+    description = described(RUN, 17, 3, COUNTS)
+    for name, value in (("seed", 4), ("resolution", 33), ("config_hash", "other")):
+        with pytest.raises(FileError, match=rf"checkpoint\.pt is of another run \({name} .* delete"):
+            evaluate_run(card, tmp_path, description | {name: value}, threads=1, gpus=0)
+    cost = json.loads((tmp_path / "cost.json").read_text())
+    (tmp_path / "cost.json").write_text(json.dumps(cost | {"seed": 4}))
+    with pytest.raises(FileError, match=r"cost\.json is of another run \(seed 4 instead of 3\)"):
+        evaluate_run(card, tmp_path, description, threads=1, gpus=0)

@@ -6,9 +6,10 @@ rule evaluate:
         card=lambda wildcards: ancient(plan.test_dataset_of(wildcards.experiment).card),
         checkpoint=rules.train.output.checkpoint,
         cost=rules.train.output.cost,
+        history=rules.train.output.history,
     output:
         errors=f"{plan.results}/{RUN_FOLDER}/errors.csv",
-        predictions=f"{plan.results}/{RUN_FOLDER}/predictions.npz",
+        predictions=f"{plan.results}/{RUN_FOLDER}/predictions.nc",
         run=f"{plan.results}/{RUN_FOLDER}/run.json",
     log:
         f"logs/evaluate/{plan.configuration.name}/{RUN_FOLDER}.log",

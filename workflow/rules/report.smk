@@ -38,7 +38,7 @@ rule draw_figures:
         comparison=f"{EXPERIMENT}/comparison.csv",
         baselines=[f"{BASELINES}/{file}" for file in ("errors.csv", "cost.json")],
         histories=lambda wildcards: [f"{f}/history.csv" for f in plan.run_folders(wildcards.experiment)],
-        predictions=lambda wildcards: [f"{f}/predictions.npz" for f in plan.run_folders(wildcards.experiment)],
+        predictions=lambda wildcards: [f"{f}/predictions.nc" for f in plan.run_folders(wildcards.experiment)],
     output:
         [f"{EXPERIMENT}/figures/{figure}.{suffix}" for figure in FIGURES for suffix in ("svg", "png")],
     log:

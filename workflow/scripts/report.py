@@ -5,7 +5,7 @@ from pathlib import Path
 from resolvent.planning.job import job
 
 with job(snakemake):
-    from resolvent.figures.common.results import read_json
+    from resolvent.common.records import CostRecord, read_record
     from resolvent.figures.common.shown import choose_shown
     from resolvent.figures.experiment.report import write_report
     from resolvent.planning.captions import captioned
@@ -15,7 +15,7 @@ with job(snakemake):
     from resolvent.planning.provenance import command, provenance
 
     # No parameter of the rule: a better prediction is no reason to write the page again.
-    on_cpu = read_json(Path(snakemake.params.runs[0]) / "cost.json")["device"].endswith("(CPU)")
+    on_cpu = read_record(Path(snakemake.params.runs[0]) / "cost.json", CostRecord).device.endswith("(CPU)")
     needs = Needs(Plan(load_configuration(snakemake.config)), gpu=not on_cpu)
     facts = snakemake.params.facts | {"shown": choose_shown(snakemake.params.candidates).words}
     write_report(

@@ -1,9 +1,10 @@
 """Reading what runs and baselines left behind: the only inputs of this room.
 
-A run directory holds `run.json`, `cost.json`, `history.csv`, `errors.csv` and `predictions.npz`; a directory
-of baselines holds `errors.csv` and `cost.json`, both of all resolutions. A resolution is a number of points
-along each axis, or the name of a set of times. A file that is missing or empty is one line of error that
-names the file and the command that makes it.
+A run directory holds `run.json`, `cost.json`, `history.csv`, `errors.csv` and `predictions.nc`; a directory
+of baselines holds `errors.csv` and `cost.json`, both of all resolutions. Their definitions are in
+`resolvent.common.records` and `resolvent.common.predictions`. A resolution is a number of points along each
+axis, or the name of a set of times. A file that is missing, damaged or of another run is one line of error
+that names the file and the remedy.
 """
 
 import json
@@ -11,38 +12,34 @@ import zipfile
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from resolvent.common import runs
+from resolvent.common.predictions import AT_ALL_LEVELS, functions, node_name
+from resolvent.common.records import BaselineCost
+from resolvent.common.runs import read_table as read_table
 from resolvent.figures.common.errors import ResultError
 
-ERROR_COLUMNS = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
 NO_ANSWER = "no answer"  # how the status of a baseline starts that could not answer; the reason follows
-HISTORY_COLUMNS = ["epoch", "train_relative_l2", "validation_relative_l2"]
 
 
-@dataclass(frozen=True)
-class Run:
-    """One trained model: a model, a training resolution and a seed."""
-
-    directory: Path
-    facts: dict
-    cost: dict
+class Run(runs.Run):
+    """One trained model, with the words and curves that figures need."""
 
     @property
     def model(self) -> str:
-        return self.facts["model"]
+        return self.record.model
 
     @property
     def label(self) -> str:
-        return self.facts["label"]
+        return self.record.label
 
     @property
     def resolution(self) -> int | str:
-        return self.facts["resolution"]
+        return self.record.resolution
 
     @property
     def where(self) -> str:
@@ -52,41 +49,30 @@ class Run:
     @property
     def noise(self) -> float:
         """Level ε of the noise in training."""
-        return float(self.facts["training"].get("noise", 0))
+        return self.record.noise
 
     @property
     def seed(self) -> int:
-        return int(self.facts["seed"])
-
-    @property
-    def diverged(self) -> bool:
-        return self.cost["status"] == "diverged"
-
-    @cached_property
-    def errors(self) -> pd.DataFrame:
-        """Per-sample errors at every test resolution, level of noise and realisation of it."""
-        return read_table(self.directory / "errors.csv", ERROR_COLUMNS)
-
-    @cached_property
-    def history(self) -> pd.DataFrame:
-        """Errors by epoch. A run that diverged in its first epoch may have no row."""
-        return read_table(self.directory / "history.csv", HISTORY_COLUMNS, may_be_empty=self.diverged)
-
-    @cached_property
-    def predictions(self) -> dict[str, np.ndarray]:
-        """A few test samples with their predictions, under every condition."""
-        return read_arrays(self.directory / "predictions.npz")
+        return self.record.seed
 
     def by_epoch(self, column: str) -> pd.Series:
         """The finite errors of a column of the history, by epoch."""
         curve = self.history.set_index("epoch")[column].astype(float)
         return curve[np.isfinite(curve) & (curve > 0)]
 
+    @property
+    def shown_samples(self) -> list[int]:
+        """Indices in the test split of the samples that `shown` gives."""
+        return [int(sample) for sample in self.predictions[node_name(self.resolution)]["sample"].values]
+
     def shown(self, name: str, noise: float | None = None) -> np.ndarray:
-        """`input`, `target` or `prediction` of these samples, at the level `noise`; default: of training."""
-        noise = self.noise if noise is None else noise
-        tag = f"_noise{noise:g}" if noise and name != "target" else ""
-        return self.predictions[f"{name}_{self.resolution}{tag}"]
+        """`input`, `target` or `prediction` of these samples, at the level `noise`; default: of training.
+
+        With the prefix `extreme_`: of the samples of median and of worst error, two of each.
+        """
+        if name in AT_ALL_LEVELS:
+            return functions(self.predictions[node_name(self.resolution)][name])
+        return functions(self.predictions_at(noise)[name])
 
     def shown_errors(self, noise: float | None = None) -> pd.Series:
         """Relative L2 error of the predictions that `shown` gives, by sample."""
@@ -104,30 +90,26 @@ class Baseline:
     resolution: int | str
     noise: float
     errors: pd.DataFrame
-    cost: dict
+    cost: BaselineCost
 
 
 def read_runs(directories: Iterable[str | Path]) -> list[Run]:
     """The runs in these directories, ordered by model as given, then resolution, then seed."""
-    runs = [
-        Run(Path(one), read_json(Path(one) / "run.json"), read_json(Path(one) / "cost.json"))
-        for one in directories
-    ]
-    if not runs:
+    found = [runs.read_run(one, Run) for one in directories]
+    if not found:
         raise ResultError("no run directory was given: list at least one model in the experiment")
-    order = list(dict.fromkeys(run.model for run in runs))
-    return sorted(runs, key=lambda run: (order.index(run.model), run.resolution, run.seed))
+    order = list(dict.fromkeys(run.model for run in found))
+    return sorted(found, key=lambda run: (order.index(run.model), run.resolution, run.seed))
 
 
 def read_baselines(directories: Iterable[str | Path]) -> list[Baseline]:
     """The baselines in these directories, one for each resolution."""
     baselines = []
-    for directory in map(Path, directories):
-        costs = read_json(directory / "cost.json")
-        errors = read_table(directory / "errors.csv", ["baseline", *ERROR_COLUMNS])
+    for directory in directories:
+        record, errors = runs.read_baselines_table(directory)
         for (resolution, key), rows in errors.groupby(["resolution", "baseline"], sort=False):
-            cost, noise = costs[str(resolution)][key], float(rows["noise"].iloc[0])
-            baselines.append(Baseline(key, cost["label"], resolution, noise, rows, cost))
+            cost, noise = record.cost(resolution, key), float(rows["noise"].iloc[0])
+            baselines.append(Baseline(key, cost.label, resolution, noise, rows, cost))
     return baselines
 
 
@@ -166,20 +148,6 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
             return dict(stored)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
         raise _unusable(path, f"is damaged ({error})") from error
-
-
-def read_table(path: Path, columns: list[str], *, may_be_empty: bool = False) -> pd.DataFrame:
-    """A CSV file that has these columns and, unless it may be empty, at least one row."""
-    try:
-        table = pd.read_csv(present(path))
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise _unusable(path, f"is no table ({error})") from error
-    absent = [column for column in columns if column not in table]
-    if absent:
-        raise _unusable(path, f"has no column {', '.join(absent)}")
-    if table.empty and not may_be_empty:
-        raise _unusable(path, "has no rows")
-    return table
 
 
 def without_answer(status: str) -> tuple[str, str]:

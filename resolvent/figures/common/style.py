@@ -81,12 +81,12 @@ class Appearance:
 
 def appearances(runs: Iterable[Run]) -> dict[str, Appearance]:
     """The look of each model: fixed for the known kinds, else the next spare colour in order of names."""
-    facts = {run.model: run.facts for run in runs}
+    records = {run.model: run.record for run in runs}
     chosen: dict[str, Appearance] = {}
-    spare = iter(SPARE * (1 + len(facts) // len(SPARE)))
-    for model in sorted(facts):
-        settings = facts[model].get("settings", {})
-        kind = settings.get("attention") or facts[model]["architecture"]
+    spare = iter(SPARE * (1 + len(records) // len(SPARE)))
+    for model in sorted(records):
+        settings = records[model].settings
+        kind = settings.get("attention") or records[model].architecture
         regular = settings.get("layer_norm") == "regular"
         colour, marker = FIXED.get(kind, (None, "X"))
         look = Appearance(colour or next(spare), marker, (0, (4, 1.6)) if regular else "-", not regular)

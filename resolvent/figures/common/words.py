@@ -22,7 +22,7 @@ def summarise(runs: list[Run]) -> str:
         f"to choose the checkpoint, {epochs} epoch{'' if epochs == '1' else 's'} and batches of "
         f"{_range(runs, 'batch_size')}{_noise(runs)}; "
         f"errors are measured on {_range(runs, 'test_samples')} test samples that training never saw. "
-        f"It took {duration(sum(run.cost['train_seconds'] for run in runs))} in all on "
+        f"It took {duration(sum(run.cost.train_seconds for run in runs))} in all on "
         f"{_names(sorted({_machine(run) for run in runs}))}."
     )
 
@@ -31,7 +31,7 @@ def differences_from_paper(runs: list[Run], table: PaperTable | None = None) -> 
     """What differs from the setting of a table, once each, in the order met; of which models if not all."""
     told: dict[str, dict[str, None]] = {}
     for run in runs:
-        for words in differences(run.facts, run.cost, table):
+        for words in differences(run.record, run.cost, table):
             told.setdefault(words, {})[run.label] = None
     models = len({run.label for run in runs})
     return [words if len(labels) == models else f"{_some(labels)}: {words}" for words, labels in told.items()]
@@ -51,16 +51,16 @@ def _names(values: list) -> str:
 
 
 def _range(runs: list[Run], name: str) -> str:
-    values = sorted({run.facts["training"][name] for run in runs if name in run.facts["training"]})
+    values = sorted({run.record.training[name] for run in runs if name in run.record.training})
     return _names([f"{value:,}" for value in values]) if values else "an unrecorded number of"
 
 
 def _noise(runs: list[Run]) -> str:
-    levels = sorted({run.facts["training"].get("noise", 0.0) for run in runs})
+    levels = sorted({run.record.training.get("noise", 0.0) for run in runs})
     return f", noise {_names([f'{level:g}' for level in levels])} on the inputs" if any(levels) else ""
 
 
 def _machine(run: Run) -> str:
-    threads, processes = run.cost.get("threads"), run.cost.get("processes", 1)
+    threads, processes = run.cost.threads, run.cost.processes
     used = [f"{processes} processes"] * (processes > 1) + [_count(threads, "thread")] * bool(threads)
-    return str(run.cost["device"]) + (f" ({' of '.join(used)})" if used else "")
+    return run.cost.device + (f" ({' of '.join(used)})" if used else "")

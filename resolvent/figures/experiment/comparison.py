@@ -81,13 +81,13 @@ def compare(runs: list[Run], baselines: list[Baseline]) -> tuple[pd.DataFrame, p
     blocks, models = [], []
     for group in grouped(runs):
         models.append(_facts_of_model(group))
-        competes = group[0].facts.get("grids") != "fine"
+        competes = group[0].record.grids != "fine"
         tested = pd.concat([run.errors[["resolution", "noise"]] for run in group]).drop_duplicates()
         for resolution, noise in tested.sort_values(["resolution", "noise"]).itertuples(index=False):
             facts = _row_of_model(group) | {"test_resolution": resolution, "test_noise": noise}
             made = _blocks(facts, [run.errors for run in group], competes)
             if resolution == group[0].resolution and same_noise(noise, group[0].noise):
-                _add_ratio(models[-1], example_of(group[0].facts), made)
+                _add_ratio(models[-1], example_of(group[0].record), made)
             blocks += made
     for baseline in baselines:
         models.append(_facts_of_baseline(baseline))
@@ -110,14 +110,14 @@ def grouped(runs: list[Run]) -> list[list[Run]]:
 
 def check_comparable(runs: list[Run]) -> None:
     """Raise a ResultError where rows of one table would not measure the same thing."""
-    datasets = {run.facts["dataset_hash"]: run.directory for run in runs}
+    datasets = {run.record.dataset_hash: run.directory for run in runs}
     if len(datasets) > 1:
         first, second, *_ = datasets.values()
         raise ResultError(f"{first} and {second} used different datasets: compare runs of one dataset only")
     for group in grouped(runs):
         for run in group[1:]:
             for part in ("settings", "dataset_settings", "training"):
-                if run.facts.get(part) != group[0].facts.get(part):
+                if getattr(run.record, part) != getattr(group[0].record, part):
                     raise ResultError(
                         f"{run.directory} is a seed of the same model as {group[0].directory} but differs in "
                         f"{part}: give one of them another name"
@@ -129,7 +129,7 @@ def status_of(group: list[Run]) -> str:
     lost = [run for run in group if run.diverged]
     if not lost:
         return "finished"
-    epochs = sorted({run.cost["diverged_epoch"] for run in lost})
+    epochs = sorted({run.cost.diverged_epoch for run in lost})
     told = f"diverged (epoch{'s' if len(epochs) > 1 else ''} {', '.join(map(str, epochs))})"
     return told if len(lost) == len(group) else f"{len(lost)} of {len(group)} seeds {told}"
 
@@ -144,7 +144,7 @@ class BestTested:
 
 def best_tested(group: list[Run]) -> BestTested | None:
     """The mean over seeds, diverged ones too: their best epoch came before. None if one recorded none."""
-    recorded = [(run.cost.get("best_test_relative_l2"), run.cost.get("best_test_epoch")) for run in group]
+    recorded = [(run.cost.best_test_relative_l2, run.cost.best_test_epoch) for run in group]
     if any(error is None for error, _ in recorded):
         return None
     return BestTested(*(sum(values) / len(group) for values in zip(*recorded, strict=True)))
@@ -163,7 +163,7 @@ def _row_of_model(group: list[Run]) -> dict:
         "kind": "model",
         "key": first.model,
         "label": first.label,
-        "architecture": first.facts["architecture"],
+        "architecture": first.record.architecture,
         "trained_resolution": first.resolution,
         "trained_noise": first.noise,
         "diverged_seeds": sum(run.diverged for run in group),
@@ -181,16 +181,16 @@ def _row_of_baseline(baseline: Baseline) -> dict:
         "trained_noise": baseline.noise,
         "test_noise": baseline.noise,
         "diverged_seeds": 0,
-        "status": f"{NO_ANSWER}: {reason}" if (reason := baseline.cost.get("no_answer")) else "finished",
+        "status": f"{NO_ANSWER}: {reason}" if (reason := baseline.cost.no_answer) else "finished",
     }
 
 
 def _facts_of_model(group: list[Run]) -> dict:
     first = group[0]
     finished = [run for run in group if not run.diverged] or group
-    beside = reported_beside(first.facts, first.cost)
+    beside = reported_beside(first.record, first.cost)
     tested = best_tested(group)
-    example = example_of(first.facts)
+    example = example_of(first.record)
     return {
         **{name: value for name, value in _row_of_model(group).items() if name in (*MODEL, "label")},
         "best_test_mean": tested and tested.mean,
@@ -198,15 +198,15 @@ def _facts_of_model(group: list[Run]) -> dict:
         "paper": example and example.source.name,
         "reported": beside.value,
         "reported_note": beside.reason,
-        "parameters": first.cost["parameters"],
-        "parameters_complex_once": first.cost.get("parameters_complex_once"),
-        "forward_flop": first.cost.get("forward_flop"),
+        "parameters": first.cost.parameters,
+        "parameters_complex_once": first.cost.parameters_complex_once,
+        "forward_flop": first.cost.forward_flop,
         "train_seconds": _mean(finished, "train_seconds"),
         "seconds_per_step": _mean(finished, "seconds_per_step"),
         "steps": _mean(finished, "steps"),
-        "device": "; ".join(sorted({str(run.cost["device"]) for run in group})),
+        "device": "; ".join(sorted({run.cost.device for run in group})),
         **{
-            name: "; ".join(sorted({str(run.facts[name]) for run in group}))
+            name: "; ".join(sorted({getattr(run.record, name) for run in group}))
             for name in ("dataset_hash", "config_hash", "code_digest")
         },
     }
@@ -216,7 +216,7 @@ def _facts_of_baseline(baseline: Baseline) -> dict:
     return {
         **{name: value for name, value in _row_of_baseline(baseline).items() if name in (*MODEL, "label")},
         "reported_note": "the paper has no such row",
-        "parameters": baseline.cost.get("parameters", 0),
+        "parameters": baseline.cost.parameters,
     }
 
 
@@ -284,6 +284,6 @@ def _add_differences(blocks: list[Block]) -> None:
             block.rows.append({**block.facts, "statistic": DIFFERENCE, **difference})
 
 
-def _mean(runs: list[Run], name: str) -> float | None:
-    values = [run.cost[name] for run in runs if run.cost.get(name) is not None]
-    return sum(values) / len(values) if values else None
+def _mean(runs: list[Run], name: str) -> float:
+    values = [getattr(run.cost, name) for run in runs]
+    return sum(values) / len(values)

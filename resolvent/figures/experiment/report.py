@@ -78,9 +78,9 @@ def foreseen(runs: list[str | Path], predicted: list[tuple[float, float]]) -> li
         row = rows.setdefault(
             (run.label, run.where), {"hours": 0.0, "predicted_hours": 0.0, "gigabytes": 0.0, "whole": True}
         )
-        row["hours"] += run.cost["train_seconds"] / 3600
+        row["hours"] += run.cost.train_seconds / 3600
         row["predicted_hours"] += seconds / 3600
-        row["gigabytes"] = max(row["gigabytes"], run.cost["peak_memory_bytes"] / 1e9)
+        row["gigabytes"] = max(row["gigabytes"], run.cost.peak_memory_bytes / 1e9)
         row["predicted_gigabytes"] = size / 1e9
         row["whole"] &= not run.diverged
     for row in rows.values():
@@ -90,7 +90,7 @@ def foreseen(runs: list[str | Path], predicted: list[tuple[float, float]]) -> li
 
 def paper_of(runs: list[Run]) -> dict[str, str] | None:
     """The paper that has this example: its name, the section, the tables of errors, what they print."""
-    example = example_of(runs[0].facts)
+    example = example_of(runs[0].record)
     return example and {
         "name": example.source.name,
         "section": f"Section {example.section}",

@@ -24,7 +24,7 @@ def draw_sample_curves(run: str | Path, output: str | Path) -> list[Path]:
     """
     (run,) = read_runs([run])
     look = appearances([run])[run.model]
-    x, samples = run.predictions[f"x_{run.resolution}"], run.predictions["samples"]
+    x, samples = run.predictions_at()["x"].values, run.shown_samples
     inputs, targets, predictions = (run.shown(name) for name in ("input", "target", "prediction"))
     errors = predictions - targets
     bound = 1.1 * np.abs(errors[np.isfinite(errors)]).max(initial=0) or 1.0
@@ -42,7 +42,7 @@ def draw_sample_curves(run: str | Path, output: str | Path) -> list[Path]:
         panel.plot(
             x, predictions[index], color=look.colour, lw=1.4, ls=(0, (2.5, 2)), label="prediction"
         )  # fmt: skip
-        title(panel, _heading(int(sample), relative.get(sample, np.nan)))
+        title(panel, _heading(sample, relative.get(sample, np.nan)))
         panel.tick_params(labelbottom=False)
         grid_lines(panel)
         strip.axhline(0, color=MUTED, lw=0.6)

@@ -18,7 +18,7 @@ def draw_sample_fields(run: str | Path, output: str | Path) -> list[Path]:
     their scale; errors have a symmetric one of their own.
     """
     (run,) = read_runs([run])
-    samples = run.predictions["samples"]
+    samples = run.shown_samples
     fields = {row: run.shown(row) for row in ROWS[:3]}
     fields["error"] = fields["prediction"] - fields["target"]
     relative = run.shown_errors()
@@ -33,7 +33,7 @@ def draw_sample_fields(run: str | Path, output: str | Path) -> list[Path]:
         panels[0].set_ylabel(row)
         draw_colour_bar(figure, image, panels)
     for panel, sample in zip(axes[0], samples, strict=True):
-        title(panel, _heading(int(sample), relative.get(sample, np.nan)))
+        title(panel, _heading(sample, relative.get(sample, np.nan)))
         panel.title.set_fontsize(8)
     return save(figure, output)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from resolvent.common.predictions import condition
 from resolvent.figures.common.results import Run, read_runs
 from resolvent.figures.common.style import (
     BASELINE,
@@ -34,13 +35,13 @@ class Trajectories:
 
     @classmethod
     def of(cls, run: Run, where: str) -> "Trajectories":
-        stored = run.predictions
+        stored = condition(run.predictions, where, run.noise)
         observed, targets, predictions = (
-            _channels(stored[f"extreme_{name}_{where}"]) for name in ("input", "target", "prediction")
+            stored[f"extreme_{name}"].values for name in ("input", "target", "prediction")
         )
-        samples = [int(sample) for sample in stored[f"extremes_{where}"]]
+        samples = [int(sample) for sample in stored["extreme_sample"].values]
         # Initial values, the other inputs, are constants.
-        return cls(samples, stored[f"x_{where}"], observed[:, 0], targets, predictions)
+        return cls(samples, stored["time"].values, observed[:, 0], targets, predictions)
 
     @property
     def components(self) -> int:
@@ -118,11 +119,6 @@ def _set_common_limits(panels, all_found: list[Trajectories]) -> None:
         else:
             margin = 0.05 * (high - low) or 1.0
             panel.set_ylim(low - margin, high + margin)
-
-
-def _channels(values: np.ndarray) -> np.ndarray:
-    """(samples, channels, times), whatever the number of channels."""
-    return values[:, None] if values.ndim == 2 else values
 
 
 def _names(components: int) -> list[str]:

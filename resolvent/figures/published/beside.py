@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from resolvent.common.records import CostRecord, RunRecord
 from resolvent.figures.papers.calvello2024 import printed as calvello2024
 from resolvent.figures.papers.cao2021 import printed as cao2021
 from resolvent.figures.published.tables import Example, PaperTable
@@ -30,27 +31,27 @@ class Reported:
     best_epoch: str = ""  # where the paper tells it
 
 
-def record(facts: dict) -> dict:
+def record(facts: RunRecord) -> dict:
     """All that a run.json has recorded of its setting, by its inner name alone."""
-    recorded = {**facts.get("settings", {}), **_leaves(facts["dataset_settings"]), **facts["training"]}
-    recorded |= {"architecture": facts["architecture"], "resolution": facts["resolution"]}
-    recorded |= {"noise": recorded.get("noise", 0.0), "grids": facts.get("grids", "stored")}
-    return recorded | {"coarse_points": facts["coarse_points"]}
+    recorded = {**facts.settings, **_leaves(facts.dataset_settings), **facts.training}
+    recorded |= {"architecture": facts.architecture, "resolution": facts.resolution}
+    recorded |= {"noise": recorded.get("noise", 0.0), "grids": facts.grids}
+    return recorded | {"coarse_points": facts.coarse_points}
 
 
-def example_of(facts: dict) -> Example | None:
+def example_of(facts: RunRecord) -> Example | None:
     """The paper's example that a run is of, whatever its sizes; None for an equation of no paper."""
     recorded = record(facts)
     return next((one for one in EXAMPLES if not any(_told(recorded, one.marks))), None)
 
 
-def tables_of(facts: dict) -> tuple[PaperTable, ...]:
+def tables_of(facts: RunRecord) -> tuple[PaperTable, ...]:
     """The tables of errors that have runs of this example."""
     example = example_of(facts)
     return example.tables if example else ()
 
 
-def differences(facts: dict, cost: dict, table: PaperTable | None = None) -> list[str]:
+def differences(facts: RunRecord, cost: CostRecord, table: PaperTable | None = None) -> list[str]:
     """What the run `facts` (a run.json) and `cost` (its cost.json) has that the setting of `table` has not.
 
     Without a table: of that with such a row from which it differs least, or of the example alone.
@@ -66,14 +67,14 @@ def differences(facts: dict, cost: dict, table: PaperTable | None = None) -> lis
     return _differences(example, recorded, cost, table)
 
 
-def _differences(example: Example, recorded: dict, cost: dict, table: PaperTable | None) -> list[str]:
+def _differences(example: Example, recorded: dict, cost: CostRecord, table: PaperTable | None) -> list[str]:
     expected = dict(example.setting)
     for condition, more in (*example.where, *(table.where if table else ())):
         if all(recorded.get(name) == value for name, value in condition.items()):
             expected |= more
     told = list(_told(recorded, expected))
     low, high = example.source.parameters(recorded, table) or (0, math.inf)
-    count = cost.get(example.source.counted)
+    count = getattr(cost, example.source.counted)
     if count is None:
         told.append("parameters not recorded as the paper counts them")
     elif not low <= count <= high:
@@ -81,7 +82,7 @@ def _differences(example: Example, recorded: dict, cost: dict, table: PaperTable
     return told
 
 
-def reported_beside(facts: dict, cost: dict, table: PaperTable | None = None) -> Reported:
+def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None = None) -> Reported:
     """The paper's number for this run, or the reason why there is none.
 
     Without a table: of the tables of its example, that from which it differs least, the first of equals.

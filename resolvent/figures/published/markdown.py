@@ -11,9 +11,9 @@ TRAINING_COLUMNS = ("best epoch", "training", "per step")
 def training_cells(cost: dict) -> tuple[str, str, str]:
     """Under `TRAINING_COLUMNS`: what it took to train."""
     return (
-        f"{cost['best_epoch']} of {cost['epochs']}",
-        duration(cost["train_seconds"]),
-        f"{cost['seconds_per_step'] * 1e3:.0f} ms",
+        f"{cost.best_epoch} of {cost.epochs}",
+        duration(cost.train_seconds),
+        f"{cost.seconds_per_step * 1e3:.0f} ms",
     )
 
 
@@ -27,7 +27,7 @@ def not_comparable(runs: list[Run], table: PaperTable | None = None) -> list[str
     """A paragraph for every reason why a printed number may not stand beside ours, with the models."""
     told: dict[str, list[str]] = {}
     for run in runs:
-        beside = reported_beside(run.facts, run.cost, table)
+        beside = reported_beside(run.record, run.cost, table)
         if beside.printed and beside.value is None:
             told.setdefault(beside.reason, []).append(run.label)
     return [f"\n{', '.join(dict.fromkeys(labels))}: {reason}." for reason, labels in told.items()]

@@ -47,15 +47,15 @@ def median_section(runs: list[Run]) -> str:
 
 def data_in_words(run: Run) -> str:
     """What was learnt."""
-    title, settings = example_of(run.facts).title, run.facts["dataset_settings"]
+    title, settings = example_of(run.record).title, run.record.dataset_settings
     return f"{title}, {settings['targets']} from x" if settings["equation"] == "lorenz63" else title
 
 
 def _row(run: Run) -> tuple[str, ...]:
-    cost, training = run.cost, run.facts["training"]
-    beside = reported_beside(run.facts, cost)
+    cost, training = run.cost, run.record.training
+    beside = reported_beside(run.record, cost)
     if run.diverged:
-        ours, ratio, worst = f"diverged (epoch {cost['diverged_epoch']})", DASH, DASH
+        ours, ratio, worst = f"diverged (epoch {cost.diverged_epoch})", DASH, DASH
     else:
         errors = _errors(run, run.resolution)
         middle = median_interval(errors)
@@ -85,7 +85,7 @@ def _at_other_times(runs: list[Run]) -> list[str]:
         for run in finished
     ]
     with_weights, without = (
-        [run for run in finished if (run.facts["settings"].get("quadrature") == "none") == lacking]
+        [run for run in finished if (run.record.settings.get("quadrature") == "none") == lacking]
         for lacking in (False, True)
     )
     if with_weights and without:

@@ -49,7 +49,7 @@ def write_reported_vs_ours(commands: dict[str, list[Path]], why: Path, output: P
     tables: dict[str, tuple[PaperTable, list[Run]]] = {}
     data: dict[str, list[Run]] = {}
     for run in itertools.chain(*runs.values()):
-        if prints_medians(run.facts):
+        if prints_medians(run.record):
             data.setdefault(data_in_words(run), []).append(run)
         else:
             for table in _tables_with(run):
@@ -75,12 +75,12 @@ def _sections_of(page: str, paper: str) -> dict[str, str]:
 
 def _tables_with(run: Run) -> list[PaperTable]:
     """The tables with a row for the run; if none has, the first of its equation."""
-    tables = tables_of(run.facts)
-    return [one for one in tables if one.row(record(run.facts)) is not None] or list(tables[:1])
+    tables = tables_of(run.record)
+    return [one for one in tables if one.row(record(run.record)) is not None] or list(tables[:1])
 
 
 def _made_by(runs: list[Run], command_of: dict[Path, str]) -> str:
-    machines = sorted({f"{run.cost['device']}, {run.cost['threads']} thread(s) a run" for run in runs})
+    machines = sorted({f"{run.cost.device}, {run.cost.threads} thread(s) a run" for run in runs})
     commands = dict.fromkeys(command_of[run.directory] for run in runs)
     lines = [f"\n\nMachine: {'; '.join(machines)}, shared with other work while it ran. Made by\n"]
     return "\n".join([*lines, *(f"    {command}" for command in commands)])
@@ -96,25 +96,25 @@ def _sizes(runs: list[Run]) -> str:
     names = ("train_samples", "validation_samples", "test_samples", "epochs", "batch_size")
     words = []
     for name in names:
-        values = dict.fromkeys(run.facts["training"][name] for run in runs)
+        values = dict.fromkeys(run.record.training[name] for run in runs)
         words.append(f"{name.replace('_', ' ')} {' or '.join(map(str, values))}")
     return f"Sizes: {', '.join(words)}."
 
 
 def _row(run: Run, table: PaperTable) -> tuple[str, ...]:
     cost, unit = run.cost, table.unit
-    beside = reported_beside(run.facts, cost, table)
+    beside = reported_beside(run.record, cost, table)
     reported = f"{beside.printed}{_power(unit)}" if beside.printed else "no such row"
     if beside.best_epoch:
         reported += f" (epoch {beside.best_epoch})"
-    tested, mean = cost.get("best_test_relative_l2"), None
+    tested, mean = cost.best_test_relative_l2, None
     if run.diverged:
-        ours = f"diverged (epoch {cost['diverged_epoch']})"
+        ours = f"diverged (epoch {cost.diverged_epoch})"
     else:
         interval = mean_interval(error_matrix([run.errors], run.resolution, run.noise).to_numpy())
         mean = interval.mean
         ours = f"{_printed(mean, unit)} [{interval.low / unit:.3f}, {interval.high / unit:.3f}]"
-    protocol = f"{_printed(tested, unit)} (epoch {cost['best_test_epoch']})" if tested else DASH
+    protocol = f"{_printed(tested, unit)} (epoch {cost.best_test_epoch})" if tested else DASH
     compared = tested or mean
     ratio = f"{compared / beside.value:.2f}" if beside.value and compared else DASH
     return (

@@ -67,7 +67,7 @@ def compared(
 
 def heading(run: Run) -> str:
     """The experiment and the training resolution of a run, as the title of a panel."""
-    return f"{plain(run.facts['experiment']).capitalize()}, trained on {resolution_in_words(run.resolution)}"
+    return f"{plain(run.record.experiment).capitalize()}, trained on {resolution_in_words(run.resolution)}"
 
 
 def lost_labels(groups: Iterable[list[Run]]) -> list[str]:
@@ -79,9 +79,9 @@ def first_of_each_architecture(runs: list[Run]) -> list[str]:
     """The first model of each architecture, in table order, if possible one with a run that finished."""
     models: dict[str, Run] = {}
     for run in runs:
-        first = models.setdefault(run.facts["architecture"], run)
+        first = models.setdefault(run.record.architecture, run)
         if first.diverged and not run.diverged:
-            models[run.facts["architecture"]] = run
+            models[run.record.architecture] = run
     return [run.model for run in models.values()]
 
 
@@ -113,7 +113,7 @@ def first_with(runs: Iterable[Iterable[str | Path]], **settings) -> Run:
     having = [
         run
         for run in loaded
-        if all(run.facts["settings"].get(name) == value for name, value in settings.items())
+        if all(run.record.settings.get(name) == value for name, value in settings.items())
     ]
     if not having:
         wanted = ", ".join(f"{name}: {value}" for name, value in settings.items())

@@ -48,10 +48,10 @@ def _draw(
         finest = max(run.resolution for run in one)
         table = table[(table["trained_resolution"] == finest) & np.isfinite(table["value"])]
         table = table[np.isfinite(table[cost])].set_index("key")
-        title(panel, f"{example_of(one[0].facts).title}, {resolution_in_words(finest)}")
+        title(panel, f"{example_of(one[0].record).title}, {resolution_in_words(finest)}")
         panel.set(xscale="log", ylabel="median relative L² error")
         grid_lines(panel, "both")
-        widths = {run.model: run.facts["settings"].get("width") for run in one}
+        widths = {run.model: run.record.settings.get("width") for run in one}
         labels.append([_draw_line(panel, table, line, looks[line[-1]], cost, widths) for line in lines])
         drawn = table.index.isin([key for line in lines for key in line])
         error_limits(panel, table.loc[drawn, "value"], margin=1.6)

@@ -27,7 +27,7 @@ def write_low_resolution(comparisons: list[str], runs: list[list[str]], outputs:
     rows = []
     for key, run in first.items():
         row = models[key]
-        printed = LOW[JOURNAL].row(record(run.facts))
+        printed = LOW[JOURNAL].row(record(run.record))
         rows.append(
             [Cell(run.label), _parameters(row.facts), Cell(printed["parameters"] if printed else DASH)]
         )
@@ -54,7 +54,7 @@ def write_high_resolution(comparisons: list[str], runs: list[list[str]], outputs
     """
     first = [_first(folders) for folders in runs]
     compared = [_rows(comparison) for comparison in comparisons]
-    titles = [example_of(next(iter(one.values())).facts).title for one in first]
+    titles = [example_of(next(iter(one.values())).record).title for one in first]
     labels = {key: one[key].label for one in first for key in widest(list(one.values()))}
     rows = []
     for key, label in labels.items():
@@ -134,7 +134,7 @@ def _reported(run: Run, tables: dict[str, PaperTable], unit: float) -> list[Cell
     """The paper's numbers, in each of its versions."""
     entries = []
     for table in tables.values():
-        beside = reported_beside(run.facts, run.cost, table)
+        beside = reported_beside(run.record, run.cost, table)
         if beside.value is None:
             entries.append(Cell(DASH, hint=beside.reason))
         else:

@@ -66,18 +66,14 @@ def draw_smoothed_increments(runs: Iterable[Iterable[str | Path]], output: str |
 
 def extreme_fields(run: Run) -> list[np.ndarray]:
     """Input, target and prediction at the training resolution, each (2, y, x)."""
-    tag = f"_noise{run.noise:g}" if run.noise else ""
-    return [
-        run.predictions[f"extreme_{name}_{run.resolution}" + ("" if name == "target" else tag)]
-        for name in NAMES
-    ]
+    return [run.shown(f"extreme_{name}") for name in NAMES]
 
 
 def _draw(run: Run, columns: dict[str, np.ndarray], of_input: list, of_answer: list, output) -> list[Path]:
     """Two rows of the four `columns`; scales of the first and of the next two by row."""
     figure, axes = new_figure(2, 4, size=(8.6, 5.0))
     of_error = log_scale_of(columns["|error|"])
-    samples = run.predictions[f"extremes_{run.resolution}"]
+    samples = run.predictions_at()["extreme_sample"].values
     for row, panels in enumerate(axes):
         fields = [column[row] for column in columns.values()]
         scales = [of_input[row], of_answer[row], of_answer[row], of_error]

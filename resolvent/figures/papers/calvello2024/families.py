@@ -11,9 +11,9 @@ def families(runs: list[Run]) -> list[list[str]]:
     """Keys of models that differ in their width alone, from narrow to wide; families in the order met."""
     widths: dict[str, dict[str, int]] = {}
     for run in runs:
-        settings = run.facts["settings"]
+        settings = run.record.settings
         others = {name: value for name, value in settings.items() if name not in OF_WIDTH}
-        kind = json.dumps([run.facts["architecture"], others], sort_keys=True)
+        kind = json.dumps([run.record.architecture, others], sort_keys=True)
         widths.setdefault(kind, {})[run.model] = settings.get("width", 0)
     return [sorted(members, key=members.get) for members in widths.values()]
 

@@ -72,7 +72,7 @@ def jumps(run: Run, patches: int) -> dict[str, float]:
 
 def patches_of(groups: list[list[Run]]) -> dict[str, int]:
     """Patches along an axis by model; of one without, those of the first that has some (else four)."""
-    own = {group[0].model: group[0].facts["settings"].get("patches") for group in groups}
+    own = {group[0].model: group[0].record.settings.get("patches") for group in groups}
     common = next((patches for patches in own.values() if patches), 4)
     return {model: patches or common for model, patches in own.items()}
 
@@ -114,7 +114,7 @@ def _mark(panel, name: str, colour: str, size: float, x, y):
 
 
 def _row_name(run: Run, patches: dict[str, int]) -> str:
-    own = run.facts["settings"].get("patches")
+    own = run.record.settings.get("patches")
     return f"{run.label}\n" + (
         f"{own} × {own} patches" if own else f"none; at {patches[run.model]} × {patches[run.model]}"
     )

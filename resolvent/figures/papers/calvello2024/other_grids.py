@@ -58,9 +58,9 @@ def extended_pair(runs: list[Run]) -> tuple[str, str]:
     """
     by_rest: dict[tuple, dict[bool, str]] = {}
     for run in runs:
-        settings = dict(run.facts["settings"])
+        settings = dict(run.record.settings)
         extended = settings.pop("periodic_extension", None)
-        if extended is not None and run.facts["architecture"] == "fano":
+        if extended is not None and run.record.architecture == "fano":
             rest = tuple(sorted((name, str(value)) for name, value in settings.items()))
             by_rest.setdefault(rest, {}).setdefault(extended, run.model)
     pairs = [(rest, found) for rest, found in by_rest.items() if len(found) == 2]

@@ -59,23 +59,21 @@ def spectra(group: list[Run]) -> dict[str, np.ndarray]:
     resolves in part, and without those where the target has nothing but rounding.
     """
     finished = [run for run in group if not run.diverged] or group[:1]
-    where, tag = finished[0].resolution, f"_noise{group[0].noise:g}" if group[0].noise else ""
-    names = {"target": "", "prediction": tag, "error": tag}
     found = {
-        name: np.mean([run.predictions[f"spectrum_{name}_{where}{end}"] for run in finished], axis=0)
-        for name, end in names.items()
+        name: np.mean([run.predictions_at()[f"{name}_power"].values for run in finished], axis=0)
+        for name in ("target", "prediction", "error")
     }
-    k = finished[0].predictions[f"wavenumber_{where}"]
+    k = finished[0].predictions_at()["wavenumber"].values
     kept = (k > 0) & (k <= k.max() / np.sqrt(2)) & (found["target"] > ROUNDING * found["target"].sum())
     return {name: values[kept] for name, values in {"wavenumber": k, **found}.items()}
 
 
 def cut_off(run: Run) -> float | None:
     """Largest wavenumber along an axis, in cycles, that an FNO's convolutions keep; None for other models."""
-    modes = run.facts["settings"].get("modes")
-    if run.facts["architecture"] == "neuraloperator2d" and modes:
+    modes = run.record.settings.get("modes")
+    if run.record.architecture == "neuraloperator2d" and modes:
         return modes / 2  # the package counts negative wavenumbers too
-    return modes if run.facts["architecture"] == "fno2d" else None
+    return modes if run.record.architecture == "fno2d" else None
 
 
 def _draw(left, right, groups: list[list[Run]], looks) -> None:

@@ -47,7 +47,7 @@ def draw_time_steps(
 
 def steps_of(run: Run) -> dict[str, float]:
     """The equal time steps of the dataset's observations, by name, from short to long."""
-    observations = run.facts["dataset_settings"]["observations"]
+    observations = run.record.dataset_settings["observations"]
     steps = {name: o["step"] for name, o in observations.items() if o.get("kind", "uniform") == "uniform"}
     return dict(sorted(steps.items(), key=lambda pair: pair[1]))
 
@@ -56,7 +56,7 @@ def places_of(run: Run, tested: Iterable[str]) -> tuple[dict[str, float], dict[s
     """Where on a logarithmic axis the times tested are: equal steps, and the others right of the longest."""
     tested = set(tested)
     equal = {name: step for name, step in steps_of(run).items() if name in tested}
-    others = [name for name in run.facts["dataset_settings"]["observations"] if name in tested - set(equal)]
+    others = [name for name in run.record.dataset_settings["observations"] if name in tested - set(equal)]
     longest = max(equal.values(), default=1.0)
     return equal, {name: longest * 1.4 ** (index + 1) for index, name in enumerate(others)}
 

@@ -58,7 +58,7 @@ def two_rates(run: Run) -> str:
     ResultError
         When the run was not evaluated there.
     """
-    observations = run.facts["dataset_settings"].get("observations", {})
+    observations = run.record.dataset_settings.get("observations", {})
     tested = set(run.errors["resolution"])
     for name, times in observations.items():
         if times.get("kind") == "two_rates" and name in tested:

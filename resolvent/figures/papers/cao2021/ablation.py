@@ -29,7 +29,7 @@ def write_ablation(runs: list[list[str]], outputs: list[str | Path]) -> None:
         groups.setdefault(group[0].model, {})[group[0].resolution] = group
     rows = []
     for by_resolution in groups.values():
-        recorded = record(next(iter(by_resolution.values()))[0].facts)
+        recorded = record(next(iter(by_resolution.values()))[0].record)
         settings = [f"{recorded.get(name, 0.0):g}" for name in SETTINGS]
         row = [Cell(NORMS[recorded["layer_norm"]]), *map(Cell, settings)]
         for resolution in resolutions:
@@ -48,7 +48,7 @@ def _ours(group: list[Run]) -> Cell:
         return Cell(status_of(group), lost=True)
     interval = mean_interval(errors.to_numpy())
     low, high = (in_units(end, TABLE_8.unit) for end in (interval.low, interval.high))
-    epochs = sorted({run.cost["best_epoch"] for run in group if not run.diverged})
+    epochs = sorted({run.cost.best_epoch for run in group if not run.diverged})
     told = f"{low} to {high}, epoch {', '.join(map(str, epochs))}"
     if any(run.diverged for run in group):
         told += f"; {status_of(group)}"
@@ -63,7 +63,7 @@ def _best_tested(group: list[Run]) -> Cell:
 
 
 def _reported(group: list[Run]) -> Cell:
-    beside = reported_beside(group[0].facts, group[0].cost, TABLE_8)
+    beside = reported_beside(group[0].record, group[0].cost, TABLE_8)
     if beside.value is None:
         return Cell(DASH, hint=beside.reason)
     return Cell(beside.printed, note=f"epoch {beside.best_epoch}")

@@ -65,7 +65,7 @@ def draw_convergence(runs: Iterable[Iterable[str | Path]], output: str | Path) -
 def varied(group: list[Run]) -> str:
     """What the seeds of a group draw: "10 seeds of initial weights and sample order"."""
     count = f"{len(group)} seed" + ("s" if len(group) > 1 else "")
-    one_order = group[0].facts["training"].get("loader_seed") is not None
+    one_order = group[0].record.training.get("loader_seed") is not None
     return f"{count} of " + (
         "initial weights, one sample order" if one_order else "initial weights and sample order"
     )

@@ -36,7 +36,7 @@ def pairs(folders: list[str]) -> dict[int, str]:
     """Headings "n = 141 (43)": points a side, and in brackets those of the coarse grid where one is used."""
     found: dict[int, set[int]] = {}
     for run in read_runs(folders):
-        coarse = record(run.facts)["coarse_points"]
+        coarse = record(run.record)["coarse_points"]
         if coarse is not None:
             found.setdefault(run.resolution, set()).add(coarse)
     return {

@@ -64,7 +64,7 @@ class NoisyRun:
 
     def field(self, name: str, level: float) -> np.ndarray:
         """ "input", "target" or "prediction" of the shown sample, (y, x)."""
-        row = list(self.run.predictions["samples"]).index(self.sample)
+        row = self.run.shown_samples.index(self.sample)
         return self.run.shown(name, level)[row]
 
     def error(self, level: float) -> float:
@@ -140,7 +140,7 @@ def read_noisy_runs(runs: Iterable[Iterable[str | Path]]) -> list[NoisyRun]:
         sample is stored for all.
     """
     chosen = [choose_shown(folders) for folders in runs]
-    stored = [list(one.run.predictions["samples"]) for one in chosen]
+    stored = [one.run.shown_samples for one in chosen]
     common = [sample for sample in stored[0] if all(sample in samples for samples in stored)]
     if not common:
         raise ResultError("the experiments have no stored test sample in common: evaluate them again")

@@ -1,0 +1,179 @@
+"""Predictions of a run under every condition: `predictions.nc`, which xarray opens as a DataTree.
+
+A node for each test resolution ("n512", or the name of a set of times), for their grids differ:
+
+    input                (noise, sample, input_channel, ...space)
+    target               (sample, channel, ...space)
+    prediction           (noise, sample, channel, ...space)
+    extreme_sample       (noise, extreme): samples of median and of worst error at this level of noise
+    extreme_input, extreme_target, extreme_prediction
+                         (noise, extreme, channel, ...space)
+    target_power         (wavenumber), of fields on a square: the mean over all test samples
+    prediction_power, error_power
+                         (noise, wavenumber)
+
+All values are in physical units. `noise` is the level ε of the noise on the inputs, in units of the training
+inputs' pointwise standard deviation; `sample` is the sample's index in the test split. The axes of space are
+(x), (y, x) or (time); those of a target on another grid than the input are called (y_target, x_target).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import xarray
+
+from resolvent.common.errors import FileError
+from resolvent.common.files import write_atomically
+
+ENGINE = "h5netcdf"
+EXTREMES = ("median", "worst")
+AT_ALL_LEVELS = ("target", "target_power")  # what does not depend on the noise
+WORDS = {
+    "noise": "level of the noise on the inputs, in units of their pointwise standard deviation",
+    "sample": "index in the test split",
+    "extreme": "sample of median or of worst error",
+    "input": "input",
+    "target": "target",
+    "prediction": "prediction",
+    "extreme_sample": "index in the test split",
+    "extreme_input": "input of the sample of median or worst error",
+    "extreme_target": "target of the sample of median or worst error",
+    "extreme_prediction": "prediction for the sample of median or worst error",
+    "wavenumber": "wavenumber, in cycles along a side",
+    "target_power": "mean power of the targets by wavenumber",
+    "prediction_power": "mean power of the predictions by wavenumber",
+    "error_power": "mean power of the errors by wavenumber",
+}
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Test samples and their predictions: `samples` are indices, else (samples, [channels,] ...space)."""
+
+    samples: np.ndarray
+    inputs: np.ndarray
+    targets: np.ndarray
+    predictions: np.ndarray
+
+
+Axes = dict[str, np.ndarray]  # coordinates by name, in the order of the arrays' last axes
+
+
+def node_name(resolution: int | str) -> str:
+    """Return the name of the node of a test resolution."""
+    return f"n{resolution}" if isinstance(resolution, int) else resolution
+
+
+def at_one_level(
+    noise: float,
+    axes: Axes,
+    target_axes: Axes,
+    shown: Chosen,
+    extremes: Chosen,
+    power: dict[str, np.ndarray] | None = None,
+) -> xarray.Dataset:
+    """Return what is kept of one condition, with a dimension `noise` of length 1.
+
+    `target_axes` may be `axes`. `power` has "wavenumber", "target", "prediction" and "error", (shells,) each.
+    """
+    if target_axes is not axes:
+        target_axes = {f"{name}_target": values for name, values in target_axes.items()}
+    variables = {}
+    for prefix, dimension, chosen in (("", "sample", shown), ("extreme_", "extreme", extremes)):
+        for name, values, channel, space in (
+            ("input", chosen.inputs, "input_channel", axes),
+            ("target", chosen.targets, "channel", target_axes),
+            ("prediction", chosen.predictions, "channel", target_axes),
+        ):
+            dims = ("noise", dimension, channel, *space)
+            variables[prefix + name] = dims, _with_channels(values, len(space))[None]
+    variables["extreme_sample"] = ("noise", "extreme"), extremes.samples[None]
+    coordinates = {"noise": [float(noise)], "sample": shown.samples, "extreme": list(EXTREMES)}
+    if power is not None:
+        coordinates["wavenumber"] = power["wavenumber"]
+        for name in ("target", "prediction", "error"):
+            variables[f"{name}_power"] = ("noise", "wavenumber"), power[name][None]
+    found = xarray.Dataset(variables, coords={**coordinates, **axes, **target_axes})
+    for name in AT_ALL_LEVELS:
+        if name in found:
+            found[name] = found[name].isel(noise=0, drop=True)
+    for name, words in WORDS.items():
+        if name in found:
+            found[name].attrs["long_name"] = words
+    return found
+
+
+def tree_of(parts: dict[int | str, list[xarray.Dataset]], attributes: dict) -> xarray.DataTree:
+    """Return the tree of the parts of `at_one_level` by resolution; `attributes` say what run they are of."""
+    nodes = {
+        node_name(resolution): xarray.concat(
+            levels, dim="noise", data_vars="minimal", coords="minimal", compat="override", join="exact"
+        ).assign_attrs(resolution=resolution)
+        for resolution, levels in parts.items()
+    }
+    tree = xarray.DataTree.from_dict(nodes)
+    tree.attrs = attributes
+    return tree
+
+
+def write_predictions(path: Path, tree: xarray.DataTree) -> None:
+    """Write `tree` atomically, compressed, the same bytes for the same predictions."""
+    encoding = {
+        node.path: {
+            name: {"zlib": True, "complevel": 4} for name, one in node.data_vars.items() if one.ndim > 2
+        }
+        for node in tree.children.values()
+    }
+    write_atomically(path, lambda temporary: tree.to_netcdf(temporary, engine=ENGINE, encoding=encoding))
+
+
+def read_predictions(path: Path) -> xarray.DataTree:
+    """Read a `predictions.nc` into memory.
+
+    Raises
+    ------
+    FileError
+        When it is missing or damaged.
+    """
+    try:
+        with xarray.open_datatree(path, engine=ENGINE) as tree:
+            return tree.load()
+    except FileNotFoundError:
+        raise FileError(f"{path} is missing: make it with `snakemake {path}`") from None
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise FileError(f"{path} is damaged ({reason}): delete it and run snakemake") from error
+
+
+def condition(tree: xarray.DataTree, resolution: int | str, noise: float) -> xarray.Dataset:
+    """Return what was kept at one test resolution and level of noise, without the dimension `noise`.
+
+    Raises
+    ------
+    FileError
+        When the run was not tested there.
+    """
+    name = node_name(resolution)
+    if name not in tree.children:
+        raise FileError(f"no predictions at {resolution}: there are those at {', '.join(tree.children)}")
+    node = tree[name].to_dataset()
+    (where,) = np.nonzero(np.isclose(node["noise"], noise, rtol=1e-9, atol=0))
+    if not len(where):
+        levels = ", ".join(f"{level:g}" for level in node["noise"].values)
+        raise FileError(f"no predictions with noise {noise:g}: there are those with {levels}")
+    return node.isel(noise=int(where[0]))
+
+
+def functions(values: xarray.DataArray) -> np.ndarray:
+    """Return samples as (samples, ...space), or (samples, channels, ...space) of several channels."""
+    for dimension in ("channel", "input_channel"):
+        if values.sizes.get(dimension) == 1:
+            values = values.isel({dimension: 0})
+    return values.values
+
+
+def _with_channels(values: np.ndarray, dimension: int) -> np.ndarray:
+    return values[:, None] if values.ndim == 1 + dimension else values

@@ -1,0 +1,258 @@
+"""What runs and baselines leave behind: their JSON records and the columns of their tables, defined once.
+
+The writers are `resolvent.training` and `resolvent.evaluation`; the readers are the figures and
+`resolvent.load_run`. A record says what it is of, and `run.json`, written last, has the SHA-256 of the tables
+and predictions beside it: a file that was altered, or that is of another run, is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import types
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from resolvent.common.errors import FileError
+from resolvent.common.files import read_json, write_json
+
+CONDITION_COLUMNS = ("resolution", "noise", "realisation", "sample")  # of errors.csv; metrics follow
+ERROR_COLUMNS = (*CONDITION_COLUMNS, "relative_l2")  # what every errors.csv has
+HISTORY_COLUMNS = (
+    "epoch",
+    "learning_rate",
+    "train_loss",
+    "train_relative_l2",
+    "validation_relative_l2",
+    "test_relative_l2",  # of runs that record it, else empty
+)
+RUN_FILES = ("history.csv", "errors.csv", "predictions.nc")  # beside run.json, which has their digests
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """run.json: what a run is, what it was trained on, and what it was tested on.
+
+    Attributes
+    ----------
+    settings
+        Of the architecture.
+    grids
+        Grids of input and target, as `resolvent.datasets.loading.load_samples` takes them.
+    grid
+        Grid of the training inputs, as a dataset card describes it: kind, points, length, dimension.
+    coarse_points
+        Points a side of a coarse grid inside the model, or of the targets of an inverse problem.
+    dataset_hash
+        Content hash of the dataset that it was tested on.
+    training
+        `TrainingSettings`, and the number of samples of each split.
+    config_hash
+        Hash of all that determines the training but resolution, seed and data.
+    metrics
+        Label and description of every metric in errors.csv, by its column.
+    files
+        SHA-256 of `RUN_FILES`, by name.
+    """
+
+    experiment: str
+    model: str
+    label: str
+    architecture: str
+    settings: dict
+    grids: str
+    grid: dict
+    coarse_points: int | None
+    resolution: int | str
+    test_resolutions: list
+    test_noise: list
+    noise_realisations: int
+    seed: int
+    dataset: str
+    dataset_settings: dict
+    dataset_hash: str
+    training: dict
+    config_hash: str
+    code_digest: str
+    versions: dict
+    metrics: dict = field(default_factory=dict)
+    files: dict = field(default_factory=dict)
+
+    @property
+    def noise(self) -> float:
+        """Level ε of the noise in training."""
+        return float(self.training.get("noise", 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostRecord:
+    """cost.json of a run: how its training ended and what it took. Times and memory are measured.
+
+    Attributes
+    ----------
+    resolution, seed, config_hash
+        Of the run: as in its `RunRecord`.
+    diverged_epoch
+        None for a run that finished.
+    best_epoch
+        The epoch of the checkpoint, that of the lowest validation error; 0 if there is none.
+    best_test_epoch, best_test_relative_l2
+        The epoch of the lowest test error, for runs that record it.
+    parameters, parameters_complex_once
+        Real numbers trained; the same with a complex number counted once (Calvello et al. 2024).
+    forward_flop
+        Operations of one output at the training resolution.
+    processes, threads
+        Processes that trained it, and threads of each.
+    peak_memory_bytes, micro_batch_size
+        Of one process.
+    """
+
+    resolution: int | str
+    seed: int
+    config_hash: str
+    status: str
+    diverged_epoch: int | None
+    epochs: int
+    steps: int
+    best_epoch: int
+    best_validation_relative_l2: float | None
+    best_test_epoch: int | None
+    best_test_relative_l2: float | None
+    parameters: int
+    parameters_complex_once: int | None
+    forward_flop: int | None
+    train_seconds: float
+    seconds_per_step: float
+    peak_memory_bytes: int
+    device: str
+    processes: int
+    threads: int
+    micro_batch_size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselineCost:
+    """What a baseline costs; `no_answer` is the reason if it has no answer to some sample."""
+
+    label: str
+    seconds_per_sample: float | None
+    parameters: int
+    no_answer: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaselinesRecord:
+    """cost.json of an experiment's baselines: costs by resolution and by name; the rest as in `RunRecord`."""
+
+    experiment: str
+    dataset_hash: str
+    costs: dict
+    metrics: dict
+    files: dict
+
+    def cost(self, resolution: int | str, name: str) -> BaselineCost:
+        """Return what the baseline `name` costs at `resolution`.
+
+        Raises
+        ------
+        FileError
+            When the record does not have it.
+        """
+        where = f"the cost of the baseline {name} at {resolution}"
+        found = self.costs.get(str(resolution), {}).get(name)
+        if not isinstance(found, dict):
+            raise FileError(f"{where} is missing: delete the cost.json of the baselines and run snakemake")
+        return _built(BaselineCost, found, where)
+
+
+def read_record(path: Path | str, kind: type[Record]) -> Record:
+    """Read a record of type `kind` from the JSON file `path`.
+
+    Raises
+    ------
+    FileError
+        When the file is missing or damaged, a key is missing or unknown, or a value is of another type.
+    """
+    try:
+        content = read_json(Path(path), "the record")
+    except FileNotFoundError:
+        raise FileError(f"{path} is missing: make it with `snakemake {path}`") from None
+    return _built(kind, content, str(path))
+
+
+def write_record(path: Path | str, record: Any) -> None:
+    """Write a record as JSON, atomically."""
+    write_json(Path(path), asdict(record))
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def file_digests(folder: Path, names: tuple[str, ...]) -> dict[str, str]:
+    """Return the SHA-256 of files in `folder`, by name, as a record's `files` has them."""
+    return {name: file_digest(folder / name) for name in names}
+
+
+def check_file(path: Path, record: RunRecord | BaselinesRecord) -> Path:
+    """Return `path`, a file that `record` vouches for.
+
+    Raises
+    ------
+    FileError
+        When it is missing or empty, or is not the file that was there when the record was written.
+    """
+    if not path.is_file():
+        raise FileError(f"{path} is missing: make it with `snakemake {path}`")
+    if path.stat().st_size == 0:
+        raise FileError(f"{path} is empty: delete it and run snakemake")
+    if record.files.get(path.name) != file_digest(path):
+        raise FileError(
+            f"{path} was altered or is of another run: delete it and run snakemake (its SHA-256 is not the "
+            "recorded one)"
+        )
+    return path
+
+
+def check_same_run(path: Path, resolution: int | str, seed: int, config_hash: str, expected: dict) -> None:
+    """Check that what the file `path` says it is of is what is `expected` (resolution, seed, config_hash).
+
+    Raises
+    ------
+    FileError
+        When it is of another run.
+    """
+    for name, value in (("resolution", resolution), ("seed", seed), ("config_hash", config_hash)):
+        if value != expected[name]:
+            raise FileError(
+                f"{path} is of another run ({name} {value} instead of {expected[name]}): delete it and run "
+                "snakemake"
+            )
+
+
+def _built(kind: type[Record], content: dict, where: str) -> Record:
+    hints, remedy = get_type_hints(kind), "delete it and run snakemake"
+    for one in fields(kind):
+        if one.name not in content:
+            if one.default is MISSING and one.default_factory is MISSING:
+                raise FileError(f"{where} has no '{one.name}': {remedy}")
+        elif not _is_of(content[one.name], hints[one.name]):
+            expected = getattr(one.type, "__name__", one.type)
+            raise FileError(f"{where}: '{one.name}' is {content[one.name]!r}, not {expected}: {remedy}")
+    if unknown := sorted(content.keys() - hints.keys()):
+        raise FileError(f"{where} has an unknown key '{unknown[0]}': {remedy}")
+    return kind(**content)
+
+
+def _is_of(value: Any, expected: Any) -> bool:
+    """Whether a JSON value has the type expected; an integer is a float, true is not an integer."""
+    if get_origin(expected) in (types.UnionType, Union):
+        return any(_is_of(value, one) for one in get_args(expected))
+    if isinstance(value, bool):
+        return expected is bool
+    return isinstance(value, (int, float) if expected is float else expected)

@@ -1,0 +1,133 @@
+"""The files of a finished run, read and checked: what the figures and `resolvent.load_run` have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas
+import xarray
+from pandas.api.types import is_numeric_dtype
+
+from resolvent.common.errors import FileError
+from resolvent.common.predictions import condition, read_predictions
+from resolvent.common.records import (
+    CONDITION_COLUMNS,
+    ERROR_COLUMNS,
+    HISTORY_COLUMNS,
+    BaselinesRecord,
+    CostRecord,
+    RunRecord,
+    check_file,
+    check_same_run,
+    read_record,
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One trained model: a model, a training resolution and a seed.
+
+    Everything but the two records is read, and held against the digests of `record`, when it is asked for.
+    """
+
+    directory: Path
+    record: RunRecord
+    cost: CostRecord
+
+    @property
+    def diverged(self) -> bool:
+        """Whether the training ended without an operator."""
+        return self.cost.status == "diverged"
+
+    @cached_property
+    def errors(self) -> pandas.DataFrame:
+        """The error of every test sample: a row a resolution, level of noise, realisation and sample."""
+        path = check_file(self.directory / "errors.csv", self.record)
+        return _numbers(path, read_table(path, ERROR_COLUMNS))
+
+    @cached_property
+    def history(self) -> pandas.DataFrame:
+        """Losses and errors by epoch. A run that diverged in its first epoch may have no row."""
+        path = check_file(self.directory / "history.csv", self.record)
+        return _numbers(path, read_table(path, HISTORY_COLUMNS, may_be_empty=self.diverged))
+
+    @cached_property
+    def predictions(self) -> xarray.DataTree:
+        """A few test samples with their predictions, as `resolvent.common.predictions` describes them."""
+        return read_predictions(check_file(self.directory / "predictions.nc", self.record))
+
+    def predictions_at(self, noise: float | None = None) -> xarray.Dataset:
+        """Predictions at the training resolution and the level `noise`; default: that of training."""
+        noise = self.record.noise if noise is None else noise
+        return condition(self.predictions, self.record.resolution, noise)
+
+
+def read_run(directory: Path | str, kind: type[Run] = Run) -> Run:
+    """Read the records of the run in `directory`, as a `kind` of Run.
+
+    Raises
+    ------
+    FileError
+        When a record is missing, damaged or of another run.
+    """
+    directory = Path(directory)
+    record = read_record(directory / "run.json", RunRecord)
+    cost = read_record(directory / "cost.json", CostRecord)
+    of = {"resolution": record.resolution, "seed": record.seed, "config_hash": record.config_hash}
+    check_same_run(directory / "cost.json", cost.resolution, cost.seed, cost.config_hash, of)
+    return kind(directory, record, cost)
+
+
+def read_baselines_table(directory: Path | str) -> tuple[BaselinesRecord, pandas.DataFrame]:
+    """Read the record and the errors of the baselines in `directory`.
+
+    Raises
+    ------
+    FileError
+        When one is missing, damaged or of other baselines.
+    """
+    directory = Path(directory)
+    record = read_record(directory / "cost.json", BaselinesRecord)
+    path = check_file(directory / "errors.csv", record)
+    return record, _numbers(path, read_table(path, ("baseline", *ERROR_COLUMNS)))
+
+
+def read_table(path: Path, columns: Iterable[str], *, may_be_empty: bool = False) -> pandas.DataFrame:
+    """Read a CSV file that has these columns and, unless it may be empty, at least one row.
+
+    Raises
+    ------
+    FileError
+        When it has not, or is missing.
+    """
+    remedy = "delete it and run snakemake"
+    if not path.is_file():
+        raise FileError(f"{path} is missing: make it with `snakemake {path}`")
+    if path.stat().st_size == 0:
+        raise FileError(f"{path} is empty: {remedy}")
+    try:
+        table = pandas.read_csv(path)
+    except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise FileError(f"{path} is not a table ({error}): {remedy}") from error
+    absent = [column for column in columns if column not in table]
+    if absent:
+        raise FileError(f"{path} has no column {', '.join(absent)}: {remedy}")
+    if table.empty and not may_be_empty:
+        raise FileError(f"{path} has no rows: {remedy}")
+    return table
+
+
+def metric_columns(errors: pandas.DataFrame) -> list[str]:
+    """Return the columns of an errors.csv that are metrics: all that do not say what was measured."""
+    return [name for name in errors if name not in (*CONDITION_COLUMNS, "baseline")]
+
+
+def _numbers(path: Path, table: pandas.DataFrame) -> pandas.DataFrame:
+    """Return `table` if every column but the names of resolutions and baselines holds numbers."""
+    for column in table.columns.difference(["resolution", "baseline"]):
+        if len(table) and not is_numeric_dtype(table[column]):
+            raise FileError(f"{path} has text in the column {column}: delete it and run snakemake")
+    return table

@@ -1,0 +1,109 @@
+"""Records are read back as written; what is not one, or of another run, is refused in one line."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from resolvent.common.errors import FileError
+from resolvent.common.records import (
+    BaselineCost,
+    BaselinesRecord,
+    CostRecord,
+    check_file,
+    file_digests,
+    read_record,
+    write_record,
+)
+from resolvent.common.runs import read_run
+
+COST = CostRecord(
+    resolution="dt0.01", seed=1, config_hash="c" * 12, status="finished", diverged_epoch=None, epochs=2,
+    steps=4, best_epoch=2, best_validation_relative_l2=0.5, best_test_epoch=None, best_test_relative_l2=None,
+    parameters=10, parameters_complex_once=8, forward_flop=100, train_seconds=1.0, seconds_per_step=0.25,
+    peak_memory_bytes=1000, device="cpu", processes=1, threads=1, micro_batch_size=2,
+)  # fmt: skip
+
+
+@pytest.fixture
+def path(tmp_path):
+    write_record(tmp_path / "cost.json", COST)
+    return tmp_path / "cost.json"
+
+
+def changed(path, **changes):
+    content = json.loads(path.read_text()) | changes
+    path.write_text(json.dumps({name: value for name, value in content.items() if value != "absent"}))
+
+
+def test_a_record_is_read_as_it_was_written(path):
+    assert read_record(path, CostRecord) == COST
+    changed(path, train_seconds=1)  # JSON does not tell 1 from 1.0
+    assert read_record(path, CostRecord) == COST
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"device": "absent"}, "has no 'device'"),
+        ({"epochs": "two"}, "'epochs' is 'two', not int"),
+        ({"epochs": 2.5}, "'epochs' is 2.5, not int"),
+        ({"seed": True}, "'seed' is True, not int"),
+        ({"diverged_epoch": "4"}, "'diverged_epoch' is '4', not int | None"),
+        ({"colour": "red"}, "has an unknown key 'colour'"),
+    ],
+)
+def test_a_record_with_other_keys_or_types_is_one_line(path, changes, reason):
+    changed(path, **changes)
+    with pytest.raises(FileError) as raised:
+        read_record(path, CostRecord)
+    (line,) = str(raised.value).splitlines()
+    assert line.startswith(str(path))
+    assert reason in line
+    assert line.endswith(": delete it and run snakemake")
+
+
+def test_what_is_no_record_is_one_line(path):
+    for content in (b"{", b"[1]", b"\xff", b""):
+        path.write_bytes(content)
+        with pytest.raises(FileError, match=r"cost\.json is damaged .*; delete it and run snakemake"):
+            read_record(path, CostRecord)
+    path.unlink()
+    with pytest.raises(FileError, match=r"cost\.json is missing: make it with `snakemake"):
+        read_record(path, CostRecord)
+
+
+def test_a_file_is_vouched_for_as_it_was(tmp_path):
+    file = tmp_path / "errors.csv"
+    file.write_text("sample,relative_l2\n0,0.001\n")
+    costs = {"64": {"identity": BaselineCost(label="Identity", seconds_per_sample=1e-3, parameters=0)}}
+    record = BaselinesRecord(
+        experiment="burgers",
+        dataset_hash="d",
+        costs=costs,
+        metrics={},
+        files=file_digests(tmp_path, ("errors.csv",)),
+    )
+    write_record(tmp_path / "cost.json", record)
+    record = read_record(tmp_path / "cost.json", BaselinesRecord)
+    assert check_file(file, record) == file
+    assert record.cost(64, "identity") == costs["64"]["identity"]
+    with pytest.raises(FileError, match="the cost of the baseline identity at 128 is missing"):
+        record.cost(128, "identity")
+    file.write_text("sample,relative_l2\n0,0.002\n")
+    with pytest.raises(FileError, match=r"errors\.csv was altered or is of another run: delete it and run"):
+        check_file(file, record)
+    file.write_text("")
+    with pytest.raises(FileError, match=r"errors\.csv is empty"):
+        check_file(file, record)
+
+
+def test_the_cost_of_another_run_is_refused(path, tmp_path, monkeypatch):
+    from resolvent.common import runs
+
+    def of_run(found, kind):
+        return read_record(found, CostRecord) if kind is CostRecord else replace(COST, seed=2)
+
+    monkeypatch.setattr(runs, "read_record", of_run)
+    with pytest.raises(FileError, match=r"cost\.json is of another run \(seed 1 instead of 2\)"):
+        read_run(tmp_path)

@@ -1,0 +1,48 @@
+"""Parts of synthetic run folders: digests kept true, and predictions at one level of noise."""
+
+import json
+
+import numpy as np
+
+from resolvent.common.predictions import Chosen, at_one_level
+from resolvent.common.records import RUN_FILES, file_digests
+
+
+def vouched(directory):
+    """Let the record in `directory` vouch for the files as they are now; returns the directory."""
+    path = directory / "run.json"
+    if path.exists():
+        files = file_digests(directory, RUN_FILES)
+    else:
+        path, files = directory / "cost.json", file_digests(directory, ("errors.csv",))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"files": files}))
+    return directory
+
+
+def set_resolution(directory, resolution):
+    """Let the run in `directory` be trained at another resolution, by its records."""
+    for path in (directory / "run.json", directory / "cost.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"resolution": resolution}))
+
+
+def replace_errors(directory, table):
+    """Let `table` be the errors of the run, or of the baselines, in `directory`."""
+    table.to_csv(directory / "errors.csv", index=False)
+    return vouched(directory)
+
+
+def one_level(
+    noise, axes, inputs, targets, predictions, *, samples=(3, 11, 19, 27), extremes=(2, 5), target_axes=None,
+    power=None,
+):  # fmt: skip
+    """What is kept at one level of noise; the extremes are the first two samples, under other numbers."""
+    chosen = (
+        Chosen(np.array(numbers), *(values[: len(numbers)] for values in (inputs, targets, predictions)))
+        for numbers in (samples, extremes)
+    )
+    return at_one_level(noise, axes, target_axes or axes, *chosen, power)
+
+
+def square(x):
+    """Axes of a square with the coordinates `x` on each side."""
+    return {"y": x, "x": x}
