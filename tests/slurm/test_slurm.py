@@ -178,7 +178,7 @@ def test_the_whole_run_finishes(record):
 
 
 def test_trainings_at_the_same_time_have_different_gpus(record):
-    assert sorted(resolvent.training.devices for training in record.trainings) == ["0", "1"]
+    assert sorted(training.devices for training in record.trainings) == ["0", "1"]
 
 
 def test_a_cancelled_training_goes_on_from_its_last_epoch(record, fault):
