@@ -14,8 +14,8 @@ from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.datasets.tasks.task import Task
 from resolvent.evaluation.conditions import Condition, Scale, error_rows, measured
 from resolvent.evaluation.ridge import RidgeRegression
-from resolvent.solvers.errors import SolverError
-from resolvent.solvers.grid import Grid, Nodes
+from resolvent.solvers.common.errors import SolverError
+from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.normalised_operator import Normaliser
 from resolvent.training.tensors import function_tensor
 

@@ -29,8 +29,8 @@ from pydantic import Field
 from resolvent.datasets.storage.layout import Variable, group_name, space_group
 from resolvent.datasets.tasks.settings import SpaceDataset
 from resolvent.datasets.tasks.task import Task
-from resolvent.solvers.fourier import observe
-from resolvent.solvers.grid import Grid
+from resolvent.solvers.common.fourier import observe
+from resolvent.solvers.common.grid import Grid
 
 
 class HeatDataset(SpaceDataset):
@@ -88,6 +88,7 @@ def write(tmp_path, monkeypatch):
     """A function that writes the module my_lab.heat into a folder on the path of Python."""
     forget()
     (tmp_path / "my_lab").mkdir()
+    (tmp_path / "my_lab" / "__init__.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
 
     def write_module(source: str) -> None:

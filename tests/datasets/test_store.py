@@ -23,7 +23,7 @@ from resolvent.datasets.storage.layout import Layout, Variable, grid_facts, grid
 from resolvent.datasets.storage.store import read_array, write_shard
 from resolvent.datasets.tasks.burgers import BurgersDataset
 from resolvent.datasets.tasks.registry import build_task
-from resolvent.solvers.grid import Grid, Nodes
+from resolvent.solvers.common.grid import Grid, Nodes
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -10,7 +10,7 @@ from training_fixtures import rough_samples, smooth_samples
 from resolvent.evaluation.baselines import LABELS, baselines, measured_baselines
 from resolvent.evaluation.conditions import Condition
 from resolvent.evaluation.ridge import RidgeRegression
-from resolvent.solvers.errors import SolverError
+from resolvent.solvers.common.errors import SolverError
 
 
 class ExactTask:
@@ -161,8 +161,13 @@ def _refuse(*arguments):
 @pytest.mark.parametrize(
     ("equation", "resolution", "solver", "lost"),
     [
-        ("darcy", 17, "darcy.DarcyFivePoint.solve", ["constant_coefficient", "interpolation_oracle"]),
-        ("lorenz63", "dt0.02", "lorenz63_observer.unobserved_y", []),
+        (
+            "darcy",
+            17,
+            "darcy.five_point.DarcyFivePoint.solve",
+            ["constant_coefficient", "interpolation_oracle"],
+        ),
+        ("lorenz63", "dt0.02", "lorenz63.observer.unobserved_y", []),
         ("controlled_ode", "random", "controlled_ode.ControlledOde.state", []),
     ],
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from resolvent.datasets.errors import DatasetError
-from resolvent.solvers.grid import Grid, Nodes
+from resolvent.solvers.common.grid import Grid, Nodes
 
 SPLITS = ("train", "validation", "test")  # in stored order; their numbers are part of every random key
 CHUNK_BYTES = 2**20  # about 1 MB: small enough for random batches, large enough for whole reads

@@ -14,15 +14,15 @@ from resolvent.datasets.tasks.distributions import GaussianDistribution, distrib
 from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.settings import ACCURACY, CirclePoints, SpaceDataset
 from resolvent.datasets.tasks.task import Baseline, Task
-from resolvent.solvers.errors import SolverError
-from resolvent.solvers.fourier import coefficients_of, observe
-from resolvent.solvers.grid import Grid, check_restriction, restrict_by_stride
-from resolvent.solvers.random_fields import PeriodicGaussianField
+from resolvent.solvers.common.errors import SolverError
+from resolvent.solvers.common.fourier import coefficients_of, observe
+from resolvent.solvers.common.grid import Grid, check_restriction, restrict_by_stride
+from resolvent.solvers.random_fields.circle import PeriodicGaussianField
 
 if TYPE_CHECKING:
     from resolvent.datasets.storage.stored import Stored
-    from resolvent.solvers.burgers import BurgersSplitStep
-    from resolvent.solvers.burgers_etdrk4 import BurgersEtdrk4
+    from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
+    from resolvent.solvers.burgers.split_step import BurgersSplitStep
 
 INPUT, TARGET = "initial_velocity", "final_velocity"
 METHODS = {
@@ -129,14 +129,14 @@ class Burgers(Task):
         """Solve for the final coefficients, with `finer` times the modes and steps."""
         settings, method = self.settings, method or self.settings.method
         if method == "cole-hopf":
-            from resolvent.solvers.cole_hopf import cole_hopf
+            from resolvent.solvers.burgers.cole_hopf import cole_hopf
 
             return cole_hopf(initial, settings.viscosity, settings.final_time)
         return self._stepper(method, finer * settings.num_modes, finer * settings.num_steps).solve(initial)
 
     def _stepper(self, method: str, num_modes: int, num_steps: int) -> BurgersSplitStep | BurgersEtdrk4:
-        from resolvent.solvers.burgers import BurgersSplitStep
-        from resolvent.solvers.burgers_etdrk4 import BurgersEtdrk4
+        from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
+        from resolvent.solvers.burgers.split_step import BurgersSplitStep
 
         steppers = {"split-step": BurgersSplitStep, "etdrk4": BurgersEtdrk4}
         return steppers[method](

@@ -13,15 +13,15 @@ from resolvent.datasets.tasks.distributions import GaussianDistribution, distrib
 from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
 from resolvent.datasets.tasks.settings import SidePoints, SpaceDataset
 from resolvent.datasets.tasks.task import Baseline, Task
-from resolvent.solvers.cosine_series import observe_cosine
-from resolvent.solvers.grid import Grid
-from resolvent.solvers.push_forwards import level_set, lognormal
-from resolvent.solvers.random_fields_2d import NeumannGaussianField
-from resolvent.solvers.sine_series import restrict_dirichlet
+from resolvent.solvers.common.cosine_series import observe_cosine
+from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.common.sine_series import restrict_dirichlet
+from resolvent.solvers.random_fields.push_forwards import level_set, lognormal
+from resolvent.solvers.random_fields.square import NeumannGaussianField
 
 if TYPE_CHECKING:
     from resolvent.datasets.storage.stored import Stored
-    from resolvent.solvers.darcy import DarcyFivePoint
+    from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
 INPUT, TARGET = "coefficient", "pressure"
 DIRECT_SAMPLES = 16  # solved again by a sparse direct method: two seconds each at 421 points
@@ -167,8 +167,8 @@ class Darcy(Task):
         solution on a grid four times finer, with the coefficient evaluated there: what no solver on this
         grid can avoid.
         """
-        from resolvent.solvers.darcy import DarcyFivePoint, refined_pressure
-        from resolvent.solvers.darcy_direct import solve_direct
+        from resolvent.solvers.darcy.direct import solve_direct
+        from resolvent.solvers.darcy.five_point import DarcyFivePoint, refined_pressure
 
         settings = self.settings
         points = settings.finest if settings.pressure == "restricted" else max(settings.resolutions)
@@ -304,7 +304,7 @@ class CoefficientDistribution:
 
 def five_point_solver(settings: DarcySettings, grid: str) -> DarcyFivePoint:
     """Build the solver of these settings on grids of the kind `grid`."""
-    from resolvent.solvers.darcy import DarcyFivePoint, default_method
+    from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
 
     return DarcyFivePoint(
         grid=grid,

@@ -22,7 +22,7 @@ from resolvent.datasets.tasks.darcy import (
 from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
 from resolvent.datasets.tasks.settings import SidePoints
 from resolvent.datasets.tasks.task import Task
-from resolvent.solvers.grid import Grid
+from resolvent.solvers.common.grid import Grid
 
 if TYPE_CHECKING:
     from resolvent.datasets.storage.stored import Stored
@@ -115,7 +115,7 @@ class DarcyInverse(Task):
 
     def error_budget(self, stored: Stored) -> dict:
         """Measure the solver's error against a sparse direct solution, in float64."""
-        from resolvent.solvers.darcy_direct import solve_direct
+        from resolvent.solvers.darcy.direct import solve_direct
 
         positions = stored.random_positions(DIRECT_SAMPLES)
         fields = self.draw(stored.names(positions))

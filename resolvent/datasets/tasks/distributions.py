@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BeforeValidator, Field
 
 from resolvent.common.settings import Settings
-from resolvent.solvers.distributions import DISTRIBUTIONS
+from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
 
 
 class GaussianDistribution(Settings):

@@ -13,14 +13,14 @@ from resolvent.datasets.tasks.distributions import GaussianDistribution, distrib
 from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.settings import ACCURACY, SidePoints, SpaceDataset
 from resolvent.datasets.tasks.task import Task
-from resolvent.solvers.fourier import check_points, observe_2d
-from resolvent.solvers.grid import Grid
-from resolvent.solvers.random_fields_2d import PeriodicGaussianField2d
+from resolvent.solvers.common.fourier import check_points, observe_2d
+from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
 
 if TYPE_CHECKING:
     from resolvent.datasets.storage.stored import Stored
-    from resolvent.solvers.kolmogorov_etdrk4 import KolmogorovEtdrk4
-    from resolvent.solvers.kolmogorov_split_step import KolmogorovSplitStep
+    from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
+    from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
 
 INPUT, TARGET, WINDOW = "vorticity", "later_vorticity", "vorticity_window"
 REFINED_SAMPLES = 4  # each costs several times an ordinary sample
@@ -86,10 +86,11 @@ class Kolmogorov(Task):
     dtype = "float32"
 
     def __init__(self, settings: KolmogorovDataset):
-        from resolvent.solvers.kolmogorov import LANES
+        from resolvent.solvers.common.lanes import lanes_here
+        from resolvent.solvers.kolmogorov.flow import LANES
 
         super().__init__(settings)
-        self.batch = max(2, LANES)
+        self.batch = max(2, lanes_here(LANES))
         distribution = settings.initial_distribution
         self.field = PeriodicGaussianField2d(
             sigma=distribution.sigma,
@@ -122,8 +123,8 @@ class Kolmogorov(Task):
         return self.field.coefficients(seed, split, index)
 
     def _solver(self, method: str, num_modes: int, step: float) -> KolmogorovEtdrk4 | KolmogorovSplitStep:
-        from resolvent.solvers.kolmogorov_etdrk4 import KolmogorovEtdrk4
-        from resolvent.solvers.kolmogorov_split_step import KolmogorovSplitStep
+        from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
+        from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
 
         settings = self.settings
         flow: dict = {

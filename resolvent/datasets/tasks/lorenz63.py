@@ -13,11 +13,11 @@ from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.settings import ACCURACY
 from resolvent.datasets.tasks.task import Baseline, Task
 from resolvent.datasets.tasks.trajectories import TrajectoryDataset
-from resolvent.solvers.grid import Nodes
+from resolvent.solvers.common.grid import Nodes
 
 if TYPE_CHECKING:
     from resolvent.datasets.storage.stored import Stored
-    from resolvent.solvers.lorenz63 import Lorenz63
+    from resolvent.solvers.lorenz63.taylor_series import Lorenz63
 
 REFINED_SAMPLES = 256
 
@@ -82,14 +82,14 @@ class Lorenz63Task(Task):
         return tuple(time_group(name, times, trajectories, numbers) for name, times in self.times.items())
 
     def _solver(self, step: float) -> Lorenz63:
-        from resolvent.solvers.lorenz63 import Lorenz63
+        from resolvent.solvers.lorenz63.taylor_series import Lorenz63
 
         settings = self.settings
         return Lorenz63(sigma=settings.sigma, rho=settings.rho, beta=settings.beta, step=step)
 
     def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
         """Draw a state (3,) at time 0."""
-        from resolvent.solvers.lorenz63 import initial_condition
+        from resolvent.solvers.lorenz63.initial_states import initial_condition
 
         return initial_condition(seed, split, index)
 
@@ -109,7 +109,7 @@ class Lorenz63Task(Task):
 
         `inputs` are x (samples, times), or x with y(0) and z(0) as constants, (samples, 3, times).
         """
-        from resolvent.solvers.lorenz63_observer import unobserved_y, unobserved_z
+        from resolvent.solvers.lorenz63.observer import unobserved_y, unobserved_z
 
         settings = self.settings
         if settings.targets == "y":
@@ -125,7 +125,7 @@ class Lorenz63Task(Task):
 
         Against half the step, and against an independent adaptive integrator (diffrax, Dopri8).
         """
-        from resolvent.solvers.lorenz63 import solve_diffrax
+        from resolvent.solvers.lorenz63.reference import solve_diffrax
 
         name, times = next(iter(self.times.items()))
         positions = stored.random_positions(REFINED_SAMPLES)

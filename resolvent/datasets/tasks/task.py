@@ -12,7 +12,7 @@ import numpy as np
 from resolvent.datasets.storage.layout import SPLITS, Group, Layout
 from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts, stored_errors
 from resolvent.datasets.tasks.settings import CHECKED_SAMPLES, DatasetSettings
-from resolvent.solvers.grid import Grid, Nodes
+from resolvent.solvers.common.grid import Grid, Nodes
 
 if TYPE_CHECKING:
     from resolvent.datasets.storage.stored import Stored

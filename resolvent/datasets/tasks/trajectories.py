@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 from resolvent.common.settings import Settings
 from resolvent.datasets.storage.layout import resolution_of
 from resolvent.datasets.tasks.settings import DatasetSettings
-from resolvent.solvers.grid import Nodes
-from resolvent.solvers.observation_times import explicit, random_times, two_rates, uniform
+from resolvent.solvers.common.grid import Nodes
+from resolvent.solvers.common.observation_times import explicit, random_times, two_rates, uniform
 
 MOST_TIMES = 100_000  # of a trajectory
 

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from resolvent.datasets.tasks.settings import DatasetSettings
+from resolvent.models.cost import Cost
 
 MEGABYTE = 1e6
 
@@ -104,79 +105,8 @@ def store_bytes(dataset: DatasetSettings) -> float:
     return (4.0 if dataset.dimension == 2 else 8.0) * functions * points * dataset.samples.total
 
 
-@dataclass(frozen=True)
-class Operator:
-    """An architecture with its settings, on a grid of `points`; it works on `coarse` of them, or on all.
-
-    Formulas count products of matrices to first order, within a factor of three of torch's own count
-    (`resolvent.training.operations`) for every registered architecture.
-    """
-
-    architecture: str
-    settings: dict
-    points: int
-    coarse: int | None = None
-
-    @property
-    def width(self) -> int:
-        return self.settings["width"]
-
-    @property
-    def layers(self) -> int:
-        return self.settings.get("num_layers", 1)
-
-    @property
-    def worked_points(self) -> int:
-        return self.points if self.coarse is None else self.coarse
-
-    @property
-    def forward_flop(self) -> float:
-        """Operations of one output, a multiplication and an addition being two."""
-        hidden, width = self.settings.get("feedforward_width", self.width), self.width
-        if self._spectral:
-            of_a_point = self.layers * 4 * width**2 + 512 * width
-        elif self.architecture == "afno":
-            of_a_point = self.layers * 4 * width * hidden
-        else:
-            of_a_point = self.layers * (8 * width**2 + 4 * width * hidden + 4 * width * self._attended)
-        samplers = 0 if self.coarse is None else 10 * width**2 * self.points
-        return of_a_point * self.worked_points + samplers
-
-    @property
-    def _spectral(self) -> bool:
-        return self.architecture.startswith(("fno", "neuraloperator"))
-
-    @property
-    def _attended(self) -> float:
-        """How many points each point attends to; for attention of linear cost, what costs as much."""
-        if "patches" in self.settings:
-            return self.settings["patches"] ** 2
-        kind = self.settings.get("attention", "softmax")
-        if kind == "softmax" or self.settings.get("contraction") == "quadratic":
-            return self.worked_points
-        return 0 if kind == "none" else self.width / self.settings["num_heads"]
-
-    @property
-    def hidden_values(self) -> int:
-        """Values of the hidden functions of all layers."""
-        return self.worked_points * self.width * self.layers
-
-    @property
-    def weights(self) -> float:
-        """Parameters, of which those of Fourier modes are most."""
-        modes = self.settings.get("modes", 0)
-        of_modes = {
-            "fno1d": 2 * modes,
-            "fno2d": 4 * modes**2,
-            "neuraloperator1d": 2 * modes,
-            "neuraloperator2d": 2 * modes**2,
-            "fano": 12 * modes**2,
-        }.get(self.architecture, 0)
-        return self.layers * self.width**2 * (8 + of_modes)
-
-
 def training(
-    operator: Operator,
+    operator: Cost,
     *,
     samples: int,
     channels: int,
@@ -200,16 +130,14 @@ def training(
         epoch = steps * GPU_STEP_SECONDS + (steps * step + tested_part * work) / GPU_SPEED
     else:
         epoch = steps * (STEP_SECONDS + step) + tested_part * work
-    kept = 4 * KEPT_VALUES * operator.hidden_values
-    if operator.coarse is not None:
-        kept += SAMPLER_BYTES * operator.points
+    kept = 4 * KEPT_VALUES * operator.hidden_values + SAMPLER_BYTES * operator.resampled_points
     data = SAMPLE_BYTES * channels * operator.points * (samples + tested)
     held = STATE_BYTES * operator.weights + data + (GPU_BYTES if gpu else part * kept)
     size = processes * (START_BYTES + held) + (START_BYTES if processes > 1 else 0)
     return Need(START_SECONDS + epochs * epoch, size)
 
 
-def evaluating(operators: list[Operator], *, samples: int, channels: int, gpu: bool) -> Need:
+def evaluating(operators: list[Cost], *, samples: int, channels: int, gpu: bool) -> Need:
     """Outputs for test samples, their errors and spectra: `operators` has one for each grid tested on.
 
     `samples` are counted with every level and draw of noise.
