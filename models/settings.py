@@ -3,19 +3,23 @@
 No torch here: the workflow parses and checks a configuration without importing it.
 """
 
-from typing import Annotated, ClassVar, Literal
+import re
+import types
+import typing
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from resolvent.models.cost import Cost, cost_of_layers, transformer_flop
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 Channels = Annotated[int, Field(ge=1, le=64)]
 Width = Annotated[int, Field(ge=1, le=4096)]
 Modes = Annotated[int, Field(ge=1, le=4096)]
 Layers = Annotated[int, Field(ge=1, le=64)]
-# YAML 1.1 reads `1e-2` as a string, so numbers (unlike integers and booleans) may come as text.
-Rate = Annotated[float, Field(ge=0.0, lt=1.0, strict=False)]
-Scale = Annotated[float, Field(ge=0.0, le=10.0, strict=False)]
+Rate = Annotated[float, Field(ge=0.0, lt=1.0)]
+Scale = Annotated[float, Field(ge=0.0, le=10.0)]
 Side = Annotated[int, Field(ge=1, le=4096)]
 MODES_2D_DESCRIPTION = "Fourier modes kept, k₁ = -modes..modes-1 and k₂ = 0..modes-1"
 Coordinates = Annotated[
@@ -30,16 +34,14 @@ EncoderWidth = Annotated[Width, Field(description="channels of the hidden functi
 EncoderLayers = Annotated[Layers, Field(description="encoder layers")]
 Heads = Annotated[int, Field(ge=1, le=64, description="attention heads; they divide width")]
 FeedforwardWidth = Annotated[Width, Field(description="hidden width of a layer's feed-forward network")]
-Epsilon = Annotated[
-    float, Field(gt=0.0, le=1.0, strict=False, description="added to the variances in the layer norms")
-]
+Epsilon = Annotated[float, Field(gt=0.0, le=1.0, description="added to the variances in the layer norms")]
 
 
 class Settings(BaseModel):
     """Describe an architecture: what it is, what it can be asked for, and what it costs.
 
-    Unknown keys are errors, numbers are finite, "64" is not an integer and 0 is not a boolean. A class that a
-    configuration may name sets
+    Unknown keys are errors, numbers are finite, "64" is not an integer and true is not a number; but
+    text such as "1e-2" is, for YAML 1.1 reads it so. A class that a configuration may name sets
 
     operator       "module:Class" of its torch module, which is imported only when built and takes the
                    settings as keywords.
@@ -59,6 +61,17 @@ class Settings(BaseModel):
 
     in_channels: Channels = Field(1, description="channels of the input function")
     out_channels: Channels = Field(1, description="channels of the output function")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _numbers_in_text(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        fields = cls.model_fields
+        return {
+            key: _read_numbers(value, fields[key].annotation) if key in fields else value
+            for key, value in given.items()
+        }
 
     def check_grid(self, points: int) -> None:
         """Raise `ValueError` if the architecture cannot take a grid of `points` along each axis.
@@ -85,6 +98,21 @@ class Settings(BaseModel):
             num_layers=getattr(self, "num_layers", 4),
             layer_flop=transformer_flop(width, hidden, 0),
         )
+
+
+def _read_numbers(value: Any, annotation: Any) -> Any:
+    """Replace text such as "1e-2" by the number, wherever `annotation` says that one belongs."""
+    kind, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    if annotation is float and isinstance(value, str) and _NUMBER.fullmatch(value):
+        return float(value)
+    if kind is list and isinstance(value, list):
+        return [_read_numbers(one, parts[0]) for one in value]
+    if kind is dict and isinstance(value, dict):
+        return {key: _read_numbers(one, parts[1]) for key, one in value.items()}
+    if kind in (typing.Annotated, typing.Union, types.UnionType):
+        for part in parts[:1] if kind is typing.Annotated else parts:
+            value = _read_numbers(value, part)
+    return value
 
 
 def check_divides(width: int, name: str, parts: int) -> None:

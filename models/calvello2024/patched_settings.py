@@ -51,10 +51,10 @@ class PatchedSettings(Settings):
     smoother_modes: Modes = Field(
         64, description="learned: Fourier modes of the whole grid, which needs twice as many points a side"
     )
-    smoother_epsilon: Annotated[float, Field(gt=0.0, le=10.0, strict=False)] = Field(
+    smoother_epsilon: Annotated[float, Field(gt=0.0, le=10.0)] = Field(
         1e-3, description="inverse_laplacian: ε, in the square of the coordinates' unit"
     )
-    smoother_exponent: Annotated[float, Field(gt=0.0, le=10.0, strict=False)] = Field(
+    smoother_exponent: Annotated[float, Field(gt=0.0, le=10.0)] = Field(
         1.001, description="inverse_laplacian: α"
     )
     smoother_boundary: Literal["periodic", "even"] = Field(

@@ -30,7 +30,6 @@ Factor = Annotated[
     Field(
         gt=0.0,
         le=1.0,
-        strict=False,
         description="r: n points a side become ⌊n r⌋ and then, on the coarse grid, ⌊⌊n r⌋ r⌋",
     ),
 ]

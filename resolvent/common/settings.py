@@ -1,34 +1,56 @@
-"""The base of the settings classes: strict, so that a slip in a configuration is an error and not a
-default."""
+"""The base of the settings classes: strict, so that a slip in a configuration is an error and not a default.
+
+The settings of models, which import nothing of the rest, have a base of their own that is as strict.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
+import types
+import typing
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
 
 Seed = Annotated[int, Field(ge=0, lt=2**63)]
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 class Settings(BaseModel):
-    """Base: unknown keys are errors, numbers are finite, and true is no number."""
+    """Base: unknown keys are errors, numbers are finite, "64" is not an integer, and true is not a number.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    YAML 1.1 reads `1e-2` as text, so a number (unlike an integer) may be written as text.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
-    def _true_is_no_number(cls, given: Any) -> Any:
-        for key, value in given.items() if isinstance(given, dict) else ():
-            field = cls.model_fields.get(key)
-            if isinstance(value, bool) and field is not None and field.annotation is not bool:
-                words = "yes and on" if value else "no and off"
-                raise PydanticCustomError(
-                    "boolean", f"got {value}, which is how YAML reads {words}", {"key": key}
-                )
-        return given
+    def _numbers_in_text(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        fields = cls.model_fields
+        return {
+            key: _read_numbers(value, fields[key].annotation) if key in fields else value
+            for key, value in given.items()
+        }
+
+
+def _read_numbers(value: Any, annotation: Any) -> Any:
+    """Replace text such as "1e-2" by the number, wherever `annotation` says that one belongs."""
+    kind, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    if annotation is float and isinstance(value, str) and _NUMBER.fullmatch(value):
+        return float(value)
+    if kind is list and isinstance(value, list):
+        return [_read_numbers(one, parts[0]) for one in value]
+    if kind is dict and isinstance(value, dict):
+        return {key: _read_numbers(one, parts[1]) for key, one in value.items()}
+    if kind in (typing.Annotated, typing.Union, types.UnionType):
+        for part in parts[:1] if kind is typing.Annotated else parts:
+            value = _read_numbers(value, part)
+    return value
 
 
 def settings_hash(settings: BaseModel | dict) -> str:

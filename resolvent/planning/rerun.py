@@ -14,12 +14,14 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
+import sysconfig
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 PACKAGES = ("resolvent", "workflow")
 SCRIPTS = "workflow.scripts"
 
@@ -151,21 +153,20 @@ def _whole(name: str) -> str:
 
 @cache
 def _file_of(module: str) -> Path | None:
-    root = ROOT if _of_project(module) else _folder_of(module.partition(".")[0])
-    if root is None:
-        return None
-    path = root.joinpath(*module.split("."))
+    path = ROOT.joinpath(*module.split("."))
     for file in (path.with_suffix(".py"), path / "__init__.py"):
         if file.exists():
             return file
-    return None
+    return None if module.partition(".")[0] in PACKAGES else _file_outside(module)
 
 
-def _folder_of(package: str) -> Path | None:
-    """Find the folder in which a package of the user's own lies, or a module."""
-    found = find_spec(package)
-    places = [] if found is None else [*(found.submodule_search_locations or []), found.origin]
-    return Path(places[0]).parent if places and places[0] else None
+def _file_outside(module: str) -> Path | None:
+    """The file of a module that is not the project's, such as a model or an equation of one's own."""
+    try:
+        spec = find_spec(module)
+    except (ImportError, ValueError):
+        return None
+    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
 
 
 @cache
@@ -238,8 +239,7 @@ def _text(value: object) -> str:
 @cache
 def _used_by(name: str) -> tuple[str, ...]:
     """What a module or definition imports, uses of its own module, and names as "module:function"."""
-    package = _module_of(name).partition(".")[0]
-    used = [one for part in _parts(name) for one in _imports(part, package)]
+    used = [one for part in _parts(name) for one in _imports(part)]
     for part in _parts(name):
         for node in ast.walk(part):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -256,7 +256,7 @@ def _names_of_its_module(name: str) -> Iterator[str]:
     tree = _tree(_file_of(module))
     imported = {}
     for statement in tree.body:
-        for key, targets in _bound_imports(statement, module.partition(".")[0]):
+        for key, targets in _bound_imports(statement):
             imported[key] = targets
     for part in _parts(name):
         for node in ast.walk(part):
@@ -266,22 +266,22 @@ def _names_of_its_module(name: str) -> Iterator[str]:
                     yield f"{module}:{node.id}"
 
 
-def _imports(tree: ast.AST, package: str) -> Iterator[str]:
+def _imports(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
-        for _, targets in _bound_imports(node, package):
+        for _, targets in _bound_imports(node):
             yield from targets
 
 
-def _bound_imports(node: ast.AST, package: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _bound_imports(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The names that an import statement binds, each with the project modules or definitions behind it.
 
-    The project uses absolute imports only. Of a user's own `package` its other modules count, too.
+    The project uses absolute imports only.
     """
     if isinstance(node, ast.Import):
         for alias in node.names:
-            if _of_project(alias.name, package):
+            if _of_project(alias.name):
                 yield alias.asname or alias.name.partition(".")[0], (alias.name,)
-    elif isinstance(node, ast.ImportFrom) and node.module and _of_project(node.module, package):
+    elif isinstance(node, ast.ImportFrom) and node.module and _of_project(node.module):
         for alias in node.names:
             inner = f"{node.module}.{alias.name}"
             target = inner if _file_of(inner) else _whole(f"{node.module}:{alias.name}")
@@ -289,5 +289,11 @@ def _bound_imports(node: ast.AST, package: str) -> Iterator[tuple[str, tuple[str
             yield alias.asname or alias.name, (*parent, target)
 
 
-def _of_project(module: str, *packages: str) -> bool:
-    return module.partition(".")[0] in (*PACKAGES, *packages)
+@cache
+def _of_project(module: str) -> bool:
+    """Say whether a module's code counts: the project's, and other code that is no installed library."""
+    top = module.partition(".")[0]
+    if top in PACKAGES:
+        return True
+    file = _file_of(top)
+    return file is not None and not any(file.is_relative_to(folder) for folder in LIBRARIES)

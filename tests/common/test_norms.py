@@ -1,34 +1,43 @@
-"""The relative L2 error is defined for arrays and, in training, for tensors: both say the same."""
+"""The relative L2 error, by hand."""
 
 import numpy as np
 import pytest
-import torch
 
 from resolvent.common.norms import relative_l2
-from resolvent.solvers.common.grid import Grid, Nodes
-from resolvent.training import losses
-
-GRIDS = {
-    "periodic": Grid("periodic", 64),
-    "square nodes": Grid("nodes", 9, dimension=2),
-    "even times": Nodes(tuple(np.linspace(0, 2, 9))),
-    "uneven times": Nodes((0.0, 0.1, 0.7, 2.0)),
-}
 
 
-@pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS)
-def test_arrays_and_tensors_have_the_same_relative_l2_error_where_all_points_count_the_same(grid):
-    shape = (5, 2, *[grid.points] * grid.dimension)
-    prediction, target = np.random.default_rng(0).normal(size=(2, *shape))
-    of_tensors = losses.relative_l2(torch.from_numpy(prediction), torch.from_numpy(target))
-    np.testing.assert_allclose(relative_l2(prediction, target), of_tensors, rtol=1e-14)
-    expected = [np.linalg.norm(p - u) / np.linalg.norm(u) for p, u in zip(prediction, target, strict=True)]
-    np.testing.assert_allclose(relative_l2(prediction, target), expected, rtol=1e-14)
+def test_of_one_number_a_sample_it_is_the_relative_difference():
+    np.testing.assert_allclose(relative_l2(np.array([1.1, -4.0]), np.array([1.0, -2.0])), [0.1, 1.0])
 
 
-def test_the_weights_of_a_periodic_grid_make_no_difference_and_those_of_uneven_times_do():
-    for name, same in (("periodic", True), ("uneven times", False)):
-        grid = GRIDS[name]
-        prediction, target = np.random.default_rng(1).normal(size=(2, 5, grid.points))
-        with_weights, without = relative_l2(prediction, target, grid.weights), relative_l2(prediction, target)
-        assert np.allclose(with_weights, without, rtol=1e-12) == same
+def test_all_axes_after_the_samples_are_summed():
+    target = np.zeros((2, 2, 3))
+    target[:, 0, 0], target[:, 1, 2] = 3.0, 4.0
+    prediction = target.copy()
+    prediction[0, 1, 1], prediction[1, 0, 2] = 0.5, -1.0
+    np.testing.assert_allclose(relative_l2(prediction, target), [0.1, 0.2])
+
+
+def test_weights_are_those_of_a_quadrature():
+    target, weights = np.array([[1.0, 2.0, 3.0]]), np.array([0.5, 1.0, 0.5])
+    prediction = target + np.array([[1.0, 0.0, 2.0]])
+    expected = np.sqrt((0.5 * 1 + 0.5 * 4) / (0.5 * 1 + 1 * 4 + 0.5 * 9))
+    np.testing.assert_allclose(relative_l2(prediction, target, weights), expected)
+    np.testing.assert_allclose(relative_l2(prediction, target, 7 * weights), expected)
+
+
+def test_two_constants_differ_by_the_same_on_nodes_however_dense():
+    for times in (np.linspace(0, 1, 5), np.linspace(0, 1, 50) ** 2):
+        weights = np.gradient(times)
+        error = relative_l2(np.full((1, len(times)), 1.3), np.ones((1, len(times))), weights)
+        np.testing.assert_allclose(error, 0.3)
+
+
+def test_a_target_that_is_zero_is_no_small_error():
+    assert relative_l2(np.ones((1, 4)), np.zeros((1, 4)))[0] == np.inf
+    assert np.isnan(relative_l2(np.zeros((1, 4)), np.zeros((1, 4)))[0])
+
+
+def test_shapes_that_differ_are_refused():
+    with pytest.raises(ValueError, match=r"\(2, 3\), its target \(2, 1\)"):
+        relative_l2(np.ones((2, 3)), np.ones((2, 1)))

@@ -88,6 +88,7 @@ def write(tmp_path, monkeypatch):
     """A function that writes the module my_lab.heat into a folder on the path of Python."""
     forget()
     (tmp_path / "my_lab").mkdir()
+    (tmp_path / "my_lab" / "__init__.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
 
     def write_module(source: str) -> None:

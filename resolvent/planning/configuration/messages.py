@@ -25,8 +25,6 @@ def explain(
         if location[-1:] == ("[key]",) and fault["type"] != "extra_forbidden":
             location = location[:-1]  # pydantic's word for a fault of the key itself
         keys, beside = _walk(root, location, content)
-        if fault["type"] == "boolean":
-            keys.append(fault["ctx"]["key"])
         where = ".".join(map(str, (*prefix, *keys)))
         if fault["type"] == "extra_forbidden":
             yield f"{where}: {unknown('key', str(keys[-1]), beside)}"
@@ -38,8 +36,6 @@ def explain(
             yield f"{where}.equation: {unknown('equation', fault['ctx']['equation'], EQUATIONS)}"
         elif fault["type"] == "value_error":
             yield f"{where}: {fault['ctx']['error']}"
-        elif fault["type"] == "boolean":
-            yield f"{where}: {fault['msg']}"
         elif fault["type"] in NO_MAPPING:
             yield f"{where}: a mapping of keys belongs here, got {_shown(fault['input'])}"
         else:
@@ -48,6 +44,8 @@ def explain(
 
 def _shown(value: object) -> str:
     """A value of the user's, as YAML gave it, however large."""
+    if isinstance(value, bool):
+        return f"{value}, which is how YAML reads {'yes and on' if value else 'no and off'}"
     short = reprlib.Repr()
     short.maxstring = short.maxother = 80
     return short.repr(value)
