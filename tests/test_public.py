@@ -1,0 +1,165 @@
+"""The public face: datasets and runs by `import resolvent`, which itself imports nothing heavy."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import xarray
+from dataset_fixtures import make_dataset, small
+from training_fixtures import SMALL_FNO, described
+
+import resolvent
+from resolvent.common.errors import FileError
+from resolvent.common.norms import relative_l2
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.loading import load_samples
+from resolvent.evaluation.evaluate import evaluate_run
+from resolvent.training.errors import TrainingError
+from resolvent.training.settings import TrainingSettings
+from resolvent.training.train import train_run
+
+COUNTS = {"train": 16, "validation": 4, "test": 6}
+UNSTABLE = {"learning_rate": 1e6, "gradient_clip": None, "initial_division": 1.0}
+
+
+@pytest.fixture(scope="module")
+def card(tmp_path_factory):
+    return make_dataset(tmp_path_factory.mktemp("burgers"), small("burgers"))
+
+
+def finished(
+    card, folder, resolution=64, tested=(64, 128), architecture="fno1d", settings=SMALL_FNO, counts=COUNTS,
+    **training,
+):  # fmt: skip
+    """Train and evaluate a small run."""
+    training = {"epochs": 2, "batch_size": 4, "gradient_weight": 0.0} | training
+    run = {
+        "architecture": architecture, "settings": settings, "grids": "stored",
+        "training": TrainingSettings(**training).model_dump(mode="json"),
+        "samples": {split: counts[split] for split in ("train", "validation")},
+    }  # fmt: skip
+    train_run(card, folder, resolution, seed=3, run=run, code_digest="c", threads=1, gpus=0)
+    description = described(run, resolution, 3, counts, test_resolutions=list(tested))
+    evaluate_run(card, folder, description, threads=1, gpus=0)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(card, tmp_path_factory):
+    return finished(card, tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture(scope="module")
+def diverged(card, tmp_path_factory):
+    return finished(card, tmp_path_factory.mktemp("diverged"), **UNSTABLE)
+
+
+def test_importing_it_is_light_and_it_has_three_names():
+    heavy = "torch jax xarray pandas numpy zarr pydantic matplotlib"
+    code = f"import resolvent, sys; print(sorted(set('{heavy}'.split()) & set(sys.modules)), dir(resolvent))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == "[] ['load_run', 'open_dataset', 'predict']"
+    with pytest.raises(
+        AttributeError, match="has no attribute 'train'; it has load_run, open_dataset, predict"
+    ):
+        resolvent.train  # noqa: B018
+
+
+def test_a_dataset_opens_by_its_card_or_its_store(card):
+    tree = resolvent.open_dataset(card)
+    assert isinstance(tree, xarray.DataTree)
+    assert set(tree.children) == {"n64", "n128"}
+    for path in (card, str(card.with_suffix(".zarr"))):
+        test = resolvent.open_dataset(path, "test", 64)
+        assert test.sizes == {"sample": 6, "x": 64}
+        assert set(test["split"].values) == {"test"}
+    samples = load_samples(card, 64, "test", 6)
+    np.testing.assert_array_equal(test["final_velocity"], samples.targets)
+    assert resolvent.open_dataset(card, "train")["n128"].sizes["sample"] == 20
+
+
+def test_what_a_dataset_has_not_is_one_line(card, tmp_path):
+    with pytest.raises(DatasetError, match="has no split 'val'; it has train, validation, test"):
+        resolvent.open_dataset(card, "val")
+    with pytest.raises(DatasetError, match="has nothing at 65; it has n"):
+        resolvent.open_dataset(card, "test", 65)
+    with pytest.raises(DatasetError, match="the dataset is not finished"):
+        resolvent.open_dataset(tmp_path / "none.json")
+
+
+def test_a_run_predicts_what_was_evaluated(card, folder):
+    run = resolvent.load_run(folder)
+    for resolution in (64, 128):  # that of training, and a finer one
+        test = resolvent.open_dataset(card, "test", resolution)
+        prediction = run.predict(test["initial_velocity"])
+        assert prediction.dims == ("sample", "x")
+        xarray.testing.assert_equal(prediction["x"], test["x"])
+        errors = run.errors.query(f"resolution == {resolution}")["relative_l2"]
+        found = relative_l2(prediction.values, test["final_velocity"].values)  # periodic: equal weights
+        np.testing.assert_allclose(found, errors, rtol=1e-6)
+        of_numbers = resolvent.predict(folder, test["initial_velocity"].values)
+        assert isinstance(of_numbers, np.ndarray)
+        np.testing.assert_array_equal(of_numbers, prediction)
+    kept = run.predictions["n128"].isel(noise=0, channel=0)
+    np.testing.assert_allclose(kept["prediction"], prediction[kept["sample"].values], rtol=1e-5, atol=1e-7)
+    assert (run.record.model, run.record.seed, len(run.history)) == ("tiny", 3, 2)
+
+
+def test_inputs_that_do_not_fit_are_one_line(card, folder):
+    run = resolvent.load_run(folder)
+    u = resolvent.open_dataset(card, "test", 64)["initial_velocity"]
+    for wrong in (u.values[0], np.stack([u.values] * 2, axis=1), u.values[:, None, None]):
+        with pytest.raises(TrainingError, match=r"inputs of shape .* do not fit tiny: give \(samples, n\)"):
+            run.predict(wrong)
+    with pytest.raises(
+        TrainingError, match="the coordinate x of the inputs is not that of 64 periodic points"
+    ):
+        run.predict(u.assign_coords(x=u["x"] * 2))
+
+
+def test_a_diverged_run_loads_and_says_why_it_cannot_predict(card, diverged):
+    run = resolvent.load_run(diverged)
+    assert run.diverged
+    assert run.errors["relative_l2"].isna().all()
+    assert run.record.resolution == 64
+    assert np.isnan(run.predictions["n64"]["prediction"]).all()
+    assert len(run.history) == run.cost.diverged_epoch
+    with pytest.raises(TrainingError, match=r"diverged in epoch \d and has no operator to predict with"):
+        run.predict(np.zeros((1, 64)))
+
+
+def test_another_runs_checkpoint_or_table_is_refused(card, folder, diverged, tmp_path):
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes() if path.is_file() else b"")
+    (tmp_path / "checkpoint.pt").write_bytes((diverged / "checkpoint.pt").read_bytes())
+    (tmp_path / "errors.csv").write_bytes((diverged / "errors.csv").read_bytes())
+    run = resolvent.load_run(tmp_path)
+    with pytest.raises(FileError, match=r"checkpoint\.pt is of another run \(config_hash"):
+        run.predict(np.zeros((1, 64)))
+    with pytest.raises(FileError, match=r"errors\.csv was altered or is of another run"):
+        _ = run.errors
+    with pytest.raises(FileError, match=r"run\.json is missing"):
+        resolvent.load_run(tmp_path / "nowhere")
+
+
+def test_trajectories_are_predicted_at_other_times(tmp_path):
+    few = {"train": 8, "validation": 2, "test": 6}
+    card = make_dataset(tmp_path, small("controlled_ode", samples=few, samples_per_shard=16))
+    settings = {"width": 8, "num_layers": 1, "num_heads": 2, "feedforward_width": 8}
+    samples = load_samples(card, "random", "test", 6)
+    channels = samples.inputs.shape[1] if samples.inputs.ndim == 3 else 1
+    targets = samples.targets.shape[1] if samples.targets.ndim == 3 else 1
+    settings |= {"in_channels": channels, "out_channels": targets}
+    folder = finished(
+        card, tmp_path / "run", "dt0.02", ("dt0.02", "random"), "tno1d", settings, few, batch_size=2
+    )
+    run = resolvent.load_run(folder)
+    dims = ("sample", "channel", "time") if channels > 1 else ("sample", "time")
+    inputs = xarray.DataArray(samples.inputs, dims=dims, coords={"time": samples.grid.coordinates})
+    prediction = run.predict(inputs)
+    errors = run.errors.query("resolution == 'random'")["relative_l2"]
+    weights = samples.target_grid.weights
+    np.testing.assert_allclose(relative_l2(prediction.values, samples.targets, weights), errors, rtol=1e-5)
+    with pytest.raises(TrainingError, match="give a DataArray with the coordinate time"):
+        run.predict(samples.inputs)
