@@ -3,7 +3,7 @@
 from resolvent.planning.job import job
 
 with job(snakemake):
-        from resolvent.figures.experiment.comparison import write_comparison
+    from resolvent.figures.experiment.comparison import write_comparison
     from resolvent.figures.experiment.error_table import write_error_tables
 
     write_comparison(snakemake.params.runs, snakemake.params.baselines, snakemake.output.comparison)
