@@ -25,10 +25,10 @@ from resolvent.training.tensors import function_tensor
 LABELS = {
     "mean_predictor": "Mean of the training targets",
     "identity": "Identity: the input itself",
-    "constant_coefficient": "Constant coefficient: solve with the geometric mean of the input",
-    "interpolation_oracle": "Interpolate the input linearly, solve finely, restrict",
+    "constant_coefficient": "Geometric-mean coefficient",
+    "interpolation_oracle": "Fine solve, interpolated input",
     "coarse_solve": "Classical solver on the same grid",
-    "ridge_regression": "Linear ridge regression on the training samples",
+    "ridge_regression": "Linear ridge regression",
 }
 
 

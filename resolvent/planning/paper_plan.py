@@ -66,7 +66,10 @@ class PaperPlan:
     @property
     def page_modules(self) -> list[str]:
         """What the page's script chooses by the paper's key."""
-        return [ITEMS.format(key=self.key), *sorted({item.told for item in self.items.values() if item.told})]
+        return [
+            ITEMS.format(key=self.key),
+            *sorted({item.remark for item in self.items.values() if item.remark}),
+        ]
 
     @property
     def all_made(self) -> dict[str, dict]:
@@ -117,7 +120,7 @@ class PaperPlan:
             case "cost":
                 return [self.costs]
             case "comparisons":
-                return files + self._comparisons(item)
+                return files + self._comparisons(item) + self._models(item)
             case "of_shown" | "of_each":
                 return files + [f"{folder}/{self.items[item].file}" for folder in self.runs(item)[0]]
         return files
@@ -139,3 +142,7 @@ class PaperPlan:
 
     def _comparisons(self, item: str) -> list[str]:
         return [f"{self.plan.results}/{name}/comparison.csv" for name in self.experiments[item]]
+
+    def _models(self, item: str) -> list[str]:
+        """The files that are read beside the comparisons."""
+        return [f"{self.plan.results}/{name}/models.csv" for name in self.experiments[item]]

@@ -12,9 +12,9 @@ from resolvent.figures.common.table import as_csv, as_html
 from resolvent.figures.common.words import differences_from_paper
 from resolvent.figures.experiment.comparison import MEDIANS, write_comparison
 from resolvent.figures.experiment.error_table import headline
-from resolvent.figures.papers.calvello2024.printed import TABLE_1, TABLE_1_FIRST, TABLE_3, TABLE_3_FIRST
+from resolvent.figures.papers.calvello2024.reported import TABLE_1, TABLE_1_FIRST, TABLE_3, TABLE_3_FIRST
 from resolvent.figures.published.beside import differences, example_of, reported_beside
-from resolvent.figures.published.tables import printed_rows
+from resolvent.figures.published.tables import reported_rows
 
 
 def read(run):
@@ -51,18 +51,18 @@ def test_examples_of_the_two_papers_are_told_apart(make_run, dataset, title, pap
     ],
 )
 def test_table_1_is_here(table, rows, checked):
-    printed = printed_rows(table.file)
+    printed = reported_rows(table.file)
     assert len(printed) == rows
-    found = {(row["architecture"], row["attention"]): row["printed"] for row in printed}
+    found = {(row["architecture"], row["attention"]): row["reported"] for row in printed}
     assert checked.items() <= found.items()
 
 
 @pytest.mark.parametrize(("table", "rows"), [(TABLE_3, 12), (TABLE_3_FIRST, 9)])
 def test_table_3_is_here(table, rows):
-    printed = printed_rows(table.file)
+    printed = reported_rows(table.file)
     keys = {(row["architecture"], row["equation"], row["push_forward"]) for row in printed}
     assert len(printed) == len(keys) == rows
-    assert all(1e-3 < float(row["printed"]) < 0.1 for row in printed)
+    assert all(1e-3 < float(row["reported"]) < 0.1 for row in printed)
 
 
 def test_numbers_of_the_papers_setting(make_run):

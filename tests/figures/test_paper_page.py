@@ -30,10 +30,10 @@ def test_the_items_are_those_of_the_paper_in_its_order():
 def test_every_item_can_be_loaded(paper):
     for item in PAPERS[paper].items.values():
         assert callable(loaded(item.location))
-        assert bool(item.told) == (item.takes == "cost")
+        assert bool(item.remark) == (item.takes == "cost")
         assert bool(item.file) == item.takes.startswith("of_")
-        if item.told:
-            assert callable(loaded(item.told))
+        if item.remark:
+            assert callable(loaded(item.remark))
 
 
 def test_items_from_no_experiment_are_not_for_experiments_to_show():

@@ -1,14 +1,20 @@
-"""A printed number stands beside ours only in the paper's setting."""
+"""A reported number stands beside ours only in the paper's setting."""
 
 import itertools
 import json
 
 import pytest
 
-from resolvent.common.runs import read_run
-from resolvent.figures.papers.cao2021.printed import TABLE_2A, TABLE_2B, TABLE_3, TABLE_6, TABLE_8, parameters
+from resolvent.figures.papers.cao2021.reported import (
+    TABLE_2A,
+    TABLE_2B,
+    TABLE_3,
+    TABLE_6,
+    TABLE_8,
+    parameters,
+)
 from resolvent.figures.published.beside import differences, reported_beside
-from resolvent.figures.published.tables import printed_rows
+from resolvent.figures.published.tables import reported_rows
 
 ATTENTIONS = ("fourier", "galerkin", "softmax", "linear")
 NORMS = ("regular", "projection")
@@ -111,14 +117,14 @@ BURGERS_POINTS, DARCY_POINTS = ("512", "2048", "8192"), ("141", "211")
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_the_whole_table_is_here(table, keys):
-    rows = printed_rows(table.file)
-    assert all(float(row["printed"]) > 0 for row in rows)
-    found = [tuple(row[name] for name in row if name not in ("printed", "best_epoch")) for row in rows]
+    rows = reported_rows(table.file)
+    assert all(float(row["reported"]) > 0 for row in rows)
+    found = [tuple(row[name] for name in row if name not in ("reported", "best_epoch")) for row in rows]
     assert sorted(found) == sorted(keys)
 
 
 @pytest.mark.parametrize(
-    ("table", "row", "printed"),
+    ("table", "row", "reported"),
     [
         (TABLE_2A, ("transformer1d", "softmax", "regular", 2048), "2.307"),
         (TABLE_2A, ("transformer1d", "galerkin", "projection", 8192), "1.025"),
@@ -130,10 +136,10 @@ def test_the_whole_table_is_here(table, keys):
         (TABLE_2A, ("transformer1d", "galerkin", "projection", 256), None),
     ],
 )
-def test_rows_as_printed(table, row, printed):
+def test_rows_as_reported(table, row, reported):
     names = ("architecture", "attention", "layer_norm", "resolution", "noise")
     found = table.row({**dict(zip(names, row, strict=False)), "grids": "stored"})
-    assert (found and found["printed"]) == printed
+    assert (found and found["reported"]) == reported
 
 
 def test_table_8_has_its_best_epochs():
@@ -147,11 +153,11 @@ def test_table_8_has_its_best_epochs():
             "resolution": 8192,
         }
     )
-    assert (row["printed"], row["best_epoch"]) == ("2.571", "98")
-    assert all(1 <= int(row["best_epoch"]) <= 100 for row in printed_rows(TABLE_8.file))
+    assert (row["reported"], row["best_epoch"]) == ("2.571", "98")
+    assert all(1 <= int(row["best_epoch"]) <= 100 for row in reported_rows(TABLE_8.file))
 
 
-def test_parameters_are_rounded_as_printed():
+def test_parameters_are_rounded_as_reported():
     assert parameters({"architecture": "transformer1d", "attention": "galerkin"}) == (522_500, 530_500)
     assert parameters({"architecture": "fno2d"}) == (2_365_000, 2_375_000)
     assert parameters({"architecture": "transformer1d", "attention": "none"}) is None

@@ -36,6 +36,7 @@ rule compare:
 rule draw_figures:
     input:
         comparison=f"{EXPERIMENT}/comparison.csv",
+        models=f"{EXPERIMENT}/models.csv",
         baselines=[f"{BASELINES}/{file}" for file in ("errors.csv", "cost.json")],
         histories=lambda wildcards: [f"{f}/history.csv" for f in plan.run_folders(wildcards.experiment)],
         predictions=lambda wildcards: [f"{f}/predictions.nc" for f in plan.run_folders(wildcards.experiment)],
@@ -61,6 +62,7 @@ rule draw_figures:
 rule report:
     input:
         comparison=f"{EXPERIMENT}/comparison.csv",
+        models=f"{EXPERIMENT}/models.csv",
         figures=[f"{EXPERIMENT}/figures/{figure}.svg" for figure in FIGURES],
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
     output:

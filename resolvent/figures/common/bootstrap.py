@@ -35,7 +35,7 @@ class Interval:
 
 
 def mean_interval(errors: np.ndarray, *, seed: int = SEED) -> Interval:
-    """The interval of the mean of `errors`, shape (seeds, samples) or (samples,)."""
+    """Return the interval of the mean of `errors`, shape (seeds, samples) or (samples,)."""
     errors = _as_matrix(errors)
     generator = np.random.default_rng(seed)
     sample_weights = _weights(generator, errors.shape[1])
@@ -43,7 +43,7 @@ def mean_interval(errors: np.ndarray, *, seed: int = SEED) -> Interval:
 
 
 def median_interval(errors: np.ndarray, *, seed: int = SEED) -> Interval:
-    """The interval of the median of `errors`, of all of them at once; shapes as of `mean_interval`."""
+    """Return the interval of the median of `errors`, of all of them at once; shapes as of `mean_interval`."""
     errors = _as_matrix(errors)
     generator = np.random.default_rng(seed)
     sample_weights = _weights(generator, errors.shape[1])
@@ -59,7 +59,7 @@ def median_interval(errors: np.ndarray, *, seed: int = SEED) -> Interval:
 
 
 def paired_difference(errors: np.ndarray, chosen: np.ndarray, *, seed: int = SEED) -> Interval:
-    """The interval of mean(errors) - mean(chosen), both tested on the same samples in the same order.
+    """Return the interval of mean(errors) - mean(chosen), both tested on the same samples in the same order.
 
     Samples are drawn once for both rows; seeds are drawn for each, because a seed of one model has nothing
     to do with the equally numbered seed of another.
@@ -82,7 +82,7 @@ def _as_matrix(errors: np.ndarray) -> np.ndarray:
 
 
 def _weights(generator: np.random.Generator, count: int) -> np.ndarray:
-    """How often each of `count` items is drawn in each replicate, as a share of the draws."""
+    """Return how often each of `count` items is drawn in each replicate, as a share of the draws."""
     return generator.multinomial(count, np.full(count, 1 / count), size=REPLICATES) / count
 
 
@@ -94,7 +94,7 @@ def _replicate_means(
 
 
 def _weighted_medians(ascending: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The median of the values (count,) by each row of the weights (replicates, count).
+    """Return the median of the values (count,) by each row of the weights (replicates, count).
 
     It lies between the two values in the middle where, as with an even number of them, there are two.
     """

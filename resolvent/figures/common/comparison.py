@@ -91,35 +91,35 @@ class Tested:
         return same_grid and bool(same_noise(facts["trained_noise"], facts["test_noise"]))
 
     def error(self, metric: str = "relative_l2", statistic: str = "mean") -> Error:
-        """A statistic, NaN where it was not measured."""
+        """Return a statistic, NaN where it was not measured."""
         return self.errors.get((metric, statistic), NO_ERROR)
 
     def is_among_the_best(self, metric: str = "relative_l2") -> bool:
-        """Whether its mean is the lowest of the models, or the interval of the difference contains zero."""
+        """Return whether no model has a lower mean, or the interval of the difference contains zero."""
         difference = self.error(metric, "difference_to_lowest_mean")
         resolved = difference.low > 0 or difference.high < 0
         return difference.known and not resolved
 
 
 def read_comparison(path: str | Path) -> pd.DataFrame:
-    """The rows of a comparison.csv, each with the facts that the models.csv beside it has of its model."""
+    """Read a comparison.csv, each row with the facts that the models.csv beside it has of its model."""
     path = Path(path)
     rows = read_table(path, list(COMPARISON_COLUMNS))
     return with_facts(rows, read_table(path.with_name(MODELS_FILE), list(MODELS_COLUMNS)))
 
 
 def with_facts(rows: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a comparison with the facts of their models beside them."""
+    """Return rows of a comparison with the facts of their models beside them."""
     return rows.merge(models.drop(columns="label"), on=list(MODEL), how="left", validate="many_to_one")
 
 
 def errors_of(comparison: pd.DataFrame, metric: str, statistic: str) -> pd.DataFrame:
-    """The rows with one statistic of one metric."""
+    """Return the rows with one statistic of one metric."""
     return comparison[(comparison["metric"] == metric) & (comparison["statistic"] == statistic)]
 
 
 def by_condition(comparison: pd.DataFrame) -> list[Tested]:
-    """What was tested, one for each model or baseline and condition, in the order of the comparison."""
+    """Gather what was tested: each model or baseline under each condition, in the comparison's order."""
     tested = []
     for _, rows in comparison.groupby(list(CONDITION), sort=False):
         errors = {
@@ -131,5 +131,5 @@ def by_condition(comparison: pd.DataFrame) -> list[Tested]:
 
 
 def metrics_in(comparison: pd.DataFrame) -> list[str]:
-    """The metrics of a comparison, in its order."""
+    """Return the metrics of a comparison, in its order."""
     return list(dict.fromkeys(comparison["metric"]))

@@ -4,20 +4,20 @@ import numpy as np
 
 
 def scale_of(*fields: np.ndarray, colours: str = "viridis") -> dict:
-    """Colour map, and limits that hold all the finite values of `fields`."""
+    """Return a colour map, and limits that hold all the finite values of `fields`."""
     values = np.concatenate([field[np.isfinite(field)] for field in fields])
     low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
     return {"cmap": colours, "vmin": low, "vmax": high}
 
 
 def symmetric_scale_of(*fields: np.ndarray) -> dict:
-    """The same about zero, for errors and for functions without a sign of their own."""
+    """Return the same, symmetric about zero, for errors and for functions without a sign of their own."""
     bound = max(np.abs(field[np.isfinite(field)]).max(initial=0) for field in fields) or 1.0
     return {"cmap": "RdBu_r", "vmin": -float(bound), "vmax": float(bound)}
 
 
 def log_scale_of(*fields: np.ndarray, decades: int = 4) -> dict:
-    """Logarithmic, for absolute values: the largest and at most `decades` below; what is smaller is there."""
+    """Return a logarithmic scale for absolute values: from the largest down to at most `decades` below it."""
     from matplotlib.colors import LogNorm
 
     values = np.concatenate([field[np.isfinite(field) & (field > 0)] for field in fields])
@@ -27,7 +27,7 @@ def log_scale_of(*fields: np.ndarray, decades: int = 4) -> dict:
 
 
 def draw_field(panel, field: np.ndarray, scale: dict):
-    """The image of `field` (y, x) on the unit square, without axes; what is not finite stays white."""
+    """Draw the image of `field` (y, x) on the unit square, without axes; what is not finite stays white."""
     image = panel.imshow(field, origin="lower", interpolation="nearest", extent=(0, 1, 0, 1), **scale)
     panel.set(xticks=[], yticks=[])
     panel.spines[:].set_visible(False)
@@ -35,7 +35,7 @@ def draw_field(panel, field: np.ndarray, scale: dict):
 
 
 def draw_colour_bar(figure, image, panels, **place) -> None:
-    """One colour bar for `panels`, at their right."""
+    """Draw one colour bar for `panels`, at their right."""
     bar = figure.colorbar(image, ax=panels, **{"fraction": 0.02, "pad": 0.01, **place})
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=7)

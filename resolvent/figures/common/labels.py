@@ -83,7 +83,7 @@ def label_points(
 
 
 def spread(wanted: np.ndarray, gap: float) -> np.ndarray:
-    """Positions near the `wanted` ones (ascending) at least `gap` apart, each cluster about its own mean."""
+    """Return positions near the `wanted` ones (ascending), `gap` apart, each cluster about its own mean."""
     clusters: list[list[float]] = []
     for value in wanted:
         clusters.append([float(value)])
@@ -102,12 +102,12 @@ def _end(cluster: list[float], gap: float) -> float:
 
 
 def _overlap(one, other) -> float:
-    """The area shared by two boxes (left, bottom, right, top)."""
+    """Return the area shared by two boxes (left, bottom, right, top)."""
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])
     return max(0.0, width) * max(0.0, height)
 
 
 def _outside(box, frame) -> float:
-    """The area of a box that lies outside a frame."""
+    """Return the area of a box that lies outside a frame."""
     return (box[2] - box[0]) * (box[3] - box[1]) - _overlap(box, frame)

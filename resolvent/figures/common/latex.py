@@ -22,7 +22,7 @@ SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
 def latex_text(text: str) -> str:
-    """`text` for LaTeX, in ASCII but for letters with accents."""
+    """Return `text` for LaTeX, in ASCII but for letters with accents."""
     text = text.translate(str.maketrans(SPECIAL | MATHEMATICS))
     text = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵀ]+", lambda raised: f"$^{{{raised[0].translate(SUPERSCRIPTS)}}}$", text)
     return re.sub("[₀-₉]+", lambda lowered: f"$_{{{lowered[0].translate(SUBSCRIPTS)}}}$", text)

@@ -8,5 +8,5 @@ NAMES = {
 
 
 def name_of(metric: str) -> str:
-    """The name of a metric, for tables and figures."""
+    """Return the name of a metric, for tables and figures."""
     return NAMES.get(metric, metric.replace("_", " "))

@@ -7,7 +7,7 @@ DASH = "—"
 
 
 def in_units(value: float, unit: float) -> str:
-    """An error in a unit, as in the papers: 1.203, 14.60, 911.4; below 0.001: 4.2e-04."""
+    """Return an error in a unit, as in the papers: 1.203, 14.60, 911.4; below 0.001: 4.2e-04."""
     scaled = value / unit
     if scaled < 1e-3:
         return f"{scaled:.1e}"
@@ -15,17 +15,17 @@ def in_units(value: float, unit: float) -> str:
 
 
 def milli(value: float) -> str:
-    """An error in units of 1e-3."""
+    """Return an error in units of 1e-3."""
     return in_units(value, UNIT)
 
 
 def power(unit: float) -> str:
-    """1e-3 as 10⁻³."""
+    """Return 1e-3 as 10⁻³."""
     return f"10{str(round(math.log10(unit))).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
 def duration(seconds: float | None) -> str:
-    """Seconds as a person says them: 8.4 s, 3.2 min, 1.5 h."""
+    """Return seconds as a person says them: 8.4 s, 3.2 min, 1.5 h."""
     if absent(seconds):
         return DASH
     for size, name in ((3600, "h"), (60, "min")):
@@ -35,5 +35,5 @@ def duration(seconds: float | None) -> str:
 
 
 def absent(value: object) -> bool:
-    """Whether there is no number, or NaN."""
+    """Return whether there is no number, or NaN."""
     return value is None or (isinstance(value, float) and math.isnan(value))

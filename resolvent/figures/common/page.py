@@ -25,7 +25,7 @@ def render(template: str, output: str | Path, **content) -> None:
 
 
 def inlined_figure(path: str | Path, title: str, caption: str) -> dict[str, str]:
-    """A figure as a template takes it: its title, its caption, and its file as data."""
+    """Return a figure as a template takes it: its title, its caption, and its file as data."""
     path = present(Path(path))
     if path.suffix not in MEDIA_TYPES:
         raise ResultError(f"{path} is no {' or '.join(MEDIA_TYPES)} file: give the page one of these")
@@ -34,7 +34,7 @@ def inlined_figure(path: str | Path, title: str, caption: str) -> dict[str, str]
 
 
 def split_card(card: dict, file: str) -> dict:
-    """A dataset card with its error budget taken to the front."""
+    """Return a dataset card with its error budget taken to the front."""
     rest = {key: value for key, value in card.items() if key != "error_budget"}
     return {"name": card.get("dataset", file), "error_budget": card.get("error_budget"), "rest": rest}
 

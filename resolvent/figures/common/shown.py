@@ -52,7 +52,7 @@ def choose_shown(candidates: Iterable[str | Path]) -> Shown:
 
 
 def _median_error(run: Run) -> float:
-    """NaN for a run that diverged."""
+    """Return the median error over the test samples, NaN for a run that diverged."""
     errors = error_matrix([run.errors], run.resolution, run.noise)
     return np.nan if run.diverged or errors.empty else float(errors.median(axis=1).iloc[0])
 

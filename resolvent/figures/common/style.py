@@ -69,7 +69,7 @@ class Appearance:
     filled: bool
 
     def marks(self) -> dict:
-        """Keyword arguments of a marker."""
+        """Return the keyword arguments of a marker."""
         face = self.colour if self.filled else "white"
         return {
             "marker": self.marker,
@@ -80,8 +80,8 @@ class Appearance:
 
 
 def appearances(runs: Iterable[Run]) -> dict[str, Appearance]:
-    """The look of each model: fixed for the known kinds, else the next spare colour in order of names."""
-    records = {run.model: run.record for run in runs}
+    """Choose the look of each model: fixed for known kinds, else the next spare colour by name."""
+    facts = {run.model: run.facts for run in runs}
     chosen: dict[str, Appearance] = {}
     spare = iter(SPARE * (1 + len(records) // len(SPARE)))
     for model in sorted(records):
@@ -97,13 +97,13 @@ def appearances(runs: Iterable[Run]) -> dict[str, Appearance]:
 
 
 def new_figure(rows: int, columns: int, *, size: tuple[float, float], **options):
-    """A figure and its axes as an array (rows, columns), always two-dimensional."""
+    """Return a figure and its axes as an array (rows, columns), always two-dimensional."""
     with _plain_figure(size) as figure:
         return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 
 def new_stack(*bands: dict, size: tuple[float, float]):
-    """A figure of bands, one below the other, and their axes: a list of arrays (rows, columns).
+    """Return a figure of bands, one below the other, and their axes: a list of arrays (rows, columns).
 
     A band has `height`, its share of the figure, `nrows`, `ncols`, and may have `width_ratios` and
     `height_ratios`. Columns of one band need not stand above those of the next.
@@ -158,12 +158,12 @@ def _settle(figure) -> None:
 
 
 def grid_lines(axes, axis: str = "y") -> None:
-    """Faint lines behind the data."""
+    """Draw faint lines behind the data."""
     axes.grid(True, axis=axis, which="major")
 
 
 def resolution_axis(axes, resolutions: Iterable[int | str]) -> dict[int | str, float]:
-    """An axis that names exactly these resolutions, and where each is.
+    """Set an axis that names exactly these resolutions; return where each is.
 
     Numbers of points are on a logarithmic scale, names of sets of times side by side.
     """
@@ -181,7 +181,7 @@ def resolution_axis(axes, resolutions: Iterable[int | str]) -> dict[int | str, f
 
 
 def error_limits(axes, values: Iterable[float], *, margin: float, axis: str = "y") -> tuple[float, float]:
-    """A logarithmic error axis around the models' errors; far baselines are named at its edge instead."""
+    """Set a logarithmic axis around the models' errors; far baselines are named at its edge instead."""
     from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullLocator
 
     values = np.array([value for value in values if np.isfinite(value) and value > 0])
@@ -196,30 +196,31 @@ def error_limits(axes, values: Iterable[float], *, margin: float, axis: str = "y
 
 
 def title(axes, text: str) -> None:
-    """The title of a panel, at its left."""
+    """Write the title of a panel, at its left."""
     axes.set_title(text, loc="left", fontsize=9.5, fontweight="bold")
 
 
-def plain(key: str) -> str:
-    """A short name for a baseline, whose label is a sentence: `coarse_solve` is "coarse solve"."""
-    return key.replace("_", " ")
-
-
-def tell_no_errors(axes) -> None:
+def say_no_errors(axes) -> None:
     """Say why a panel is empty."""
     words = "every run diverged: there are no errors to show"
     axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=MUTED, fontsize=9)
 
 
-def tell_diverged(axes, labels: list[str]) -> None:
+def name_diverged(axes, labels: list[str]) -> None:
     """Name, at the foot of a panel, the models that have no line in it."""
     if labels:
         words = "diverged: " + "; ".join(labels)
         axes.text(0.01, 0.03, words, transform=axes.transAxes, color=MUTED, fontsize=8)
 
 
-def tell_outside(axes, told: list[str]) -> None:
-    """Name, at the foot of a panel, the baselines that are off its scale."""
-    if told:
-        words = "off the scale: " + "; ".join(told)
-        axes.text(0.01, 0.03, words, transform=axes.transAxes, color=MUTED, fontsize=8)
+def name_outside(axes, outside: list[tuple[str, float]]) -> None:
+    """Name, at the head and the foot of a panel, the baselines (label, error) above and below its scale."""
+    low, high = axes.get_ylim()
+    above = [f"↑ {label}: {error:.1e}" for label, error in outside if error > high]
+    below = [f"↓ {label}: {error:.1e}" for label, error in outside if error < low]
+    for names, y, place in ((above, 0.98, "top"), (below, 0.02, "bottom")):
+        if names:
+            text = axes.text(
+                0.01, y, "\n".join(names), transform=axes.transAxes, va=place, color=MUTED, fontsize=8
+            )
+            text.set_in_layout(False)

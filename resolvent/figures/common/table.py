@@ -69,7 +69,7 @@ class Table:
     title: str = ""
 
     def is_prose(self, number: int) -> bool:
-        """Whether a column has words in it."""
+        """Return whether a column has words in it."""
         return number == 0 or any(row[number].prose for row in self.rows)
 
     @property
@@ -79,7 +79,7 @@ class Table:
 
 
 def columns(*groups: tuple[str, Iterable[str]]) -> list[Column]:
-    """Columns from groups with their heads."""
+    """Return columns from groups with their heads."""
     return [Column(head, group) for group, heads in groups for head in heads]
 
 

@@ -7,7 +7,7 @@ from resolvent.figures.published.tables import PaperTable
 
 
 def summarise(runs: list[Run]) -> str:
-    """What was run, in a few sentences."""
+    """Describe what was run, in a few sentences."""
     models = len({run.model for run in runs})
     seeds = len({run.seed for run in runs})
     resolutions = sorted({run.resolution for run in runs})
@@ -28,17 +28,19 @@ def summarise(runs: list[Run]) -> str:
 
 
 def differences_from_paper(runs: list[Run], table: PaperTable | None = None) -> list[str]:
-    """What differs from the setting of a table, once each, in the order met; of which models if not all."""
-    told: dict[str, dict[str, None]] = {}
+    """List what differs from the setting of a table, once each, and for which models if not for all."""
+    found: dict[str, dict[str, None]] = {}
     for run in runs:
-        for words in differences(run.record, run.cost, table):
-            told.setdefault(words, {})[run.label] = None
+        for words in differences(run.facts, run.cost, table):
+            found.setdefault(words, {})[run.label] = None
     models = len({run.label for run in runs})
-    return [words if len(labels) == models else f"{_some(labels)}: {words}" for words, labels in told.items()]
+    return [
+        words if len(labels) == models else f"{_some(labels)}: {words}" for words, labels in found.items()
+    ]
 
 
 def _some(labels: dict[str, None]) -> str:
-    """Up to three names, or how many they are."""
+    """Return up to three names, or how many they are."""
     return _names(list(labels)) if len(labels) <= 3 else f"{len(labels)} models"
 
 

@@ -11,7 +11,7 @@ SMALLEST = 1e-17  # where an error of zero is drawn
 
 
 def draw_error_budget(card: str | Path, output: str | Path) -> list[Path]:
-    """A row for each check: a dot for the median error over its samples, a bar up to the largest.
+    """Draw a row for each check: a dot for the median error over its samples, a bar up to the largest.
 
     Green are errors of the solver, held to the stated accuracy (dashed). Orange is what the discretisation
     itself costs: no solver on this grid can avoid it.

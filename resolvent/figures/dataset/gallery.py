@@ -9,7 +9,7 @@ from resolvent.figures.dataset.preview import DatasetPreview, PreviewVariable
 
 
 def draw_dataset_gallery(card: str | Path, preview: str | Path, output: str | Path) -> list[Path]:
-    """Fields of two dimensions: a row for each variable, a column for each sample, one colour scale a row.
+    """Draw fields on the plane: a row for each variable, a column for each sample, one colour scale a row.
 
     Functions of one variable: a panel for each sample with all of them.
     """
@@ -37,7 +37,7 @@ def _fields(dataset: DatasetPreview):
 
 
 def _colours(values: np.ndarray) -> dict:
-    """Symmetric blue to red about zero for quantities of both signs, else dark to light."""
+    """Return colours: blue to red about zero for quantities of both signs, else dark to light."""
     low, high = float(values.min()), float(values.max())
     if low < 0 < high:
         bound = float(np.quantile(np.abs(values), 0.998))

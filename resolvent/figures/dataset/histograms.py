@@ -11,7 +11,7 @@ COLUMNS = 3
 
 
 def draw_dataset_histograms(card: str | Path, preview: str | Path, output: str | Path) -> list[Path]:
-    """A panel for each variable: the share of the values in each bin."""
+    """Draw a panel for each variable: the share of the values in each bin."""
     variables = DatasetPreview(card, preview).variables
     columns = min(COLUMNS, len(variables))
     rows = -(-len(variables) // columns)
@@ -29,7 +29,7 @@ def _draw(panel, variable: PreviewVariable) -> None:
     share = counts / max(1, counts.sum())
     panel.stairs(share, edges, color=variable.colour, lw=1.2)
     panel.stairs(share, edges, color=variable.colour, alpha=0.18, fill=True)
-    if np.count_nonzero(counts) > 2:  # else two values, as of a level set: a linear axis tells more
+    if np.count_nonzero(counts) > 2:  # else two values, as of a level set: a linear axis shows more
         panel.set_yscale("log")
         panel.set_ylim(bottom=share[share > 0].min() / 2)
     grid_lines(panel)

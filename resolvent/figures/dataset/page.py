@@ -40,7 +40,7 @@ def write_dataset_page(
 
 
 def groups(card: dict) -> list[dict[str, str]]:
-    """Each group of the store in one row: its grid, and its variables with their dimensions."""
+    """Return each group of the store in one row: its grid, and its variables with their dimensions."""
     return [
         {
             "name": name,

@@ -11,7 +11,7 @@ DECADES = 16  # below the largest power: the rounding of what is stored
 
 
 def draw_dataset_spectra(card: str | Path, preview: str | Path, output: str | Path) -> list[Path]:
-    """The median power over samples, and the band from the 5 % to the 95 % quantile, of every variable."""
+    """Draw the median power over samples and the band of 5 % to 95 % quantiles, of every variable."""
     variables = [variable for variable in DatasetPreview(card, preview).functions if variable.spectrum]
     figure, ((panel,),) = new_figure(1, 1, size=(8.6, 3.4))
     if not variables:
@@ -32,7 +32,7 @@ def draw_dataset_spectra(card: str | Path, preview: str | Path, output: str | Pa
 
 
 def _draw(panel, variable: PreviewVariable) -> None:
-    """All but the constant, which has no place on a logarithmic axis."""
+    """Draw all but the constant, which has no place on a logarithmic axis."""
     spectrum = {word: values[1:] for word, values in variable.spectrum.items() if word != "axis"}
     at = spectrum["wavenumber"]
     panel.fill_between(at, spectrum["low"], spectrum["high"], color=variable.colour, alpha=0.18, lw=0)

@@ -76,7 +76,7 @@ def write_comparison(
 
 
 def compare(runs: list[Run], baselines: list[Baseline]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rows of comparison.csv and those of models.csv."""
+    """Return the rows of comparison.csv and those of models.csv."""
     check_comparable(runs)
     blocks, models = [], []
     for group in grouped(runs):
@@ -101,7 +101,7 @@ def compare(runs: list[Run], baselines: list[Baseline]) -> tuple[pd.DataFrame, p
 
 
 def grouped(runs: list[Run]) -> list[list[Run]]:
-    """The runs by model and training resolution, in the order given; a group differs in its seed only."""
+    """Group runs by model and training resolution, in the order given: a group differs in its seed only."""
     groups: dict[tuple[str, int], list[Run]] = {}
     for run in runs:
         groups.setdefault((run.model, run.resolution), []).append(run)
@@ -125,13 +125,13 @@ def check_comparable(runs: list[Run]) -> None:
 
 
 def status_of(group: list[Run]) -> str:
-    """`finished`, `diverged (epoch 12)`, or how many of the seeds diverged and when."""
+    """Return `finished`, `diverged (epoch 12)`, or how many of the seeds diverged and when."""
     lost = [run for run in group if run.diverged]
     if not lost:
         return "finished"
-    epochs = sorted({run.cost.diverged_epoch for run in lost})
-    told = f"diverged (epoch{'s' if len(epochs) > 1 else ''} {', '.join(map(str, epochs))})"
-    return told if len(lost) == len(group) else f"{len(lost)} of {len(group)} seeds {told}"
+    epochs = sorted({run.cost["diverged_epoch"] for run in lost})
+    diverged = f"diverged (epoch{'s' if len(epochs) > 1 else ''} {', '.join(map(str, epochs))})"
+    return diverged if len(lost) == len(group) else f"{len(lost)} of {len(group)} seeds {diverged}"
 
 
 @dataclass(frozen=True)
@@ -143,15 +143,15 @@ class BestTested:
 
 
 def best_tested(group: list[Run]) -> BestTested | None:
-    """The mean over seeds, diverged ones too: their best epoch came before. None if one recorded none."""
-    recorded = [(run.cost.best_test_relative_l2, run.cost.best_test_epoch) for run in group]
+    """Average over seeds, diverged ones too: their best epoch came before. None if one recorded none."""
+    recorded = [(run.cost.get("best_test_relative_l2"), run.cost.get("best_test_epoch")) for run in group]
     if any(error is None for error, _ in recorded):
         return None
     return BestTested(*(sum(values) / len(group) for values in zip(*recorded, strict=True)))
 
 
 def metrics_of(tables: list[pd.DataFrame]) -> list[str]:
-    """The metrics that all these tables of errors have, in their order."""
+    """Return the metrics that all these tables of errors have, in their order."""
     first, *others = tables
     numbers = [name for name in first.select_dtypes("number") if name not in NO_METRIC]
     return [name for name in numbers if all(name in other for other in others)]
@@ -221,7 +221,7 @@ def _facts_of_baseline(baseline: Baseline) -> dict:
 
 
 def _blocks(facts: dict, tables: list[pd.DataFrame], competes: bool) -> list[Block]:
-    """A block for each metric that all the tables have."""
+    """Make a block for each metric that all the tables have."""
     blocks = []
     for metric in metrics_of(tables):
         errors = error_matrix(tables, facts["test_resolution"], facts["test_noise"], metric)

@@ -14,11 +14,10 @@ from resolvent.figures.common.style import (
     appearances,
     error_limits,
     grid_lines,
+    name_outside,
     new_figure,
-    plain,
     save,
-    tell_no_errors,
-    tell_outside,
+    say_no_errors,
     title,
 )
 
@@ -26,18 +25,18 @@ TICKS = [0.1, 0.3, 1, 3, 10, 30, 60, 180, 600, 1800, 3600, 10800, 36000, 108000,
 
 
 def draw_cost_scatter(comparison: str | Path, runs: list[str | Path], output: str | Path) -> list[Path]:
-    """A panel for each training resolution; the area of a marker grows with the number of parameters.
+    """Draw a panel for each training resolution; the area of a marker grows with the number of parameters.
 
     Baselines train nothing: they are dashed lines. Seconds compare only runs on one machine and device.
     """
-    home = on_training_grid(errors_of(read_comparison(comparison), "relative_l2", "mean"))
+    own = on_training_grid(errors_of(read_comparison(comparison), "relative_l2", "mean"))
     looks = appearances(read_runs(runs))
-    resolutions = sorted(home[home["kind"] == "model"]["trained_resolution"].unique())
+    resolutions = sorted(own[own["kind"] == "model"]["trained_resolution"].unique())
     figure, axes = new_figure(
         len(resolutions), 1, size=(8.6, 0.4 + 3.4 * len(resolutions)), sharex=True, sharey=True
     )
-    home = home[np.isfinite(home["value"])]
-    models = home[home["kind"] == "model"]
+    own = own[np.isfinite(own["value"])]
+    models = own[own["kind"] == "model"]
     for resolution, panel in zip(resolutions, axes[:, 0], strict=True):
         panel.set_xscale("log")
         _time_axis(panel, models["train_seconds"])
@@ -47,13 +46,13 @@ def draw_cost_scatter(comparison: str | Path, runs: list[str | Path], output: st
         grid_lines(panel, "both")
         for row in models[models["trained_resolution"] == resolution].to_dict("records"):
             _draw_model(panel, row, looks[row["key"]], models["parameters"].max())
-        baselines = home[(home["kind"] == "baseline") & (home["trained_resolution"] == resolution)]
+        baselines = own[(own["kind"] == "baseline") & (own["trained_resolution"] == resolution)]
         inside = baselines[baselines["value"].between(*limits)]
         for mean in inside["value"]:
             panel.axhline(mean, color=BASELINE, ls=(0, (5, 3)), lw=1.1, zorder=1)
-        label_right(panel, [(row["value"], plain(row["key"]), BASELINE) for row in inside.to_dict("records")])
+        label_right(panel, [(row["value"], row["label"], BASELINE) for row in inside.to_dict("records")])
         outside = baselines.drop(inside.index).to_dict("records")
-        tell_outside(panel, [f"{plain(row['key'])} {row['value']:.1e}" for row in outside])
+        name_outside(panel, [(row["label"], row["value"]) for row in outside])
     axes[-1, 0].set_xlabel("training time")
     for resolution, panel in zip(resolutions, axes[:, 0], strict=True):  # once no panel moves any more
         here = models[models["trained_resolution"] == resolution].to_dict("records")
@@ -62,7 +61,7 @@ def draw_cost_scatter(comparison: str | Path, runs: list[str | Path], output: st
         ]
         label_points(panel, points, away=9)
         if not points:
-            tell_no_errors(panel)
+            say_no_errors(panel)
     return save(figure, output)
 
 

@@ -14,9 +14,8 @@ from resolvent.figures.common.style import (
     error_limits,
     grid_lines,
     new_figure,
-    plain,
     save,
-    tell_no_errors,
+    say_no_errors,
     title,
 )
 from resolvent.figures.experiment.comparison import grouped
@@ -27,7 +26,7 @@ HALF_HEIGHT = 0.33
 def draw_error_distributions(
     runs: Iterable[str | Path], baselines: Iterable[str | Path], output: str | Path
 ) -> list[Path]:
-    """A panel for each training resolution, a row for each model: a dot a sample, over its quartiles.
+    """Draw a panel for each training resolution, a row for each model: a dot a sample, over its quartiles.
 
     The samples are the same in every row, and a sample keeps its height within the row: the easiest for the
     best model at the bottom, the hardest at the top. A dot is the mean over seeds.
@@ -53,7 +52,7 @@ def draw_error_distributions(
 
 
 def _rows(runs, baselines, looks, resolution) -> list[tuple[str, str, pd.Series]]:
-    """(label, colour, errors by sample) of each row with errors, models first, each part best first."""
+    """Return (label, colour, errors by sample) of each row, models first, each part best first."""
     models, others = [], []
     for group in grouped(runs):
         if group[0].resolution == resolution:
@@ -61,9 +60,7 @@ def _rows(runs, baselines, looks, resolution) -> list[tuple[str, str, pd.Series]
             models.append((group[0].label, looks[group[0].model].colour, errors))
     for one in baselines:
         if one.resolution == resolution:
-            others.append(
-                (plain(one.key), BASELINE, error_matrix([one.errors], resolution, one.noise).mean())
-            )
+            others.append((one.label, BASELINE, error_matrix([one.errors], resolution, one.noise).mean()))
     return [
         row
         for part in (models, others)
@@ -78,7 +75,7 @@ def _draw(panel, rows: list[tuple[str, str, pd.Series]], limits: tuple[float, fl
     panel.set_yticks(range(len(rows)), [label for label, _, _ in rows])
     panel.tick_params(axis="y", length=0)
     if not rows:
-        tell_no_errors(panel)
+        say_no_errors(panel)
         return
     difficulty = rows[0][2].rank(method="first")
     height = HALF_HEIGHT * (1 - 2 * (difficulty - 1) / max(1, len(difficulty) - 1))
@@ -86,7 +83,7 @@ def _draw(panel, rows: list[tuple[str, str, pd.Series]], limits: tuple[float, fl
         tick.set_color(colour)
         tick.set_fontsize(9)
         if errors.max() < limits[0] or errors.min() > limits[1]:
-            _tell_outside(panel, index, errors.median(), limits)
+            _name_outside(panel, index, errors.median(), limits)
             continue
         panel.plot(errors, index + height, "o", color=colour, ms=2.6, mew=0, alpha=0.45)
         low, middle, high = np.percentile(errors, [25, 50, 75])
@@ -94,8 +91,8 @@ def _draw(panel, rows: list[tuple[str, str, pd.Series]], limits: tuple[float, fl
         panel.plot([middle, middle], [index - HALF_HEIGHT, index + HALF_HEIGHT], color=INK, lw=1.4)
 
 
-def _tell_outside(panel, index: int, median: float, limits: tuple[float, float]) -> None:
-    """An arrow to where a row would be, with its median."""
+def _name_outside(panel, index: int, median: float, limits: tuple[float, float]) -> None:
+    """Draw an arrow to where a row would be, with its median."""
     if median < limits[0]:
         panel.text(limits[0] * 1.05, index, f"← median {median:.1e}", color=BASELINE, va="center", fontsize=8)
     else:

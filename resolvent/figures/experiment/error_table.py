@@ -42,7 +42,10 @@ def write_error_tables(comparison: str | Path, outputs: list[str | Path]) -> Non
 def headline(
     comparison: pd.DataFrame, unit: float = UNIT, headings: dict[int | str, str] | None = None
 ) -> Table:
-    """Rows in the order of the comparison; `headings` replace "n = 141" at a resolution."""
+    """Return the headline table, its rows in the order of the comparison.
+
+    `headings` replace "n = 141" at a resolution.
+    """
     found = by_condition(on_training_grid(comparison))
     models = [one for one in found if one.facts["kind"] == "model"]
     papers = [one.facts["paper"] for one in found if isinstance(one.facts["paper"], str)]
@@ -59,7 +62,7 @@ def headline(
 
 
 def of_all_metrics(comparison: pd.DataFrame, unit: float = UNIT) -> list[Table]:
-    """A table for each resolution and noise: mean, median and worst error in every metric."""
+    """Return a table for each resolution and noise: mean, median and worst error in every metric."""
     found = by_condition(on_training_grid(comparison))
     rows, places = _rows(found), _places(found)
     names = _names(comparison)
@@ -82,7 +85,7 @@ def of_all_metrics(comparison: pd.DataFrame, unit: float = UNIT) -> list[Table]:
 
 
 def of_every_condition(comparison: pd.DataFrame, unit: float = UNIT) -> Table:
-    """A row for each model or baseline and each resolution and noise that it was tested with."""
+    """Return a table with a row for each model or baseline under each condition that it was tested in."""
     found = by_condition(comparison)
     names = _names(comparison)
     noisy = comparison["test_noise"].nunique() > 1
@@ -116,7 +119,7 @@ def error_cell(
     unit: float = UNIT,
     short: bool = False,
 ) -> Cell:
-    """A statistic with its interval, or the worst error with its sample, or why there is none.
+    """Return a cell: a statistic with its interval, or the worst error with its sample, or why there is none.
 
     A `short` cell leaves out what was lost, and why: another column has it.
     """
@@ -139,20 +142,20 @@ def error_cell(
 
 
 def _names(comparison: pd.DataFrame) -> list[tuple[str, str]]:
-    """Metrics that any model has, each with every statistic."""
+    """Return the metrics that any model has, each with every statistic."""
     metrics = metrics_in(comparison[comparison["kind"] == "model"])
     return [(metric, statistic) for metric in metrics for statistic in STATISTICS]
 
 
 def _errors(row: dict[Place, Tested], place: Place, names: list[tuple[str, str]], unit: float) -> list[Cell]:
-    """A row: what it is of, and its errors by metric and statistic."""
+    """Return a row: what it is of, and its errors by metric and statistic."""
     if place not in row:
         return [_name(row), *[EMPTY] * len(names)]
     return [_name(row), *(error_cell(row[place], *name, unit) for name in names)]
 
 
 def _heads(names: list[tuple[str, str]], unit: float) -> list[Column]:
-    """A column for each metric and statistic."""
+    """Return a column for each metric and statistic."""
     notes = {"worst": "sample"}
     return [
         Column(statistic, f"{name_of(metric)}, ×{power(unit)}", notes.get(statistic, INTERVAL))
@@ -161,7 +164,7 @@ def _heads(names: list[tuple[str, str]], unit: float) -> list[Column]:
 
 
 def interval(error: Error, unit: float) -> str:
-    """ "1.150 to 1.262"."""
+    """Return the ends of an interval: "1.150 to 1.262"."""
     return f"{in_units(error.low, unit)} to {in_units(error.high, unit)}"
 
 
@@ -200,7 +203,7 @@ def _name(row: dict[Place, Tested]) -> Cell:
 
 
 def _rows(found: list[Tested]) -> dict[str, list[dict[Place, Tested]]]:
-    """Models, and baselines, by where they were trained; baselines only where models were."""
+    """Group models, and baselines, by where they were trained; baselines only where models were."""
     places = _places(found)
     rows: dict[tuple[str, str], dict[Place, Tested]] = {}
     for one in found:
@@ -220,7 +223,7 @@ def _place(one: Tested) -> Place:
 
 
 def _heading(place: Place, headings: dict[int | str, str], places: dict[Place, None]) -> str:
-    """ "n = 141", and the noise if there is any."""
+    """Return the heading "n = 141", and the noise if there is any."""
     points = headings.get(place.resolution, resolution_in_words(place.resolution))
     return f"{points}, ε = {place.noise:g}" if any(one.noise for one in places) else points
 
@@ -228,17 +231,18 @@ def _heading(place: Place, headings: dict[int | str, str], places: dict[Place, N
 def _table(
     found: list[Tested], cells: dict[Column, Callable[[Tested], Cell]], headings: dict[int | str, str]
 ) -> Table:
-    """A table of the cells for each place, behind label and number of parameters."""
+    """Return a table of the cells for each place, between label and number of parameters."""
     places, rows = _places(found), _rows(found)
-    heads = [Column("model"), Column("parameters", latex=False)]
+    heads = [Column("model")]
     for place in places:
         group = _heading(place, headings, places)
         heads += [Column(one.head, group, one.note, one.latex) for one in cells]
+    heads.append(Column("parameters", latex=False))
 
     def line(row: dict[Place, Tested]) -> list[Cell]:
         parameters = int(next(iter(row.values())).facts["parameters"])
         count = Cell(f"{parameters:,}", value=parameters) if parameters else NO_NUMBER
         made = [make(row[place]) if place in row else EMPTY for place in places for make in cells.values()]
-        return [_name(row), count, *made]
+        return [_name(row), *made, count]
 
     return Table(heads, *([line(row) for row in rows[kind]] for kind in ("model", "baseline")))

@@ -47,7 +47,7 @@ def write_report(
         title=title,
         command=command,
         summary=summarise(loaded),
-        told_apart=differences_from_paper(loaded),
+        differences=differences_from_paper(loaded),
         paper=paper_of(loaded),
         paper_pages=paper_pages,
         headline=as_html(errors),
@@ -62,13 +62,13 @@ def write_report(
         figures=[inlined_figure(*figure) for figure in figures],
         cards=[split_card(read_json(card), Path(card).name) for card in cards],
         runs=loaded,
-        foreseen=foreseen(runs, predicted),
+        predicted_costs=costs_beside_prediction(runs, predicted),
         provenance=provenance,
     )
 
 
-def foreseen(runs: list[str | Path], predicted: list[tuple[float, float]]) -> list[dict]:
-    """Of each model and training resolution: hours of training in all and gigabytes of a run, both ways.
+def costs_beside_prediction(runs: list[str | Path], predicted: list[tuple[float, float]]) -> list[dict]:
+    """Return hours of all runs and gigabytes of one, measured and predicted, by model and resolution.
 
     A ratio is None where a diverged run ended early.
     """
@@ -89,8 +89,8 @@ def foreseen(runs: list[str | Path], predicted: list[tuple[float, float]]) -> li
 
 
 def paper_of(runs: list[Run]) -> dict[str, str] | None:
-    """The paper that has this example: its name, the section, the tables of errors, what they print."""
-    example = example_of(runs[0].record)
+    """Return the paper that has this example: its name, the section, the tables of errors, its protocol."""
+    example = example_of(runs[0].facts)
     return example and {
         "name": example.source.name,
         "section": f"Section {example.section}",

@@ -14,18 +14,17 @@ from resolvent.figures.common.style import (
     appearances,
     error_limits,
     grid_lines,
+    name_outside,
     new_figure,
-    plain,
     resolution_axis,
     save,
-    tell_no_errors,
-    tell_outside,
+    say_no_errors,
     title,
 )
 
 
 def draw_resolution_curves(comparison: str | Path, runs: list[str | Path], output: str | Path) -> list[Path]:
-    """A panel for each training resolution: a line a model, a band its interval, dashes a baseline.
+    """Draw a panel for each training resolution: a line a model, a band its interval, dashes a baseline.
 
     A baseline is on the training grid on every grid, so its line is the same in every panel. Noise is that
     of training.
@@ -51,16 +50,16 @@ def draw_resolution_curves(comparison: str | Path, runs: list[str | Path], outpu
         for _, rows in baselines.groupby("key", sort=False):
             labels += _draw_baseline(panel, _placed(rows, places), limits, outside)
         label_right(panel, labels)
-        tell_outside(panel, outside)
+        name_outside(panel, outside)
         if not np.isfinite(here["value"]).any():
-            tell_no_errors(panel)
+            say_no_errors(panel)
     named = any(isinstance(one, str) for one in tested)
     axes[-1, 0].set_xlabel("times of the test observations" if named else "test resolution (points)")
     return save(figure, output)
 
 
 def _placed(rows: pd.DataFrame, places: dict) -> pd.DataFrame:
-    """The rows from left to right, with the place of each on the axis."""
+    """Return the rows from left to right, with the place of each on the axis."""
     return rows.assign(place=rows["test_resolution"].map(places)).sort_values("place")
 
 
@@ -73,17 +72,17 @@ def _draw_model(panel, rows: pd.DataFrame, trained: float, look) -> list[tuple[f
     if len(rows) == 1:
         panel.vlines(x, rows["low"], rows["high"], color=look.colour, lw=1.2)
     panel.fill_between(x, rows["low"], rows["high"], color=look.colour, alpha=0.14, lw=0)
-    home = rows[rows["place"] == trained]
-    panel.plot(home["place"], home["value"], ls="", ms=6.5, zorder=4, **look.marks())
+    own = rows[rows["place"] == trained]
+    panel.plot(own["place"], own["value"], ls="", ms=6.5, zorder=4, **look.marks())
     return [(float(mean.iloc[-1]), str(rows["label"].iloc[0]), look.colour)]
 
 
 def _draw_baseline(
-    panel, rows: pd.DataFrame, limits: tuple[float, float], outside: list[str]
+    panel, rows: pd.DataFrame, limits: tuple[float, float], outside: list[tuple[str, float]]
 ) -> list[tuple[float, str, str]]:
-    x, mean, label = rows["place"], rows["value"], plain(rows["key"].iloc[0])
+    x, mean, label = rows["place"], rows["value"], str(rows["label"].iloc[0])
     if not ((mean > limits[0]) & (mean < limits[1])).any():
-        outside.append(f"{label} {mean.median():.1e}")
+        outside.append((label, float(mean.median())))
         return []
     panel.plot(x, mean, color=BASELINE, ls=(0, (5, 3)), lw=1.1)
     if len(rows) == 1:

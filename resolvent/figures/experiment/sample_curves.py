@@ -18,7 +18,7 @@ from resolvent.figures.common.style import (
 
 
 def draw_sample_curves(run: str | Path, output: str | Path) -> list[Path]:
-    """The stored samples of one run at its training resolution, each over a strip of its pointwise error.
+    """Draw the stored samples of a run at its training resolution, each over a strip of its pointwise error.
 
     All strips share one scale, so that a quiet strip is a good prediction.
     """

@@ -12,7 +12,7 @@ ROWS = ("input", "target", "prediction", "error")
 
 
 def draw_sample_fields(run: str | Path, output: str | Path) -> list[Path]:
-    """The stored samples of one run as it was trained: a column a sample, one colour scale a row.
+    """Draw the stored samples of one run as it was trained: a column a sample, one colour scale a row.
 
     Input and target may be on different grids; the error is on the target's. Target and prediction share
     their scale; errors have a symmetric one of their own.
@@ -39,5 +39,5 @@ def draw_sample_fields(run: str | Path, output: str | Path) -> list[Path]:
 
 
 def _heading(sample: int, relative: float) -> str:
-    """Two lines: a panel is narrow."""
+    """Return a heading of two lines: a panel is narrow."""
     return f"test sample {sample}\n" + (f"error {relative:.2e}" if np.isfinite(relative) else "diverged")

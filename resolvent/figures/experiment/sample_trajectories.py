@@ -67,7 +67,7 @@ def draw_sample_trajectories(
     beside: Iterable[Run] = (),
     note: str = "",
 ) -> list[Path]:
-    """What is observed, then every component of target and prediction, then the error; a column a sample.
+    """Draw what is observed, every component of target and prediction, and the error; a column a sample.
 
     where   names the times of the test observations; default: those of training.
     beside  runs whose figures shall have the same axes: their values fit into them too.
@@ -106,7 +106,7 @@ def draw_sample_trajectories(
 
 
 def _set_common_limits(panels, all_found: list[Trajectories]) -> None:
-    """The same limits whichever of these is drawn; the last panel is logarithmic."""
+    """Set the same limits whichever of these is drawn; the last panel is logarithmic."""
     rows = list(zip(*(found.rows for found in all_found), strict=True))
     for panel, values in zip(panels, rows, strict=True):
         values = np.concatenate([one.ravel() for one in values])
@@ -121,6 +121,11 @@ def _set_common_limits(panels, all_found: list[Trajectories]) -> None:
             panel.set_ylim(low - margin, high + margin)
 
 
+def _channels(values: np.ndarray) -> np.ndarray:
+    """Reshape to (samples, channels, times), whatever the number of channels."""
+    return values[:, None] if values.ndim == 2 else values
+
+
 def _names(components: int) -> list[str]:
     return ["recovered"] if components == 1 else [f"recovered {index + 1}" for index in range(components)]
 
@@ -131,5 +136,5 @@ def _errors(run: Run, where: str):
 
 
 def _heading(which: str, sample: int, relative: float) -> str:
-    told = f"relative L² error {relative:.2e}" if np.isfinite(relative) else "diverged"
-    return f"{which} (test sample {sample}): {told}"
+    words = f"relative L² error {relative:.2e}" if np.isfinite(relative) else "diverged"
+    return f"{which} (test sample {sample}): {words}"

@@ -15,7 +15,7 @@ PANELS = {"train_relative_l2": "training samples", "validation_relative_l2": "va
 
 
 def draw_training_curves(runs: Iterable[str | Path], output: str | Path) -> list[Path]:
-    """A row of panels for each training resolution: the error on training and on validation samples.
+    """Draw a row of panels for each training resolution: the error on training and on validation samples.
 
     A line is the median over seeds and the band their range. The line of a diverged seed ends with a cross.
     """
@@ -36,7 +36,7 @@ def draw_training_curves(runs: Iterable[str | Path], output: str | Path) -> list
                 _draw_group(panel, group, column, looks[group[0].model])
         pair[0].set_ylabel("relative L² error")
         _name(pair[1], here, looks)
-        _tell_lost(pair[1], here)
+        _name_diverged(pair[1], here)
     return save(figure, output)
 
 
@@ -75,10 +75,10 @@ def _name(panel, groups: list[list[Run]], looks: dict) -> None:
     label_right(panel, labels)
 
 
-def _tell_lost(panel, groups: list[list[Run]]) -> None:
+def _name_diverged(panel, groups: list[list[Run]]) -> None:
     lost = [f"{group[0].label}: {status_of(group)}" for group in groups if any(run.diverged for run in group)]
     if lost:
         panel.text(
-            0.98, 0.98, "\n".join(f"× {told}" for told in lost), transform=panel.transAxes, ha="right",
+            0.98, 0.98, "\n".join(f"× {words}" for words in lost), transform=panel.transAxes, ha="right",
             va="top", color=MUTED, fontsize=7.5, bbox={"color": "white", "alpha": 0.8, "pad": 1},
         )  # fmt: skip

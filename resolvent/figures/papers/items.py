@@ -9,7 +9,7 @@ from resolvent.figures.published.tables import PaperTable
 
 
 def loaded(location: str) -> Callable:
-    """The function at "module:function", imported only now."""
+    """Return the function at "module:function", imported only now."""
     module, function = location.split(":")
     return getattr(import_module(module), function)
 
@@ -29,8 +29,8 @@ class Item:
     file      of each run.
     several   whether more than one experiment may give it.
     of        items whose experiments give it, where no experiment does so itself.
-    table     in the paper's setting of which ours is told to differ; default: that of the runs' equation.
-    told      location of a function from the first row of the measured costs to what was run, in words, and
+    table     in the paper's setting that ours is compared with; default: that of the runs' equation.
+    remark    location of a function from the first row of the measured costs to what was run, in words, and
               the list of differences from the paper.
     """
 
@@ -41,7 +41,7 @@ class Item:
     several: bool = False
     of: tuple[str, ...] = ()
     table: PaperTable | None = None
-    told: str = ""
+    remark: str = ""
 
     @property
     def module(self) -> str:

@@ -53,7 +53,7 @@ def write_paper_page(
 
 
 def _entry(name: str, item: Item, one: Made) -> dict:
-    """What the template shows of an item."""
+    """Return what the template shows of an item."""
     chosen = [choose_shown(folders) for folders in one.runs] if item.shows_one_run else []
     shown = "; ".join(dict.fromkeys(run.words for run in chosen))
     caption = one.caption.format(**one.facts, shown=shown)
@@ -69,5 +69,5 @@ def _entry(name: str, item: Item, one: Made) -> dict:
         runs = read_runs(dict.fromkeys(folders))
         return entry | {"run": summarise(runs), "differences": differences_from_paper(runs, item.table)}
     first = read_table(Path(one.costs), ["device"]).iloc[0].to_dict()
-    run, differences = loaded(item.told)(first)
+    run, differences = loaded(item.remark)(first)
     return entry | {"run": run, "differences": differences}

@@ -1,19 +1,18 @@
-"""The numbers of the papers as printed, and whether they may stand beside ours.
+"""The numbers that the papers report, and whether they can be compared with ours.
 
-A printed number is a measurement of one setting. It stands beside a run only if the facts of the run are the
-paper's; otherwise the comparison is refused and says what differs.
+A reported number is a measurement in one setting. It is compared with a run only if the run has this setting;
+otherwise the reason says what differs.
 
-One difference always remains and is told wherever these numbers are shown: which epoch is tested, and which
-statistic of the test samples is printed (`resolvent.figures.published.tables.Source`).
+One difference always remains and is named wherever these numbers are shown: which epoch is tested, and which
+statistic of the test samples is reported (`resolvent.figures.published.tables.Source`).
 """
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from resolvent.common.records import CostRecord, RunRecord
-from resolvent.figures.papers.calvello2024 import printed as calvello2024
-from resolvent.figures.papers.cao2021 import printed as cao2021
+from resolvent.figures.papers.calvello2024 import reported as calvello2024
+from resolvent.figures.papers.cao2021 import reported as cao2021
 from resolvent.figures.published.tables import Example, PaperTable
 
 # The first whose marks a run has: Darcy problems with the distribution of Calvello et al. are theirs, others
@@ -23,36 +22,36 @@ EXAMPLES: tuple[Example, ...] = (*calvello2024.EXAMPLES, *cao2021.EXAMPLES)
 
 @dataclass(frozen=True)
 class Reported:
-    """A printed number; `value` is None where it may not stand beside ours, and `reason` says why."""
+    """A reported number and its digits; `value` is None where it cannot be compared, `reason` says why."""
 
     value: float | None
-    printed: str
+    digits: str
     reason: str
-    best_epoch: str = ""  # where the paper tells it
+    best_epoch: str = ""  # where the paper reports it
 
 
-def record(facts: RunRecord) -> dict:
-    """All that a run.json has recorded of its setting, by its inner name alone."""
-    recorded = {**facts.settings, **_leaves(facts.dataset_settings), **facts.training}
-    recorded |= {"architecture": facts.architecture, "resolution": facts.resolution}
-    recorded |= {"noise": recorded.get("noise", 0.0), "grids": facts.grids}
-    return recorded | {"coarse_points": facts.coarse_points}
+def record(facts: dict) -> dict:
+    """Return all that a run.json has recorded of its setting, by its inner name alone."""
+    recorded = {**facts.get("settings", {}), **_leaves(facts["dataset_settings"]), **facts["training"]}
+    recorded |= {"architecture": facts["architecture"], "resolution": facts["resolution"]}
+    recorded |= {"noise": recorded.get("noise", 0.0), "grids": facts.get("grids", "stored")}
+    return recorded | {"coarse_points": facts["coarse_points"]}
 
 
-def example_of(facts: RunRecord) -> Example | None:
-    """The paper's example that a run is of, whatever its sizes; None for an equation of no paper."""
+def example_of(facts: dict) -> Example | None:
+    """Return the paper's example that a run is of, whatever its sizes; None for an equation of no paper."""
     recorded = record(facts)
-    return next((one for one in EXAMPLES if not any(_told(recorded, one.marks))), None)
+    return next((one for one in EXAMPLES if not any(_differing(recorded, one.marks))), None)
 
 
-def tables_of(facts: RunRecord) -> tuple[PaperTable, ...]:
-    """The tables of errors that have runs of this example."""
+def tables_of(facts: dict) -> tuple[PaperTable, ...]:
+    """Return the tables of errors that have runs of this example."""
     example = example_of(facts)
     return example.tables if example else ()
 
 
-def differences(facts: RunRecord, cost: CostRecord, table: PaperTable | None = None) -> list[str]:
-    """What the run `facts` (a run.json) and `cost` (its cost.json) has that the setting of `table` has not.
+def differences(facts: dict, cost: dict, table: PaperTable | None = None) -> list[str]:
+    """List where a run, by its run.json (`facts`) and cost.json, differs from the setting of `table`.
 
     Without a table: of that with such a row from which it differs least, or of the example alone.
     """
@@ -72,18 +71,18 @@ def _differences(example: Example, recorded: dict, cost: CostRecord, table: Pape
     for condition, more in (*example.where, *(table.where if table else ())):
         if all(recorded.get(name) == value for name, value in condition.items()):
             expected |= more
-    told = list(_told(recorded, expected))
+    differing = list(_differing(recorded, expected))
     low, high = example.source.parameters(recorded, table) or (0, math.inf)
     count = getattr(cost, example.source.counted)
     if count is None:
-        told.append("parameters not recorded as the paper counts them")
+        differing.append("parameters not recorded as the paper counts them")
     elif not low <= count <= high:
-        told.append(f"{count:,} parameters (paper {low:,} to {high:,})")
-    return told
+        differing.append(f"{count:,} parameters (paper {low:,} to {high:,})")
+    return differing
 
 
-def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None = None) -> Reported:
-    """The paper's number for this run, or the reason why there is none.
+def reported_beside(facts: dict, cost: dict, table: PaperTable | None = None) -> Reported:
+    """Return the paper's number for this run, or the reason why there is none.
 
     Without a table: of the tables of its example, that from which it differs least, the first of equals.
     """
@@ -94,14 +93,14 @@ def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None
     if not having:
         where = f"{source}, {table.name}" if table else source
         return Reported(None, "", f"{where} has no such row")
-    told, closest, row = min(having, key=lambda one: len(one[0]))
-    printed, best_epoch = row["printed"], row.get("best_epoch", "")
-    if told:
-        return Reported(None, printed, "not comparable: " + "; ".join(told), best_epoch)
-    return Reported(float(printed) * closest.unit, printed, f"{source}, {closest.name}", best_epoch)
+    differing, closest, row = min(having, key=lambda one: len(one[0]))
+    digits, best_epoch = row["reported"], row.get("best_epoch", "")
+    if differing:
+        return Reported(None, digits, "not comparable: " + "; ".join(differing), best_epoch)
+    return Reported(float(digits) * closest.unit, digits, f"{source}, {closest.name}", best_epoch)
 
 
-def _told(recorded: dict, expected: dict) -> Iterator[str]:
+def _differing(recorded: dict, expected: dict) -> Iterator[str]:
     for name, paper in expected.items():
         accepted = paper if isinstance(paper, tuple) else (paper,)
         ours, words = recorded.get(name), name.replace("_", " ")
@@ -113,7 +112,7 @@ def _told(recorded: dict, expected: dict) -> Iterator[str]:
 
 
 def _leaves(settings: dict) -> dict:
-    """Nested settings with their inner names alone: `initial_distribution: {sigma: 25}` is `sigma: 25`."""
+    """Flatten nested settings to their inner names: `initial_distribution: {sigma: 25}` is `sigma: 25`."""
     flat = {}
     for name, value in settings.items():
         flat |= _leaves(value) if isinstance(value, dict) else {name: value}

@@ -9,7 +9,7 @@ TRAINING_COLUMNS = ("best epoch", "training", "per step")
 
 
 def training_cells(cost: dict) -> tuple[str, str, str]:
-    """Under `TRAINING_COLUMNS`: what it took to train."""
+    """Return what it took to train, under `TRAINING_COLUMNS`."""
     return (
         f"{cost.best_epoch} of {cost.epochs}",
         duration(cost.train_seconds),
@@ -18,16 +18,16 @@ def training_cells(cost: dict) -> tuple[str, str, str]:
 
 
 def table_lines(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    """Lines of a table."""
+    """Return the lines of a table."""
     head, *body = (f"| {' | '.join(row)} |" for row in (header, *rows))
     return [head, "|---" * len(header) + "|", *body]
 
 
 def not_comparable(runs: list[Run], table: PaperTable | None = None) -> list[str]:
-    """A paragraph for every reason why a printed number may not stand beside ours, with the models."""
-    told: dict[str, list[str]] = {}
+    """Write a paragraph for every reason why a reported number cannot be compared, with the models."""
+    reasons: dict[str, list[str]] = {}
     for run in runs:
-        beside = reported_beside(run.record, run.cost, table)
-        if beside.printed and beside.value is None:
-            told.setdefault(beside.reason, []).append(run.label)
-    return [f"\n{', '.join(dict.fromkeys(labels))}: {reason}." for reason, labels in told.items()]
+        beside = reported_beside(run.facts, run.cost, table)
+        if beside.digits and beside.value is None:
+            reasons.setdefault(beside.reason, []).append(run.label)
+    return [f"\n{', '.join(dict.fromkeys(labels))}: {reason}." for reason, labels in reasons.items()]

@@ -1,4 +1,4 @@
-"""The part of "reported and ours" on Calvello et al. 2024, which prints medians of standardised fields.
+"""The part of "reported and ours" on Calvello et al. 2024, which reports medians of standardised fields.
 
 Also the same operators at times that they were not trained on, with and without quadrature weights (its
 Figures 7 to 9).
@@ -9,16 +9,16 @@ import numpy as np
 from resolvent.figures.common.bootstrap import median_interval, paired_difference
 from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.results import Run, error_matrix
-from resolvent.figures.papers.calvello2024.printed import SOURCE
+from resolvent.figures.papers.calvello2024.reported import SOURCE
 from resolvent.figures.published.beside import example_of, reported_beside
 from resolvent.figures.published.markdown import TRAINING_COLUMNS, not_comparable, table_lines, training_cells
 
 ERROR = "standardised_relative_l2"
 INTRODUCTION = """\
-Errors are of fields standardised by one mean and one deviation of the training samples, as the paper has
-them: the median over the test samples, and the worst of them. For trajectories also the medians at times
-other than those of training (marked *) and, where both were trained, the mean error without quadrature
-weights less that with them, on the same samples; above zero the weights are of use."""
+Errors are of fields standardised by one mean and one standard deviation of the training samples, as in the
+paper's public code: the median over the test samples, and the worst of them. For trajectories also the
+medians at times other than those of training (marked *) and, where both were trained, the mean error without
+quadrature weights less that with them, on the same samples; above zero the weights are of use."""
 COLUMNS = (
     "model",
     "trained on",
@@ -31,14 +31,14 @@ COLUMNS = (
 )
 
 
-def prints_medians(facts: dict) -> bool:
-    """Whether a run is of an example of this paper."""
+def reports_medians(facts: dict) -> bool:
+    """Return whether a run is of an example of this paper."""
     example = example_of(facts)
     return example is not None and example.source is SOURCE
 
 
 def median_section(runs: list[Run]) -> str:
-    """What the page has of the runs on one dataset, in Markdown."""
+    """Return the section on the runs on one dataset, in Markdown."""
     lines = [*table_lines(COLUMNS, [_row(run) for run in runs]), *not_comparable(runs)]
     if isinstance(runs[0].resolution, str):
         lines += ["", *_at_other_times(runs)]
@@ -46,8 +46,8 @@ def median_section(runs: list[Run]) -> str:
 
 
 def data_in_words(run: Run) -> str:
-    """What was learnt."""
-    title, settings = example_of(run.record).title, run.record.dataset_settings
+    """Name what was learnt."""
+    title, settings = example_of(run.facts).title, run.facts["dataset_settings"]
     return f"{title}, {settings['targets']} from x" if settings["equation"] == "lorenz63" else title
 
 
@@ -65,7 +65,7 @@ def _row(run: Run) -> tuple[str, ...]:
     return (
         run.label,
         str(run.resolution),
-        beside.printed or "no such row",
+        beside.digits or "no such row",
         ours,
         ratio,
         worst,
@@ -98,5 +98,5 @@ def _at_other_times(runs: list[Run]) -> list[str]:
 
 
 def _errors(run: Run, resolution: int | str) -> np.ndarray:
-    """Of every test sample."""
+    """Return the errors (seeds, samples) of every test sample."""
     return error_matrix([run.errors], resolution, run.noise, ERROR).to_numpy()

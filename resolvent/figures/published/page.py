@@ -9,11 +9,11 @@ from resolvent.common.files import write_text
 from resolvent.figures.common.bootstrap import mean_interval
 from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.results import Run, error_matrix, read_runs
-from resolvent.figures.papers.calvello2024.printed import SOURCE as CALVELLO
-from resolvent.figures.papers.cao2021.printed import SOURCE as CAO
+from resolvent.figures.papers.calvello2024.reported import SOURCE as CALVELLO
+from resolvent.figures.papers.cao2021.reported import SOURCE as CAO
 from resolvent.figures.published.beside import record, reported_beside, tables_of
 from resolvent.figures.published.markdown import TRAINING_COLUMNS, not_comparable, table_lines, training_cells
-from resolvent.figures.published.medians import INTRODUCTION, data_in_words, median_section, prints_medians
+from resolvent.figures.published.medians import INTRODUCTION, data_in_words, median_section, reports_medians
 from resolvent.figures.published.tables import PaperTable
 
 HEADER = """\
@@ -26,7 +26,7 @@ differs. A section of which no runs are at hand stays as it was."""
 MEANS = """\
 "Ours" is the mean relative L² error of the test samples, what is reported the best epoch on them. "Paper's
 protocol" is our best epoch on the test samples, where runs have recorded it; it is then the one whose ratio
-to the reported number is told."""
+to the reported number is given."""
 COLUMNS = (
     "model",
     "n",
@@ -49,7 +49,7 @@ def write_reported_vs_ours(commands: dict[str, list[Path]], why: Path, output: P
     tables: dict[str, tuple[PaperTable, list[Run]]] = {}
     data: dict[str, list[Run]] = {}
     for run in itertools.chain(*runs.values()):
-        if prints_medians(run.record):
+        if reports_medians(run.facts):
             data.setdefault(data_in_words(run), []).append(run)
         else:
             for table in _tables_with(run):
@@ -67,16 +67,16 @@ def write_reported_vs_ours(commands: dict[str, list[Path]], why: Path, output: P
 
 
 def _sections_of(page: str, paper: str) -> dict[str, str]:
-    """Sections of a paper on the page, by title."""
+    """Return the sections of a paper on the page, by title."""
     block = page.partition(f"\n# {paper}\n")[2].partition("\n# ")[0]
     sections = (section.partition("\n") for section in block.split("\n## ")[1:])
     return {title: text.strip() for title, _, text in sections}
 
 
 def _tables_with(run: Run) -> list[PaperTable]:
-    """The tables with a row for the run; if none has, the first of its equation."""
-    tables = tables_of(run.record)
-    return [one for one in tables if one.row(record(run.record)) is not None] or list(tables[:1])
+    """Return the tables with a row for the run; if none has, the first of its equation."""
+    tables = tables_of(run.facts)
+    return [one for one in tables if one.row(record(run.facts)) is not None] or list(tables[:1])
 
 
 def _made_by(runs: list[Run], command_of: dict[Path, str]) -> str:
@@ -92,7 +92,7 @@ def _mean_section(table: PaperTable, runs: list[Run]) -> str:
 
 
 def _sizes(runs: list[Run]) -> str:
-    """Samples, epochs and batches, once where all runs have the same."""
+    """List samples, epochs and batches, once where all runs have the same."""
     names = ("train_samples", "validation_samples", "test_samples", "epochs", "batch_size")
     words = []
     for name in names:
@@ -103,8 +103,8 @@ def _sizes(runs: list[Run]) -> str:
 
 def _row(run: Run, table: PaperTable) -> tuple[str, ...]:
     cost, unit = run.cost, table.unit
-    beside = reported_beside(run.record, cost, table)
-    reported = f"{beside.printed}{_power(unit)}" if beside.printed else "no such row"
+    beside = reported_beside(run.facts, cost, table)
+    reported = f"{beside.digits}{_power(unit)}" if beside.digits else "no such row"
     if beside.best_epoch:
         reported += f" (epoch {beside.best_epoch})"
     tested, mean = cost.best_test_relative_l2, None
@@ -113,8 +113,8 @@ def _row(run: Run, table: PaperTable) -> tuple[str, ...]:
     else:
         interval = mean_interval(error_matrix([run.errors], run.resolution, run.noise).to_numpy())
         mean = interval.mean
-        ours = f"{_printed(mean, unit)} [{interval.low / unit:.3f}, {interval.high / unit:.3f}]"
-    protocol = f"{_printed(tested, unit)} (epoch {cost.best_test_epoch})" if tested else DASH
+        ours = f"{_in_unit(mean, unit)} [{interval.low / unit:.3f}, {interval.high / unit:.3f}]"
+    protocol = f"{_in_unit(tested, unit)} (epoch {cost['best_test_epoch']})" if tested else DASH
     compared = tested or mean
     ratio = f"{compared / beside.value:.2f}" if beside.value and compared else DASH
     return (
@@ -128,8 +128,8 @@ def _row(run: Run, table: PaperTable) -> tuple[str, ...]:
     )
 
 
-def _printed(value: float, unit: float) -> str:
-    """In the unit of the table: 1.203e-3."""
+def _in_unit(value: float, unit: float) -> str:
+    """Write an error in the unit of the table: 1.203e-3."""
     return f"{value / unit:.3f}{_power(unit)}"
 
 

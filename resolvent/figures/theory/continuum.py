@@ -24,23 +24,23 @@ GUIDE = 2  # how far the line of the theory stands above the errors
 
 
 def fits_of(orders: pd.DataFrame, measurement: str) -> pd.DataFrame:
-    """`fitted` and `theory` by case."""
+    """Return `fitted` and `theory` by case."""
     return orders[orders["measurement"] == measurement].set_index("case")
 
 
 def guide(panel, points: pd.Series, order: float, top: float) -> None:
-    """A dotted line of this order, from `top` at the fewest points."""
+    """Draw a dotted line of this order, from `top` at the fewest points."""
     ends = np.array([points.min(), points.max()], dtype=float)
     panel.plot(ends, GUIDE * top * (ends / ends[0]) ** -order, color=MUTED, lw=1.1, ls=(0, (2, 2)))
 
 
 def number(value: float, digits: int = 2) -> str:
-    """With these decimals, or a dash where there is none."""
+    """Return a number with these decimals, or a dash where there is none."""
     return DASH if value != value else f"{value:.{digits}f}"
 
 
 def monte_carlo_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
-    """Attention, fitted order, theory, range of deviation/predicted over the functions at most points."""
+    """Return attention, fitted order, theory, range of deviation/predicted at most points."""
     finest = table[table["points"] == table["points"].max()]
     rows = []
     for case, fit in fits_of(orders, "monte_carlo").iterrows():
@@ -58,7 +58,7 @@ def monte_carlo_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str
 
 
 def average_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
-    """Points, fitted order, theory, largest difference from eq. 37 with the mean over the points."""
+    """Return points, fitted order, theory, largest difference from eq. 37 with the mean over the points."""
     rows = []
     for case, fit in fits_of(orders, "average").iterrows():
         group = table[table["nodes"] + "_" + table["dimension"].astype(str) + "d" == case]
@@ -74,7 +74,7 @@ def average_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
 
 
 def quadrature_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
-    """Nodes, fitted order and theory of trapezoidal and of equal weights, gap and error of the latter."""
+    """Return nodes, orders and theory of trapezoidal and of equal weights, gap and error of the latter."""
     trapezoid, equal = fits_of(orders, "trapezoid"), fits_of(orders, "equal")
     rows = []
     for nodes, (label, _, _) in NODES.items():
@@ -93,7 +93,7 @@ def quadrature_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]
 
 
 def invariance_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
-    """Operator, whether it claims invariance, errors on the coarsest and the finest grid, order, theory.
+    """Return operator, its claim, errors on the coarsest and the finest grid, order and theory.
 
     Those that claim it come first.
     """
@@ -119,6 +119,6 @@ def invariance_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]
 
 
 def by_operator(table: pd.DataFrame):
-    """Groups of the rows of an operator, by architecture and variant in one name, in the table's order."""
+    """Group the rows by operator, architecture and variant in one name, in the table's order."""
     names = (table["architecture"] + " " + table["variant"].fillna("")).str.strip()
     return table.groupby(names, sort=False)

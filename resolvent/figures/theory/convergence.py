@@ -19,7 +19,7 @@ GUIDE = 3  # how far the line of the theory stands above the errors
 
 
 def draw_theory_convergence(errors: str | Path, orders: str | Path, output: str | Path) -> list[Path]:
-    """A panel for each rule: errors of every attention, the theory's line, the fitted orders."""
+    """Draw a panel for each rule: errors of every attention, the theory's line, the fitted orders."""
     table = read_table(Path(errors), ["attention", "rule", "points", "error"])
     fits = read_table(Path(orders), ["attention", "rule", "quantity", "fitted", "theory"])
     figure, axes = new_figure(1, 3, size=(10.4, 3.9), sharey=True)

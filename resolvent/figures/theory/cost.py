@@ -13,7 +13,7 @@ PANELS = {
 
 
 def draw_theory_cost(costs: str | Path, orders: str | Path, output: str | Path) -> list[Path]:
-    """A line for each attention, and the power of n that was fitted to it."""
+    """Draw a line for each attention, and the power of n that was fitted to it."""
     table = read_table(Path(costs), ["attention", "points", "flops", "seconds"])
     fits = read_table(Path(orders), ["attention", "quantity", "fitted", "theory", "fitted_from"])
     figure, axes = new_figure(1, 2, size=(9.6, 3.9))

@@ -15,7 +15,7 @@ MARKERS = "os^DPXv<>ph"
 
 
 def draw_theory_invariance(invariance: str | Path, orders: str | Path, output: str | Path) -> list[Path]:
-    """A panel for one dimension and one for two: errors between n and 2n, fitted orders beside."""
+    """Draw a panel for one dimension and one for two: errors between n and 2n, fitted orders beside."""
     table = read_table(
         Path(invariance), ["architecture", "variant", "dimension", "claims", "points", "error"]
     )
@@ -43,7 +43,7 @@ def _draw_operators(panel, table: pd.DataFrame, fits: pd.DataFrame, looks: dict)
 
 
 def _looks(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """Colour and marker of each kind of operator, the same in one dimension and in two."""
+    """Return colour and marker of each kind of operator, the same in one dimension and in two."""
     kinds = dict.fromkeys(_kind(case) for case, _ in by_operator(table))
     return dict(zip(kinds, zip(cycle(COLOURS), cycle(MARKERS), strict=False), strict=False))
 

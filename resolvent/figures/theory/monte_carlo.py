@@ -15,7 +15,7 @@ COLOURS = {"self": "#0072b2", "cross": "#d55e00"}
 def draw_theory_monte_carlo(
     monte_carlo: str | Path, averages: str | Path, orders: str | Path, output: str | Path
 ) -> list[Path]:
-    """A panel for either attention, of the function that is worst at most points; one for the means."""
+    """Draw a panel for either attention, of the function that is worst at most points; one for the means."""
     columns = ["attention", "function", "points", "error", "low", "high", "deviation", "predicted"]
     table = read_table(Path(monte_carlo), columns)
     means = read_table(Path(averages), ["dimension", "nodes", "points", "error"])

@@ -81,7 +81,7 @@ def write_theory_page(
 
 
 def distance_rows(table: pd.DataFrame) -> list[list[str]]:
-    """Basis, largest distance over the grids, and largest after rescaling."""
+    """Return basis, largest distance over the grids, and largest after rescaling."""
     largest = table.groupby("basis")[["distance", "distance_rescaled"]].max().loc[list(BASES)]
     return [
         [BASES[basis].replace("\n", " "), f"{row['distance']:.1e}", f"{row['distance_rescaled']:.1e}"]
@@ -90,7 +90,7 @@ def distance_rows(table: pd.DataFrame) -> list[list[str]]:
 
 
 def space_rows(table: pd.DataFrame) -> list[list[str]]:
-    """Spaces, range of c, largest error in units of the bound, largest error in reproducing the best q."""
+    """Return spaces, range of c, largest error in units of the bound, and in reproducing the best q."""
     rows = []
     for spaces, (label, _, _) in SPACES.items():
         group = table[table["spaces"] == spaces]
@@ -106,7 +106,7 @@ def space_rows(table: pd.DataFrame) -> list[list[str]]:
 
 
 def cost_rows(costs: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
-    """Attention, milliseconds at the finest grid, fitted powers of n (operations, seconds), theory."""
+    """Return attention, milliseconds at the finest grid, fitted powers of n (operations, seconds), theory."""
     finest = costs[costs["points"] == costs["points"].max()].set_index("attention")
     rows = []
     for attention, group in orders.groupby("attention", sort=False):
@@ -125,7 +125,7 @@ def cost_rows(costs: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
 
 
 def order_rows(table: pd.DataFrame) -> list[list[str]]:
-    """Rule, fitted number of each attention, that of the theory."""
+    """Return rule, fitted number of each attention, that of the theory."""
     rows = []
     for rule, label in RULES.items():
         group = table[table["rule"] == rule].set_index("attention").loc[COMPARED]

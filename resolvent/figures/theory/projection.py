@@ -26,7 +26,7 @@ SPACES = {
 def draw_theory_projection(
     distances: str | Path, quasi_optimality: str | Path, output: str | Path
 ) -> list[Path]:
-    """Distances to the projection by basis; errors against their bounds; inf-sup constants by grid."""
+    """Draw distances to the projection by basis; errors against their bounds; inf-sup constants by grid."""
     near = read_table(Path(distances), ["basis", "points", "distance", "distance_rescaled"])
     optimal = read_table(Path(quasi_optimality), ["spaces", "points", "inf_sup", "error", "bound"])
     figure, ((left, middle, right),) = new_figure(1, 3, size=(10.4, 3.7), width_ratios=(1.15, 1.1, 1))

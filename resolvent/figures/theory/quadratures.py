@@ -16,7 +16,7 @@ WEIGHTS = {  # with what the orders are of
 
 
 def draw_theory_quadratures(quadratures: str | Path, orders: str | Path, output: str | Path) -> list[Path]:
-    """A panel for either weights: errors on all nodes, guides of the theory, and the gaps that remain."""
+    """Draw a panel for either weights: errors on all nodes, guides of the theory, the gaps that remain."""
     table = read_table(Path(quadratures), ["nodes", "weights", "points", "error", "gap"])
     fits = read_table(Path(orders), ["measurement", "case", "fitted", "theory"])
     figure, axes = new_figure(1, 2, size=(9.6, 4.2), sharey=True)
@@ -29,7 +29,7 @@ def draw_theory_quadratures(quadratures: str | Path, orders: str | Path, output:
 
 
 def _draw_errors(panel, table: pd.DataFrame, fits: pd.DataFrame, head: str) -> None:
-    told = []
+    lines = []
     for nodes, (label, colour, marker) in NODES.items():
         group = table[table["nodes"] == nodes]
         panel.plot(group["points"], group["error"], color=colour, marker=marker, ms=5, lw=1.4)
@@ -38,13 +38,13 @@ def _draw_errors(panel, table: pd.DataFrame, fits: pd.DataFrame, head: str) -> N
             panel.axhline(gap, color=colour, lw=1.0, ls=(0, (2, 2)))
         fit = fits.loc[nodes]
         rest = f", gap {gap:.2f}" if gap > 0 else ""
-        told.append((f"{label}  {number(fit['fitted'])} ({fit['theory']:g}){rest}", colour))
+        lines.append((f"{label}  {number(fit['fitted'])} ({fit['theory']:g}){rest}", colour))
     closing = [nodes for nodes in NODES if (table[table["nodes"] == nodes]["gap"] == 0).all()]
     for order, cases in fits.loc[closing].groupby("theory"):
         group = table[table["nodes"] == cases.index[0]]
         guide(panel, group["points"], order, group["error"].max())
     panel.set(xscale="log", yscale="log", xlabel="points N")
     grid_lines(panel)
-    list_fits(panel, head, told, left=0.03, top=0.4)
+    list_fits(panel, head, lines, left=0.03, top=0.4)
     words = "dotted: theory"
     panel.text(0.98, 0.97, words, transform=panel.transAxes, color=MUTED, fontsize=8.5, ha="right", va="top")

@@ -25,7 +25,7 @@ NAMES = {
     "fano": "FANO",
     "galerkin_encoder": "Galerkin encoder",
 }
-SCALINGS = {  # Table 2, as printed
+SCALINGS = {  # as reported in Table 2
     "fno": "d N log √N + N d²",
     "afno": "d N log √N + N d²/b",
     "tno": "d N² + N d²",
@@ -51,7 +51,7 @@ WHY = {
 
 
 def write_growth(costs: str | Path, outputs: list[str | Path]) -> None:
-    """Table 2: exponents of N, at the largest width, and of the width d, on the finest grid.
+    """Write Table 2: exponents of N, at the largest width, and of the width d, on the finest grid.
 
     They are slopes of least-squares lines through the logarithms.
     """
@@ -75,7 +75,7 @@ def write_growth(costs: str | Path, outputs: list[str | Path]) -> None:
 
 
 def write_parameters(costs: str | Path, outputs: list[str | Path]) -> None:
-    """Table 4: a row for each architecture and width, and for AFNO, with its table of points, each grid."""
+    """Write Table 4: a row for each architecture and width, and for AFNO also each grid."""
     rows = []
     table = _read(costs).drop_duplicates(["model", "width", "parameters"])
     for row in table.to_dict("records"):
@@ -102,7 +102,7 @@ def write_parameters(costs: str | Path, outputs: list[str | Path]) -> None:
 
 
 def write_operations(costs: str | Path, outputs: list[str | Path]) -> None:
-    """Table 5: a row for each architecture and grid, at the largest width, in units of 10⁹ operations."""
+    """Write Table 5: a row for each architecture and grid, at the largest width, in 10⁹ operations."""
     table = _read(costs)
     table = table[table["width"] == table["width"].max()]
     rows = []
@@ -129,8 +129,8 @@ def write_operations(costs: str | Path, outputs: list[str | Path]) -> None:
     write_table(Table(heads, rows), outputs)
 
 
-def told(case: dict) -> tuple[str, list[str]]:
-    """What was counted, and how it differs from the paper, from a row of the CSV."""
+def remark(case: dict) -> tuple[str, list[str]]:
+    """Return what was counted, and how it differs from the paper, from a row of the CSV."""
     timings = "one timing" if case["rounds"] == 1 else f"the median of {case['rounds']} timings"
     run = (
         "One forward pass of one sample with one channel in and out, in evaluation, on tensors without "
@@ -152,7 +152,7 @@ def _read(costs: str | Path) -> pd.DataFrame:
 
 
 def _reasons_once(rows: list[list[Cell]], models: pd.Series) -> list[list[Cell]]:
-    """The rows, the last column empty where the row above is of the same model."""
+    """Return the rows, the last column empty where the row above is of the same model."""
     return [
         [*row[:-1], Cell("", prose=True)] if repeated else row
         for row, repeated in zip(rows, models == models.shift(), strict=True)
@@ -167,7 +167,7 @@ def _exponent(variable: pd.Series, operations: pd.Series) -> Cell:
 
 
 def _billions(operations: float, note: str = "") -> Cell:
-    """Four digits, in units of 10⁹."""
+    """Return four digits, in units of 10⁹."""
     scaled = operations / 1e9
     return _number(scaled, "{:,.0f}" if scaled >= 1000 else "{:#.4g}", note)
 

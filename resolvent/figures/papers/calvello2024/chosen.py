@@ -16,7 +16,6 @@ from resolvent.figures.common.results import (
     same_noise,
     with_training_noise,
 )
-from resolvent.figures.common.style import plain
 from resolvent.figures.experiment.comparison import grouped
 from resolvent.figures.papers.calvello2024.families import widest
 
@@ -39,7 +38,7 @@ class Compared:
         return lost_labels(grouped(self.runs))
 
     def only(self, models: Iterable[str]) -> "Compared":
-        """These models, by their keys."""
+        """Return these models, by their keys."""
         models = set(models)
         return Compared(
             self.trained,
@@ -51,7 +50,7 @@ class Compared:
 def compared(
     comparisons: Iterable[str | Path], runs: Iterable[Iterable[str | Path]], statistic: str = "median"
 ) -> list[Compared]:
-    """A statistic of the relative L2 error of the models of each experiment, by training resolution.
+    """Return a statistic of the relative L2 error of the models of each experiment, by training resolution.
 
     The noise is that of training.
     """
@@ -66,17 +65,18 @@ def compared(
 
 
 def heading(run: Run) -> str:
-    """The experiment and the training resolution of a run, as the title of a panel."""
-    return f"{plain(run.record.experiment).capitalize()}, trained on {resolution_in_words(run.resolution)}"
+    """Return the experiment and the training resolution of a run, as the title of a panel."""
+    experiment = run.facts["experiment"].replace("_", " ").capitalize()
+    return f"{experiment}, trained on {resolution_in_words(run.resolution)}"
 
 
 def lost_labels(groups: Iterable[list[Run]]) -> list[str]:
-    """Labels of the models of which every seed diverged."""
+    """Return the labels of the models of which every seed diverged."""
     return [group[0].label for group in groups if all(run.diverged for run in group)]
 
 
 def first_of_each_architecture(runs: list[Run]) -> list[str]:
-    """The first model of each architecture, in table order, if possible one with a run that finished."""
+    """Return the first model of each architecture, if possible one with a run that finished."""
     models: dict[str, Run] = {}
     for run in runs:
         first = models.setdefault(run.record.architecture, run)
@@ -86,13 +86,13 @@ def first_of_each_architecture(runs: list[Run]) -> list[str]:
 
 
 def of_widest(runs: list[Run]) -> list[Run]:
-    """Without the models that differ from a wider one in their width alone."""
+    """Leave out the models that differ from a wider one in their width alone."""
     kept = set(widest(runs))
     return [run for run in runs if run.model in kept]
 
 
 def widest_by_experiment(runs: Iterable[Iterable[str | Path]]) -> list[list[list[Run]]]:
-    """Of each experiment, and each of its training resolutions, the widest models: groups of seeds."""
+    """Return the widest models, groups of seeds, of each experiment and training resolution."""
     found = []
     for folders in runs:
         groups = grouped(of_widest(read_runs(folders)))
@@ -102,7 +102,7 @@ def widest_by_experiment(runs: Iterable[Iterable[str | Path]]) -> list[list[list
 
 
 def first_with(runs: Iterable[Iterable[str | Path]], **settings) -> Run:
-    """The first run of these settings that did not diverge; failing that, the first.
+    """Return the first run of these settings that did not diverge; failing that, the first.
 
     Raises
     ------
@@ -122,12 +122,12 @@ def first_with(runs: Iterable[Iterable[str | Path]], **settings) -> Run:
 
 
 def first_finished(runs: list[Run]) -> Run:
-    """The first run that did not diverge; failing that, the first."""
+    """Return the first run that did not diverge; failing that, the first."""
     return next((run for run in runs if not run.diverged), runs[0])
 
 
 def standardised_words(run: Run, where: int | str) -> str:
-    """Median and worst error of standardised fields, which the paper's numbers are of; "" if not recorded."""
+    """Return median and worst error of standardised fields, as the paper reports; "" if not recorded."""
     errors = run.errors
     errors = errors[(errors["resolution"] == where) & same_noise(errors["noise"], run.noise)]
     if "standardised_relative_l2" not in errors or not np.isfinite(errors["standardised_relative_l2"]).all():

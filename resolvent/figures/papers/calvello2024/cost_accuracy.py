@@ -16,7 +16,7 @@ from resolvent.figures.common.style import (
     grid_lines,
     new_figure,
     save,
-    tell_no_errors,
+    say_no_errors,
     title,
 )
 from resolvent.figures.papers.calvello2024.families import families
@@ -24,19 +24,19 @@ from resolvent.figures.published.beside import example_of
 
 
 def draw_against_parameters(comparisons: list[str], runs: list[list[str]], output: str | Path) -> list[Path]:
-    """Figure 10: a panel for each experiment; a complex parameter counts once, as in the paper."""
+    """Draw Figure 10: a panel for each experiment; a complex parameter counts once, as in the paper."""
     return _draw(comparisons, runs, output, "parameters_complex_once", "parameters, a complex one as one")
 
 
 def draw_against_operations(comparisons: list[str], runs: list[list[str]], output: str | Path) -> list[Path]:
-    """Figure 11: a panel for each experiment; operations as `resolvent.training.operations` counts them."""
+    """Draw Figure 11: a panel for each experiment; operations as `resolvent.training.operations` counts."""
     return _draw(comparisons, runs, output, "forward_flop", "counted operations of a forward pass")
 
 
 def _draw(
     comparisons: list[str], runs: list[list[str]], output: str | Path, cost: str, words: str
 ) -> list[Path]:
-    """A line for each architecture through its widths; one of a single width only if all are such."""
+    """Draw a line for each architecture through its widths; one of a single width only if all are such."""
     loaded = [read_runs(folders) for folders in runs]
     shown = [_of_several_widths(families(one)) for one in loaded]
     looks = _looks(loaded, shown)
@@ -60,7 +60,7 @@ def _draw(
         named = [label for label in of_panel if label is not None]
         label_right(panel, named)
         if not named:
-            tell_no_errors(panel)
+            say_no_errors(panel)
     return save(figure, output)
 
 
@@ -69,7 +69,7 @@ def _of_several_widths(lines: list[list[str]]) -> list[list[str]]:
 
 
 def _looks(loaded: list[list[Run]], shown: list[list[list[str]]]) -> dict[str, Appearance]:
-    """Of the widest model of each line, the same in every panel."""
+    """Return the look of the widest model of each line, the same in every panel."""
     widest = {line[-1] for lines in shown for line in lines}
     return appearances(run for runs in loaded for run in runs if run.model in widest)
 
@@ -77,7 +77,7 @@ def _looks(loaded: list[list[Run]], shown: list[list[list[str]]]) -> dict[str, A
 def _draw_line(
     panel, table: pd.DataFrame, line: list[str], look: Appearance, cost: str, widths: dict[str, int]
 ) -> tuple[float, str, str] | None:
-    """The line with its intervals, a width at each point; the label of its widest model, with its error."""
+    """Draw the line with its intervals, a width at each point; return the label of its widest model."""
     rows = table.loc[[key for key in line if key in table.index]]
     if rows.empty:
         return None

@@ -1,6 +1,6 @@
 """Tables 1 and 3 of Calvello et al. 2024: median errors of standardised fields, at low and high resolution.
 
-Table 1 also has the mean error in physical units, in which all else here is told.
+Table 1 also has the mean error in physical units, as everywhere else.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from resolvent.figures.common.results import Run, on_training_grid, read_runs, w
 from resolvent.figures.common.table import Cell, Table, columns, write_table
 from resolvent.figures.experiment.error_table import STANDARDISED, interval
 from resolvent.figures.papers.calvello2024.families import widest
-from resolvent.figures.papers.calvello2024.printed import HIGH, JOURNAL, LOW
+from resolvent.figures.papers.calvello2024.reported import HIGH, JOURNAL, LOW
 from resolvent.figures.published.beside import example_of, record, reported_beside
 from resolvent.figures.published.tables import PaperTable
 
@@ -21,15 +21,15 @@ LOW_UNIT, HIGH_UNIT = 1e-2, 1e-3
 
 
 def write_low_resolution(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path]) -> None:
-    """Table 1: a row for each model of its experiment, trained on the finest of its grids."""
+    """Write Table 1: a row for each model of its experiment, trained on the finest of its grids."""
     models, baselines = _rows(comparisons[0])
     first = _first(runs[0])
     rows = []
     for key, run in first.items():
         row = models[key]
-        printed = LOW[JOURNAL].row(record(run.record))
+        reported = LOW[JOURNAL].row(record(run.facts))
         rows.append(
-            [Cell(run.label), _parameters(row.facts), Cell(printed["parameters"] if printed else DASH)]
+            [Cell(run.label), _parameters(row.facts), Cell(reported["parameters"] if reported else DASH)]
         )
         rows[-1] += [_median(row, LOW_UNIT), *_reported(run, LOW, LOW_UNIT), _mean(row, LOW_UNIT)]
     none = Cell(DASH)
@@ -48,7 +48,7 @@ def write_low_resolution(comparisons: list[str], runs: list[list[str]], outputs:
 
 
 def write_high_resolution(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path]) -> None:
-    """Table 3: a row for each model, three columns for each experiment: ours and both versions of the paper.
+    """Write Table 3: a row for each model, by experiment three columns: ours, both versions of the paper.
 
     Of models that differ in their width alone the widest; trained on the finest grid of the experiment.
     """
@@ -79,14 +79,14 @@ def write_high_resolution(comparisons: list[str], runs: list[list[str]], outputs
 
 
 def _first(folders: list[str]) -> dict[str, Run]:
-    """One run of each model, on the finest grid that any is trained on."""
+    """Return one run of each model, on the finest grid that any is trained on."""
     runs = read_runs(folders)
     finest = max(run.resolution for run in runs)
     return {run.model: run for run in runs if run.resolution == finest}
 
 
 def _rows(comparison: str) -> tuple[dict[str, Tested], dict[str, Tested]]:
-    """Models and baselines, trained and tested on the finest training grid, by key."""
+    """Return models and baselines, trained and tested on the finest training grid, by key."""
     found = by_condition(on_training_grid(read_comparison(comparison)))
     finest = max(one.facts["trained_resolution"] for one in found if one.facts["kind"] == "model")
     here = [one for one in found if one.facts["trained_resolution"] == finest]
@@ -97,7 +97,7 @@ def _rows(comparison: str) -> tuple[dict[str, Tested], dict[str, Tested]]:
 
 
 def _parameters(facts: dict) -> Cell:
-    """With a complex one counted once, as the paper does."""
+    """Return the number of parameters, a complex one counted once, as in the paper."""
     once, twice = facts["parameters_complex_once"], facts["parameters"]
     if pd.isna(once):
         return Cell(DASH, hint="not recorded as the paper counts them")
@@ -131,7 +131,7 @@ def _lost_seeds(facts: dict) -> str:
 
 
 def _reported(run: Run, tables: dict[str, PaperTable], unit: float) -> list[Cell]:
-    """The paper's numbers, in each of its versions."""
+    """Return the paper's numbers, in each of its versions."""
     entries = []
     for table in tables.values():
         beside = reported_beside(run.record, run.cost, table)

@@ -57,7 +57,7 @@ def draw_increments(candidates: Iterable[str | Path], output: str | Path) -> lis
 
 
 def draw_smoothed_increments(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
-    """Figure 18: the same for the model whose last layer is (I - εΔ)^(-α).
+    """Draw Figure 18: the same for the model whose last layer is (I - εΔ)^(-α).
 
     runs  the run folders of each experiment.
     """
@@ -65,12 +65,16 @@ def draw_smoothed_increments(runs: Iterable[Iterable[str | Path]], output: str |
 
 
 def extreme_fields(run: Run) -> list[np.ndarray]:
-    """Input, target and prediction at the training resolution, each (2, y, x)."""
-    return [run.shown(f"extreme_{name}") for name in NAMES]
+    """Return input, target and prediction at the training resolution, each (2, y, x)."""
+    tag = f"_noise{run.noise:g}" if run.noise else ""
+    return [
+        run.predictions[f"extreme_{name}_{run.resolution}" + ("" if name == "target" else tag)]
+        for name in NAMES
+    ]
 
 
 def _draw(run: Run, columns: dict[str, np.ndarray], of_input: list, of_answer: list, output) -> list[Path]:
-    """Two rows of the four `columns`; scales of the first and of the next two by row."""
+    """Draw two rows of the four `columns`; scales of the first and of the next two by row."""
     figure, axes = new_figure(2, 4, size=(8.6, 5.0))
     of_error = log_scale_of(columns["|error|"])
     samples = run.predictions_at()["extreme_sample"].values
@@ -93,5 +97,5 @@ def _draw(run: Run, columns: dict[str, np.ndarray], of_input: list, of_answer: l
 
 def _heading(run: Run, row: int, sample: int) -> str:
     relative = run.shown_errors().get(sample, np.nan)
-    told = f"relative L² {relative:.2e}" if np.isfinite(relative) else "diverged"
-    return f"{ROWS[row]}: sample {sample}\n{told}"
+    words = f"relative L² {relative:.2e}" if np.isfinite(relative) else "diverged"
+    return f"{ROWS[row]}: sample {sample}\n{words}"

@@ -8,7 +8,7 @@ OF_WIDTH = ("width", "feedforward_width")  # settings that grow with the width
 
 
 def families(runs: list[Run]) -> list[list[str]]:
-    """Keys of models that differ in their width alone, from narrow to wide; families in the order met."""
+    """Group keys of models that differ in their width alone, from narrow to wide."""
     widths: dict[str, dict[str, int]] = {}
     for run in runs:
         settings = run.record.settings
@@ -19,5 +19,5 @@ def families(runs: list[Run]) -> list[list[str]]:
 
 
 def widest(runs: list[Run]) -> list[str]:
-    """Key of the widest model of each family."""
+    """Return the key of the widest model of each family."""
     return [family[-1] for family in families(runs)]

@@ -3,7 +3,7 @@
 from resolvent.figures.papers.items import Item, Paper
 
 HERE = "resolvent.figures.papers.calvello2024"
-TOLD = f"{HERE}.architecture_costs:told"
+REMARK = f"{HERE}.architecture_costs:remark"
 ITEMS: dict[str, Item] = {
     "table1": Item(
         "Table 1. Attention at low resolution",
@@ -14,7 +14,7 @@ ITEMS: dict[str, Item] = {
         "Table 2. How the cost of an evaluation grows",
         f"{HERE}.architecture_costs:write_growth",
         takes="cost",
-        told=TOLD,
+        remark=REMARK,
     ),
     "table3": Item(
         "Table 3. Errors at high resolution",
@@ -26,13 +26,13 @@ ITEMS: dict[str, Item] = {
         "Table 4. Parameters, by formula and counted",
         f"{HERE}.architecture_costs:write_parameters",
         takes="cost",
-        told=TOLD,
+        remark=REMARK,
     ),
     "table5": Item(
         "Table 5. Operations, by formula and counted",
         f"{HERE}.architecture_costs:write_operations",
         takes="cost",
-        told=TOLD,
+        remark=REMARK,
     ),
     "figure6": Item(
         "Figure 6. Unobserved components of Lorenz-63",
@@ -133,8 +133,8 @@ CALVELLO2024 = Paper(
     "E. Calvello, N. B. Kovachki, M. E. Levine and A. M. Stuart, <em>Continuum Attention for Neural "
     "Operators</em> (arXiv:2406.06486)",
     "The paper reports medians over test samples, of fields that are standardised by one mean and one "
-    "deviation of the training samples: where a printed number is quoted, ours in just these terms stands "
-    "beside it. "
+    "standard deviation of the training samples: where a reported number is quoted, ours in the same terms "
+    "stands beside it. "
     "Everywhere else errors are in physical units, which are smaller, and means over samples.",
     ITEMS,
 )

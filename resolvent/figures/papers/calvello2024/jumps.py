@@ -21,7 +21,7 @@ LONG = 8  # largest over smallest ratio on a linear axis
 
 
 def draw_jumps(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
-    """A panel for each experiment, a row for each model: jumps of its errors, of its predictions and targets.
+    """Draw a panel for each experiment, a row for each model: jumps of errors, predictions and targets.
 
     runs  the run folders of each experiment.
 
@@ -50,7 +50,7 @@ def draw_jumps(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list
 
 
 def jump_ratio(fields: np.ndarray, patches: int) -> float:
-    """Mean |difference| of neighbours across edges of `patches` × `patches` patches, over that inside them.
+    """Return the mean |difference| of neighbours across edges of `patches`² patches, over that inside them.
 
     `fields` (samples, n, n), with n a multiple of `patches`.
     """
@@ -64,21 +64,21 @@ def jump_ratio(fields: np.ndarray, patches: int) -> float:
 
 
 def jumps(run: Run, patches: int) -> dict[str, float]:
-    """The ratio for the error, the prediction and the target of the run's stored samples."""
+    """Return the ratio for the error, the prediction and the target of the run's stored samples."""
     prediction, target = run.shown("prediction"), run.shown("target")
     fields = {"error": prediction - target, "prediction": prediction, "target": target}
     return {name: jump_ratio(field, patches) for name, field in fields.items()}
 
 
 def patches_of(groups: list[list[Run]]) -> dict[str, int]:
-    """Patches along an axis by model; of one without, those of the first that has some (else four)."""
-    own = {group[0].model: group[0].record.settings.get("patches") for group in groups}
+    """Return the patches along an axis by model; without any, those of the first that has some, or 4."""
+    own = {group[0].model: group[0].facts["settings"].get("patches") for group in groups}
     common = next((patches for patches in own.values() if patches), 4)
     return {model: patches or common for model, patches in own.items()}
 
 
 def _draw(panel, groups: list[list[Run]], looks) -> list[float]:
-    """Returns the ratios drawn."""
+    """Draw a panel; return the ratios drawn."""
     patches, drawn = patches_of(groups), []
     for row, group in enumerate(groups):
         colour = looks[group[0].model].colour

@@ -16,11 +16,11 @@ from resolvent.figures.common.style import (
     appearances,
     error_limits,
     grid_lines,
+    name_diverged,
     new_figure,
     resolution_axis,
     save,
-    tell_diverged,
-    tell_no_errors,
+    say_no_errors,
     title,
 )
 from resolvent.figures.papers.calvello2024.chosen import Compared, compared, first_of_each_architecture
@@ -29,7 +29,7 @@ Files, Folders = Iterable[str | Path], Iterable[Iterable[str | Path]]
 
 
 def draw_other_grids(comparisons: Files, runs: Folders, output: str | Path) -> list[Path]:
-    """Figures 14, 15 and 17: a panel for each experiment, a line for the first model of each architecture.
+    """Draw Figures 14, 15, 17: a panel for each experiment, a line for each architecture's first model.
 
     comparisons, runs  the comparison table and the run folders of each experiment.
 
@@ -40,7 +40,7 @@ def draw_other_grids(comparisons: Files, runs: Folders, output: str | Path) -> l
 
 
 def draw_extended(comparisons: Files, runs: Folders, output: str | Path) -> list[Path]:
-    """Figure 19: the Fourier attention neural operator with and without periodic extension of its patches.
+    """Draw Figure 19: the Fourier attention neural operator with and without periodically extended patches.
 
     comparisons, runs  as for `draw_other_grids`.
     """
@@ -49,7 +49,7 @@ def draw_extended(comparisons: Files, runs: Folders, output: str | Path) -> list
 
 
 def extended_pair(runs: list[Run]) -> tuple[str, str]:
-    """Two models that differ in `periodic_extension` alone; where there are several such, without smoother.
+    """Return two models that differ in `periodic_extension` alone, without smoother if there are several.
 
     Raises
     ------
@@ -95,11 +95,11 @@ def _draw(panel, one: Compared, looks) -> None:
         if rows.empty:
             continue
         panel.plot(rows["test_resolution"], rows["value"], color=look.colour, lw=1.5, marker=".", ms=5)
-        home = rows[rows["test_resolution"] == one.trained]
-        panel.plot(home["test_resolution"], home["value"], ls="", ms=7, zorder=4, **look.marks())
+        own = rows[rows["test_resolution"] == one.trained]
+        panel.plot(own["test_resolution"], own["value"], ls="", ms=7, zorder=4, **look.marks())
         labels.append((float(rows["value"].iloc[-1]), str(rows["label"].iloc[0]), look.colour))
     label_right(panel, labels)
     if labels:
-        tell_diverged(panel, one.lost)
+        name_diverged(panel, one.lost)
     else:
-        tell_no_errors(panel)
+        say_no_errors(panel)

@@ -18,17 +18,16 @@ from resolvent.figures.common.style import (
     MUTED,
     appearances,
     grid_lines,
+    name_diverged,
     new_figure,
     save,
-    tell_diverged,
     title,
 )
 from resolvent.figures.papers.calvello2024.chosen import heading, lost_labels, widest_by_experiment
 
 
 def draw_paired_grids(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
-    """A panel for each experiment: mean difference of the error from that on the training grid, by grid and
-    model.
+    """Draw a panel for each experiment: mean difference of the error from that on the training grid.
 
     runs  the run folders of each experiment.
 
@@ -46,20 +45,22 @@ def draw_paired_grids(runs: Iterable[Iterable[str | Path]], output: str | Path) 
 
 
 def paired_differences(group: list[Run]) -> dict[int, Interval]:
-    """Error at every other resolution minus that on the training grid, over the seeds that are finite at
-    both."""
-    home = group[0].resolution
+    """Return the error at every other resolution minus that on the training grid.
+
+    Only seeds with finite errors at both count.
+    """
+    own = group[0].resolution
     found = {}
     for away in _away(group):
         rows = []
         for run in group:
-            pair = [error_matrix([run.errors], where, run.noise) for where in (away, home)]
+            pair = [error_matrix([run.errors], where, run.noise) for where in (away, own)]
             if any(one.empty for one in pair):
                 continue
             difference = pair[0].iloc[0] - pair[1].iloc[0]
             if difference.isna().any():
                 raise ResultError(
-                    f"{run.directory} was tested on other samples at {away} than at {home}: evaluate it again"
+                    f"{run.directory} was tested on other samples at {away} than at {own}: evaluate it again"
                 )
             rows.append(difference.to_numpy())
         if rows:
@@ -68,7 +69,7 @@ def paired_differences(group: list[Run]) -> dict[int, Interval]:
 
 
 def _away(group: list[Run]) -> list[int]:
-    """The resolutions tested beside that of training."""
+    """Return the resolutions tested beside that of training."""
     return sorted({int(one) for one in group[0].errors["resolution"].unique()} - {group[0].resolution})
 
 
@@ -97,7 +98,7 @@ def _draw(panel, groups: list[list[Run]], looks) -> None:
     title(panel, heading(groups[0][0]))
     label_right(panel, labels)
     if labels:
-        tell_diverged(panel, lost_labels(groups))
+        name_diverged(panel, lost_labels(groups))
     else:
         words = "no finished model was tested on another grid"
         panel.text(0.5, 0.7, words, transform=panel.transAxes, ha="center", color=MUTED)

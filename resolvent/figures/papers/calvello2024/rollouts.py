@@ -17,9 +17,9 @@ from resolvent.figures.common.style import (
     appearances,
     error_limits,
     grid_lines,
+    name_diverged,
     new_stack,
     save,
-    tell_diverged,
     title,
 )
 from resolvent.figures.experiment.comparison import grouped
@@ -33,7 +33,7 @@ from resolvent.figures.papers.calvello2024.chosen import (
 
 
 def draw_rollouts(runs: Iterable[str | Path], output: str | Path) -> list[Path]:
-    """Mean error by time, a line a model, grey for persistence; below, one test sample at the last time.
+    """Draw the mean error by time, a line a model, grey for persistence; below, a sample at the last time.
 
     runs  run folders, each with `rollout.npz`.
 
@@ -56,12 +56,12 @@ def draw_rollouts(runs: Iterable[str | Path], output: str | Path) -> list[Path]:
 
 
 def rollout(run: Run) -> dict[str, np.ndarray]:
-    """What `resolvent.evaluation.rollout.write_rollout` has measured of a run."""
+    """Return what `resolvent.evaluation.rollout.write_rollout` has measured of a run."""
     return read_arrays(run.directory / "rollout.npz")
 
 
 def mean_errors(group: list[Run]) -> np.ndarray:
-    """By time, the mean over samples and the seeds that finished; NaN from where one is not finite."""
+    """Return by time the mean over samples and the seeds that finished; NaN once one is not finite."""
     finished = [run for run in group if not run.diverged] or group[:1]
     return np.mean([rollout(run)["error"].mean(axis=0) for run in finished], axis=0)
 
@@ -88,7 +88,7 @@ def _draw_curves(panel, groups: list[list[Run]], looks) -> None:
     panel.set(xlabel="time since the first vorticity", ylabel="mean relative L² error")
     grid_lines(panel)
     title(panel, f"{heading(groups[0][0])}: {len(one['error'])} test samples")
-    tell_diverged(panel, lost_labels(groups))
+    name_diverged(panel, lost_labels(groups))
     label_right(panel, [(min(y, panel.get_ylim()[1]), text, colour) for y, text, colour in labels])
 
 

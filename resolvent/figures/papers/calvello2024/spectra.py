@@ -18,10 +18,10 @@ from resolvent.figures.common.style import (
     appearances,
     error_limits,
     grid_lines,
+    name_diverged,
     new_figure,
     save,
-    tell_diverged,
-    tell_no_errors,
+    say_no_errors,
     title,
 )
 from resolvent.figures.papers.calvello2024.chosen import heading, lost_labels, widest_by_experiment
@@ -31,7 +31,7 @@ WIDEST = 100.0  # times too much or too little power: what is beyond leaves the 
 
 
 def draw_spectra(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
-    """Two panels for each experiment: power of target and errors, and of predictions over the target.
+    """Draw two panels for each experiment: power of target and errors, and of predictions over the target.
 
     runs  the run folders of each experiment.
 
@@ -53,7 +53,7 @@ def draw_spectra(runs: Iterable[Iterable[str | Path]], output: str | Path) -> li
 
 
 def spectra(group: list[Run]) -> dict[str, np.ndarray]:
-    """wavenumber, target, prediction and error by shell, the mean over the seeds that finished.
+    """Return wavenumber, target, prediction and error by shell, the mean over the seeds that finished.
 
     Without the mean of the fields, without shells of more than half as many cycles as points, which the grid
     resolves in part, and without those where the target has nothing but rounding.
@@ -69,9 +69,9 @@ def spectra(group: list[Run]) -> dict[str, np.ndarray]:
 
 
 def cut_off(run: Run) -> float | None:
-    """Largest wavenumber along an axis, in cycles, that an FNO's convolutions keep; None for other models."""
-    modes = run.record.settings.get("modes")
-    if run.record.architecture == "neuraloperator2d" and modes:
+    """Return the largest wavenumber along an axis that an FNO keeps, in cycles; None for other models."""
+    modes = run.facts["settings"].get("modes")
+    if run.facts["architecture"] == "neuraloperator2d" and modes:
         return modes / 2  # the package counts negative wavenumbers too
     return modes if run.record.architecture == "fno2d" else None
 
@@ -108,9 +108,9 @@ def _draw(left, right, groups: list[list[Run]], looks) -> None:
     right.set_xlim(left.get_xlim())
     title(left, heading(groups[0][0]))
     if ratios:
-        tell_diverged(left, lost_labels(groups))
+        name_diverged(left, lost_labels(groups))
     else:
-        tell_no_errors(right)
+        say_no_errors(right)
 
 
 def _legend(panel) -> tuple[list[str], list]:

@@ -14,10 +14,10 @@ from resolvent.figures.common.style import (
     appearances,
     error_limits,
     grid_lines,
+    name_diverged,
     new_figure,
     save,
-    tell_diverged,
-    tell_no_errors,
+    say_no_errors,
     title,
 )
 from resolvent.figures.papers.calvello2024.chosen import Compared, compared
@@ -28,7 +28,7 @@ STATISTICS = {"mean": (0, (1, 1.5)), "median": "-"}
 def draw_time_steps(
     comparisons: Iterable[str | Path], runs: Iterable[Iterable[str | Path]], output: str | Path
 ) -> list[Path]:
-    """A panel for each experiment: a line a model through the equal steps, marks for other times beside it.
+    """Draw a panel for each experiment: a line a model through equal steps, marks for other times beside.
 
     comparisons, runs  the comparison table and the run folders of each experiment.
 
@@ -46,14 +46,14 @@ def draw_time_steps(
 
 
 def steps_of(run: Run) -> dict[str, float]:
-    """The equal time steps of the dataset's observations, by name, from short to long."""
-    observations = run.record.dataset_settings["observations"]
+    """Return the equal time steps of the dataset's observations, by name, from short to long."""
+    observations = run.facts["dataset_settings"]["observations"]
     steps = {name: o["step"] for name, o in observations.items() if o.get("kind", "uniform") == "uniform"}
     return dict(sorted(steps.items(), key=lambda pair: pair[1]))
 
 
 def places_of(run: Run, tested: Iterable[str]) -> tuple[dict[str, float], dict[str, float]]:
-    """Where on a logarithmic axis the times tested are: equal steps, and the others right of the longest."""
+    """Place the times tested on a logarithmic axis: equal steps, and the others right of the longest."""
     tested = set(tested)
     equal = {name: step for name, step in steps_of(run).items() if name in tested}
     others = [name for name in run.record.dataset_settings["observations"] if name in tested - set(equal)]
@@ -85,9 +85,9 @@ def _draw(panel, of_statistic: dict[str, Compared], looks) -> None:
             labels += _draw_model(panel, rows, statistic, equal, others, one.trained, looks[key])
     label_right(panel, labels)
     if labels:
-        tell_diverged(panel, one.lost)
+        name_diverged(panel, one.lost)
     else:
-        tell_no_errors(panel)
+        say_no_errors(panel)
 
 
 def _draw_model(

@@ -22,7 +22,7 @@ def draw_on_training_grid(candidates: Iterable[str | Path], output: str | Path) 
 
 
 def draw_uneven_weighted(runs: Folders, output: str | Path) -> list[Path]:
-    """Figure 8: at the uneven times of eq. 41, by the attention with quadrature weights.
+    """Draw Figure 8: at the uneven times of eq. 41, by the attention with quadrature weights.
 
     runs  the run folders of each experiment: models with and without the weights.
 
@@ -32,7 +32,7 @@ def draw_uneven_weighted(runs: Folders, output: str | Path) -> list[Path]:
 
 
 def draw_uneven_unweighted(runs: Folders, output: str | Path) -> list[Path]:
-    """Figure 9: the same by the attention without weights, the transformer of Vaswani et al. (2017)."""
+    """Draw Figure 9: the same by the attention without weights, the transformer of Vaswani et al. (2017)."""
     return _draw_uneven(runs, output, "none")
 
 
@@ -40,18 +40,18 @@ def _draw_uneven(runs: Folders, output: str | Path, quadrature: str) -> list[Pat
     both = {one: first_with(runs, quadrature=one) for one in ("trapezoid", "none")}
     run = both.pop(quadrature)
     where = two_rates(run)
-    told = [f"{run.label}, trained at {run.resolution}, tested at {where}", standardised_words(run, where)]
+    words = [f"{run.label}, trained at {run.resolution}, tested at {where}", standardised_words(run, where)]
     return draw_sample_trajectories(
         run.directory,
         output,
         where=where,
         beside=both.values(),
-        note="\n".join(filter(None, told)),
+        note="\n".join(filter(None, words)),
     )
 
 
 def two_rates(run: Run) -> str:
-    """The name of the times of eq. 41: equal steps, twice as long in the second half.
+    """Return the name of the times of eq. 41: equal steps, twice as long in the second half.
 
     Raises
     ------

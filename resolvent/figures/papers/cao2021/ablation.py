@@ -8,7 +8,7 @@ from resolvent.figures.common.results import Run, error_matrix, read_runs
 from resolvent.figures.common.table import Cell, Table, columns, write_table
 from resolvent.figures.experiment.comparison import best_tested, grouped, status_of
 from resolvent.figures.experiment.error_table import BEST_TEST
-from resolvent.figures.papers.cao2021.printed import TABLE_8
+from resolvent.figures.papers.cao2021.reported import TABLE_8
 from resolvent.figures.published.beside import record, reported_beside
 
 NORMS = {"regular": "regular norm", "projection": "K, V norm"}
@@ -21,7 +21,7 @@ SETTINGS = {
 
 
 def write_ablation(runs: list[list[str]], outputs: list[str | Path]) -> None:
-    """A row for each model; for each resolution ours, ours by the paper's protocol, and the paper's."""
+    """Write a row for each model; for each resolution ours, ours by the paper's protocol, and the paper's."""
     loaded = [run for folders in runs for run in read_runs(folders)]
     resolutions = sorted({run.resolution for run in loaded})
     groups: dict[str, dict[int, list[Run]]] = {}
@@ -42,17 +42,17 @@ def write_ablation(runs: list[list[str]], outputs: list[str | Path]) -> None:
 
 
 def _ours(group: list[Run]) -> Cell:
-    """The mean error with its interval, at the epoch that the validation samples chose."""
+    """Return the mean error with its interval, at the epoch that the validation samples chose."""
     errors = error_matrix([run.errors for run in group], group[0].resolution)
     if errors.empty:
         return Cell(status_of(group), lost=True)
     interval = mean_interval(errors.to_numpy())
     low, high = (in_units(end, TABLE_8.unit) for end in (interval.low, interval.high))
-    epochs = sorted({run.cost.best_epoch for run in group if not run.diverged})
-    told = f"{low} to {high}, epoch {', '.join(map(str, epochs))}"
+    epochs = sorted({run.cost["best_epoch"] for run in group if not run.diverged})
+    words = f"{low} to {high}, epoch {', '.join(map(str, epochs))}"
     if any(run.diverged for run in group):
-        told += f"; {status_of(group)}"
-    return Cell(in_units(interval.mean, TABLE_8.unit), note=told)
+        words += f"; {status_of(group)}"
+    return Cell(in_units(interval.mean, TABLE_8.unit), note=words)
 
 
 def _best_tested(group: list[Run]) -> Cell:
@@ -66,4 +66,4 @@ def _reported(group: list[Run]) -> Cell:
     beside = reported_beside(group[0].record, group[0].cost, TABLE_8)
     if beside.value is None:
         return Cell(DASH, hint=beside.reason)
-    return Cell(beside.printed, note=f"epoch {beside.best_epoch}")
+    return Cell(beside.digits, note=f"epoch {beside.best_epoch}")

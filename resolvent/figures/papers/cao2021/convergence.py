@@ -36,12 +36,12 @@ PANELS = {"train_relative_l2": "Training samples", "validation_relative_l2": "Va
 
 
 def draw_convergence(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
-    """A row of two panels for each model and training resolution of each experiment.
+    """Draw a row of two panels for each model and training resolution of each experiment.
 
     runs  the run folders of each experiment.
 
     A thin line is a seed, the bold one their median, the band their range; seeds that diverged count in
-    neither: their lines end in a cross, and are told in words.
+    neither: their lines end in a cross, and the text counts them.
     """
     experiments = [read_runs(folders) for folders in runs]
     groups = [group for experiment in experiments for group in grouped(experiment)]
@@ -58,12 +58,12 @@ def draw_convergence(runs: Iterable[Iterable[str | Path]], output: str | Path) -
         error_limits(pair[0], errors, margin=1.2)
         pair[0].set_ylabel("relative L² error")
         title(pair[0], f"{_heading(group)}\n{PANELS['train_relative_l2']}")
-        _tell_end(pair[1], group)
+        _say_end(pair[1], group)
     return save(figure, output)
 
 
 def varied(group: list[Run]) -> str:
-    """What the seeds of a group draw: "10 seeds of initial weights and sample order"."""
+    """Describe what the seeds of a group draw: "10 seeds of initial weights and sample order"."""
     count = f"{len(group)} seed" + ("s" if len(group) > 1 else "")
     one_order = group[0].record.training.get("loader_seed") is not None
     return f"{count} of " + (
@@ -92,16 +92,16 @@ def _draw_seeds(panel, group: list[Run], column: str, look: Appearance) -> None:
             panel.plot(curve.index[-1:], curve.iloc[-1:], "x", color=MUTED, ms=7, mew=1.8)
 
 
-def _tell_end(panel, group: list[Run]) -> None:
-    """Below the panel: where the seeds end, and how many did not get there."""
+def _say_end(panel, group: list[Run]) -> None:
+    """Write below the panel where the seeds end, and how many did not get there."""
     finished = [run.by_epoch("validation_relative_l2") for run in group if not run.diverged]
-    told = []
+    words = []
     if finished:
         last = np.array([curve.iloc[-1] for curve in finished])
         among = f", from {last.min():.2e} to {last.max():.2e}" if len(last) > 1 else ""
-        told.append(f"last epoch: median {np.median(last):.2e}{among}")
+        words.append(f"last epoch: median {np.median(last):.2e}{among}")
     if any(run.diverged for run in group):
-        told.append(f"× {status_of(group)}")
+        words.append(f"× {status_of(group)}")
     panel.text(
-        1, -0.19, "\n".join(told), transform=panel.transAxes, ha="right", va="top", color=MUTED, fontsize=8
+        1, -0.19, "\n".join(words), transform=panel.transAxes, ha="right", va="top", color=MUTED, fontsize=8
     )

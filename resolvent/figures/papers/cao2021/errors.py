@@ -8,22 +8,22 @@ from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.table import write_table
 from resolvent.figures.experiment.error_table import headline
-from resolvent.figures.papers.cao2021.printed import TABLE_2A, TABLE_2B, TABLE_3
+from resolvent.figures.papers.cao2021.reported import TABLE_2A, TABLE_2B, TABLE_3
 from resolvent.figures.published.beside import record
 
 
 def write_burgers(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path]) -> None:
-    """Table 2a, from the comparison of its experiment."""
+    """Write Table 2a, from the comparison of its experiment."""
     _write(comparisons, runs, outputs, TABLE_2A.unit)
 
 
 def write_darcy(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path]) -> None:
-    """Table 2b, from the comparison of its experiment."""
+    """Write Table 2b, from the comparison of its experiment."""
     _write(comparisons, runs, outputs, TABLE_2B.unit)
 
 
 def write_inverse(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path]) -> None:
-    """Table 3, from the comparisons of its experiments, which differ in the noise of training."""
+    """Write Table 3, from the comparisons of its experiments, which differ in the noise of training."""
     _write(comparisons, runs, outputs, TABLE_3.unit)
 
 
@@ -33,7 +33,7 @@ def _write(comparisons: list[str], runs: list[list[str]], outputs: list[str | Pa
 
 
 def pairs(folders: list[str]) -> dict[int, str]:
-    """Headings "n = 141 (43)": points a side, and in brackets those of the coarse grid where one is used."""
+    """Return headings "n = 141 (43)": points a side, and in brackets those of the coarse grid, if any."""
     found: dict[int, set[int]] = {}
     for run in read_runs(folders):
         coarse = record(run.record)["coarse_points"]

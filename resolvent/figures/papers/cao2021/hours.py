@@ -5,14 +5,14 @@ from pathlib import Path
 from resolvent.figures.common.numbers import DASH, in_units
 from resolvent.figures.common.results import Run, read_runs
 from resolvent.figures.common.table import Cell, Table, columns, write_table
-from resolvent.figures.papers.cao2021.printed import TABLE_6
+from resolvent.figures.papers.cao2021.reported import TABLE_6
 from resolvent.figures.published.beside import reported_beside
 
 EXAMPLES = {"burgers": "Burgers", "darcy": "Darcy", "darcy_inverse": "inverse Darcy"}
 
 
 def write_hours(runs: list[list[str]], outputs: list[str | Path]) -> None:
-    """A row for each label, a pair of columns (ours, the paper's) for each example and resolution.
+    """Write a row for each label, a pair of columns (ours, the paper's) for each example and resolution.
 
     Ours is the mean over the runs that finished, whatever their seed and noise.
     """
@@ -35,9 +35,9 @@ def write_hours(runs: list[list[str]], outputs: list[str | Path]) -> None:
 def _pair(runs: list[Run]) -> list[Cell]:
     if not runs:
         return [Cell(DASH), Cell(DASH)]
-    beside = reported_beside(runs[0].record, runs[0].cost, TABLE_6)
-    paper = Cell(DASH if beside.value is None else beside.printed, hint=beside.reason)
-    hours = [run.cost.train_seconds / 3600 for run in runs if not run.diverged]
+    beside = reported_beside(runs[0].facts, runs[0].cost, TABLE_6)
+    paper = Cell(DASH if beside.value is None else beside.digits, hint=beside.reason)
+    hours = [run.cost["train_seconds"] / 3600 for run in runs if not run.diverged]
     if not hours:
         return [Cell("diverged", lost=True), paper]
     return [Cell(in_units(sum(hours) / len(hours), TABLE_6.unit)), paper]

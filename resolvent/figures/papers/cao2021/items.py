@@ -1,6 +1,6 @@
 """The tables and figures of Cao 2021 (arXiv:2105.14995): what each is called, made by and made from."""
 
-from resolvent.figures.papers.cao2021.printed import TABLE_2A, TABLE_2B, TABLE_3, TABLE_6, TABLE_8
+from resolvent.figures.papers.cao2021.reported import TABLE_2A, TABLE_2B, TABLE_3, TABLE_6, TABLE_8
 from resolvent.figures.papers.items import Item, Paper
 
 SAMPLES = "resolvent.figures.experiment.samples:draw_samples"
@@ -9,7 +9,7 @@ ITEMS: dict[str, Item] = {
         "Table 1. Memory, speed and operations of the attentions",
         "resolvent.figures.papers.cao2021.step_costs:write_step_costs",
         takes="cost",
-        told="resolvent.figures.papers.cao2021.step_costs:told",
+        remark="resolvent.figures.papers.cao2021.step_costs:remark",
     ),
     "table2a": Item(
         "Table 2a. Burgers' equation",
@@ -79,8 +79,8 @@ ITEMS: dict[str, Item] = {
 CAO2021 = Paper(
     "Cao 2021",
     "S. Cao, <em>Choose a Transformer: Fourier or Galerkin</em> (NeurIPS 2021, arXiv:2105.14995)",
-    "A printed number stands beside ours only where the run has the paper's setting; elsewhere there is a "
-    "dash, which says on hovering what differs. Ours is the error at the epoch that validation samples "
+    "A reported number stands beside ours only where the run has the paper's setting; elsewhere there is a "
+    "dash: hover over it to see what differs. Ours is the error at the epoch that validation samples "
     "chose. The paper's public code reports the best epoch on the test samples: where runs have recorded it, "
     "ours by that protocol is a column of its own, to compare with the paper's number and with nothing else.",
     ITEMS,

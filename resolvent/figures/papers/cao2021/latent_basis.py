@@ -51,13 +51,13 @@ def draw_latent_basis(candidates: Iterable[str | Path], output: str | Path) -> l
 
 
 def turned(functions: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """(count, n, n) with the signs that correlate them positively with `others`, to compare by eye."""
+    """Return functions (count, n, n) with the signs that correlate them positively with `others`."""
     products = (functions * others).sum(axis=(1, 2), keepdims=True)
     return np.where(products < 0, -functions, functions)
 
 
 def smoothing(found: dict[str, np.ndarray]) -> str:
-    """The median roughness of the columns of the first and the last layer shown, in words."""
+    """Return the median roughness of the columns of the first and the last layer shown, in words."""
     medians = {layer: _quartiles(found["roughness"])[1, layer - 1] for layer in found["layers"]}
     if not all(np.isfinite(list(medians.values()))):
         return "Roughness: the run diverged"
@@ -65,9 +65,9 @@ def smoothing(found: dict[str, np.ndarray]) -> str:
 
 
 def _draw_column(panels, heading: str, functions: np.ndarray, words: list[str]) -> None:
-    for panel, function, told in zip(panels, functions, words, strict=True):
+    for panel, function, heading in zip(panels, functions, words, strict=True):
         draw_field(panel, function, symmetric_scale_of(function))
-        panel.set_title(told if np.isfinite(function).all() else "diverged", loc="left", fontsize=8)
+        panel.set_title(heading if np.isfinite(function).all() else "diverged", loc="left", fontsize=8)
     panels[0].text(0, 1.1, heading, transform=panels[0].transAxes, color=INK, fontweight="bold")
 
 
@@ -100,7 +100,7 @@ def _draw_roughness(panel, found: dict[str, np.ndarray]) -> None:
 
 
 def _quartiles(columns: np.ndarray) -> np.ndarray:
-    """Quartiles (3, layers) of (layers, width); columns that are constant have no roughness."""
+    """Return quartiles (3, layers) of (layers, width); columns that are constant have no roughness."""
     quartiles = np.full((3, len(columns)), np.nan)
     for layer, values in enumerate(columns):
         known = values[np.isfinite(values)]

@@ -1,9 +1,9 @@
 """Recovering a coefficient from noisy pressures: Figures 11 and 12 of Cao 2021 (arXiv:2105.14995, C.4).
 
-Each experiment trains at one level of noise, in units of the pointwise deviation of the training pressures,
-and is evaluated at several; home is the level that it trains at. Pictures are of one run of each experiment
-(`resolvent/figures/shown.py`), one test sample and the first realisation of the noise, and the errors beside
-them are of just that; curves are of all test samples and realisations.
+Each experiment trains at one level of noise, in units of the pointwise standard deviation of the training
+pressures, and is evaluated at several. Pictures are of one run of each experiment
+(`resolvent/figures/common/shown.py`), one test sample and the first realisation of the noise, and the errors
+above them are of just these. Curves are of all test samples and realisations.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ from resolvent.figures.common.style import (
     new_figure,
     new_stack,
     save,
-    tell_no_errors,
+    say_no_errors,
     title,
 )
 
@@ -47,7 +47,7 @@ class NoisyRun:
     note: str = ""
 
     @property
-    def home(self) -> float:
+    def trained(self) -> float:
         """The level of noise in training."""
         return self.run.noise
 
@@ -63,17 +63,17 @@ class NoisyRun:
         return sorted(self.errors["noise"].unique())
 
     def field(self, name: str, level: float) -> np.ndarray:
-        """ "input", "target" or "prediction" of the shown sample, (y, x)."""
-        row = self.run.shown_samples.index(self.sample)
+        """Return "input", "target" or "prediction" of the shown sample, (y, x)."""
+        row = list(self.run.predictions["samples"]).index(self.sample)
         return self.run.shown(name, level)[row]
 
     def error(self, level: float) -> float:
-        """Relative L² error of what is shown."""
+        """Return the relative L² error of what is shown."""
         return float(self.run.shown_errors(level)[self.sample])
 
 
 def draw_noise_levels(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
-    """Figure 11: a column for each level of noise in training and evaluation alike.
+    """Draw Figure 11: a column for each level of noise in training and evaluation alike.
 
     runs  run folders of each experiment, as `resolvent.figures.common.shown.choose_shown` takes them.
 
@@ -82,26 +82,26 @@ def draw_noise_levels(runs: Iterable[Iterable[str | Path]], output: str | Path) 
     noisy = read_noisy_runs(runs)
     figure, axes = new_figure(len(ROWS), len(noisy), size=(0.9 + 2.5 * len(noisy), 7.4))
     for (name, words), panels in zip(ROWS.items(), axes, strict=True):
-        fields = [one.field(name, one.home) for one in noisy]
+        fields = [one.field(name, one.trained) for one in noisy]
         scale = scale_of(*(fields if name == "input" else [noisy[0].field("target", 0)]))
         for panel, field in zip(panels, fields, strict=True):
             image = draw_field(panel, field, scale)
         panels[0].set_ylabel(words)
         draw_colour_bar(figure, image, list(panels), fraction=0.03)
     for one, top, bottom in zip(noisy, axes[0], axes[-1], strict=True):
-        title(top, f"noise {percent(one.home)}{one.note}")
-        title(bottom, error_words(one.error(one.home)))
+        title(top, f"noise {percent(one.trained)}{one.note}")
+        title(bottom, error_words(one.error(one.trained)))
     return save(figure, output)
 
 
 def draw_noise_transfer(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
-    """Figure 12: models trained at one level of noise and evaluated at others.
+    """Draw Figure 12: models trained at one level of noise and evaluated at others.
 
     runs  as for `draw_noise_levels`.
 
-    A row of recovered coefficients for each level in training, a column for each in evaluation; home is
-    framed. Below, the mean error against the noise in evaluation, a line for each level in training; bands
-    are quartiles over samples and realisations, rings mark home.
+    A row of recovered coefficients for each level in training, a column for each in evaluation; the level of
+    training is framed. Below, the mean error against the noise in evaluation, a line for each level in
+    training; bands are quartiles over samples and realisations, rings mark the level of training.
     """
     noisy = read_noisy_runs(runs)
     levels = sorted({level for one in noisy for level in one.levels})
@@ -110,14 +110,14 @@ def draw_noise_transfer(runs: Iterable[Iterable[str | Path]], output: str | Path
         {"nrows": 1, "ncols": 2, "height": 3, "width_ratios": (1, 2.6)},
         size=(max(8.6, 0.6 + 1.5 * len(levels)), 1.6 * len(noisy) + 3.5),
     )
-    colours = dict(zip([one.home for one in noisy], _shades(len(noisy)), strict=True))
+    colours = dict(zip([one.trained for one in noisy], _shades(len(noisy)), strict=True))
     scale = scale_of(noisy[0].field("target", 0))
     for one, row in zip(noisy, pictures, strict=True):
         for level, panel in zip(levels, row, strict=True):
-            _draw_pair(panel, one, level, scale, colours[one.home])
+            _draw_pair(panel, one, level, scale, colours[one.trained])
         row[0].text(
-            -0.08, 0.5, f"trained at {percent(one.home)}{one.note}", transform=row[0].transAxes, rotation=90,
-            ha="right", va="center", color=colours[one.home], fontweight="bold",
+            -0.08, 0.5, f"trained at {percent(one.trained)}{one.note}", transform=row[0].transAxes,
+            rotation=90, ha="right", va="center", color=colours[one.trained], fontweight="bold",
         )  # fmt: skip
     for level, panel in zip(levels, pictures[0], strict=True):
         words = f"evaluated at {percent(level)}"
@@ -131,7 +131,7 @@ def draw_noise_transfer(runs: Iterable[Iterable[str | Path]], output: str | Path
 
 
 def read_noisy_runs(runs: Iterable[Iterable[str | Path]]) -> list[NoisyRun]:
-    """The run shown of each experiment, by level of noise in training.
+    """Return the run shown of each experiment, by level of noise in training.
 
     Raises
     ------
@@ -146,38 +146,38 @@ def read_noisy_runs(runs: Iterable[Iterable[str | Path]]) -> list[NoisyRun]:
         raise ResultError("the experiments have no stored test sample in common: evaluate them again")
     noisy = sorted(
         (NoisyRun(one.run, int(common[0]), f"\n{one.run.label}" if one.replaces else "") for one in chosen),
-        key=lambda one: one.home,
+        key=lambda one: one.trained,
     )
     for one, after in pairwise(noisy):
-        if one.home == after.home:
+        if one.trained == after.trained:
             both = f"{one.run.directory} and {after.run.directory}"
-            raise ResultError(f"{both} were both trained at noise {one.home:g}: give one of them")
+            raise ResultError(f"{both} were both trained at noise {one.trained:g}: give one of them")
     for one in noisy:
-        if one.home not in one.levels:
-            told = f"was trained at noise {one.home:g} and evaluated at others only"
-            raise ResultError(f"{one.run.directory} {told}: add {one.home:g} to test_noise")
+        if one.trained not in one.levels:
+            words = f"was trained at noise {one.trained:g} and evaluated at others only"
+            raise ResultError(f"{one.run.directory} {words}: add {one.trained:g} to test_noise")
     return noisy
 
 
 def percent(level: float) -> str:
-    """0.015 as "1.5 %"."""
+    """Write 0.015 as "1.5 %"."""
     return f"{100 * level:g} %"
 
 
 def error_words(error: float) -> str:
-    """What stands over a recovered coefficient."""
+    """Return what stands over a recovered coefficient."""
     return f"error {error:.3g}" if np.isfinite(error) else "diverged"
 
 
 def _draw_pair(panel, one: NoisyRun, level: float, scale: dict, colour) -> None:
-    """A recovered coefficient; an empty place where there was no such evaluation."""
+    """Draw a recovered coefficient; an empty place where there was no such evaluation."""
     panel.set_box_aspect(1)
     if level not in one.levels:
         panel.set_axis_off()
         return
     draw_field(panel, one.field("prediction", level), scale)
     panel.set_title(error_words(one.error(level)), loc="left", fontsize=8.5)
-    if level == one.home:
+    if level == one.trained:
         panel.spines[:].set(visible=True, color=colour, linewidth=2.5)
 
 
@@ -188,13 +188,13 @@ def _draw_curves(panel, noisy: list[NoisyRun], levels: list[float], colours: dic
         mean = errors.mean()
         if mean.empty:
             continue
-        colour = colours[one.home]
+        colour = colours[one.trained]
         low, high = errors.quantile(0.25), errors.quantile(0.75)
         panel.fill_between(mean.index, low, high, color=colour, alpha=0.15, lw=0)
         panel.plot(mean.index, mean, color=colour, marker="o", ms=3.5, lw=1.5)
-        panel.plot([one.home], [mean[one.home]], "o", ms=9, mfc="none", mec=colour, mew=1.3)
+        panel.plot([one.trained], [mean[one.trained]], "o", ms=9, mfc="none", mec=colour, mew=1.3)
         drawn += [*mean, *low, *high]
-        labels.append((float(mean.iloc[-1]), f"trained at {percent(one.home)}", colour))
+        labels.append((float(mean.iloc[-1]), f"trained at {percent(one.trained)}", colour))
     positive = [level for level in levels if level > 0]
     if positive:  # zero has a place of its own, left of the first positive level
         panel.set_xscale("symlog", linthresh=positive[0], linscale=0.4)
@@ -205,9 +205,9 @@ def _draw_curves(panel, noisy: list[NoisyRun], levels: list[float], colours: dic
     grid_lines(panel)
     label_right(panel, labels)
     if not drawn:
-        tell_no_errors(panel)
+        say_no_errors(panel)
 
 
 def _shades(count: int) -> list:
-    """Colours from dark to bright: the more noise in training, the brighter."""
+    """Return colours from dark to bright: the more noise in training, the brighter."""
     return list(matplotlib.colormaps["viridis"](np.linspace(0.05, 0.72, count)))

@@ -5,14 +5,14 @@ from pathlib import Path
 from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.results import Run, read_runs
 from resolvent.figures.common.table import Cell, Table, columns, write_table
-from resolvent.figures.papers.cao2021.printed import network, parameters
+from resolvent.figures.papers.cao2021.reported import network, parameters
 from resolvent.figures.published.beside import record
 
 COLUMNS = ("encoder_layers", "encoder_width", "heads", "spectral_layers", "decoder_width", "modes")
 
 
 def write_sizes(runs: list[list[str]], outputs: list[str | Path]) -> None:
-    """A row for each model: its sizes, with the paper's below where they differ, and its parameters.
+    """Write a row for each model: its sizes, with the paper's below where they differ, and its parameters.
 
     A complex parameter counts as two, as in the paper.
     """
@@ -27,30 +27,30 @@ def write_sizes(runs: list[list[str]], outputs: list[str | Path]) -> None:
 
 
 def _row(run: Run) -> list[Cell]:
-    recorded = record(run.record)
-    printed = network(recorded)
+    recorded = record(run.facts)
+    reported = network(recorded)
     sizes = sizes_of(recorded)
     entries = [Cell(run.label)]
     for column in COLUMNS:
-        ours, paper = sizes[column], printed[column] if printed else ""
-        same = printed is None or paper.partition("x")[0] == ours  # "32x32" is the width 32
+        ours, paper = sizes[column], reported[column] if reported else ""
+        same = reported is None or paper.partition("x")[0] == ours  # "32x32" is the width 32
         entries.append(Cell(ours or DASH, note="" if same else f"paper {paper or DASH}"))
     return [
         *entries,
         Cell(f"{run.cost['parameters']:,}"),
-        _printed(run.cost.parameters, recorded, printed),
+        _reported(run.cost["parameters"], recorded, reported),
     ]
 
 
-def _printed(count: int, recorded: dict, printed: dict[str, str] | None) -> Cell:
-    if printed is None:
+def _reported(count: int, recorded: dict, reported: dict[str, str] | None) -> Cell:
+    if reported is None:
         return Cell(DASH, hint="the paper has no such network")
     low, high = parameters(recorded)
-    return Cell(printed["parameters"], note="" if low <= count <= high else "differs")
+    return Cell(reported["parameters"], note="" if low <= count <= high else "differs")
 
 
 def sizes_of(recorded: dict) -> dict[str, str]:
-    """Ours in the words of Table 5, empty where the network has no such part."""
+    """Return our sizes in the words of Table 5, empty where the network has no such part."""
     if recorded["architecture"].startswith("fno"):
         decoder = [recorded.get(name) for name in ("num_layers", "width", "modes")]
         values = [0, None, None, *decoder]

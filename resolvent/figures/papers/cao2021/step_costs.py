@@ -5,21 +5,21 @@ from pathlib import Path
 from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.results import read_table
 from resolvent.figures.common.table import Cell, Table, columns, write_table
-from resolvent.figures.published.tables import printed_rows
+from resolvent.figures.published.tables import reported_rows
 from resolvent.figures.theory.collection import NAMES
 
 FILE = "cao2021_table1.csv"
 POINTS, BATCH_SIZE = 8192, 4
 SCOPES = {"transformer1d": "Example 1", "encoder": "Encoders only"}
-PRINTED = ("memory_gb", "cuda_memory_gb", "steps_per_second", "gflop")
+REPORTED = ("memory_gb", "cuda_memory_gb", "steps_per_second", "gflop")
 MEASURED = ["peak GB", "allocated GB", "steps/s", "GFLOP"]
 COLUMNS = ["scope", "attention", "contraction", "points", "batch_size", "peak_bytes", "flop", "seconds"]
 
 
 def write_step_costs(costs: str | Path, outputs: list[str | Path]) -> None:
-    """Ours as measured, and the paper's where the sizes are the paper's."""
+    """Write Table 1: ours as measured, and the paper's where the sizes are the paper's."""
     table = read_table(Path(costs), [*COLUMNS, "allocated_bytes"])
-    paper = {(row["problem"], row["attention"]): row for row in printed_rows(FILE)}
+    paper = {(row["problem"], row["attention"]): row for row in reported_rows(FILE)}
     rows = [
         [
             Cell(f"{SCOPES[case['scope']]}: {name_of(case)}"),
@@ -31,18 +31,20 @@ def write_step_costs(costs: str | Path, outputs: list[str | Path]) -> None:
         ]
         for case in table.to_dict("records")
     ]
-    printed = ["memory, GB", "CUDA memory, GB", "steps/s", "GFLOP"]
-    write_table(Table(columns(("", ["attention"]), ("ours", MEASURED), ("Cao 2021", printed)), rows), outputs)
+    reported = ["memory, GB", "CUDA memory, GB", "steps/s", "GFLOP"]
+    write_table(
+        Table(columns(("", ["attention"]), ("ours", MEASURED), ("Cao 2021", reported)), rows), outputs
+    )
 
 
 def name_of(case: dict) -> str:
-    """The attention, and for fourier the order of its products."""
+    """Return the attention, and for fourier the order of its products."""
     order = f"_{case['contraction']}" if case["attention"] == "fourier" else ""
     return NAMES[f"{case['attention']}{order}"]
 
 
 def differences(case: dict) -> list[str]:
-    """Sizes that are not the paper's."""
+    """List sizes that are not the paper's."""
     sizes = {"points": POINTS, "batch_size": BATCH_SIZE}
     return [
         f"{name.replace('_', ' ')} {case[name]} (paper {size})"
@@ -51,8 +53,8 @@ def differences(case: dict) -> list[str]:
     ]
 
 
-def told(case: dict) -> tuple[str, list[str]]:
-    """What was measured, and how it differs from the paper."""
+def remark(case: dict) -> tuple[str, list[str]]:
+    """Return what was measured, and how it differs from the paper."""
     timings = "1 timing" if case["rounds"] == 1 else f"the median of {case['rounds']} timings"
     run = (
         f"One forward and backward pass at n = {case['points']:,}, batch {case['batch_size']}, no dropout, "
@@ -61,15 +63,15 @@ def told(case: dict) -> tuple[str, list[str]]:
     return run, [*differences(case), "the machine (paper: one RTX 3090)"]
 
 
-def _beside(case: dict, printed: dict[str, str]) -> list[Cell]:
-    told = differences(case)
+def _beside(case: dict, reported: dict[str, str]) -> list[Cell]:
+    differing = differences(case)
     if case["attention"] == "fourier" and case["contraction"] != "quadratic":
-        told.append("the paper computes the n × n matrix first")
-    if told:
-        return [Cell(DASH, hint="not comparable: " + "; ".join(told))] * len(PRINTED)
-    return [Cell(printed[name]) for name in PRINTED]
+        differing.append("the paper computes the n × n matrix first")
+    if differing:
+        return [Cell(DASH, hint="not comparable: " + "; ".join(differing))] * len(REPORTED)
+    return [Cell(reported[name]) for name in REPORTED]
 
 
 def _digits(value: float) -> str:
-    """Three significant digits."""
+    """Return three significant digits."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:#.3g}".rstrip(".")

@@ -2,11 +2,11 @@
 
 import math
 
-from resolvent.figures.published.tables import Example, PaperTable, Source, printed_rows, rounded_to
+from resolvent.figures.published.tables import Example, PaperTable, Source, reported_rows, rounded_to
 
 
 def parameters(recorded: dict, table: PaperTable | None = None) -> tuple[int, int] | None:
-    """Table 5: the numbers of parameters that are printed as there, lowest and highest.
+    """Return from Table 5 the lowest and highest number of parameters that round to the reported one.
 
     The number of parameters stands for the widths: it is the paper's own description of them. None where the
     paper has no such network.
@@ -19,16 +19,16 @@ def parameters(recorded: dict, table: PaperTable | None = None) -> tuple[int, in
 
 
 def network(recorded: dict) -> dict[str, str] | None:
-    """The row of Table 5 for a run, as printed."""
+    """Return the row of Table 5 for a run."""
     if recorded.get("attention") == "none":
         return None
-    rows = {row["architecture"]: row for row in printed_rows("cao2021_table5.csv")}
+    rows = {row["architecture"]: row for row in reported_rows("cao2021_table5.csv")}
     return rows.get(recorded["architecture"])
 
 
-def _thousands(printed: str) -> tuple[int, int]:
-    """ "550k" or "2.37m"."""
-    return rounded_to(printed[:-1], {"k": 10**3, "m": 10**6}[printed[-1]])
+def _thousands(digits: str) -> tuple[int, int]:
+    """Read "550k" or "2.37m"."""
+    return rounded_to(digits[:-1], {"k": 10**3, "m": 10**6}[digits[-1]])
 
 
 SOURCE = Source(
@@ -57,7 +57,7 @@ TABLE_2A = PaperTable(
     "cao2021_table2a.csv",
     1e-3,
     # Eq. 17; the author's command lines start fourier from 1e-3. Dropout of galerkin with the regular norm:
-    # Table 7 and section C.2; the public code has 0.5 whatever it is told.
+    # Table 7 and section C.2; the public code has 0.5 whatever the setting.
     where=(
         ({"architecture": "transformer1d"}, {"projection_gain": 1e-2, "projection_diagonal": 1e-2}),
         ({"architecture": "transformer1d", "attention": "fourier"}, {"projection_gain": (1e-2, 1e-3)}),

@@ -1,6 +1,6 @@
 """The examples of Calvello et al. 2024, and its tables of results, in both versions of the paper.
 
-The journal's text and the first version on arXiv (v1) print other numbers in Tables 1 and 3, from Darcy
+The journal's text and the first version on arXiv (v1) report other numbers in Tables 1 and 3, from Darcy
 coefficients of another distribution and, in Table 1, another FNO.
 """
 
@@ -10,10 +10,10 @@ JOURNAL, FIRST = "journal", "arXiv v1"
 
 
 def parameters(recorded: dict, table: PaperTable | None = None) -> tuple[int, int] | None:
-    """The numbers of parameters that are as good as the table's, lowest and highest; None if it has none.
+    """Return the lowest and highest number of parameters that count as the table's; None without any.
 
-    One per cent more or less than what is printed as there: AFNO's 1.10e6 is had from neither number of
-    blocks that the paper names, 8 (1,088,640) and 16 (1,072,256).
+    One per cent more or less than what rounds to the reported number: neither number of blocks that the
+    paper names, 8 (1,088,640) and 16 (1,072,256), gives AFNO's 1.10e6.
     """
     row = table.row(recorded) if table else None
     if row is None or not row.get("parameters"):
@@ -29,8 +29,8 @@ SOURCE = Source(
     metric="standardised_relative_l2",
     statistic="median",
     protocol="The paper reports the median over test samples, of fields standardised by one mean and one "
-    "deviation of the training samples: compare its number with ours in just these terms, and with nothing "
-    "else. Its public code tests the weights of the last epoch; here the epoch is chosen on validation "
+    "standard deviation of the training samples: compare its number only with ours in the same terms. "
+    "Its public code tests the weights of the last epoch; here the epoch is chosen on validation "
     "samples.",
     counted="parameters_complex_once",
     parameters=parameters,
@@ -65,7 +65,7 @@ NETWORKS = (
 
 
 def _steps(rates: dict[str, tuple[int, float]], **condition) -> tuple[tuple[dict, dict], ...]:
-    """Batch size and learning rate by architecture."""
+    """Return the batch size and learning rate by architecture."""
     return tuple(
         ({"architecture": architecture, **condition}, {"batch_size": size, "learning_rate": rate})
         for architecture, (size, rate) in rates.items()
@@ -77,7 +77,7 @@ DISTRIBUTION = {JOURNAL: {"sigma": 12.0, "tau": 6.0}, FIRST: {"sigma": 48.0, "ta
 
 
 def _of(version: str, points: int) -> tuple[tuple[dict, dict], ...]:
-    """The grid of a table, and the distribution of its Darcy coefficients."""
+    """Return the grid of a table, and the distribution of its Darcy coefficients."""
     return (({}, {"resolution": points}), ({"equation": "darcy"}, DISTRIBUTION[version]))
 
 
