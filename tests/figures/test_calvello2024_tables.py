@@ -11,7 +11,7 @@ from run_files import replace_errors
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.papers.calvello2024.architecture_costs import (
-    told,
+    remark,
     write_growth,
     write_operations,
     write_parameters,
@@ -236,9 +236,9 @@ def test_table_5_has_a_row_for_each_grid(tmp_path, outputs):
 
 def test_other_sizes_than_the_papers_are_told(tmp_path):
     row = pd.read_csv(costs(tmp_path)).iloc[0].to_dict()
-    run, differences = told(row)
+    run, differences = remark(row)
     assert "one timing on a core (CPU), one thread" in run
     assert len(differences) == 1
     row = pd.read_csv(costs(tmp_path, patches=4)).iloc[0].to_dict()
-    assert "patches 4 (paper 13)" in told(row)[1]
-    assert not re.search(r"\bpaper 12\b", " ".join(told(row)[1]))
+    assert "patches 4 (paper 13)" in remark(row)[1]
+    assert not re.search(r"\bpaper 12\b", " ".join(remark(row)[1]))

@@ -27,13 +27,14 @@ def test_each_run_gives_its_own_pictures_and_errors(paper):
     assert [one.levels for one in noisy] == list(PAPER.values())
     assert {one.sample for one in noisy} == {2}
     for one in noisy:
-        with np.load(one.run.directory / "predictions.npz") as stored:
-            for level in one.levels:
-                tag = f"_noise{level:g}" if level else ""
-                assert (one.field("prediction", level) == stored[f"prediction_21{tag}"][0]).all()
-                assert (one.field("input", level) == stored[f"input_21{tag}"][0]).all()
-                assert one.error(level) == expected_error(one.trained, level, 0, 2)
-            assert (one.field("target", one.trained) == stored["target_21"][0]).all()
+        for level in one.levels:
+            stored = condition(read_predictions(one.run.directory / "predictions.nc"), 21, level).isel(
+                channel=0
+            )
+            assert (one.field("prediction", level) == stored["prediction"].values[0]).all()
+            assert (one.field("input", level) == stored["input"].values[0, 0]).all()
+            assert one.error(level) == expected_error(one.trained, level, 0, 2)
+            assert (one.field("target", one.trained) == stored["target"].values[0]).all()
 
 
 def test_the_sample_is_one_that_all_have_stored(make_run):

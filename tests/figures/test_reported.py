@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from resolvent.common.runs import read_run
 from resolvent.figures.papers.cao2021.reported import (
     TABLE_2A,
     TABLE_2B,

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
+from resolvent.common.settings import settings_hash
 from resolvent.datasets.loading import Samples
-from resolvent.datasets.tasks.settings import settings_hash
 from resolvent.models.build import build
 from resolvent.solvers.common.grid import Grid
 from resolvent.training.fit import Trainer

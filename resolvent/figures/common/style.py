@@ -81,7 +81,7 @@ class Appearance:
 
 def appearances(runs: Iterable[Run]) -> dict[str, Appearance]:
     """Choose the look of each model: fixed for known kinds, else the next spare colour by name."""
-    facts = {run.model: run.facts for run in runs}
+    records = {run.model: run.record for run in runs}
     chosen: dict[str, Appearance] = {}
     spare = iter(SPARE * (1 + len(records) // len(SPARE)))
     for model in sorted(records):

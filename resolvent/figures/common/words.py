@@ -31,7 +31,7 @@ def differences_from_paper(runs: list[Run], table: PaperTable | None = None) -> 
     """List what differs from the setting of a table, once each, and for which models if not for all."""
     found: dict[str, dict[str, None]] = {}
     for run in runs:
-        for words in differences(run.facts, run.cost, table):
+        for words in differences(run.record, run.cost, table):
             found.setdefault(words, {})[run.label] = None
     models = len({run.label for run in runs})
     return [

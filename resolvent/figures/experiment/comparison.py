@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from resolvent.common.files import write_text
+from resolvent.common.records import CONDITION_COLUMNS
 from resolvent.figures.common.bootstrap import mean_interval, median_interval, paired_difference
 from resolvent.figures.common.comparison import (
     COMPARISON_COLUMNS,
@@ -22,7 +23,6 @@ from resolvent.figures.common.comparison import (
 )
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import (
-    ERROR_COLUMNS,
     NO_ANSWER,
     Baseline,
     Run,
@@ -36,7 +36,7 @@ from resolvent.figures.published.tables import Example
 
 STATISTICS = ("mean", "median", "worst")
 DIFFERENCE = "difference_to_lowest_mean"
-NO_METRIC = {*ERROR_COLUMNS[:4], "baseline"}  # columns of an errors.csv that say what a row is of
+NO_METRIC = {*CONDITION_COLUMNS, "baseline"}  # columns of an errors.csv that say what a row is of
 PAPERS_PROTOCOL = "best epoch on the test samples, as the paper reports"
 MEDIANS = "median error of standardised fields, as the paper reports"
 OWN_PROTOCOL = "epoch chosen on validation samples"
@@ -129,7 +129,7 @@ def status_of(group: list[Run]) -> str:
     lost = [run for run in group if run.diverged]
     if not lost:
         return "finished"
-    epochs = sorted({run.cost["diverged_epoch"] for run in lost})
+    epochs = sorted({run.cost.diverged_epoch for run in lost})
     diverged = f"diverged (epoch{'s' if len(epochs) > 1 else ''} {', '.join(map(str, epochs))})"
     return diverged if len(lost) == len(group) else f"{len(lost)} of {len(group)} seeds {diverged}"
 
@@ -144,7 +144,7 @@ class BestTested:
 
 def best_tested(group: list[Run]) -> BestTested | None:
     """Average over seeds, diverged ones too: their best epoch came before. None if one recorded none."""
-    recorded = [(run.cost.get("best_test_relative_l2"), run.cost.get("best_test_epoch")) for run in group]
+    recorded = [(run.cost.best_test_relative_l2, run.cost.best_test_epoch) for run in group]
     if any(error is None for error, _ in recorded):
         return None
     return BestTested(*(sum(values) / len(group) for values in zip(*recorded, strict=True)))

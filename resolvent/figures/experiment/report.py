@@ -90,7 +90,7 @@ def costs_beside_prediction(runs: list[str | Path], predicted: list[tuple[float,
 
 def paper_of(runs: list[Run]) -> dict[str, str] | None:
     """Return the paper that has this example: its name, the section, the tables of errors, its protocol."""
-    example = example_of(runs[0].facts)
+    example = example_of(runs[0].record)
     return example and {
         "name": example.source.name,
         "section": f"Section {example.section}",

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from resolvent.common.records import CostRecord, RunRecord
 from resolvent.figures.papers.calvello2024 import reported as calvello2024
 from resolvent.figures.papers.cao2021 import reported as cao2021
 from resolvent.figures.published.tables import Example, PaperTable
@@ -30,34 +31,34 @@ class Reported:
     best_epoch: str = ""  # where the paper reports it
 
 
-def record(facts: dict) -> dict:
+def record(facts: RunRecord) -> dict:
     """Return all that a run.json has recorded of its setting, by its inner name alone."""
-    recorded = {**facts.get("settings", {}), **_leaves(facts["dataset_settings"]), **facts["training"]}
-    recorded |= {"architecture": facts["architecture"], "resolution": facts["resolution"]}
-    recorded |= {"noise": recorded.get("noise", 0.0), "grids": facts.get("grids", "stored")}
-    return recorded | {"coarse_points": facts["coarse_points"]}
+    recorded = {**facts.settings, **_leaves(facts.dataset_settings), **facts.training}
+    recorded |= {"architecture": facts.architecture, "resolution": facts.resolution}
+    recorded |= {"noise": recorded.get("noise", 0.0), "grids": facts.grids}
+    return recorded | {"coarse_points": facts.coarse_points}
 
 
-def example_of(facts: dict) -> Example | None:
+def example_of(facts: RunRecord) -> Example | None:
     """Return the paper's example that a run is of, whatever its sizes; None for an equation of no paper."""
     recorded = record(facts)
     return next((one for one in EXAMPLES if not any(_differing(recorded, one.marks))), None)
 
 
-def tables_of(facts: dict) -> tuple[PaperTable, ...]:
+def tables_of(facts: RunRecord) -> tuple[PaperTable, ...]:
     """Return the tables of errors that have runs of this example."""
     example = example_of(facts)
     return example.tables if example else ()
 
 
-def differences(facts: dict, cost: dict, table: PaperTable | None = None) -> list[str]:
+def differences(facts: RunRecord, cost: CostRecord, table: PaperTable | None = None) -> list[str]:
     """List where a run, by its run.json (`facts`) and cost.json, differs from the setting of `table`.
 
     Without a table: of that with such a row from which it differs least, or of the example alone.
     """
     example = example_of(facts)
     if example is None:
-        return [f"equation {facts['dataset_settings'].get('equation')}, which the paper has not"]
+        return [f"equation {facts.dataset_settings.get('equation')}, which the paper has not"]
     recorded = record(facts)
     if table is None:
         having = (one for one in example.tables if one.row(recorded) is not None)
@@ -81,7 +82,7 @@ def _differences(example: Example, recorded: dict, cost: CostRecord, table: Pape
     return differing
 
 
-def reported_beside(facts: dict, cost: dict, table: PaperTable | None = None) -> Reported:
+def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None = None) -> Reported:
     """Return the paper's number for this run, or the reason why there is none.
 
     Without a table: of the tables of its example, that from which it differs least, the first of equals.

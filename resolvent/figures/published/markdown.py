@@ -27,7 +27,7 @@ def not_comparable(runs: list[Run], table: PaperTable | None = None) -> list[str
     """Write a paragraph for every reason why a reported number cannot be compared, with the models."""
     reasons: dict[str, list[str]] = {}
     for run in runs:
-        beside = reported_beside(run.facts, run.cost, table)
+        beside = reported_beside(run.record, run.cost, table)
         if beside.digits and beside.value is None:
             reasons.setdefault(beside.reason, []).append(run.label)
     return [f"\n{', '.join(dict.fromkeys(labels))}: {reason}." for reason, labels in reasons.items()]

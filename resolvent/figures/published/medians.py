@@ -47,7 +47,7 @@ def median_section(runs: list[Run]) -> str:
 
 def data_in_words(run: Run) -> str:
     """Name what was learnt."""
-    title, settings = example_of(run.facts).title, run.facts["dataset_settings"]
+    title, settings = example_of(run.record).title, run.record.dataset_settings
     return f"{title}, {settings['targets']} from x" if settings["equation"] == "lorenz63" else title
 
 

@@ -49,7 +49,7 @@ def write_reported_vs_ours(commands: dict[str, list[Path]], why: Path, output: P
     tables: dict[str, tuple[PaperTable, list[Run]]] = {}
     data: dict[str, list[Run]] = {}
     for run in itertools.chain(*runs.values()):
-        if reports_medians(run.facts):
+        if reports_medians(run.record):
             data.setdefault(data_in_words(run), []).append(run)
         else:
             for table in _tables_with(run):
@@ -75,8 +75,8 @@ def _sections_of(page: str, paper: str) -> dict[str, str]:
 
 def _tables_with(run: Run) -> list[PaperTable]:
     """Return the tables with a row for the run; if none has, the first of its equation."""
-    tables = tables_of(run.facts)
-    return [one for one in tables if one.row(record(run.facts)) is not None] or list(tables[:1])
+    tables = tables_of(run.record)
+    return [one for one in tables if one.row(record(run.record)) is not None] or list(tables[:1])
 
 
 def _made_by(runs: list[Run], command_of: dict[Path, str]) -> str:
@@ -103,7 +103,7 @@ def _sizes(runs: list[Run]) -> str:
 
 def _row(run: Run, table: PaperTable) -> tuple[str, ...]:
     cost, unit = run.cost, table.unit
-    beside = reported_beside(run.facts, cost, table)
+    beside = reported_beside(run.record, cost, table)
     reported = f"{beside.digits}{_power(unit)}" if beside.digits else "no such row"
     if beside.best_epoch:
         reported += f" (epoch {beside.best_epoch})"

@@ -66,7 +66,7 @@ def compared(
 
 def heading(run: Run) -> str:
     """Return the experiment and the training resolution of a run, as the title of a panel."""
-    experiment = run.facts["experiment"].replace("_", " ").capitalize()
+    experiment = run.record.experiment.replace("_", " ").capitalize()
     return f"{experiment}, trained on {resolution_in_words(run.resolution)}"
 
 

@@ -27,7 +27,7 @@ def write_low_resolution(comparisons: list[str], runs: list[list[str]], outputs:
     rows = []
     for key, run in first.items():
         row = models[key]
-        reported = LOW[JOURNAL].row(record(run.facts))
+        reported = LOW[JOURNAL].row(record(run.record))
         rows.append(
             [Cell(run.label), _parameters(row.facts), Cell(reported["parameters"] if reported else DASH)]
         )

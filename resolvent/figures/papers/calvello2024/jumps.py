@@ -72,7 +72,7 @@ def jumps(run: Run, patches: int) -> dict[str, float]:
 
 def patches_of(groups: list[list[Run]]) -> dict[str, int]:
     """Return the patches along an axis by model; without any, those of the first that has some, or 4."""
-    own = {group[0].model: group[0].facts["settings"].get("patches") for group in groups}
+    own = {group[0].model: group[0].record.settings.get("patches") for group in groups}
     common = next((patches for patches in own.values() if patches), 4)
     return {model: patches or common for model, patches in own.items()}
 

@@ -70,8 +70,8 @@ def spectra(group: list[Run]) -> dict[str, np.ndarray]:
 
 def cut_off(run: Run) -> float | None:
     """Return the largest wavenumber along an axis that an FNO keeps, in cycles; None for other models."""
-    modes = run.facts["settings"].get("modes")
-    if run.facts["architecture"] == "neuraloperator2d" and modes:
+    modes = run.record.settings.get("modes")
+    if run.record.architecture == "neuraloperator2d" and modes:
         return modes / 2  # the package counts negative wavenumbers too
     return modes if run.record.architecture == "fno2d" else None
 

@@ -47,7 +47,7 @@ def draw_time_steps(
 
 def steps_of(run: Run) -> dict[str, float]:
     """Return the equal time steps of the dataset's observations, by name, from short to long."""
-    observations = run.facts["dataset_settings"]["observations"]
+    observations = run.record.dataset_settings["observations"]
     steps = {name: o["step"] for name, o in observations.items() if o.get("kind", "uniform") == "uniform"}
     return dict(sorted(steps.items(), key=lambda pair: pair[1]))
 

@@ -48,7 +48,7 @@ def _ours(group: list[Run]) -> Cell:
         return Cell(status_of(group), lost=True)
     interval = mean_interval(errors.to_numpy())
     low, high = (in_units(end, TABLE_8.unit) for end in (interval.low, interval.high))
-    epochs = sorted({run.cost["best_epoch"] for run in group if not run.diverged})
+    epochs = sorted({run.cost.best_epoch for run in group if not run.diverged})
     words = f"{low} to {high}, epoch {', '.join(map(str, epochs))}"
     if any(run.diverged for run in group):
         words += f"; {status_of(group)}"

@@ -35,9 +35,9 @@ def write_hours(runs: list[list[str]], outputs: list[str | Path]) -> None:
 def _pair(runs: list[Run]) -> list[Cell]:
     if not runs:
         return [Cell(DASH), Cell(DASH)]
-    beside = reported_beside(runs[0].facts, runs[0].cost, TABLE_6)
+    beside = reported_beside(runs[0].record, runs[0].cost, TABLE_6)
     paper = Cell(DASH if beside.value is None else beside.digits, hint=beside.reason)
-    hours = [run.cost["train_seconds"] / 3600 for run in runs if not run.diverged]
+    hours = [run.cost.train_seconds / 3600 for run in runs if not run.diverged]
     if not hours:
         return [Cell("diverged", lost=True), paper]
     return [Cell(in_units(sum(hours) / len(hours), TABLE_6.unit)), paper]

@@ -27,7 +27,7 @@ def write_sizes(runs: list[list[str]], outputs: list[str | Path]) -> None:
 
 
 def _row(run: Run) -> list[Cell]:
-    recorded = record(run.facts)
+    recorded = record(run.record)
     reported = network(recorded)
     sizes = sizes_of(recorded)
     entries = [Cell(run.label)]
@@ -38,7 +38,7 @@ def _row(run: Run) -> list[Cell]:
     return [
         *entries,
         Cell(f"{run.cost['parameters']:,}"),
-        _reported(run.cost["parameters"], recorded, reported),
+        _reported(run.cost.parameters, recorded, reported),
     ]
 
 
