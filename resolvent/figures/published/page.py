@@ -114,7 +114,7 @@ def _row(run: Run, table: PaperTable) -> tuple[str, ...]:
         interval = mean_interval(error_matrix([run.errors], run.resolution, run.noise).to_numpy())
         mean = interval.mean
         ours = f"{_in_unit(mean, unit)} [{interval.low / unit:.3f}, {interval.high / unit:.3f}]"
-    protocol = f"{_in_unit(tested, unit)} (epoch {cost['best_test_epoch']})" if tested else DASH
+    protocol = f"{_in_unit(tested, unit)} (epoch {cost.best_test_epoch})" if tested else DASH
     compared = tested or mean
     ratio = f"{compared / beside.value:.2f}" if beside.value and compared else DASH
     return (

@@ -66,11 +66,7 @@ def draw_smoothed_increments(runs: Iterable[Iterable[str | Path]], output: str |
 
 def extreme_fields(run: Run) -> list[np.ndarray]:
     """Return input, target and prediction at the training resolution, each (2, y, x)."""
-    tag = f"_noise{run.noise:g}" if run.noise else ""
-    return [
-        run.predictions[f"extreme_{name}_{run.resolution}" + ("" if name == "target" else tag)]
-        for name in NAMES
-    ]
+    return [run.shown(f"extreme_{name}") for name in NAMES]
 
 
 def _draw(run: Run, columns: dict[str, np.ndarray], of_input: list, of_answer: list, output) -> list[Path]:

@@ -64,7 +64,7 @@ class NoisyRun:
 
     def field(self, name: str, level: float) -> np.ndarray:
         """Return "input", "target" or "prediction" of the shown sample, (y, x)."""
-        row = list(self.run.predictions["samples"]).index(self.sample)
+        row = self.run.shown_samples.index(self.sample)
         return self.run.shown(name, level)[row]
 
     def error(self, level: float) -> float:

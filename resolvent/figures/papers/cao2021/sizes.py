@@ -37,7 +37,7 @@ def _row(run: Run) -> list[Cell]:
         entries.append(Cell(ours or DASH, note="" if same else f"paper {paper or DASH}"))
     return [
         *entries,
-        Cell(f"{run.cost['parameters']:,}"),
+        Cell(f"{run.cost.parameters:,}"),
         _reported(run.cost.parameters, recorded, reported),
     ]
 
