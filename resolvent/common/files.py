@@ -71,7 +71,7 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Call `write` on a temporary path beside `path`, flush it to disk, rename it to `path`.
 
     A reader, or a job resumed after a kill, sees the old file, the new file or none; never a part.
@@ -126,6 +126,7 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], compressed: bool = F
 
     def save(temporary: Path) -> None:
         with open(temporary, "wb") as file:
-            (np.savez_compressed if compressed else np.savez)(file, **arrays)
+            save_arrays: Callable[..., None] = np.savez_compressed if compressed else np.savez
+            save_arrays(file, **arrays)
 
     write_atomically(path, save)

@@ -6,32 +6,40 @@ import faulthandler
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TextIO
 
-_watched: dict[str, object] = {}
+
+@dataclass(frozen=True)
+class _Watch:
+    seconds: float
+    log: TextIO
+
+
+_watches: list[_Watch] = []  # over this process: one, or none
 
 
 @contextmanager
 def watched(seconds: float, log: TextIO) -> Iterator[None]:
-    """Within, the process ends with status 1 when `alive` was not called for `seconds`.
+    """End the process with status 1 when `alive` was not called for `seconds`, and write the stacks to `log`.
 
-    It is a thread without Python that looks, so that a hang within a library is seen too.
+    A thread without Python watches, so that a hang within a library is seen too.
     """
-    _watched.update(timeout=seconds, file=log)
+    _watches.append(_Watch(seconds, log))
     alive()
     try:
         yield
     finally:
-        _watched.clear()
+        _watches.clear()
         faulthandler.cancel_dump_traceback_later()
 
 
 def watch() -> tuple[float, str] | None:
-    """Seconds and log of the watch over this process, for its helpers; None: it is not watched."""
-    return (_watched["timeout"], os.path.abspath(_watched["file"].name)) if _watched else None
+    """Give the seconds and the log of the watch over this process, for its helpers; None: there is none."""
+    return (_watches[-1].seconds, os.path.abspath(_watches[-1].log.name)) if _watches else None
 
 
 def alive() -> None:
-    """Something was done: wait anew. Without effect where nothing is watched."""
-    if _watched:
-        faulthandler.dump_traceback_later(**_watched, exit=True)
+    """Say that something was done, and wait anew. Without effect where nothing is watched."""
+    if _watches:
+        faulthandler.dump_traceback_later(_watches[-1].seconds, exit=True, file=_watches[-1].log)

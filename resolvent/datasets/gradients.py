@@ -8,7 +8,7 @@ from resolvent.solvers.common.grid import Grid
 
 
 def gradient(values: np.ndarray, grid: Grid) -> np.ndarray:
-    """The grid's own derivative along every axis; (samples, ...space) → (samples, dimension, ...space).
+    """Differentiate along every axis, as the grid does; (samples, ...space) → (samples, dimension, ...space).
 
     The components come in the order of the coordinates: ∂/∂x, along the last axis, first.
     """

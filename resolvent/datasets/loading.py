@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from resolvent.common.files import read_json
 from resolvent.datasets.errors import DatasetError, damaged
 from resolvent.datasets.gradients import gradient
-from resolvent.datasets.noise import Noise, pointwise_deviation
+from resolvent.datasets.noise import Noise, pointwise_standard_deviation
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.layout import grid_from_facts, group_name, resolution_of
 from resolvent.datasets.storage.store import open_store, read_array
@@ -35,9 +36,9 @@ class Samples:
     inputs: np.ndarray
     targets: np.ndarray
     gradients: np.ndarray | None = None
-    target_grid: Grid | Nodes | None = None
+    target_grid: Grid | Nodes = None  # type: ignore[assignment]  # never None after __post_init__
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.target_grid is None:
             object.__setattr__(self, "target_grid", self.grid)
 
@@ -46,13 +47,15 @@ class Samples:
 
 
 def read_card(path: Path) -> dict:
-    """The dataset card at `path`.
+    """Read the dataset card at `path`, and check that it is the card of the store beside it.
 
     Raises
     ------
     DatasetError
-        When there is none: the dataset was never finished, or is being made again. When it is damaged, or not
-        the card of the store beside it: another's would make every number a lie.
+        When there is none: the dataset was never finished, or is being made again. When the content hash of
+        the store is another.
+    FileError
+        When the card is damaged.
     """
     try:
         card = read_json(path, "the dataset card")
@@ -61,7 +64,8 @@ def read_card(path: Path) -> dict:
             f"no dataset card at {path}: the dataset is not finished; run snakemake again"
         ) from None
     store = Path(path).with_suffix(".zarr")
-    inside, outside = open_store(store).attrs.get("content_hash", "none"), card.get("content_hash", "none")
+    inside = str(open_store(store).attrs.get("content_hash", "none"))
+    outside = str(card.get("content_hash", "none"))
     if inside != outside:
         raise damaged(
             located(store),
@@ -71,7 +75,7 @@ def read_card(path: Path) -> dict:
 
 
 def stored_points(card: dict, name: str) -> list[int]:
-    """Points along each axis of the grids of space that hold the variable `name`."""
+    """List the points along each axis of the grids of space that hold the variable `name`."""
     return [
         group["grid"]["points"]
         for group in card["groups"].values()
@@ -80,7 +84,7 @@ def stored_points(card: dict, name: str) -> list[int]:
 
 
 def target_resolution(card: dict, resolution: int | str) -> int | str:
-    """Where an operator from the grid of `resolution` goes to: a coarser grid where they are paired."""
+    """Give the resolution of the targets for inputs at `resolution`: a coarser one where grids are paired."""
     if "coarse" not in card["settings"]:
         return resolution
     return dict(zip(card["settings"]["resolutions"], card["settings"]["coarse"], strict=True))[resolution]
@@ -89,15 +93,25 @@ def target_resolution(card: dict, resolution: int | str) -> int | str:
 def load_arrays(
     card_path: Path, group: str, split: str, count: int | None = None, names: list[str] | None = None
 ) -> dict[str, np.ndarray]:
-    """Variables of `group`, all or `names`, as (samples, ...): the first `count` samples of `split`, or all.
+    """Load variables of `group`, all or `names`: the first `count` samples of `split`, or all.
+
+    Returns
+    -------
+    dict
+        From the name of a variable to its values, (samples, ...).
 
     Raises
     ------
     DatasetError
-        When the card or store is missing, damaged or another's, there is no such group, or `count` is too
-        large.
+        When the card or the store is missing or damaged, the two do not belong together, there is no such
+        group, or `count` is too large.
     """
-    card = read_card(card_path)
+    return _arrays(card_path, read_card(card_path), group, split, count, names)
+
+
+def _arrays(
+    card_path: Path, card: dict, group: str, split: str, count: int | None, names: list[str] | None
+) -> dict[str, np.ndarray]:
     if group not in card["groups"]:
         raise DatasetError(f"{card['dataset']} has no group '{group}'; it has {', '.join(card['groups'])}")
     available = card["samples"][split]
@@ -117,7 +131,7 @@ def load_samples(
     grids: str = "stored",
     noise: Noise | None = None,
 ) -> Samples:
-    """The first `count` samples of `split`, observed at `resolution`.
+    """Load the first `count` samples of `split`, observed at `resolution`.
 
     Parameters
     ----------
@@ -147,21 +161,18 @@ def load_samples(
     grid, target_grid = (
         grid_from_facts(card["groups"][name]["grid"]) for name in (group_name(resolution), target_group)
     )
-    inputs = _functions(card_path, group_name(resolution), grid, split, count, card["inputs"])
-    targets = _functions(card_path, target_group, target_grid, split, count, card["targets"])
+    inputs = _functions(_arrays(card_path, card, group_name(resolution), split, count, card["inputs"]), grid)
+    targets = _functions(_arrays(card_path, card, target_group, split, count, card["targets"]), target_grid)
     if noise is not None:
         inputs = noise.added(inputs, split)
     if grids == "coarse":
-        stride = (resolution - 1) // (coarse - 1)
+        stride = (grid.points - 1) // (target_grid.points - 1)
         grid, inputs = target_grid, inputs[:, ::stride, ::stride].copy()
     return Samples(grid, inputs, targets, target_grid=target_grid)
 
 
-def _functions(
-    card_path: Path, group: str, grid: Grid | Nodes, split: str, count: int, names: list[str]
-) -> np.ndarray:
-    """Variables on `grid` as `Samples` has them; those of one number a sample are last, as constants."""
-    arrays = load_arrays(card_path, group, split, count, names)
+def _functions(arrays: dict[str, np.ndarray], grid: Grid | Nodes) -> np.ndarray:
+    """Stack variables on `grid` as `Samples` has them; numbers of a sample come last, as constants."""
     space = (grid.points,) * grid.dimension
     functions = [values for values in arrays.values() if values.ndim > 1]
     constants = [values for values in arrays.values() if values.ndim == 1]
@@ -173,7 +184,9 @@ def _functions(
 
 
 def training_noise(card_path: Path, points: int, count: int, level: float) -> Noise | None:
-    """Noise in units of the deviation of the first `count` training inputs on `points`; None at level 0.
+    """Build the noise of `level` ε on the inputs on a grid of `points`; None at level 0.
+
+    Its unit is the standard deviation, at each point, of the first `count` training inputs.
 
     Raises
     ------
@@ -184,15 +197,15 @@ def training_noise(card_path: Path, points: int, count: int, level: float) -> No
         return None
     card = read_card(card_path)
     (input,) = card["inputs"]
-    train = load_arrays(card_path, group_name(points), "train", count, [input])[input]
-    return Noise(level, pointwise_deviation(train), card["seed"])
+    train = _arrays(card_path, card, group_name(points), "train", count, [input])[input]
+    return Noise(level, pointwise_standard_deviation(train), card["seed"])
 
 
 def target_gradients(card_path: Path, samples: Samples, split: str) -> np.ndarray:
-    """Gradients of the targets of `samples`, the first ones of `split`: (samples, dimension, ...space).
+    """Differentiate the targets of `samples`, the first ones of `split`: (samples, dimension, ...space).
 
-    On nodes they are second-order differences on the finest stored grid that holds the very same values at
-    these nodes, as Cao 2021, section C.1, has them; elsewhere the derivative of the samples' own grid.
+    On nodes the gradients are second-order differences on the finest stored grid that holds the very same
+    values at these nodes, as Cao 2021, section C.1, has them; elsewhere those of the samples' own grid.
 
     Raises
     ------
@@ -200,14 +213,16 @@ def target_gradients(card_path: Path, samples: Samples, split: str) -> np.ndarra
         As `load_arrays`.
     """
     card, own = read_card(card_path), samples.grid
+    if isinstance(own, Nodes):
+        raise DatasetError(f"{card['dataset']} has trajectories; gradients are of functions on a grid")
     (target,) = card["targets"]
     finest = own.points
     if own.kind == "nodes":
         finest = max(n for n in stored_points(card, target) if (n - 1) % (own.points - 1) == 0)
     if finest == own.points:
         return gradient(samples.targets, own)
-    grid = grid_from_facts(card["groups"][group_name(finest)]["grid"])
-    strided = (..., *[slice(None, None, (finest - 1) // (own.points - 1))] * own.dimension)
+    grid = Grid("nodes", finest, own.length, own.dimension)
+    strided: Any = (..., *[slice(None, None, (finest - 1) // (own.points - 1))] * own.dimension)
     parts = []
     for start in range(0, len(samples), BATCH):
         members = range(start, min(start + BATCH, len(samples)))
@@ -219,7 +234,7 @@ def target_gradients(card_path: Path, samples: Samples, split: str) -> np.ndarra
 
 
 def _read(card_path: Path, card: dict, name: str, split: str, members: range) -> np.ndarray:
-    """Samples `members` of `split` of the array `name`, "n512/u"."""
+    """Read samples `members` of `split` of the array `name`, "n512/u"."""
     splits = list(card["samples"])
     start = sum(card["samples"][one] for one in splits[: splits.index(split)])
     store = Path(card_path).with_suffix(".zarr")

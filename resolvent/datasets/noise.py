@@ -11,24 +11,24 @@ from resolvent.datasets.storage.layout import SPLITS
 _STREAM = 0x6E6F697365  # keeps noise apart from the draws of the samples themselves
 
 
-def pointwise_deviation(training: np.ndarray) -> np.ndarray:
-    """Standard deviation over training samples at each point, (samples, ...) → (...): the unit of noise."""
+def pointwise_standard_deviation(training: np.ndarray) -> np.ndarray:
+    """Compute the unit of noise: the standard deviation over training samples, (samples, ...) → (...)."""
     return training.std(axis=0, dtype=np.float64)
 
 
 def add_noise(
     values: np.ndarray,
     level: float,
-    deviation: np.ndarray,
+    standard_deviation: np.ndarray,
     seed: int,
     split: str,
     indices: list[int] | range,
     realisation: int = 0,
 ) -> np.ndarray:
-    """values + level · deviation · ξ, with ξ standard normal at every point of every sample.
+    """Return values + level · standard_deviation · ξ, ξ standard normal at every point of every sample.
 
     The draw depends on (seed, split, index, realisation) alone: not on the batch, not on the level (two
-    levels are the same noise, louder), and no test sample ever meets a draw of training.
+    levels are the same noise, scaled), and no test sample ever meets a draw of training.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def add_noise(
         Samples `indices` of `split`, (samples, ...).
     level
         ε ≥ 0: 0.01 is one per cent of the training samples' pointwise standard deviation.
-    deviation
-        From `pointwise_deviation`, of the training split, for every split.
+    standard_deviation
+        From `pointwise_standard_deviation`, of the training split, for every split.
     """
     if level < 0:
         raise ValueError(f"the noise level must not be negative, got {level}")
@@ -45,7 +45,7 @@ def add_noise(
     for row, index in zip(range(len(noisy)), indices, strict=True):
         key = np.random.SeedSequence(seed, spawn_key=(_STREAM, SPLITS.index(split), index, realisation))
         draw = np.random.Generator(np.random.Philox(key)).standard_normal(values.shape[1:])
-        noisy[row] += level * deviation * draw
+        noisy[row] += level * standard_deviation * draw
     return noisy
 
 
@@ -53,18 +53,20 @@ def add_noise(
 class Noise:
     """Noise of one level on all the functions of a dataset.
 
-    level        ε of `add_noise`.
-    deviation    of the training inputs, at each point of the grid on which they are measured.
-    seed         the dataset's.
-    realisation  which of the independent draws of a sample.
+    level               ε of `add_noise`.
+    standard_deviation  of the training inputs, at each point of the grid on which they are measured.
+    seed                the dataset's.
+    realisation         which of the independent draws of a sample.
     """
 
     level: float
-    deviation: np.ndarray
+    standard_deviation: np.ndarray
     seed: int
     realisation: int = 0
 
     def added(self, values: np.ndarray, split: str) -> np.ndarray:
-        """The first samples of `split`, (samples, ...), with noise."""
+        """Add noise to the first samples of `split`, (samples, ...)."""
         members = range(len(values))
-        return add_noise(values, self.level, self.deviation, self.seed, split, members, self.realisation)
+        return add_noise(
+            values, self.level, self.standard_deviation, self.seed, split, members, self.realisation
+        )

@@ -42,7 +42,7 @@ def write_preview(card_path: Path, output: Path) -> None:
     split = next(name for name in ("test", "validation", "train") if card["samples"][name])
     count = min(MEASURED, card["samples"][split])
     content = {"samples": np.array([f"{split} {index}" for index in range(min(SHOWN, count))])}
-    seen = set()
+    seen: set[str] = set()
     for group, facts in sorted(card["groups"].items(), key=_points, reverse=True):
         if seen.issuperset(facts["variables"]):
             continue

@@ -6,7 +6,12 @@ import pytest
 from pydantic import Field, ValidationError
 
 from resolvent.common import settings as common
+from resolvent.datasets.tasks.registry import EQUATIONS
+from resolvent.datasets.tasks.registry import settings_class as dataset_settings
 from resolvent.models import settings as models
+from resolvent.models.registry import ARCHITECTURES
+from resolvent.models.registry import settings_class as model_settings
+from resolvent.planning.configuration import settings as configuration
 
 BASES = {"common": common.Settings, "models": models.Settings}
 ACCEPTED = [
@@ -100,12 +105,12 @@ def test_settings_do_not_change(base):
 
 def test_no_field_of_the_project_is_laxer_than_its_base():
     """A field may not say `strict=False`, or true would be 1.0 to it."""
-    seen, waiting = set(), [common.Settings, models.Settings]
-    from resolvent.models.registry import ARCHITECTURES
-    from resolvent.planning.configuration import settings as configuration
-
-    assert ARCHITECTURES
-    assert configuration
+    seen, waiting = set(), [common.Settings, models.Settings, configuration.Settings]
+    for settings_class, names in (
+        (dataset_settings, EQUATIONS),
+        (model_settings, ARCHITECTURES),
+    ):
+        assert all(map(settings_class, names))  # imports them
     while waiting:
         waiting += waiting.pop().__subclasses__()
         seen |= set(waiting)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from dataset_fixtures import make_dataset, small_settings
 
+from resolvent.datasets import loading
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.storage.store import read_array
 from resolvent.datasets.tasks.burgers import BurgersDataset
@@ -86,6 +87,13 @@ def test_the_card_states_errors_that_hold_for_the_stored_numbers(tmp_path):
     samples = load_samples(tmp_path / "burgers.json", 128, "train", 20)
     assert card["statistics"]["n128/initial_velocity"]["max"] >= np.max(samples.inputs) - 1e-5
     assert samples.grid == Grid("periodic", 128)
+
+
+def test_loading_samples_reads_the_card_once(tmp_path, monkeypatch):
+    card, read = make_dataset(tmp_path, small_settings()), []
+    monkeypatch.setattr(loading, "read_card", lambda path: read.append(path) or read_card(path))
+    load_samples(card, 128, "train", 20)
+    assert read == [card]
 
 
 def test_a_viscosity_too_small_for_cole_hopf_is_said_so_in_the_card(tmp_path):

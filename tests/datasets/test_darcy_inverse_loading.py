@@ -56,10 +56,10 @@ def test_noise_is_in_units_of_the_training_samples_in_use(card):
     pressure = load_arrays(card, f"n{FINE}", "train")["pressure"].astype(np.float64)
     for count in (2, 3):
         noise = training_noise(card, FINE, count, 0.1)
-        np.testing.assert_allclose(noise.deviation, pressure[:count].std(0), rtol=1e-6)
+        np.testing.assert_allclose(noise.standard_deviation, pressure[:count].std(0), rtol=1e-6)
     clean, noisy = load(card, "test"), load(card, "test", level=0.1)
     seed = read_card(card)["seed"]
-    expected = add_noise(clean.inputs, 0.1, noise.deviation, seed, "test", range(2))
+    expected = add_noise(clean.inputs, 0.1, noise.standard_deviation, seed, "test", range(2))
     np.testing.assert_array_equal(noisy.inputs, expected)
     assert np.abs(noisy.inputs - clean.inputs).max() > 0
     np.testing.assert_array_equal(noisy.targets, clean.targets)

@@ -1,8 +1,10 @@
 """An equation of the user's own, in a folder of the user's own: made, finalised, loaded and planned."""
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,66 +22,8 @@ from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.costs import finalising, solving
 
 EQUATION = "my_lab.heat:HeatDataset"
-SOURCE = '''
-"""The heat equation on the circle."""
-
-import numpy as np
-from pydantic import Field
-
-from resolvent.datasets.storage.layout import Variable, group_name, space_group
-from resolvent.datasets.tasks.settings import SpaceDataset
-from resolvent.datasets.tasks.task import Task
-from resolvent.solvers.common.fourier import observe
-from resolvent.solvers.common.grid import Grid
-
-
-class HeatDataset(SpaceDataset):
-    """From the temperature at time 0 to that at `final_time`."""
-
-    resolutions: list[int] = Field([32, 64], description="points of the grids stored")
-    final_time: float = Field(1e-2, gt=0, description="time at which the solution is observed")
-    num_steps: int = Field(64, ge=1, description="steps in time")
-    accuracy: float = Field(1e-3, gt=0, description="largest relative L2 error allowed")
-
-    def task(self):
-        return Heat(self)
-
-
-class Heat(Task):
-    inputs, targets = ("before",), ("after",)
-
-    def groups(self):
-        variables = Variable("before", "temperature at time 0"), Variable("after", "temperature later")
-        return tuple(space_group(Grid("periodic", n), *variables) for n in self.settings.resolutions)
-
-    def draw_one(self, seed, split, index):
-        rng = np.random.default_rng([seed, split, index])
-        return (rng.normal(size=8) + 1j * rng.normal(size=8)) * np.arange(8)
-
-    def solve(self, drawn):
-        step = self.settings.final_time / self.settings.num_steps
-        rate = (2 * np.pi * np.arange(drawn.shape[1])) ** 2 * step
-        later = drawn * ((1 - rate / 2) / (1 + rate / 2)) ** self.settings.num_steps
-        arrays = {}
-        for points in self.settings.resolutions:
-            arrays[f"{group_name(points)}/before"] = observe(drawn, points)
-            arrays[f"{group_name(points)}/after"] = observe(later, points)
-        return arrays
-
-    def refined(self):
-        return Heat(self.settings.model_copy(update={"num_steps": 2 * self.settings.num_steps}))
-
-    def description(self):
-        return {
-            "equation": {
-                "in_words": "the heat equation on the circle",
-                "in_symbols": "∂u/∂t = ∂²u/∂x²",
-                "operator": "u(·, 0) ↦ u(·, T)",
-                "source": "Fourier 1822",
-            },
-            "solver": {"method": "Crank-Nicolson for each mode"},
-        }
-'''
+PAGE = Path(__file__).resolve().parents[2] / "docs/datasets.md"
+(SOURCE,) = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 SETTINGS = {"equation": EQUATION, "samples": {"train": 5, "validation": 1, "test": 2}, "samples_per_shard": 4}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray
@@ -14,16 +15,17 @@ BLOCK_BYTES = 2**26  # about 64 MB at a time
 
 
 def statistics(store: Path) -> dict[str, dict[str, float]]:
-    """Mean, standard deviation, least and largest value of every array.
+    """Compute the mean, the standard deviation, the least and the largest value of every array.
 
     Rounded to six decimals of the largest magnitude, far above what the order of summation changes (adding
     0.0 turns -0.0 into 0.0).
     """
     result = {}
-    tree = xarray.open_datatree(
-        opened(located(store)), engine="zarr", chunks=None, consolidated=False, zarr_format=3
-    )
-    for group in sorted(tree.children.values(), key=lambda group: group.name):  # on disk they have no order
+    place: Any = opened(located(store))
+    tree = xarray.open_datatree(place, engine="zarr", chunks=None, consolidated=False, zarr_format=3)
+    for group in sorted(
+        tree.children.values(), key=lambda group: str(group.name)
+    ):  # on disk they have no order
         for name, values in sorted(group.data_vars.items()):
             per_sample = values.dtype.itemsize * int(np.prod(values.shape[1:]))
             blocks = values.chunk(sample=max(1, BLOCK_BYTES // per_sample)).astype("float64")

@@ -12,6 +12,7 @@ import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import zarr
@@ -111,8 +112,9 @@ def write_shard(
                 raise DatasetError(
                     f"shard {shard} of {place} wants {len(members)} samples, got {len(values)}"
                 )
-            _remove_present(path, root[name], shard)
-            root[name][members.start : members.stop] = values
+            array: Any = root[name]
+            _remove_present(path, array, shard)
+            array[members.start : members.stop] = values
             digests[name] = digest(values)
     return digests
 
@@ -132,17 +134,18 @@ def _remove_present(path: Path, array: zarr.Array, shard: int) -> None:
 
 
 def digest(values: np.ndarray) -> str:
-    """SHA-256 of the numbers themselves (little-endian, C order), independent of compression."""
-    return hashlib.sha256(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))).hexdigest()
+    """Digest the numbers themselves (little-endian, C order) by SHA-256, independent of compression."""
+    content: Any = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
+    return hashlib.sha256(content).hexdigest()
 
 
 def read_array(path: Path, name: str, members: range) -> np.ndarray:
-    """Rows `members` of the array `name` ("n512/u") of the store at `path`.
+    """Read rows `members` of the array `name` ("n512/u") of the store at `path`.
 
     Raises
     ------
     DatasetError
-        When the store or the array is missing or another's, or a chunk is missing or damaged.
+        When the store, the array or a chunk is missing or damaged.
     """
     root, place = open_store(path), located(path)
     try:
@@ -151,10 +154,10 @@ def read_array(path: Path, name: str, members: range) -> np.ndarray:
         raise damaged(place, f"has no readable array '{name}' ({error})") from error
     if not isinstance(array, zarr.Array) or array.shards is None or array.dtype.kind != "f":
         raise damaged(place, f"has no array of samples '{name}'")
-    if isinstance(place, Path):  # an object store tells it itself
-        _check_shards(place, name, array, members)
+    if isinstance(place, Path):  # an object store says so itself
+        _check_shards(place, name, array, array.shards[0], members)
     try:
-        values = array[members.start : members.stop]
+        values = np.asarray(array[members.start : members.stop])
     except (ValueError, RuntimeError, OSError) as error:
         raise damaged(place, f"is damaged in '{name}' ({error})") from error
     if np.isnan(values).any():
@@ -162,16 +165,16 @@ def read_array(path: Path, name: str, members: range) -> np.ndarray:
     return values
 
 
-def _check_shards(path: Path, name: str, array: zarr.Array, members: range) -> None:
+def _check_shards(path: Path, name: str, array: zarr.Array, per_shard: int, members: range) -> None:
     """Raise `DatasetError` when the file of a shard with some of `members` is missing."""
     rest = ["0"] * (array.ndim - 1)
-    for shard in range(members.start // array.shards[0], -(-members.stop // array.shards[0])):
+    for shard in range(members.start // per_shard, -(-members.stop // per_shard)):
         if not Path(path, name, "c", str(shard), *rest).exists():
             raise damaged(path, f"lacks shard {shard} of '{name}'")
 
 
 def open_store(path: Path) -> zarr.Group:
-    """The root of the store at `path`, for reading.
+    """Open the root of the store at `path`, for reading.
 
     Raises
     ------

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, group_name, space_group
-from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on
+from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on, named
 from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.settings import ACCURACY, CirclePoints, SpaceDataset
 from resolvent.datasets.tasks.task import Baseline, Task
@@ -45,7 +45,7 @@ class BurgersDataset(SpaceDataset):
     initial_distribution: Annotated[
         GaussianDistribution, distribution_on("circle"), Field(validate_default=True)
     ] = Field(
-        {"name": "cao_burgers"}, description="distribution of the initial velocity: a name, numbers, or both"
+        named("cao_burgers"), description="distribution of the initial velocity: a name, numbers, or both"
     )
     resolutions: Annotated[list[CirclePoints], Field(min_length=1)] = Field(
         [512, 2048, 8192], description="points of the grids on which every sample is stored"
@@ -138,7 +138,7 @@ class Burgers(Task):
         from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
         from resolvent.solvers.burgers.split_step import BurgersSplitStep
 
-        steppers = {"split-step": BurgersSplitStep, "etdrk4": BurgersEtdrk4}
+        steppers: dict[str, Any] = {"split-step": BurgersSplitStep, "etdrk4": BurgersEtdrk4}
         return steppers[method](
             viscosity=self.settings.viscosity,
             final_time=self.settings.final_time,

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, group_name, space_group
-from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on
+from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on, named
 from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
 from resolvent.datasets.tasks.settings import SidePoints, SpaceDataset
 from resolvent.datasets.tasks.task import Baseline, Task
@@ -36,7 +36,7 @@ class DarcySettings(SpaceDataset):
 
     distribution: Annotated[GaussianDistribution, distribution_on("square"), Field(validate_default=True)] = (
         Field(
-            {"name": "cao_darcy"},
+            named("cao_darcy"),
             description="distribution of the field behind the coefficient: a name, numbers, or both",
         )
     )
@@ -168,7 +168,7 @@ class Darcy(Task):
         grid can avoid.
         """
         from resolvent.solvers.darcy.direct import solve_direct
-        from resolvent.solvers.darcy.five_point import DarcyFivePoint, refined_pressure
+        from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
         settings = self.settings
         points = settings.finest if settings.pressure == "restricted" else max(settings.resolutions)
@@ -189,21 +189,21 @@ class Darcy(Task):
             "moved_by_the_other_face_mean": error_facts(relative_l2(other_mean, pressure)),
         }
         if settings.grid == "nodes":
-            refined = np.stack(
-                [
-                    refined_pressure(
-                        lambda n, field=field: self.coefficients.on_grid(field[None], n, "nodes")[0],
-                        points,
-                        REFINEMENT,
-                    )
-                    for field in fields[:REFINED_SAMPLES]
-                ]
-            )
+            refined = np.stack([self._on_finer_nodes(field, points) for field in fields[:REFINED_SAMPLES]])
             budget["discretisation_error"] = {
                 **error_facts(relative_l2(pressure[:REFINED_SAMPLES], refined)),
                 "reference": f"harmonic finite volumes on {REFINEMENT * (points - 1) + 1} nodes",
             }
         return budget
+
+    def _on_finer_nodes(self, field: np.ndarray, points: int) -> np.ndarray:
+        """Solve on a grid `REFINEMENT` times finer, and observe the pressure on the nodes of `points`."""
+        from resolvent.solvers.darcy.five_point import refined_pressure
+
+        def coefficient(n: int) -> np.ndarray:
+            return self.coefficients.on_grid(field[None], n, "nodes")[0]
+
+        return refined_pressure(coefficient, points, REFINEMENT)
 
     def baselines(self) -> dict[str, Baseline]:
         return {

@@ -27,6 +27,11 @@ class GaussianDistribution(Settings):
     )
 
 
+def named(name: str) -> Any:
+    """Give the default of a field: the distribution of this name, which validation looks up."""
+    return {"name": name}
+
+
 def distribution_on(domain: str) -> BeforeValidator:
     """Replace the name of a distribution on `domain` by its numbers, so that equals are equal settings."""
 

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Axis, Group, Variable, group_name, space_group
-from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on
+from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on, named
 from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.settings import ACCURACY, SidePoints, SpaceDataset
 from resolvent.datasets.tasks.task import Task
@@ -43,7 +43,7 @@ class KolmogorovDataset(SpaceDataset):
     initial_distribution: Annotated[
         GaussianDistribution, distribution_on("torus"), Field(validate_default=True)
     ] = Field(
-        {"name": "calvello_kolmogorov"},
+        named("calvello_kolmogorov"),
         description="distribution of the initial vorticity: a name, numbers, or both",
     )
     resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(

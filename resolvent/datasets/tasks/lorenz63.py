@@ -13,7 +13,7 @@ from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.settings import ACCURACY
 from resolvent.datasets.tasks.task import Baseline, Task
 from resolvent.datasets.tasks.trajectories import TrajectoryDataset
-from resolvent.solvers.common.grid import Nodes
+from resolvent.solvers.common.grid import Grid, Nodes
 
 if TYPE_CHECKING:
     from resolvent.datasets.storage.stored import Stored
@@ -94,7 +94,7 @@ class Lorenz63Task(Task):
         return initial_condition(seed, split, index)
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        arrays = {}
+        arrays: dict[str, np.ndarray] = {}
         for name, times in self.times.items():
             states = dict(zip("xyz", np.moveaxis(self.solver.solve(drawn, times), 1, 0), strict=True))
             states |= {"y_initial": drawn[:, 1], "z_initial": drawn[:, 2]}
@@ -104,13 +104,14 @@ class Lorenz63Task(Task):
     def baselines(self) -> dict[str, Baseline]:
         return {"coarse_solve": self.solve_on_times}
 
-    def solve_on_times(self, inputs: np.ndarray, times: Nodes) -> np.ndarray:
+    def solve_on_times(self, inputs: np.ndarray, times: Grid | Nodes) -> np.ndarray:
         """Solve the model's equations from the observed x, and from z(0) where z is one of the targets.
 
         `inputs` are x (samples, times), or x with y(0) and z(0) as constants, (samples, 3, times).
         """
         from resolvent.solvers.lorenz63.observer import unobserved_y, unobserved_z
 
+        assert isinstance(times, Nodes)  # what datasets of trajectories are observed at
         settings = self.settings
         if settings.targets == "y":
             return unobserved_y(inputs, times, settings.sigma)

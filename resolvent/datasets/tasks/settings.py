@@ -76,7 +76,7 @@ class DatasetSettings(Settings):
 
     @property
     def grid_kind(self) -> str:
-        """Kind of every stored grid: one of `solvers.common.grid.KINDS`, or "explicit" for any times."""
+        """Kind of every stored grid, of `resolvent.solvers.common.grid.KINDS`; "explicit" for any times."""
         return "periodic"
 
     @property

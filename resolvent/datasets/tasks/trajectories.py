@@ -42,13 +42,11 @@ class ObservationTimes(Settings):
             raise ValueError(
                 f"{final_time / self.step:g} steps of {self.step:g}; accepted: at most {MOST_TIMES}"
             )
-        if self.kind == "uniform":
-            return uniform(self.step, final_time)
-        if self.kind == "two_rates":
-            return two_rates(self.step, final_time)
-        if self.kind == "random":
+        if self.step is not None:
+            return (uniform if self.kind == "uniform" else two_rates)(self.step, final_time)
+        if self.count is not None:
             return random_times(self.count, final_time, seed)
-        return explicit(tuple(self.times))
+        return explicit(tuple(self.times or ()))
 
 
 class TrajectoryDataset(DatasetSettings):
