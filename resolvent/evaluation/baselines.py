@@ -18,7 +18,7 @@ from resolvent.evaluation.metrics import Scale, metric_words
 from resolvent.evaluation.ridge import RidgeRegression
 from resolvent.solvers.errors import SolverError
 from resolvent.solvers.grid import Grid, Nodes
-from resolvent.training.normalised_operator import Normaliser
+from resolvent.training.normalisation import Normaliser
 from resolvent.training.tensors import function_tensor
 
 LABELS = {

@@ -26,7 +26,7 @@ from resolvent.planning.configuration.settings import (
 )
 from resolvent.planning.rerun import code_digest
 
-TRAINING = ("resolvent.training.fit", "resolvent.training.normalised_operator")
+TRAINING = ("resolvent.training.fit", "resolvent.training.normalisation")
 QUANTITIES = {  # what captions call the input and the target
     "burgers": ("initial velocity", "velocity at the final time"),
     "darcy": ("coefficient", "pressure"),

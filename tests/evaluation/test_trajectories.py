@@ -13,7 +13,7 @@ from resolvent.evaluation.baselines import measured_baselines
 from resolvent.evaluation.conditions import evaluate, measured, median_and_worst
 from resolvent.solvers.grid import Nodes
 from resolvent.training.fit import HISTORY_COLUMNS, Trainer
-from resolvent.training.normalised_operator import in_physical_units, restored
+from resolvent.training.normalisation import in_physical_units, restored
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_samples, coordinate_tensor, function_tensor
 

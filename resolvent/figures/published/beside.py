@@ -58,7 +58,7 @@ def differences(facts: RunRecord, cost: CostRecord, table: PaperTable | None = N
     """
     example = example_of(facts)
     if example is None:
-        return [f"equation {facts['dataset_settings'].get('equation')}, which the paper has not"]
+        return [f"equation {facts.dataset_settings.get('equation')}, which the paper has not"]
     recorded = record(facts)
     if table is None:
         having = (one for one in example.tables if one.row(recorded) is not None)
