@@ -38,7 +38,7 @@ from resolvent.solvers.darcy.eigenfunctions import (
 )
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
-from resolvent.training.normalised_operator import NormalisedOperator, restored
+from resolvent.training.normalisation import NormalisedOperator, restored
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import coordinate_tensor, function_tensor
 

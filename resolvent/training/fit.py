@@ -20,9 +20,9 @@ from resolvent.datasets.gradients import gradient
 from resolvent.datasets.loading import Samples
 from resolvent.training import checkpoints
 from resolvent.training.devices import device_name, free_unused_memory, is_out_of_memory, peak_memory_bytes
+from resolvent.training.distributed.group import ALONE, Group
 from resolvent.training.epoch_progress import epoch_progress
 from resolvent.training.errors import TrainingError
-from resolvent.training.group import ALONE, Group
 from resolvent.training.interruption import Interruption, interruption
 from resolvent.training.losses import build_loss, relative_l2
 from resolvent.training.schedules import Schedule

@@ -21,10 +21,10 @@ from resolvent.models.parameter_counts import parameter_counts
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training import checkpoints
 from resolvent.training.devices import choose_device
+from resolvent.training.distributed.group import ALONE, Group
+from resolvent.training.distributed.launch import launch, visible_devices
 from resolvent.training.fit import Progress, Trainer
-from resolvent.training.group import ALONE, Group
-from resolvent.training.launch import launch, visible_devices
-from resolvent.training.normalised_operator import in_physical_units
+from resolvent.training.normalisation import in_physical_units
 from resolvent.training.operations import forward_operations
 from resolvent.training.settings import TrainingSettings
 

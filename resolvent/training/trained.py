@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import nn
 
 from resolvent.models.build import build
-from resolvent.training.normalised_operator import restored
+from resolvent.training.normalisation import restored
 from resolvent.training.settings import TrainingSettings
 
 

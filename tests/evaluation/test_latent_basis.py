@@ -23,7 +23,7 @@ from resolvent.models.registry import ARCHITECTURES, settings_class
 from resolvent.solvers.darcy.eigenfunctions import eigenfunctions, element_means
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
-from resolvent.training.normalised_operator import in_physical_units
+from resolvent.training.normalisation import in_physical_units
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import coordinate_tensor, function_tensor
 

@@ -19,7 +19,7 @@ from resolvent.models.build import build
 from resolvent.solvers.common.grid import Grid
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
-from resolvent.training.normalised_operator import in_physical_units
+from resolvent.training.normalisation import in_physical_units
 from resolvent.training.settings import TrainingSettings
 
 CPU = torch.device("cpu")

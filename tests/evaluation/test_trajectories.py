@@ -14,7 +14,7 @@ from resolvent.evaluation.conditions import evaluate, measured, median_and_worst
 from resolvent.solvers.common.grid import Nodes
 from resolvent.training.errors import TrainingError
 from resolvent.training.fit import HISTORY_COLUMNS, Trainer
-from resolvent.training.normalised_operator import in_physical_units, restored
+from resolvent.training.normalisation import in_physical_units, restored
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_samples, coordinate_tensor, function_tensor
 

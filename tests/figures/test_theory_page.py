@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from resolvent.figures.common.errors import ResultError
+from resolvent.common.errors import FileError
 from resolvent.figures.theory.convergence import draw_theory_convergence
 from resolvent.figures.theory.cost import draw_theory_cost
 from resolvent.figures.theory.invariance import draw_theory_invariance
@@ -272,5 +272,5 @@ def test_the_page_shows_the_tables_and_loads_nothing(tables, drawn, tmp_path):
 
 def test_a_missing_table_is_told_by_name(tables, tmp_path):
     tables["cost"].unlink()
-    with pytest.raises(ResultError, match=r"cost\.csv is missing"):
+    with pytest.raises(FileError, match=r"cost\.csv is missing"):
         draw_all(tables, tmp_path)

@@ -8,8 +8,7 @@ from resolvent.datasets.loading import Samples
 from resolvent.models.build import build
 from resolvent.solvers.common.grid import Grid
 from resolvent.training.fit import Trainer
-from resolvent.training.group import ALONE
-from resolvent.training.normalised_operator import in_physical_units
+from resolvent.training.normalisation import in_physical_units
 from resolvent.training.settings import TrainingSettings
 
 SMALL_FNO = {"width": 8, "num_layers": 2, "modes": 6, "projection_width": 16}

@@ -55,7 +55,7 @@ with job(snakemake, alone=snakemake.rule == "timed"):
             assert time.monotonic() < deadline, "the other one never ran"
             time.sleep(0.01)
     if snakemake.rule == "shared":
-        from resolvent.training.launch import launch, visible_devices
+        from resolvent.training.distributed.launch import launch, visible_devices
 
         sys.path.append(os.getcwd())
         launch("task:leave", 2, visible_devices(), {"folder": os.getcwd()})

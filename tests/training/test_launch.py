@@ -11,11 +11,11 @@ import torch
 from rank_tasks import state_of, trainer_of
 
 from resolvent.training import checkpoints
-from resolvent.training import launch as module
+from resolvent.training.distributed import launch as module
+from resolvent.training.distributed.group import ALONE
+from resolvent.training.distributed.launch import launch
 from resolvent.training.errors import TrainingError
 from resolvent.training.fit import HISTORY_COLUMNS
-from resolvent.training.group import ALONE
-from resolvent.training.launch import launch
 
 CLOSE = {"rtol": 2e-3, "atol": 2e-4}
 VALIDATION = HISTORY_COLUMNS.index("validation_relative_l2")
@@ -157,7 +157,10 @@ def test_a_process_that_hangs_is_ended_with_its_stacks(tmp_path, monkeypatch):
 
 
 def test_a_killed_launcher_leaves_no_process_behind(tmp_path):
-    command = "from resolvent.training.launch import launch; launch('rank_faults:wait_for_ever', 2, [], {})"
+    command = (
+        "from resolvent.training.distributed.launch import launch; "
+        "launch('rank_faults:wait_for_ever', 2, [], {})"
+    )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(tmp_path)}
     launcher = subprocess.Popen(
         [sys.executable, "-c", command], env=environment, stdout=subprocess.PIPE, text=True

@@ -7,7 +7,7 @@ from training_fixtures import SMALL_FNO_2D, rough_samples
 
 from resolvent.datasets.loading import Samples
 from resolvent.models.build import build
-from resolvent.training.normalised_operator import Normaliser, in_physical_units, restored
+from resolvent.training.normalisation import Normaliser, in_physical_units, restored
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import coordinate_tensor, function_tensor
 

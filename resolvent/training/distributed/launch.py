@@ -23,8 +23,8 @@ from tempfile import TemporaryDirectory
 
 from resolvent.common.errors import ResolventError
 from resolvent.common.watchdog import alive, watch, watched
+from resolvent.training.distributed.group import LostProcesses, joined
 from resolvent.training.errors import TrainingError
-from resolvent.training.group import LostProcesses, joined
 from resolvent.training.interruption import SIGNALS, Interruption, interruption
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -74,7 +74,7 @@ def _started(folder: Path, rank: int, device: str) -> subprocess.Popen:
     loopback = "lo" if sys.platform == "linux" else "lo0"
     environment = {"GLOO_SOCKET_IFNAME": loopback, **os.environ}
     environment |= {VISIBLE: device, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "resolvent.training.launch", str(folder), str(rank)]
+    command = [sys.executable, "-m", "resolvent.training.distributed.launch", str(folder), str(rank)]
     return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)
 
 
