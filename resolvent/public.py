@@ -132,7 +132,7 @@ class TrainedRun(Run):
     def _grid_of(self, inputs: np.ndarray | xarray.DataArray):
         """Return the grid that `inputs` are on."""
         from resolvent.datasets.storage.layout import grid_from_facts
-        from resolvent.solvers.grid import Grid, Nodes
+        from resolvent.solvers.common.grid import Grid, Nodes
         from resolvent.training.errors import TrainingError
 
         trained, shape = grid_from_facts(self.record.grid), np.shape(inputs)

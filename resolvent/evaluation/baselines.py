@@ -19,7 +19,7 @@ from resolvent.evaluation.metrics import Scale, metric_words
 from resolvent.evaluation.ridge import RidgeRegression
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Grid, Nodes
-from resolvent.training.normalised_operator import Normaliser
+from resolvent.training.normalisation import Normaliser
 from resolvent.training.tensors import function_tensor
 
 LABELS = {

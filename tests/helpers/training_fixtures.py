@@ -7,6 +7,7 @@ from resolvent.common.settings import settings_hash
 from resolvent.datasets.loading import Samples
 from resolvent.models.build import build
 from resolvent.solvers.common.grid import Grid
+from resolvent.training.distributed.group import ALONE
 from resolvent.training.fit import Trainer
 from resolvent.training.normalisation import in_physical_units
 from resolvent.training.settings import TrainingSettings

@@ -90,7 +90,7 @@ ONCE_MISSED = {
     "train": (
         "resolvent.training.train",
         "resolvent.training.operations",
-        "resolvent.training.launch",
+        "resolvent.training.distributed.launch",
         "resolvent.models.parameter_counts",
     ),
     "evaluate": (
