@@ -13,7 +13,7 @@ from resolvent.datasets.tasks.common import SplitSizes
 from resolvent.datasets.tasks.settings import DatasetSettings, GaussianDistribution
 from resolvent.datasets.tasks.trajectory_settings import ObservationTimes
 from resolvent.documentation import dataset_measurements
-from resolvent.figures.published.page import write_reported_vs_ours
+from resolvent.figures.reported_vs_ours.page import write_reported_vs_ours
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.registry import ARCHITECTURES
 from resolvent.planning.configuration.settings import Configuration, Experiment, Model, SampleCounts

@@ -10,17 +10,17 @@ from calvello2024_errors import KOLMOGOROV, LOGNORMAL, PIECEWISE, STANDARDISED, 
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.papers.calvello2024.architecture_costs import (
-    told,
+    remark,
     write_growth,
     write_operations,
     write_parameters,
 )
+from resolvent.figures.papers.calvello2024.chosen import families, widest
 from resolvent.figures.papers.calvello2024.cost_accuracy import (
     draw_against_operations,
     draw_against_parameters,
 )
 from resolvent.figures.papers.calvello2024.errors import write_high_resolution, write_low_resolution
-from resolvent.figures.papers.calvello2024.families import families, widest
 
 ERRORS = [1e-2, 2e-2, 6e-2]  # median 2e-2, and of standardised fields 3e-2
 
@@ -235,9 +235,9 @@ def test_table_5_has_a_row_for_each_grid(tmp_path, outputs):
 
 def test_other_sizes_than_the_papers_are_told(tmp_path):
     row = pd.read_csv(costs(tmp_path)).iloc[0].to_dict()
-    run, differences = told(row)
+    run, differences = remark(row)
     assert "one timing on a core (CPU), one thread" in run
     assert len(differences) == 1
     row = pd.read_csv(costs(tmp_path, patches=4)).iloc[0].to_dict()
-    assert "patches 4 (paper 13)" in told(row)[1]
-    assert not re.search(r"\bpaper 12\b", " ".join(told(row)[1]))
+    assert "patches 4 (paper 13)" in remark(row)[1]
+    assert not re.search(r"\bpaper 12\b", " ".join(remark(row)[1]))
