@@ -13,14 +13,16 @@ from resolvent.figures.papers.items import loaded
 from resolvent.figures.papers.page import Made, write_paper_page
 from resolvent.figures.papers.registry import PAPERS
 
-TABLES = ["table1", "table2a", "table2b", "table3", "table5", "table6", "table8"]
-FIGURES = ["figure8a", "figure8b", "figure9", "figure10", "figure11", "figure12", "figure13"]
 
-
-def test_the_items_are_those_of_the_paper_in_its_order():
-    assert list(ITEMS) == TABLES + FIGURES
-    for name, item in ITEMS.items():
-        assert item.title.lower().replace(" ", "").startswith(f"{name}.")
+@pytest.mark.parametrize("paper", PAPERS)
+def test_items_have_the_paper_s_names_and_order(paper):
+    items = PAPERS[paper].items
+    numbered = [name for name in items if re.fullmatch(r"(table|figure)\d+[a-z]?", name)]
+    for name in numbered:
+        assert items[name].title.lower().replace(" ", "").startswith(f"{name}.")
+    order = [(name.startswith("figure"), int(re.search(r"\d+", name)[0]), name) for name in numbered]
+    assert order == sorted(order)
+    assert all(items[name].title.startswith("Beside the paper.") for name in set(items) - set(numbered))
 
 
 @pytest.mark.parametrize("paper", PAPERS)
