@@ -15,7 +15,7 @@ from resolvent.datasets.tasks.settings import SplitSizes
 from resolvent.datasets.tasks.trajectories import ObservationTimes
 from resolvent.documentation import dataset_measurements
 from resolvent.documentation.house import house
-from resolvent.figures.published.page import write_reported_vs_ours
+from resolvent.figures.reported_vs_ours.page import write_reported_vs_ours
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
 from resolvent.planning.configuration.settings import Configuration, Experiment, Model, SampleCounts

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from run_files import replace_errors, set_resolution
 
-from resolvent.figures.published.page import write_reported_vs_ours
+from resolvent.figures.reported_vs_ours.page import write_reported_vs_ours
 
 
 def test_the_page_has_a_row_per_run_with_its_ratio_or_its_divergence(make_run, tmp_path):

@@ -134,19 +134,21 @@ def test_a_model_or_seed_that_diverged_is_passed_over(make_run):
     assert (shown.model, shown.seed) == ("second", 2)
 
 
-@pytest.mark.parametrize("item", ["figure9", "figure11", "figure13"])
-def test_the_page_s_caption_and_run_are_of_the_run_shown(item, candidates, tmp_path):
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [("figure9", "{}: velocity, pressure"), ("figure11", "Shown: {}."), ("figure13", "{}, one test sample")],
+)
+def test_the_page_s_caption_and_run_are_of_the_run_shown(item, words, candidates, tmp_path):
     draw_samples(candidates, tmp_path / "figure.svg")
     made = Made(
         tmp_path / "figure.svg",
-        "{shown}: {input}; worst of {test}.",
-        facts={"input": "velocity", "test": 64},
+        facts={"input": "velocity", "target": "pressure"},
         runs=[candidates],
     )
     page = tmp_path / "cao2021.html"
     write_paper_page("cao2021", page, made={item: made}, command="snakemake", provenance={})
     text = page.read_text()
-    assert f"{choose_shown(candidates).words}: velocity; worst of 64." in text
+    assert words.format(choose_shown(candidates).words) in text
     assert "1 model trained on 512 grid points" in text
     assert "of which 1 diverged" not in text
 

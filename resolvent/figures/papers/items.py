@@ -29,6 +29,8 @@ class Item:
     file      of each run.
     several   whether more than one experiment may give it.
     of        items whose experiments give it, where no experiment does so itself.
+    caption   what it shows, and what the paper did otherwise; braces as of the captions of a report, and
+              {shown} for the run that is shown of each experiment.
     table     in the paper's setting that ours is compared with; default: that of the runs' equation.
     remark    location of a function from the first row of the measured costs to what was run, in words, and
               the list of differences from the paper.
@@ -42,6 +44,7 @@ class Item:
     of: tuple[str, ...] = ()
     table: PaperTable | None = None
     remark: str = ""
+    caption: str = ""
 
     @property
     def module(self) -> str:

@@ -14,16 +14,15 @@ from resolvent.figures.papers.registry import PAPERS
 
 @dataclass(frozen=True)
 class Made:
-    """An item of the page: its file (HTML of a table, SVG of a figure), its caption, and where it is from.
+    """An item of the page: its file (HTML of a table, SVG of a figure), and where it is from.
 
-    caption  with `facts` in braces, and {shown} for the run that is shown of each experiment.
+    facts    what its caption quotes.
     runs     folders of the runs of each experiment behind it, the configured one first where one is shown;
              without any, `costs` is the CSV of measured costs.
     reports  (title, link) of the pages of its experiments.
     """
 
     file: str
-    caption: str
     facts: dict = field(default_factory=dict)
     runs: list[list[str]] = field(default_factory=list)
     costs: str = ""
@@ -56,7 +55,7 @@ def _entry(name: str, item: Item, one: Made) -> dict:
     """Return what the template shows of an item."""
     chosen = [choose_shown(folders) for folders in one.runs] if item.shows_one_run else []
     shown = "; ".join(dict.fromkeys(run.words for run in chosen))
-    caption = one.caption.format(**one.facts, shown=shown)
+    caption = item.caption.format(**one.facts, shown=shown)
     short = name.removeprefix("table").removeprefix("figure_").removeprefix("figure")  # "2a", or "spectra"
     entry = {"name": name, "short": short, "title": item.title, "caption": caption}
     entry |= {"reports": one.reports, "table": "", "figure": None}

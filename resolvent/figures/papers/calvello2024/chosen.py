@@ -1,5 +1,6 @@
 """Which runs the figures of Calvello et al. 2024 show, of those that an experiment has."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,8 @@ from resolvent.figures.common.results import (
     with_training_noise,
 )
 from resolvent.figures.experiment.comparison import grouped
-from resolvent.figures.papers.calvello2024.families import widest
+
+OF_WIDTH = ("width", "feedforward_width")  # settings that grow with the width
 
 
 @dataclass(frozen=True)
@@ -137,3 +139,19 @@ def standardised_words(run: Run, where: int | str) -> str:
         f"relative L² errors of standardised functions, all {len(values)} test samples: "
         f"median {values.median():.2e}, worst {values.max():.2e}"
     )
+
+
+def families(runs: list[Run]) -> list[list[str]]:
+    """Group keys of models that differ in their width alone, from narrow to wide."""
+    widths: dict[str, dict[str, int]] = {}
+    for run in runs:
+        settings = run.record.settings
+        others = {name: value for name, value in settings.items() if name not in OF_WIDTH}
+        kind = json.dumps([run.record.architecture, others], sort_keys=True)
+        widths.setdefault(kind, {})[run.model] = settings.get("width", 0)
+    return [sorted(members, key=members.get) for members in widths.values()]
+
+
+def widest(runs: list[Run]) -> list[str]:
+    """Return the key of the widest model of each family."""
+    return [family[-1] for family in families(runs)]

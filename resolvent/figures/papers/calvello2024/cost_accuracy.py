@@ -19,7 +19,7 @@ from resolvent.figures.common.style import (
     say_no_errors,
     title,
 )
-from resolvent.figures.papers.calvello2024.families import families
+from resolvent.figures.papers.calvello2024.chosen import families
 from resolvent.figures.published.beside import example_of
 
 

@@ -12,7 +12,7 @@ from resolvent.figures.common.numbers import DASH, in_units, power
 from resolvent.figures.common.results import Run, on_training_grid, read_runs, without_answer
 from resolvent.figures.common.table import Cell, Table, columns, write_table
 from resolvent.figures.experiment.error_table import STANDARDISED, interval
-from resolvent.figures.papers.calvello2024.families import widest
+from resolvent.figures.papers.calvello2024.chosen import widest
 from resolvent.figures.papers.calvello2024.reported import HIGH, JOURNAL, LOW
 from resolvent.figures.published.beside import example_of, record, reported_beside
 from resolvent.figures.published.tables import PaperTable

@@ -12,9 +12,19 @@ from resolvent.figures.common.results import Run, error_matrix, read_runs
 from resolvent.figures.papers.calvello2024.reported import SOURCE as CALVELLO
 from resolvent.figures.papers.cao2021.reported import SOURCE as CAO
 from resolvent.figures.published.beside import record, reported_beside, tables_of
-from resolvent.figures.published.markdown import TRAINING_COLUMNS, not_comparable, table_lines, training_cells
-from resolvent.figures.published.medians import INTRODUCTION, data_in_words, median_section, reports_medians
 from resolvent.figures.published.tables import PaperTable
+from resolvent.figures.reported_vs_ours.markdown import (
+    TRAINING_COLUMNS,
+    not_comparable,
+    table_lines,
+    training_cells,
+)
+from resolvent.figures.reported_vs_ours.medians import (
+    INTRODUCTION,
+    data_in_words,
+    median_section,
+    reports_medians,
+)
 
 HEADER = """\
 # Reported and ours

@@ -11,7 +11,12 @@ from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.results import Run, error_matrix
 from resolvent.figures.papers.calvello2024.reported import SOURCE
 from resolvent.figures.published.beside import example_of, reported_beside
-from resolvent.figures.published.markdown import TRAINING_COLUMNS, not_comparable, table_lines, training_cells
+from resolvent.figures.reported_vs_ours.markdown import (
+    TRAINING_COLUMNS,
+    not_comparable,
+    table_lines,
+    training_cells,
+)
 
 ERROR = "standardised_relative_l2"
 INTRODUCTION = """\
