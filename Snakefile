@@ -18,19 +18,17 @@ from resolvent.datasets.storage.layout import resolution_of
 from resolvent.planning.ancient_inputs import plan_behind_ancient_inputs
 from resolvent.planning.rerun import script_digest
 from resolvent.figures.papers.registry import PAPERS
-from resolvent.planning.configuration.load import ConfigurationError, load_configuration
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.configuration.read import with_defaults
 from resolvent.planning.job import prepare_environment
 from resolvent.planning.prediction.needs import Needs
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import RUN_FOLDER, Plan
 from resolvent.planning.prediction.costs import drawing, request, finalising, solving
 
-
-configfile: f"{workflow.basedir}/config.yaml"
-
-
 try:
-    plan = Plan(load_configuration(config))
+    plan = Plan(load_configuration(with_defaults(config)))
 except ConfigurationError as error:
     raise WorkflowError(f"the configuration is not valid:\n{error}")
 prepare_environment(workflow.basedir, plan.configuration)

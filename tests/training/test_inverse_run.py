@@ -59,7 +59,8 @@ def train(card, folder, grids="stored", noise=0.1, **training):
         "architecture": architecture,
         "settings": settings,
         "grids": grids,
-        "training": TrainingSettings(noise=noise, **training).model_dump(mode="json"),
+        "noise": noise,
+        "training": TrainingSettings(**training).model_dump(mode="json"),
         "samples": COUNTS,
     }
     train_run(card, folder, FINE, seed=3, run=run, code_digest="c", threads=1, gpus=0)

@@ -41,6 +41,7 @@ RUN = {
     "architecture": "fno2d",
     "settings": SMALL_FNO_2D,
     "grids": "stored",
+    "noise": 0.0,
     "training": TrainingSettings(epochs=2, batch_size=8, **DARCY_LIKE).model_dump(mode="json"),
     "samples": {split: COUNTS[split] for split in ("train", "validation")},
 }
@@ -107,6 +108,7 @@ def test_a_run_is_trained_saved_and_evaluated_in_physical_units(card, tmp_path):
         "test_noise": [0.0],
         "noise_realisations": 1,
         "grids": "stored",
+    "noise": 0.0,
     }
     evaluate_run(card, tmp_path, description, threads=1, gpus=0)
     errors = pandas.read_csv(tmp_path / "errors.csv")

@@ -11,49 +11,61 @@ from pydantic import BaseModel, ValidationError
 
 from resolvent.datasets.tasks.registry import TASKS
 from resolvent.models.registry import unknown
+from resolvent.planning.configuration.old_spellings import RENAMED
+from resolvent.training.settings import TrainingSettings
 
 NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # pydantic's words for it
 
 
-def explain(root: type[BaseModel], error: ValidationError, prefix: tuple = ()) -> Iterator[str]:
-    """Pydantic's faults as lines: key, what is wrong, what is accepted."""
-    for fault in error.errors():
-        location = fault["loc"]
-        if location[-1:] == ("[key]",) and fault["type"] != "extra_forbidden":
-            location = location[:-1]  # pydantic's word for a fault of the key itself
+def explain(root: type[BaseModel], problems: list[dict], prefix: tuple = ()) -> Iterator[str]:
+    """Yield entries of a `ValidationError.errors()` as lines: key, what is wrong, what is accepted."""
+    for problem in problems:
+        location = problem["loc"]
+        if location[-1:] == ("[key]",) and problem["type"] != "extra_forbidden":
+            location = location[:-1]  # pydantic's word for a problem of the key itself
         keys, beside = _walk(root, location)
-        if fault["type"] == "boolean":
-            keys.append(fault["ctx"]["key"])
+        if problem["type"] == "boolean":
+            keys.append(problem["ctx"]["key"])
         where = ".".join(map(str, (*prefix, *keys)))
-        if fault["type"] == "extra_forbidden":
-            yield f"{where}: {unknown('key', str(keys[-1]), beside)}"
-        elif fault["type"] == "missing":
+        if problem["type"] == "extra_forbidden":
+            new = RENAMED.get(str(keys[-1]))
+            renamed = f"called '{new}' now" if new in beside else None
+            yield f"{where}: {renamed or unknown('key', str(keys[-1]), beside)}"
+        elif problem["type"] == "missing":
             yield f"{where}: required, but absent"
-        elif fault["type"] == "union_tag_not_found":
+        elif problem["type"] == "union_tag_not_found":
             yield f"{where}.equation: required, but absent; accepted: {', '.join(TASKS)}"
-        elif fault["type"] == "union_tag_invalid":
-            yield f"{where}.equation: {unknown('equation', fault['ctx']['tag'], TASKS)}"
-        elif fault["type"] == "value_error":
-            yield f"{where}: {fault['ctx']['error']}"
-        elif fault["type"] == "boolean":
-            yield f"{where}: {fault['msg']}"
-        elif fault["type"] in NO_MAPPING:
-            yield f"{where}: a mapping of keys belongs here, got {_shown(fault['input'])}"
+        elif problem["type"] == "union_tag_invalid":
+            yield f"{where}.equation: {unknown('equation', problem['ctx']['tag'], TASKS)}"
+        elif problem["type"] == "value_error":
+            yield f"{where}: {problem['ctx']['error']}"
+        elif problem["type"] == "boolean":
+            yield f"{where}: {problem['msg']}"
+        elif problem["type"] in NO_MAPPING:
+            yield f"{where}: a mapping of keys belongs here, got {shown(problem['input'])}"
         else:
-            yield f"{where}: {fault['msg'][0].lower()}{fault['msg'][1:]}, got {_shown(fault['input'])}"
+            yield f"{where}: {problem['msg'][0].lower()}{problem['msg'][1:]}, got {shown(problem['input'])}"
 
 
-def _shown(value: object) -> str:
-    """A value of the user's, as YAML gave it, however large."""
+def partial_problems(settings: dict, location: tuple) -> Iterator[str]:
+    """Yield what is wrong with training settings that override others; every key has a default."""
+    try:
+        TrainingSettings.model_validate(settings)
+    except ValidationError as error:
+        yield from explain(TrainingSettings, error.errors(), location)
+
+
+def shown(value: object) -> str:
+    """Show a value of the user's, as YAML gave it, however large."""
     short = reprlib.Repr()
     short.maxstring = short.maxother = 80
     return short.repr(value)
 
 
 def _walk(root: type[BaseModel], location: tuple) -> tuple[list, list[str]]:
-    """The keys of `location` as the user wrote them, and the names accepted beside the last one.
+    """Return the keys of `location` as the user wrote them, and the names accepted beside the last one.
 
-    Pydantic puts the chosen equation into the location of a dataset's fault: it is no key, and is left out.
+    Pydantic puts the chosen equation into the location of a dataset's problem: it is no key, and is left out.
     """
     keys, place, accepted = [], root, []
     for part in location:
@@ -71,7 +83,7 @@ def _walk(root: type[BaseModel], location: tuple) -> tuple[list, list[str]]:
 
 
 def _inside(annotation: object) -> object:
-    """What stands at an annotation: a union of settings classes as a dictionary by equation."""
+    """Return what stands at an annotation: a union of settings classes as a dictionary by equation."""
     if typing.get_origin(annotation) is Annotated:
         annotation = typing.get_args(annotation)[0]
     classes = [part for part in typing.get_args(annotation) if isinstance(part, type)]
