@@ -7,10 +7,13 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
-min_version("9.0")
+# And below 9.28, as pyproject.toml has it: ancient_inputs.py and onstart below change what 9.27 does inside.
+min_version("9.27")
 
-# This checkout's rooms come first, here and in the scripts of the jobs.
-sys.path.insert(0, str(workflow.basedir))
+# In a checkout its own package comes first, here and in the scripts of the jobs; a wheel has the Snakefile inside.
+HERE = Path(workflow.current_basedir.get_path_or_uri(secret_free=False))
+if (HERE / "resolvent").is_dir():
+    sys.path.insert(0, str(HERE))
 
 from resolvent.common.errors import ResolventError
 from resolvent.common.locks import sole_writer
@@ -18,22 +21,20 @@ from resolvent.datasets.storage.layout import resolution_of
 from resolvent.planning.ancient_inputs import plan_behind_ancient_inputs
 from resolvent.planning.rerun import script_digest
 from resolvent.figures.papers.registry import PAPERS
-from resolvent.planning.configuration.load import ConfigurationError, load_configuration
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.configuration.read import with_defaults
 from resolvent.planning.job import prepare_environment
 from resolvent.planning.prediction.needs import Needs
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import RUN_FOLDER, Plan
 from resolvent.planning.prediction.costs import drawing, request, finalising, solving
 
-
-configfile: f"{workflow.basedir}/config.yaml"
-
-
 try:
-    plan = Plan(load_configuration(config))
+    plan = Plan(load_configuration(with_defaults(config)))
 except ConfigurationError as error:
     raise WorkflowError(f"the configuration is not valid:\n{error}")
-prepare_environment(workflow.basedir, plan.configuration)
+prepare_environment(plan.configuration)
 plan_behind_ancient_inputs()
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
 sole_run = ExitStack()

@@ -28,7 +28,8 @@ MORE = {"name": "more", "experiments": {"burgers": {"seeds": list(MORE_SEEDS)}}}
 SEEDS = range(8)
 SMALL = {
     "name": "small",
-    "experiments": {"burgers": {"models": ["fno"], "seeds": list(SEEDS)}, "darcy_inverse_noise1": None},
+    "build": {"experiments": ["burgers"]},
+    "experiments": {"burgers": {"models": ["fno"], "seeds": list(SEEDS)}},
 }
 RUNS = [f"results/small/burgers/fno/n64/seed{seed}" for seed in SEEDS]
 ALONE = """\

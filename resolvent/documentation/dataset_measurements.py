@@ -10,12 +10,10 @@ import json
 import math
 from pathlib import Path
 
-import yaml
-from snakemake.utils import update_config
-
 from resolvent.datasets.loading import read_card
 from resolvent.datasets.tasks.registry import build_task
 from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.configuration.read import read_configuration
 from resolvent.planning.plan import DatasetPlan, Plan
 from resolvent.planning.provenance import machine
 
@@ -53,9 +51,7 @@ def tables(root: Path) -> str:
 
 
 def _plan(root: Path, overlay: str) -> Plan:
-    config = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
-    update_config(config, yaml.safe_load((root / overlay).read_text(encoding="utf-8")))
-    return Plan(load_configuration(config))
+    return Plan(load_configuration(read_configuration([root / overlay])))
 
 
 def _cost(root: Path, dataset: DatasetPlan) -> dict[str, float]:

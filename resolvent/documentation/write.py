@@ -18,7 +18,14 @@ from resolvent.documentation.house import house
 from resolvent.figures.reported_vs_ours.page import write_reported_vs_ours
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
-from resolvent.planning.configuration.settings import Configuration, Experiment, Model, SampleCounts
+from resolvent.planning.configuration.settings import (
+    Build,
+    Configuration,
+    Experiment,
+    Model,
+    Recipe,
+    SampleCounts,
+)
 from resolvent.training.settings import TrainingSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,6 +36,45 @@ RUNS = {
     "results/cao2021_cpu": f"{COMMAND} config/cao2021.yaml config/cao2021_cpu.yaml",
     "results/calvello2024_cpu": f"{COMMAND} config/calvello2024.yaml config/calvello2024_cpu.yaml",
 }
+
+HEAD = """\
+# Configuration
+
+Written by `make docs` from the classes that check it; do not edit. Files are read in this order, and each
+changes single keys of those before it: mappings are merged key by key, anything else is replaced.
+
+1. `config/datasets.yaml`, `config/models/*.yaml`, `config/experiments/*.yaml`: what can be built.
+2. `config.yaml`: how large it is, for a laptop.
+3. The overlays, from left to right: `snakemake --configfile config/cao2021.yaml mine.yaml`.
+
+An unknown key is an error that names the nearest; `python -m resolvent.planning.check mine.yaml` finds it
+before anything runs. What is not given has the default below.
+
+**What is built.** Everything, or what is listed: `build: {experiments: [darcy], datasets: [kolmogorov]}`. The
+datasets that an experiment needs are built with it. Entries that are not built need not fit each other.
+
+**Entries like others.** A dataset, model or experiment that is `like` another one of its section takes from
+it, with all overlays, every key that it does not say itself: `wide: {like: galerkin, label: Wide, settings:
+{width: 192}}`. A model without a label is there for others to be like it, and is not a model.
+
+**What wins.** Settings of a model, the last word at the end:
+
+1. the architecture's defaults;
+2. its recipe, `recipes.<architecture>.<recipe>`: `settings`, then what is there `by` a setting of the model;
+3. `models.<name>.settings`;
+4. `settings_at` the training resolution: first the recipe's, then `models.<name>.settings_at`.
+
+Training of a model in an experiment:
+
+1. the defaults;
+2. `experiments.<name>.training`;
+3. `experiments.<name>.training_at` the resolution;
+4. the recipe's `training`, then what is there `by` a setting of the model;
+5. `models.<name>.training`;
+6. `experiments.<name>.training_of` the model.
+
+Noise on the inputs is the experiment's (`experiments.<name>.noise`): data are the same for all its models.
+"""
 
 
 def configuration_page() -> str:
@@ -42,6 +88,8 @@ def configuration_page() -> str:
         ("datasets.<name>.distribution, datasets.<name>.initial_distribution", GaussianDistribution),
         ("datasets.<name>.observations.<name>", ObservationTimes),
         ("datasets.<name>.samples", SplitSizes),
+        ("build", Build),
+        ("recipes.<architecture>.<paper or code>", Recipe),
         ("models.<name>", Model),
         *((f"models.<name>.settings, architecture {name}", settings_class(name)) for name in ARCHITECTURES),
         ("experiments.<name>", Experiment),
@@ -51,12 +99,7 @@ def configuration_page() -> str:
         ("cost", CostSettings),
         ("architecture_costs", ArchitectureCostSettings),
     ]
-    head = (
-        "# Configuration\n\nWritten by `make docs` from the classes that check it; do not edit. "
-        "`config.yaml` has the laptop's size;\nan overlay given with `--configfile` changes single keys. "
-        "An unknown key is an error that names the nearest.\n"
-    )
-    return head + "".join(_section(title, model) for title, model in sections)
+    return HEAD + "".join(_section(title, model) for title, model in sections)
 
 
 def _section(title: str, model: type[BaseModel]) -> str:

@@ -6,16 +6,18 @@ from pathlib import Path
 
 import yaml
 
-CAPTIONS = Path(__file__).resolve().parents[2] / "workflow/report/captions.yaml"
+from resolvent.planning.places import HOME
+
+CAPTIONS = HOME / "workflow/report/captions.yaml"
 
 
 def read_captions() -> dict:
-    """All of them, by name of figure, and those of a paper by its key."""
+    """Read all captions: by name of figure, and those of a paper by its key."""
     return yaml.safe_load(CAPTIONS.read_text(encoding="utf-8"))
 
 
 def captioned(figures: list[str], facts: dict) -> list[tuple[str, str, str]]:
-    """Path, title and caption of each figure; captions quote `facts`."""
+    """Return path, title and caption of each figure; captions quote `facts`."""
     captions = read_captions()
     words = [captions[Path(path).stem] for path in figures]
     return [

@@ -15,6 +15,7 @@ from resolvent.common.errors import ResolventError
 from resolvent.common.files import FULL_DISK, readable_disk_errors
 from resolvent.common.watchdog import watched
 from resolvent.planning.gpus.lease import lease
+from resolvent.planning.places import PACKAGE
 from resolvent.planning.provenance import record_command
 from resolvent.solvers.common.errors import SolverError
 
@@ -27,11 +28,11 @@ STALL_VARIABLE = "RESOLVENT_STALL_SECONDS"
 JOBS_PER_DEVICE = "RESOLVENT_GPU_JOBS_PER_DEVICE"
 
 
-def prepare_environment(root: Path, configuration: Configuration) -> None:
-    """Environment variables that the jobs inherit from the process that plans them."""
+def prepare_environment(configuration: Configuration) -> None:
+    """Set environment variables that the jobs inherit from the process that plans them."""
     record_command()
     os.environ.setdefault(STALL_VARIABLE, f"{60 * configuration.stall_minutes:g}")
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX may share a GPU with torch
     os.environ[JOBS_PER_DEVICE] = str(configuration.gpu_jobs_per_device)
 

@@ -167,6 +167,7 @@ class Plan:
                 mode="json"
             ),
             "grids": m.grids,
+            "noise": e.noise,
             "training": training.model_dump(mode="json"),
             "samples": {split: counts[split] for split in seen},
         }
@@ -207,6 +208,7 @@ class Plan:
             "dataset_settings": dataset.settings.model_dump(mode="json"),
             "training": {
                 **training["training"],
+                "noise": e.noise,
                 **{f"{split}_samples": count for split, count in self.sample_counts(experiment).items()},
             },
             "config_hash": settings_hash(training),

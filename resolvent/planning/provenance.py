@@ -10,7 +10,8 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from resolvent.planning.places import HOME, PACKAGE
+
 LIBRARIES = ("jax", "numpy", "scipy", "snakemake", "torch", "xarray", "zarr")
 COMMAND_VARIABLE = "RESOLVENT_COMMAND"  # jobs do not see the command line that planned them
 
@@ -42,9 +43,11 @@ def machine() -> str:
 
 
 def git_revision() -> str:
-    """The checkout's commit, marked where the working tree differs; or that there is none to tell."""
+    """Return the checkout's commit, marked where the working tree differs, or that there is none."""
+    if HOME == PACKAGE:
+        return f"none: resolvent {version('resolvent')}, installed"
     try:
-        words = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
+        words = ["git", "-C", str(HOME), "describe", "--always", "--dirty", "--abbrev=12"]
         return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return "unknown (no git checkout)"

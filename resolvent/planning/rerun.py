@@ -20,9 +20,11 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from resolvent.planning.places import HOME, PACKAGE
+
+# Where the files of the project's packages are; a wheel has the workflow inside of resolvent.
+ROOTS = {"resolvent": PACKAGE.parent, "workflow": HOME}
 LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-PACKAGES = ("resolvent", "workflow")
 SCRIPTS = "workflow.scripts"
 
 # Tables from names to what a job looks up in them: rules name the entry that their job takes.
@@ -68,7 +70,7 @@ WITHOUT_RESULT = (
 )
 # Methods of settings that predict a cost: a better prediction is no reason to run anything again.
 PREDICTIONS = ("cost", "seconds_per_sample", "seconds_of_checks", "bytes_of_checks")
-# Files that modules read beside the results: patterns, from the root of the project.
+# Files that modules read beside the results: patterns, from the root of the project or, of a wheel, as ROOTS.
 FILES_READ = {
     "resolvent.figures.common.page": (
         "resolvent/figures/templates/macros.html.j2",
@@ -101,7 +103,7 @@ def script_digest(script: str, *names: str) -> str:
     for name in reached:
         content.update(f"{name}\0{_meaning(name)}\0".encode())
     for file in files_read(reached):
-        content.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes() + b"\0")
+        content.update(f"{file.name}\0".encode() + file.read_bytes() + b"\0")
     return content.hexdigest()[:16]
 
 
@@ -116,7 +118,7 @@ def everything_reached(script: str, *names: str) -> frozenset[str]:
     waiting, seen = [f"{SCRIPTS}.{script}", *names], set()
     for module in map(_module_of, waiting):
         if _file_of(module) is None:
-            raise ModuleNotFoundError(f"no module {module} in {ROOT}")
+            raise ModuleNotFoundError(f"no module {module} in {ROOTS[module.partition('.')[0]]}")
     waiting, chosen = [_whole(name) for name in waiting], set(map(_whole, names))
     while waiting:
         name = waiting.pop()
@@ -134,7 +136,7 @@ def everything_reached(script: str, *names: str) -> frozenset[str]:
 def files_read(modules: Iterable[str]) -> list[Path]:
     """The files that these modules read beside the results."""
     patterns = {pattern for module in modules for pattern in FILES_READ.get(module, ())}
-    return sorted({file for pattern in patterns for file in ROOT.glob(pattern)})
+    return sorted({file for pattern in patterns for file in ROOTS[pattern.partition("/")[0]].glob(pattern)})
 
 
 def partial_modules() -> set[str]:
@@ -153,11 +155,14 @@ def _whole(name: str) -> str:
 
 @cache
 def _file_of(module: str) -> Path | None:
-    path = ROOT.joinpath(*module.split("."))
+    root, *parts = module.split(".")
+    if root not in ROOTS:
+        return _file_outside(module)
+    path = ROOTS[root].joinpath(root, *parts)
     for file in (path.with_suffix(".py"), path / "__init__.py"):
         if file.exists():
             return file
-    return None if module.partition(".")[0] in PACKAGES else _file_outside(module)
+    return None
 
 
 def _file_outside(module: str) -> Path | None:
@@ -293,7 +298,7 @@ def _bound_imports(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _of_project(module: str) -> bool:
     """Say whether a module's code counts: the project's, and other code that is no installed library."""
     top = module.partition(".")[0]
-    if top in PACKAGES:
+    if top in ROOTS:
         return True
     file = _file_of(top)
     return file is not None and not any(file.is_relative_to(folder) for folder in LIBRARIES)

@@ -67,12 +67,6 @@ class TrainingSettings(Settings):
         description="also measure the test error after every epoch, to tell the paper's number, the best "
         "epoch on the test samples; it never chooses the checkpoint",
     )
-    noise: float = Field(
-        0.0,
-        ge=0,
-        description="ε of the noise on the inputs, in units of the training inputs' pointwise deviation: one "
-        "draw a sample, the same in every epoch; for equation darcy_inverse",
-    )
     loader_seed: Seed | None = Field(
         None,
         description="seed of the order of the training samples; none: the run's seed. With a number, runs "

@@ -85,7 +85,7 @@ def train_in_group(
     torch.set_num_threads(threads)
     device = choose_device(gpus)
     settings = TrainingSettings.model_validate(run["training"])
-    noise = training_noise(card, resolution, run["samples"]["train"], settings.noise)
+    noise = training_noise(card, resolution, run["samples"]["train"], run["noise"])
 
     def load(split: str) -> Samples:
         count = run["samples"][split]

@@ -246,12 +246,11 @@ def test_a_pipeline_whose_data_root_is_an_address(server, tmp_path):
     project = Project(tmp_path / "project")
     project.config = {
         "data_root": "s3://resolvent/data/",
+        "build": {"experiments": ["burgers"], "datasets": ["controlled_ode"]},
         "datasets": {
-            **dict.fromkeys(("darcy_cao", "darcy_cao_inverse")),
             "burgers": {"samples": {"train": 8, "validation": 2, "test": 2}},
         },
         "experiments": {
-            "darcy_inverse_noise1": None,
             "burgers": {
                 "models": ["fno"],
                 "shown": "fno",

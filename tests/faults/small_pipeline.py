@@ -29,6 +29,7 @@ from pipeline_project import Project
 NAME = "faults"
 SMALL = {
     "name": NAME,
+    "build": {"experiments": ["burgers"], "datasets": []},
     "datasets": {
         "burgers": {
             "resolutions": [64],
@@ -36,8 +37,6 @@ SMALL = {
             "samples_per_shard": 64,  # two batches
             "num_steps": 400,
         },
-        "darcy_cao_inverse": None,
-        "controlled_ode": None,
     },
     "experiments": {
         "burgers": {
@@ -47,7 +46,6 @@ SMALL = {
             "samples": {"train": 48},
             "training": {"epochs": 6},
         },
-        "darcy_inverse_noise1": None,
     },
 }
 EXPERIMENT = f"results/{NAME}/burgers"

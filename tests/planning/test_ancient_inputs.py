@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from resolvent.planning.rerun import ROOT
+from resolvent.planning.places import HOME as ROOT
 
 SNAKEFILE = f"""\
 import sys

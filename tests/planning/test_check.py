@@ -1,14 +1,18 @@
-"""`python -m resolvent.planning.configuration.check FILE`: what is wrong with a file that Snakemake would
-refuse without a place."""
+"""`python -m resolvent.planning.check FILE`: what is wrong with a file that Snakemake would refuse without a
+place."""
+
+import copy
 
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from merged_configuration import DEFAULT, ROOT, merged
+from merged_configuration import DEFAULT, ROOT
+from snakemake.utils import update_config
 
-from resolvent.planning.configuration.check import main, read_configuration, read_file
-from resolvent.planning.configuration.load import ConfigurationError
+from resolvent.planning.check import main
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.read import read_configuration, read_file, with_defaults
 
 
 @pytest.mark.parametrize(
@@ -34,11 +38,11 @@ from resolvent.planning.configuration.load import ConfigurationError
             "name: !!python/object/apply:os.mkdir [executed]\n",
             ", line 1, column 7: could not determine a con",
         ),
-        ("name: !!bool maybe\n", ": no YAML that can be read (KeyError: 'maybe')"),
-        ("name: !!int ''\n", ": no YAML that can be read (IndexError: string index out of range)"),
-        ("name: 2026-31-01\n", ": no YAML that can be read (ValueError: month must be in 1..12)"),
+        ("name: !!bool maybe\n", ": YAML that cannot be read (KeyError: 'maybe')"),
+        ("name: !!int ''\n", ": YAML that cannot be read (IndexError: string index out of range)"),
+        ("name: 2026-31-01\n", ": YAML that cannot be read (ValueError: month must be in 1..12)"),
         ("models: &a {a: *a}\n", ": models.a: contains itself"),
-        (b"name: \xff\n", ": no text in UTF-8, from byte 7"),
+        (b"name: \xff\n", ": not text in UTF-8, from byte 7"),
         (None, ": no such file or directory"),
         ("nam: mine\n", "nam: unknown key 'nam'; did you mean 'name'? accepted: name, data_root"),
     ],
@@ -58,9 +62,21 @@ def test_a_file_that_cannot_be_used_is_told_by_place(text, words, tmp_path, monk
 def test_files_are_merged_as_snakemake_merges_them(tmp_path, capsys):
     overlay = ROOT / "config/demo.yaml"
     assert read_configuration([]) == DEFAULT
-    assert read_configuration([overlay]) == merged(DEFAULT, yaml.safe_load(overlay.read_text()))
+    content = DEFAULT
+    for file in (ROOT / "config/cao2021.yaml", overlay):
+        content = copy.deepcopy(content)
+        update_config(content, yaml.safe_load(file.read_text()))  # Snakemake's
+    assert read_configuration([ROOT / "config/cao2021.yaml", overlay]) == content
+    assert with_defaults(yaml.safe_load(overlay.read_text())) == read_configuration([overlay])
     assert main([str(overlay)]) == 0
     assert capsys.readouterr().out == "the configuration 'demo' is valid; experiments: burgers\n"
+
+
+def test_help_says_what_is_checked(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    assert "overlays of config.yaml" in capsys.readouterr().out
 
 
 PIECES = (

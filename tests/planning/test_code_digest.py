@@ -4,7 +4,8 @@
 import pytest
 
 from resolvent.planning import rerun as module
-from resolvent.planning.rerun import ROOT, everything_reached, files_read, script_digest
+from resolvent.planning.places import HOME as ROOT
+from resolvent.planning.rerun import everything_reached, files_read, script_digest
 
 CACHED = (
     script_digest, everything_reached, module._file_of, module._tree, module._parts, module._meaning,
@@ -46,7 +47,7 @@ SOURCES = {
 @pytest.fixture
 def edit(tmp_path, monkeypatch):
     """A small project, and a function that edits it."""
-    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "ROOTS", dict.fromkeys(module.ROOTS, tmp_path))
     monkeypatch.setattr(module, "TABLES", ("resolvent.datasets.tasks:TASKS",))
     monkeypatch.setattr(module, "SETTINGS", ("resolvent.datasets.settings",))
     monkeypatch.setattr(module, "WITHOUT_RESULT", ("resolvent.datasets.progress", "resolvent.planning.job"))

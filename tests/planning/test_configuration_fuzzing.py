@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 from merged_configuration import DEFAULT
 
 from resolvent.figures.papers.registry import PAPERS
-from resolvent.planning.configuration.load import ConfigurationError, load_configuration
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.settings import Configuration
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import Plan
 
 EXAMPLES = 100
 LONGEST_LINE, MOST_LINES = 850, 41
-SECTIONS = ("datasets", "models", "experiments", "theory", "cost", "architecture_costs")
+SECTIONS = ("datasets", "models", "recipes", "experiments", "build", "theory", "cost", "architecture_costs")
 
 
 def small_default() -> dict:
@@ -29,7 +30,9 @@ def small_default() -> dict:
     for section in ("theory", "cost", "architecture_costs"):
         content[section] = Configuration.model_fields[section].default.model_dump(mode="json")
     for experiment in content["experiments"].values():
-        experiment["models"] = experiment["models"][-2:]
+        if "models" in experiment:
+            experiment["models"] = experiment["models"][-2:]
+    content["build"] = {"experiments": list(content["experiments"]), "datasets": ["burgers"]}
     return content | {"data_root": "data", "results_root": "results", "training_threads": 1}
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from merged_configuration import DEFAULT
 
-from resolvent.planning.configuration.load import ConfigurationError, load_configuration
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.plan import DatasetPlan, Plan
 
 

@@ -6,7 +6,8 @@ import pytest
 import yaml
 from merged_configuration import DEFAULT, ROOT, merged
 
-from resolvent.planning.configuration.load import ConfigurationError, load_configuration
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.settings import model_settings, training_settings
 from resolvent.planning.plan import Plan
 
@@ -32,7 +33,7 @@ def test_the_papers_inverse_setting_is_what_the_paper_says():
             model = loaded.models[key]
             for n_f, batch in ((141, 4), (211, 2)):
                 training = training_settings(experiment, key, model, n_f)
-                assert (training.noise, training.epochs, training.batch_size) == (noise, 100, batch)
+                assert (experiment.noise, training.epochs, training.batch_size) == (noise, 100, batch)
                 assert (training.normalisation, training.boundary) == ("pointwise", "free")
                 assert (training.gradient_weight, training.record_test_error) == (0, True)
                 settings = model_settings(model, n_f, dataset).model_dump()
@@ -86,8 +87,8 @@ def test_the_default_is_to_test_with_the_noise_of_training():
     ("change", "message"),
     [
         (
-            {"experiments": {"darcy": {"training": {"noise": 0.01}}}},
-            "experiments.darcy.training.noise: noise is for equation darcy_inverse; dataset 'darcy_cao' "
+            {"experiments": {"darcy": {"noise": 0.01}}},
+            "experiments.darcy.noise: noise is for equation darcy_inverse; dataset 'darcy_cao' "
             "solves darcy; accepted: 0",
         ),
         (
@@ -96,9 +97,8 @@ def test_the_default_is_to_test_with_the_noise_of_training():
             "burgers; accepted: 0",
         ),
         (
-            {"experiments": {"darcy_inverse_noise1": {"training": {"noise": -0.01}}}},
-            "experiments.darcy_inverse_noise1.training.noise: input should be greater than or equal to 0, "
-            "got -0.01",
+            {"experiments": {"darcy_inverse_noise1": {"noise": -0.01}}},
+            "experiments.darcy_inverse_noise1.noise: input should be greater than or equal to 0, got -0.01",
         ),
         (
             {"experiments": {"darcy_inverse_noise1": {"test_noise": [0.0, 0.1]}}},
@@ -130,8 +130,8 @@ def test_the_default_is_to_test_with_the_noise_of_training():
         ),
         (
             {"experiments": {"darcy_inverse_clean": {"training_at": {43: {"noise": 0.5}}}}},
-            "experiments.darcy_inverse_clean: noise 0.5 of one model or resolution; accepted: the "
-            "experiment's, 0.0",
+            "experiments.darcy_inverse_clean.training_at.43.noise: the noise is the experiment's, for all "
+            "its models: `experiments.<name>.noise`",
         ),
         (
             {"models": {"fno2d_fine": {"grids": "stored"}}},

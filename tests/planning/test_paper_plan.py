@@ -4,7 +4,8 @@ import pytest
 import yaml
 from merged_configuration import DEFAULT, ROOT, merged
 
-from resolvent.planning.configuration.load import ConfigurationError, load_configuration
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import Plan
 

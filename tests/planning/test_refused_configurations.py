@@ -6,7 +6,8 @@ import re
 import pytest
 from merged_configuration import DEFAULT, merged
 
-from resolvent.planning.configuration.load import ConfigurationError, load_configuration
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.load import load_configuration
 
 ITSELF = []
 ITSELF.append(ITSELF)
@@ -241,24 +242,22 @@ SIZES = [
     (
         {
             "models": {"vit_no": {"settings": {"patches": 7}}},
-            "experiments": dict.fromkeys(("darcy_piecewise", "kolmogorov")),
+            "build": {"experiments": ["darcy_lognormal"]},
         },
         "models.vit_no: for experiments with dataset 'darcy_lognormal': patches 7 do not divide 64 points; 6",
     ),
     (
         {
             "models": {"fano_smoothed": {"settings": {"smoother": "learned", "smoother_modes": 64}}},
-            "experiments": dict.fromkeys(("darcy_piecewise", "darcy_lognormal")),
+            "build": {"experiments": ["kolmogorov"]},
         },
         "models.fano_smoothed: for experiments with dataset 'kolmogorov': 64 modes need at least 128 points;",
     ),
     (
         {
             "datasets": {"burgers": {"resolutions": [128, 512, 16]}},
-            "experiments": {
-                "burgers": {"models": ["fno"], "shown": None},
-                **dict.fromkeys(("burgers_ablation", "burgers_seeds")),
-            },
+            "build": {"experiments": ["burgers"]},
+            "experiments": {"burgers": {"models": ["fno"], "shown": None}},
         },
         "models.fno: for experiments with dataset 'burgers': 16 modes need at least 30 points; got 16",
     ),

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
+from resolvent.planning.places import HOME as ROOT
 from resolvent.planning.rerun import (
-    PACKAGES,
-    ROOT,
+    ROOTS,
     SCRIPTS,
     WITHOUT_RESULT,
     everything_reached,
@@ -119,7 +119,7 @@ def printed(code: str, *words: str, folder=ROOT) -> list[str]:
 
 
 def modules_imported(statements: list[str]) -> list[set[str]]:
-    lines = printed(IMPORTED, " ".join(PACKAGES), json.dumps(statements))
+    lines = printed(IMPORTED, " ".join(tuple(ROOTS)), json.dumps(statements))
     return [set(json.loads(line)) for line in lines]
 
 

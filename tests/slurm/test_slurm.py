@@ -25,10 +25,9 @@ EPOCHS = 30
 MODELS = ("fno", "galerkin", "softmax")
 OVERLAY = {
     "name": "slurm",
+    "build": {"experiments": ["burgers"], "datasets": []},
     "datasets": {
         "burgers": {"samples_per_shard": 26},
-        "darcy_cao_inverse": None,
-        "controlled_ode": None,
     },
     "experiments": {
         "burgers": {
@@ -36,7 +35,6 @@ OVERLAY = {
             "training": {"epochs": EPOCHS, "record_test_error": False, "learning_rate": 1e-4},
             "shows": {"cao2021": []},
         },
-        "darcy_inverse_noise1": None,
     },
 }
 RUN = "results/slurm/burgers/{}/n64/seed1127802"

@@ -60,7 +60,8 @@ def run_of(grids="stored", noise=0.1, **training):
         "architecture": architecture,
         "settings": settings,
         "grids": grids,
-        "training": TrainingSettings(noise=noise, **training).model_dump(mode="json"),
+        "noise": noise,
+        "training": TrainingSettings(**training).model_dump(mode="json"),
         "samples": COUNTS,
     }
 

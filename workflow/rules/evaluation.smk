@@ -47,7 +47,7 @@ rule baselines:
         dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
         resolutions=lambda wildcards: plan.baseline_resolutions(wildcards.experiment),
         samples=lambda wildcards: plan.sample_counts(wildcards.experiment),
-        noise=lambda wildcards: plan.experiment(wildcards.experiment).training.noise,
+        noise=lambda wildcards: plan.experiment(wildcards.experiment).noise,
         realisations=lambda wildcards: plan.experiment(wildcards.experiment).noise_realisations,
         code=lambda wildcards: script_digest("baselines", *plan.dataset_of(wildcards.experiment).modules),
     script:

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.models.layers.grid_sizes import coarse_points, suitable_factor
 from resolvent.models.registry import ARCHITECTURES, is_architecture, resolve, settings_class, unknown
-from resolvent.planning.configuration.grid_checks import grid_faults
-from resolvent.planning.configuration.messages import explain
-from resolvent.planning.configuration.paper_items import shown_faults
+from resolvent.planning.configuration.grid_checks import grid_problems
+from resolvent.planning.configuration.messages import partial_problems
+from resolvent.planning.configuration.paper_items import shown_problems
 from resolvent.planning.configuration.settings import (
     Configuration,
     Experiment,
@@ -21,7 +21,6 @@ from resolvent.planning.configuration.settings import (
     model_settings,
     training_settings,
 )
-from resolvent.training.settings import TrainingSettings
 
 # Training settings that only functions on nodes of a square can have, and the value that they have elsewhere.
 ON_NODES = {"normalisation": "pointwise", "boundary": "zero", "gradient_coefficient": "input"}
@@ -33,21 +32,21 @@ LISTS = ("models", "resolutions", "test_resolutions", "test_noise", "seeds")
 TAKEN = {"experiments": ("datasets", "theory", *PAPERS), "models": ("figures", "baselines")}
 
 
-def faults(configuration: Configuration) -> Iterator[str]:
-    """What no single key can tell: names that refer to nothing, sizes that do not fit."""
+def problems(configuration: Configuration) -> Iterator[str]:
+    """Yield what no single key can tell: names that refer to nothing, sizes that do not fit."""
     for section, taken in TAKEN.items():
         for name in getattr(configuration, section):
             if name in taken:
                 yield f"{section}.{name}: {name!r} is a folder of the results; choose another name"
     for name, model in configuration.models.items():
-        yield from _model_faults(name, model)
-        yield from _partial_faults(model.training, ("models", name, "training"))
+        yield from _model_problems(name, model)
+        yield from partial_problems(model.training, ("models", name, "training"))
     for name, experiment in configuration.experiments.items():
-        yield from _experiment_faults(configuration, name, experiment)
-    yield from shown_faults(configuration.experiments)
+        yield from _experiment_problems(configuration, name, experiment)
+    yield from shown_problems(configuration.experiments)
 
 
-def _model_faults(name: str, model: Model) -> Iterator[str]:
+def _model_problems(name: str, model: Model) -> Iterator[str]:
     try:
         resolve(model.architecture, model.settings)
     except ValueError as error:
@@ -60,15 +59,15 @@ def _model_faults(name: str, model: Model) -> Iterator[str]:
             yield f"models.{name}.settings_at.{resolution}: {error}"
 
 
-def _experiment_faults(configuration: Configuration, name: str, experiment: Experiment) -> Iterator[str]:
+def _experiment_problems(configuration: Configuration, name: str, experiment: Experiment) -> Iterator[str]:
     at = f"experiments.{name}"
     yield from _repeated(at, experiment)
     for resolution, settings in experiment.training_at.items():
-        yield from _partial_faults(settings, ("experiments", name, "training_at", resolution))
+        yield from partial_problems(settings, ("experiments", name, "training_at", resolution))
     for model, settings in experiment.training_of.items():
         if model not in configuration.models:
             yield f"{at}.training_of: {unknown('model', model, configuration.models)}"
-        yield from _partial_faults(settings, ("experiments", name, "training_of", model))
+        yield from partial_problems(settings, ("experiments", name, "training_of", model))
     for model in experiment.processes_of:
         if model not in configuration.models:
             yield f"{at}.processes_of: {unknown('model', model, configuration.models)}"
@@ -120,12 +119,12 @@ def _experiment_faults(configuration: Configuration, name: str, experiment: Expe
         elif count is not None and count > available:
             yield f"{at}.samples.{split}: {count} asked for; dataset '{asked}' has {available}"
     models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
-    yield from _architecture_faults(at, experiment.dataset, dataset, experiment.resolutions, models)
-    sound = {key: model for key, model in models.items() if not any(_model_faults(key, model))}
-    yield from grid_faults(experiment, dataset, tested or test_dataset.resolutions, sound)
-    yield from _grids_faults(experiment, dataset, models)
-    yield from _training_faults(at, experiment, dataset, models)
-    yield from _noise_faults(at, experiment, dataset)
+    yield from _architecture_problems(at, experiment.dataset, dataset, experiment.resolutions, models)
+    sound = {key: model for key, model in models.items() if not any(_model_problems(key, model))}
+    yield from grid_problems(experiment, dataset, tested or test_dataset.resolutions, sound)
+    yield from _grids_problems(experiment, dataset, models)
+    yield from _training_problems(at, experiment, dataset, models)
+    yield from _noise_problems(at, experiment, dataset)
 
 
 def _repeated(at: str, experiment: Experiment) -> Iterator[str]:
@@ -138,7 +137,7 @@ def _repeated(at: str, experiment: Experiment) -> Iterator[str]:
                 yield f"{at}.{key}: {entry!r} is named {'twice' if count == 2 else f'{count} times'}"
 
 
-def _architecture_faults(
+def _architecture_problems(
     at: str, name: str, dataset, resolutions: list, models: dict[str, Model]
 ) -> Iterator[str]:
     """Models whose functions are not the dataset's."""
@@ -172,7 +171,7 @@ def _architecture_faults(
                         )
 
 
-def _grids_faults(experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
+def _grids_problems(experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
     """Models that would not end on the grid of their targets."""
     for key, model in models.items():
         if not is_architecture(model.architecture):
@@ -187,10 +186,10 @@ def _grids_faults(experiment: Experiment, dataset, models: dict[str, Model]) -> 
                 f"'{experiment.dataset}' (equation {dataset.equation}); accepted: {', '.join(accepted)}"
             )
         elif dataset.inverse and architecture.coarse_output:
-            yield from _factor_faults(key, model, experiment, dataset)
+            yield from _factor_problems(key, model, experiment, dataset)
 
 
-def _factor_faults(key: str, model: Model, experiment: Experiment, dataset) -> Iterator[str]:
+def _factor_problems(key: str, model: Model, experiment: Experiment, dataset) -> Iterator[str]:
     """Down-sampling factors that lead from a fine grid to another coarse grid than the stored one."""
     for fine, coarse in zip(dataset.resolutions, dataset.coarse, strict=True):
         if fine not in experiment.resolutions:
@@ -198,7 +197,7 @@ def _factor_faults(key: str, model: Model, experiment: Experiment, dataset) -> I
         try:
             factor = model_settings(model, fine, dataset).downsampling_factor
         except ValueError:
-            continue  # told with the model
+            continue  # reported with the model
         reached = coarse_points(fine, factor)
         if reached != coarse:
             yield (
@@ -207,8 +206,8 @@ def _factor_faults(key: str, model: Model, experiment: Experiment, dataset) -> I
             )
 
 
-def _training_faults(at: str, experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
-    """Merged training settings that do not fit the data; each fault once, however many models have it."""
+def _training_problems(at: str, experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
+    """Merged training settings that do not fit the data; each problem once, however many models have it."""
     train = experiment.samples.train or dataset.samples.train
     found = {}
     for resolution in experiment.resolutions:
@@ -216,7 +215,7 @@ def _training_faults(at: str, experiment: Experiment, dataset, models: dict[str,
             try:
                 settings = training_settings(experiment, key, model, resolution)
             except ValidationError:
-                continue  # told with the part that is at fault
+                continue  # reported with the part that is wrong
             if settings.batch_size > train:
                 words = f"batch_size {settings.batch_size} is more than the {train} training samples"
                 found[f"{at}: {words}"] = None
@@ -244,15 +243,12 @@ def _training_faults(at: str, experiment: Experiment, dataset, models: dict[str,
             if settings.loss_units == "standardised" and settings.normalisation == "none":
                 words = "loss_units standardised need a normalisation; accepted: pointwise, scalar"
                 found[f"{at}: {words}"] = None
-            if settings.noise != experiment.training.noise:
-                words = f"noise {settings.noise} of one model or resolution; accepted: the experiment's"
-                found[f"{at}: {words}, {experiment.training.noise}"] = None
     yield from found
 
 
-def _noise_faults(at: str, experiment: Experiment, dataset) -> Iterator[str]:
+def _noise_problems(at: str, experiment: Experiment, dataset) -> Iterator[str]:
     """Noise where nothing is measured, or levels that leave out the one of training."""
-    levels = {"training.noise": [experiment.training.noise], "test_noise": experiment.test_noise or []}
+    levels = {"noise": [experiment.noise], "test_noise": experiment.test_noise or []}
     for key, given in levels.items():
         if any(given) and not dataset.inverse:
             yield (
@@ -260,13 +256,5 @@ def _noise_faults(at: str, experiment: Experiment, dataset) -> Iterator[str]:
                 f"{dataset.equation}; accepted: 0"
             )
     tested = experiment.tested_noise
-    if experiment.training.noise not in tested:
-        yield f"{at}.test_noise: {tested} lacks the noise of training, {experiment.training.noise}"
-
-
-def _partial_faults(settings: dict, location: tuple) -> Iterator[str]:
-    """Faults of training settings that override others; every key has a default, so a part is complete."""
-    try:
-        TrainingSettings.model_validate(settings)
-    except ValidationError as error:
-        yield from explain(TrainingSettings, error, settings, location)
+    if experiment.noise not in tested:
+        yield f"{at}.test_noise: {tested} lacks the noise of training, {experiment.noise}"

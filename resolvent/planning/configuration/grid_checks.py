@@ -1,4 +1,4 @@
-"""Models that could not take a grid they would be trained or tested on, told before anything is trained."""
+"""Models that could not take a grid they would be trained or tested on, reported before any training."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from resolvent.models.registry import settings_class
 from resolvent.planning.configuration.settings import Experiment, Model, Resolution, model_settings
 
 
-def grid_faults(experiment: Experiment, dataset, tested: list, models: dict[str, Model]) -> Iterator[str]:
-    """A line for each model that a grid is not for.
+def grid_problems(experiment: Experiment, dataset, tested: list, models: dict[str, Model]) -> Iterator[str]:
+    """Yield a line for each model that a grid is not for.
 
     `dataset` are the settings of the training data, `tested` the resolutions of the test samples, `models`
-    have no faults of their own. What is told elsewhere is left out: architectures of another dimension, grids
-    that are not stored, and coarse grids that are not reached.
+    have no problems of their own. What is reported elsewhere is left out: architectures of another dimension,
+    grids that are not stored, and coarse grids that are not reached.
     """
     for key, model in models.items():
         architecture = settings_class(model.architecture)

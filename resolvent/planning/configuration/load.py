@@ -1,60 +1,62 @@
-"""From the merged YAML files to a checked configuration, or to the messages for what it may not say."""
+"""From the merged YAML files to a checked configuration of what is built, or to a line for each problem."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Mapping
 
 from pydantic import ValidationError
 
-from resolvent.planning.configuration.checks import faults
+from resolvent.planning.configuration.build import build_problems, entries_not_built
+from resolvent.planning.configuration.checks import problems
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.likeness import said_once, without_like
 from resolvent.planning.configuration.messages import explain
+from resolvent.planning.configuration.old_spellings import old_spellings
 from resolvent.planning.configuration.plain_values import odd_values
+from resolvent.planning.configuration.recipes import recipe_problems, with_recipes
 from resolvent.planning.configuration.settings import Configuration
-
-LONGEST_LINE = 800
-MOST_LINES = 40
-
-
-class ConfigurationError(Exception):
-    """The configuration is not acceptable; one line per fault, each naming the key."""
-
-    def __init__(self, lines: Iterable[str]):
-        lines = [_shortened(line) for line in dict.fromkeys(lines)]
-        more = len(lines) - MOST_LINES
-        super().__init__(
-            "\n".join(lines[:MOST_LINES] + ([f"... and {more} more faults"] if more > 0 else []))
-        )
 
 
 def load_configuration(content: dict) -> Configuration:
-    """Check `content`, the merged YAML files; an overlay drops a dataset, model or experiment by `null`.
+    """Check `content`, the merged YAML files; return what its `build` asks for.
 
     Raises
     ------
     ConfigurationError
-        With one line per fault: where, what, and what is accepted.
+        With one line per problem: where, what, and what is accepted.
     """
-    if found := list(odd_values(content)):
+    for check in (odd_values, old_spellings):
+        if found := list(check(content)):
+            raise ConfigurationError(found)
+    resolved = without_like(content)
+    if found := list(build_problems(resolved)):
         raise ConfigurationError(found)
+    unbuilt = set(entries_not_built(resolved))
     try:
-        content = {key: _without_dropped(value) for key, value in content.items()}
-        configuration = Configuration.model_validate(content)
+        Configuration.model_validate(resolved)
     except ValidationError as error:
-        raise ConfigurationError(explain(Configuration, error, content)) from None
-    if found := list(faults(configuration)):
-        raise ConfigurationError(found)
+        # Sizes of what is not built need not fit each other.
+        found = [
+            one for one in error.errors() if one["type"] != "value_error" or one["loc"][:2] not in unbuilt
+        ]
+        if found:
+            raise ConfigurationError(
+                said_once(explain(Configuration, found, resolved), content, resolved)
+            ) from None
+    configuration = Configuration.model_validate(_without(resolved, unbuilt))
+    if found := list(recipe_problems(configuration)):
+        raise ConfigurationError(said_once(found, content, resolved))
+    configuration = with_recipes(configuration)
+    if found := list(problems(configuration)):
+        raise ConfigurationError(said_once(found, content, resolved))
     return configuration
 
 
-def _without_dropped(value: object) -> object:
-    """A mapping without its entries that an overlay has set to null."""
-    if not isinstance(value, dict):
-        return value
-    return {name: entry for name, entry in value.items() if entry is not None}
-
-
-def _shortened(line: str) -> str:
-    """The line without its middle, where a long list of the user's would fill the screen."""
-    if len(line) <= LONGEST_LINE:
-        return line
-    return f"{line[: LONGEST_LINE // 2]} ... {line[-LONGEST_LINE // 2 :]}"
+def _without(content: Mapping, entries: Container[tuple[str, str]]) -> dict:
+    """Return `content` without these entries of its sections."""
+    return {
+        section: {name: one for name, one in value.items() if (section, name) not in entries}
+        if isinstance(value, Mapping)
+        else value
+        for section, value in content.items()
+    }

@@ -12,38 +12,53 @@ from pydantic import BaseModel, ValidationError
 from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.models.registry import unknown
+from resolvent.planning.configuration.old_spellings import RENAMED
+from resolvent.training.settings import TrainingSettings
 
 NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # pydantic's words for it
 
 
 def explain(
-    root: type[BaseModel], error: ValidationError, content: object, prefix: tuple = ()
+    root: type[BaseModel], problems: list[dict], content: object, prefix: tuple = ()
 ) -> Iterator[str]:
-    """Explain pydantic's faults of `content` in lines: key, what is wrong, what is accepted."""
-    for fault in error.errors():
-        location = fault["loc"]
-        if location[-1:] == ("[key]",) and fault["type"] != "extra_forbidden":
-            location = location[:-1]  # pydantic's word for a fault of the key itself
+    """Yield entries of a `ValidationError.errors()` as lines: key, what is wrong, what is accepted.
+
+    `content` is what was validated.
+    """
+    for problem in problems:
+        location = problem["loc"]
+        if location[-1:] == ("[key]",) and problem["type"] != "extra_forbidden":
+            location = location[:-1]  # pydantic's word for a problem of the key itself
         keys, beside = _walk(root, location, content)
         where = ".".join(map(str, (*prefix, *keys)))
-        if fault["type"] == "extra_forbidden":
-            yield f"{where}: {unknown('key', str(keys[-1]), beside)}"
-        elif fault["type"] == "missing":
+        if problem["type"] == "extra_forbidden":
+            new = RENAMED.get(str(keys[-1]))
+            renamed = f"called '{new}' now" if new in beside else None
+            yield f"{where}: {renamed or unknown('key', str(keys[-1]), beside)}"
+        elif problem["type"] == "missing":
             yield f"{where}: required, but absent"
-        elif fault["type"] == "no_equation":
+        elif problem["type"] == "no_equation":
             yield f"{where}.equation: required, but absent; accepted: {', '.join(EQUATIONS)}"
-        elif fault["type"] == "unknown_equation":
-            yield f"{where}.equation: {unknown('equation', fault['ctx']['equation'], EQUATIONS)}"
-        elif fault["type"] == "value_error":
-            yield f"{where}: {fault['ctx']['error']}"
-        elif fault["type"] in NO_MAPPING:
-            yield f"{where}: a mapping of keys belongs here, got {_shown(fault['input'])}"
+        elif problem["type"] == "unknown_equation":
+            yield f"{where}.equation: {unknown('equation', problem['ctx']['equation'], EQUATIONS)}"
+        elif problem["type"] == "value_error":
+            yield f"{where}: {problem['ctx']['error']}"
+        elif problem["type"] in NO_MAPPING:
+            yield f"{where}: a mapping of keys belongs here, got {shown(problem['input'])}"
         else:
-            yield f"{where}: {fault['msg'][0].lower()}{fault['msg'][1:]}, got {_shown(fault['input'])}"
+            yield f"{where}: {problem['msg'][0].lower()}{problem['msg'][1:]}, got {shown(problem['input'])}"
 
 
-def _shown(value: object) -> str:
-    """A value of the user's, as YAML gave it, however large."""
+def partial_problems(settings: dict, location: tuple) -> Iterator[str]:
+    """Yield what is wrong with training settings that override others; every key has a default."""
+    try:
+        TrainingSettings.model_validate(settings)
+    except ValidationError as error:
+        yield from explain(TrainingSettings, error.errors(), settings, location)
+
+
+def shown(value: object) -> str:
+    """Show a value of the user's, as YAML gave it, however large."""
     if isinstance(value, bool):
         return f"{value}, which is how YAML reads {'yes and on' if value else 'no and off'}"
     short = reprlib.Repr()
@@ -52,7 +67,7 @@ def _shown(value: object) -> str:
 
 
 def _walk(root: type[BaseModel], location: tuple, content: object) -> tuple[list, list[str]]:
-    """The keys of `location` as the user wrote them, and the names accepted beside the last one.
+    """Return the keys of `location` as the user wrote them, and the names accepted beside the last one.
 
     `content` is what the user wrote: a dataset's equation says what may stand beside it.
     """
@@ -72,5 +87,5 @@ def _walk(root: type[BaseModel], location: tuple, content: object) -> tuple[list
 
 
 def _inside(annotation: object) -> object:
-    """What stands at an annotation, without what is noted beside it."""
+    """Return what stands at an annotation, without what is noted beside it."""
     return typing.get_args(annotation)[0] if typing.get_origin(annotation) is Annotated else annotation

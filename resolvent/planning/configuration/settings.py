@@ -27,6 +27,11 @@ class Model(Settings):
     architecture: str = Field(
         description="one of resolvent.models.registry.ARCHITECTURES, or module:SettingsClass (see models.md)"
     )
+    recipe: typing.Literal["paper", "code"] | None = Field(
+        None,
+        description="what the model starts from: what its paper says, or what the paper's public code does, "
+        "as `recipes` has them for its architecture; none: the architecture's defaults",
+    )
     settings: dict[str, typing.Any] = Field({}, description="settings of the architecture")
     settings_at: dict[Resolution, dict[str, typing.Any]] = Field(
         {},
@@ -38,6 +43,37 @@ class Model(Settings):
         "on the coarse one the input is what was measured at its nodes",
     )
     training: dict[str, typing.Any] = Field({}, description="training settings that differ for this model")
+
+
+class RecipePart(Settings):
+    """Settings and training that a model starts from; its own keys go before."""
+
+    settings: dict[str, typing.Any] = Field({}, description="settings of the architecture")
+    settings_at: dict[Resolution, dict[str, typing.Any]] = Field(
+        {}, description="settings that differ at a training resolution"
+    )
+    training: dict[str, typing.Any] = Field({}, description="training settings of such a model")
+
+
+class Recipe(RecipePart):
+    """What a paper or its public code does with an architecture."""
+
+    by: dict[str, dict[str, RecipePart]] = Field(
+        {},
+        description="what the value of a setting of the model brings further: "
+        "`attention: {fourier: {settings: {...}}}`",
+    )
+
+
+class Build(Settings):
+    """What to build; where neither list is given, everything."""
+
+    datasets: list[str] | None = Field(
+        None, description="keys of `datasets`, built beside those that the experiments need"
+    )
+    experiments: list[str] | None = Field(
+        None, description="keys of `experiments`; none, if only `datasets` are listed"
+    )
 
 
 class SampleCounts(Settings):
@@ -64,6 +100,12 @@ class Experiment(Settings):
         None,
         description="a key of `datasets` with the test samples on more grids; default: `dataset`. With the "
         "same distribution and seed its test samples are the same functions",
+    )
+    noise: float = Field(
+        0.0,
+        ge=0,
+        description="ε of the noise on the inputs in training, in units of the training inputs' pointwise "
+        "standard deviation: one draw a sample, the same in every epoch; for equation darcy_inverse",
     )
     test_noise: list[Annotated[float, Field(ge=0)]] | None = Field(
         None, description="levels ε of noise tested on, that of training among them; default: that one"
@@ -110,11 +152,11 @@ class Experiment(Settings):
     @property
     def tested_noise(self) -> list[float]:
         """Levels of noise on the test inputs."""
-        return self.test_noise or [self.training.noise]
+        return self.test_noise or [self.noise]
 
 
 class Configuration(Settings):
-    """The whole of config.yaml with its overlays."""
+    """The whole configuration: config.yaml with what it starts from, and overlays."""
 
     name: Name = Field(
         description="results go to <results_root>/<name>. All names are folders: "
@@ -138,9 +180,13 @@ class Configuration(Settings):
     gpu_jobs_per_device: int = Field(
         1, ge=1, description="jobs at once on a GPU: more than 1 where models are small; see gpus.md"
     )
-    datasets: dict[Name, AnyDataset] = Field(description="what to solve")
-    models: dict[Name, Model] = Field(description="what to train")
-    experiments: dict[Name, Experiment] = Field(description="what to compare")
+    build: Build = Field(Build(), description="what to build; default: everything")
+    datasets: dict[Name, AnyDataset] = Field(description="what can be solved")
+    recipes: dict[str, dict[typing.Literal["paper", "code"], Recipe]] = Field(
+        {}, description="what models start from, by architecture"
+    )
+    models: dict[Name, Model] = Field(description="what can be trained")
+    experiments: dict[Name, Experiment] = Field(description="what can be compared")
     theory: TheorySettings = Field(TheorySettings(), description="sizes at which theory is measured")
     cost: CostSettings = Field(CostSettings(), description="sizes at which the cost of a step is measured")
     architecture_costs: ArchitectureCostSettings = Field(
@@ -149,7 +195,7 @@ class Configuration(Settings):
 
 
 def model_settings(model: Model, resolution: Resolution, dataset: DatasetSettings) -> BaseModel:
-    """Validated settings of the model's architecture, trained at `resolution` of a dataset.
+    """Return the validated settings of the model's architecture, trained at `resolution` of a dataset.
 
     Numbers of channels, and of points where they are a setting, are the dataset's; all else not given is the
     architecture's default.
@@ -159,7 +205,7 @@ def model_settings(model: Model, resolution: Resolution, dataset: DatasetSetting
 
 
 def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSettings) -> dict[str, int]:
-    """Settings of the architecture that the functions of the dataset leave no choice of."""
+    """Return the settings of the architecture that the functions of the dataset leave no choice of."""
     if not is_architecture(architecture):
         return {}
     names = ("in_channels", "initial_channels", "out_channels")
@@ -171,7 +217,10 @@ def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSet
 def training_settings(
     experiment: Experiment, key: str, model: Model, resolution: Resolution
 ) -> TrainingSettings:
-    """The experiment's settings, overridden at the resolution, by the model, and for model `key` in it."""
+    """Return the experiment's settings, changed at the resolution, by the model, and for model `key` in it.
+
+    The model's own settings have its recipe's below them (`resolvent.planning.configuration.recipes`).
+    """
     return TrainingSettings.model_validate(
         {
             **experiment.training.model_dump(),

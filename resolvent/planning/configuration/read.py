@@ -1,41 +1,64 @@
-"""Check configuration files: `python -m resolvent.planning.configuration.check config/mine.yaml` says what
-is wrong, and where.
+"""Configuration files, read with the place of what is wrong, and merged as Snakemake merges them.
 
-Snakemake reads the files itself, before the project can say a word: a slip of YAML is told there without file
-and line, and a key given twice not at all.
+Snakemake reads the files of `--configfile` itself, before the project can say a word: a slip of YAML is
+reported there without file and line, and a key given twice not at all. `python -m resolvent.planning.check`
+reads them here.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import yaml
-from snakemake.utils import update_config
 
-from resolvent.planning.configuration.load import ConfigurationError, load_configuration
+from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.plain_values import odd_values
+from resolvent.planning.places import HOME
 
-ROOT = Path(__file__).resolve().parents[3]
+# What a configuration starts from, in this order; each changes single keys of those before.
+DEFAULTS = (
+    "config/datasets.yaml",
+    "config/models/cao2021.yaml",
+    "config/models/calvello2024.yaml",
+    "config/models/ours.yaml",
+    "config/experiments/cao2021.yaml",
+    "config/experiments/calvello2024.yaml",
+    "config.yaml",
+)
 
 
-def read_configuration(files: list[Path]) -> dict:
-    """The content of config.yaml with these overlays, as Snakemake merges them.
+def read_configuration(files: Iterable[Path | str]) -> dict:
+    """Return the defaults with these overlays.
 
     Raises
     ------
     ConfigurationError
-        With one line per fault: the file, the line, what is wrong.
+        With one line per problem: the file, the line, what is wrong.
     """
     content: dict = {}
-    for file in [ROOT / "config.yaml", *files]:
-        update_config(content, read_file(Path(file)))
+    for file in [*(HOME / name for name in DEFAULTS), *files]:
+        content = merged(content, read_file(Path(file)))
     return content
 
 
+def with_defaults(overlay: Mapping) -> dict:
+    """Return the defaults changed by `overlay`, which Snakemake has read. Raises as `read_configuration`."""
+    return merged(read_configuration([]), overlay)
+
+
+def merged(base: Mapping, changes: Mapping) -> dict:
+    """Return `base` with `changes`: mappings are merged key by key, anything else is replaced."""
+    result = dict(base)
+    for key, value in changes.items():
+        below = result.get(key)
+        both = isinstance(value, Mapping) and isinstance(below, Mapping)
+        result[key] = merged(below, value) if both else value
+    return result
+
+
 def read_file(file: Path) -> dict:
-    """The content of one file. Raises as `read_configuration`."""
+    """Return the content of one file. Raises as `read_configuration`."""
     try:
         text = file.read_text(encoding="utf-8")
         if repeated := list(_repeated(yaml.compose(text, Loader=yaml.SafeLoader), set())):
@@ -44,14 +67,14 @@ def read_file(file: Path) -> dict:
     except OSError as error:
         raise ConfigurationError([f"{file}: {error.strerror.lower()}"]) from None
     except UnicodeDecodeError as error:
-        raise ConfigurationError([f"{file}: no text in UTF-8, from byte {error.start + 1}"]) from None
+        raise ConfigurationError([f"{file}: not text in UTF-8, from byte {error.start + 1}"]) from None
     except yaml.MarkedYAMLError as error:
         raise ConfigurationError([f"{file}, {_place(error.problem_mark)}: {error.problem}"]) from None
     except ConfigurationError:
         raise
     except Exception as error:  # the reader looks up, indexes and converts what wrong tags and dates give it
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ConfigurationError([f"{file}: no YAML that can be read ({reason})"]) from None
+        raise ConfigurationError([f"{file}: YAML that cannot be read ({reason})"]) from None
     if not isinstance(content, dict):
         found = "nothing" if content is None else f"a {type(content).__name__}"
         raise ConfigurationError(
@@ -63,7 +86,7 @@ def read_file(file: Path) -> dict:
 
 
 def _repeated(node: yaml.Node | None, seen: set[int]) -> Iterator[str]:
-    """Keys that one mapping has twice: YAML keeps the last, without a word."""
+    """Yield keys that one mapping has twice: YAML keeps the last, without a word."""
     if node is None or id(node) in seen:
         return
     seen.add(id(node))
@@ -82,19 +105,3 @@ def _repeated(node: yaml.Node | None, seen: set[int]) -> Iterator[str]:
 
 def _place(mark: yaml.Mark) -> str:
     return f"line {mark.line + 1}, column {mark.column + 1}"
-
-
-def main(files: list[str]) -> int:
-    """Print what is wrong, or that nothing is; returns the exit status."""
-    try:
-        configuration = load_configuration(read_configuration([Path(file) for file in files]))
-    except ConfigurationError as error:
-        print(error)
-        return 1
-    experiments = ", ".join(configuration.experiments)
-    print(f"the configuration '{configuration.name}' is valid; experiments: {experiments}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,32 @@
+"""Check configuration files: `python -m resolvent.planning.check config/mine.yaml` says what is wrong."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.configuration.read import read_configuration
+
+
+def main(arguments: list[str]) -> int:
+    """Print what is wrong, or that nothing is; return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m resolvent.planning.check",
+        description="Check overlays of config.yaml as `snakemake --configfile FILE ...` would read them: "
+        "what is wrong is reported by file, line and key. Nothing runs.",
+    )
+    parser.add_argument("files", nargs="*", metavar="FILE", help="overlays, the last one wins; default: none")
+    try:
+        configuration = load_configuration(read_configuration(parser.parse_args(arguments).files))
+    except ConfigurationError as error:
+        print(error)
+        return 1
+    built = ", ".join(configuration.experiments) or "none"
+    print(f"the configuration '{configuration.name}' is valid; experiments: {built}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,256 @@
+"""How a configuration is put together: what is built, entries like others, recipes, and what wins."""
+
+import copy
+import re
+
+import pytest
+from merged_configuration import DEFAULT, ROOT, merged
+
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.configuration.settings import model_settings, training_settings
+
+BURGERS = {"experiments": ["burgers"]}
+RECIPE = {
+    "settings": {"num_heads": 2, "num_layers": 3, "feedforward_width": 50, "width": 48},
+    "settings_at": {128: {"feedforward_width": 60, "decoder_width": 70}},
+    "training": {"epochs": 3, "batch_size": 5, "learning_rate": 0.03},
+    "by": {"attention": {"linear": {"settings": {"num_layers": 4}, "training": {"learning_rate": 0.04}}}},
+}
+
+
+def loaded(*changes):
+    content = copy.deepcopy(DEFAULT)
+    for change in changes:
+        content = merged(content, change)
+    return load_configuration(content)
+
+
+def test_config_yaml_is_read_in_two_minutes():
+    text = (ROOT / "config.yaml").read_text()
+    assert len(text.splitlines()) <= 80
+    assert not re.search(r"(^|[\s\[{,])[&*]\w|<<", text)
+
+
+def test_everything_is_built_by_default():
+    found = loaded()
+    assert list(found.experiments) == list(DEFAULT["experiments"])
+    assert list(found.datasets) == list(DEFAULT["datasets"])
+
+
+@pytest.mark.parametrize(
+    ("build", "experiments", "datasets"),
+    [
+        ({"experiments": ["kolmogorov", "burgers"]}, ["burgers", "kolmogorov"], ["burgers", "kolmogorov"]),
+        ({"datasets": ["darcy_cao"]}, [], ["darcy_cao"]),
+        ({"experiments": ["burgers"], "datasets": ["darcy_cao"]}, ["burgers"], ["burgers", "darcy_cao"]),
+        ({"experiments": []}, [], []),
+    ],
+)
+def test_what_is_listed_is_built_and_what_it_needs(build, experiments, datasets):
+    found = loaded({"build": build})
+    assert list(found.experiments) == experiments
+    assert list(found.datasets) == datasets
+
+
+def test_a_test_dataset_is_needed():
+    change = {
+        "datasets": {"more": {"like": "darcy_lognormal"}},
+        "experiments": {"darcy_lognormal": {"test_dataset": "more"}},
+    }
+    found = loaded(change, {"build": {"experiments": ["darcy_lognormal"]}})
+    assert list(found.datasets) == ["darcy_lognormal", "more"]
+
+
+def test_what_is_not_built_need_not_fit_but_has_no_unknown_keys():
+    misfit = {
+        "datasets": {"kolmogorov": {"resolutions": [65]}},
+        "experiments": {"darcy": {"resolutions": [9]}},
+    }
+    assert loaded({"build": BURGERS}, misfit).name == "laptop"
+    with pytest.raises(ConfigurationError, match=r"datasets.kolmogorov: a periodic grid"):
+        loaded(misfit)
+    with pytest.raises(ConfigurationError, match=r"experiments.darcy.epochs: unknown key 'epochs'"):
+        loaded({"build": BURGERS}, {"experiments": {"darcy": {"epochs": 3}}})
+    with pytest.raises(ConfigurationError, match=r"experiments.burger.title: required, but absent"):
+        loaded({"build": BURGERS}, {"experiments": {"burger": {"training": {"epochs": 3}}}})
+
+
+def test_an_entry_is_like_another_with_all_overlays():
+    change = {
+        "models": {
+            "wide": {"like": "wider", "label": "Wide", "settings": {"width": 192}},
+            "wider": {"like": "galerkin", "label": "Wider", "settings": {"width": 288, "num_layers": 2}},
+        },
+        "experiments": {"burgers": {"models": ["galerkin", "wide", "wider"], "samples": {"train": 64}}},
+    }
+    found = loaded(change)
+    assert found.models["wide"].settings == {**found.models["wider"].settings, "width": 192}
+    assert found.models["wider"].settings == {
+        **found.models["galerkin"].settings,
+        "width": 288,
+        "num_layers": 2,
+    }
+    assert found.experiments["burgers_seeds"].samples.train == 64
+    assert found.experiments["burgers_seeds"].models == ["galerkin"]
+
+
+def test_a_model_without_a_label_is_for_others_to_be_like_it():
+    assert "transformer1d" in DEFAULT["models"]
+    assert "transformer1d" not in loaded().models
+    with pytest.raises(ConfigurationError, match=r"models.lonely.label: required, but absent"):
+        loaded({"models": {"lonely": {"architecture": "fno1d"}}})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"models": {"mine": {"like": "galerkan", "label": "Mine"}}},
+            "models.mine.like: unknown model 'galerkan'; did you mean 'galerkin'? accepted: ",
+        ),
+        (
+            {"models": {"mine": {"like": ["galerkin"], "label": "Mine"}}},
+            "models.mine.like: the name of another model belongs here, got ['galerkin']",
+        ),
+        (
+            {"datasets": {"burgers": {"like": "burgers"}}},
+            "datasets.burgers.like: leads back to where it started: burgers is like burgers",
+        ),
+        (
+            {"build": {"experiments": ["burger"]}},
+            "build.experiments: unknown experiment 'burger'; did you mean",
+        ),
+        (
+            {"build": {"dataset": ["burgers"]}},
+            "build.dataset: unknown key 'dataset'; did you mean 'datasets'?",
+        ),
+        ({"build": ["burgers"]}, "build: a mapping of keys belongs here, got ['burgers']"),
+        (
+            {"models": {"transformer2d": {"setings": {}}}},
+            "models.transformer2d.setings: unknown key 'setings'; did you mean 'settings'?",
+        ),
+        (
+            {"models": {"tno": {"recipe": "paper"}}},
+            "models.tno.recipe: architecture tno1d has no recipe 'paper'; accepted: none, leave it out",
+        ),
+        (
+            {"models": {"fno": {"recipe": "code"}}},
+            "models.fno.recipe: architecture fno1d has no recipe 'code'; accepted: paper",
+        ),
+        (
+            {"models": {"fno": {"recipe": "paper_and_code"}}},
+            "models.fno.recipe: input should be 'paper' or 'code', got 'paper_and_code'",
+        ),
+        (
+            {"recipes": {"fno3d": {"paper": {}}}},
+            "recipes.fno3d: unknown architecture 'fno3d'; did you mean 'fno",
+        ),
+        (
+            {"recipes": {"fno1d": {"code": {"setting": {}}}}},
+            "recipes.fno1d.code.setting: unknown key 'setting'; did you mean 'settings'?",
+        ),
+        (
+            {"recipes": {"fno1d": {"code": {"settings": {"mode": 3}}}}},
+            "recipes.fno1d.code.settings: unknown key 'mode'; did you mean 'modes'?",
+        ),
+        (
+            {"recipes": {"fno1d": {"paper": {"training": {"epoch": 3}}}}},
+            "recipes.fno1d.paper.training.epoch: unknown key 'epoch'; did you mean 'epochs'?",
+        ),
+        (
+            {"recipes": {"transformer1d": {"paper": {"by": {"atention": {}}}}}},
+            "recipes.transformer1d.paper.by: unknown setting 'atention'; did you mean 'attention'?",
+        ),
+        (
+            {"recipes": {"transformer1d": {"paper": {"by": {"attention": {"galerkim": {}}}}}}},
+            "recipes.transformer1d.paper.by.attention: unknown value 'galerkim'; did you mean 'galerkin'?",
+        ),
+        (
+            {"datasets": {"kolmogorov": None}},
+            "datasets.kolmogorov: null removes nothing; list what to build, `build: {datasets: [...]}`",
+        ),
+        (
+            {"experiments": {"kolmogorov": None}},
+            "experiments.kolmogorov: null removes nothing; list what to build, `build: {experiments: [...]}`",
+        ),
+        ({"models": {"fano": None}}, "models.fano: null removes nothing; a model is trained where an"),
+        (
+            {"models": {"fno2d_fine": {"training": {"noise": 0.1}}}},
+            "models.fno2d_fine.training.noise: the noise is the experiment's, for all its models: "
+            "`experiments.<name>.noise`",
+        ),
+        (
+            {"experiments": {"darcy_inverse_noise1": {"training": {"noise": 0.1}}}},
+            "experiments.darcy_inverse_noise1.training.noise: the noise is the experiment's",
+        ),
+        ({"datasets": {"darcy_cao": {"law": {}}}}, "datasets.darcy_cao.law: called 'distribution' now"),
+        (
+            {"datasets": {"burgers": {"initial_law": {}}}},
+            "datasets.burgers.initial_law: called 'initial_distribution' now",
+        ),
+    ],
+)
+def test_a_slip_or_an_old_spelling_is_one_line(change, message):
+    with pytest.raises(ConfigurationError, match=re.escape(message)) as caught:
+        loaded(change)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_what_entries_have_from_another_is_reported_where_it_is_said():
+    with pytest.raises(ConfigurationError) as caught:
+        loaded({"experiments": {"burgers": {"training": {"epochs": 0}}}})
+    assert str(caught.value).startswith("experiments.burgers.training.epochs: input should be greater")
+    assert "\n" not in str(caught.value)
+
+
+def settings_with(*changes):
+    """The resolved settings and training of `mine`, in the experiment `burgers`."""
+    mine = {"label": "Mine", "architecture": "transformer1d", "settings": {"attention": "linear"}}
+    found = loaded(
+        {
+            "build": BURGERS,
+            "recipes": {"transformer1d": {"code": None}},
+            "models": {"mine": mine},
+            "experiments": {"burgers": {"models": ["mine"], "shown": None, "training": {"epochs": 2}}},
+        },
+        {"recipes": {"transformer1d": {"code": RECIPE}}},
+        *changes,
+    )
+    model, experiment = found.models["mine"], found.experiments["burgers"]
+    settings = model_settings(model, 128, found.datasets["burgers"])
+    return settings, training_settings(experiment, "mine", model, 128)
+
+
+def test_settings_of_a_model_win_over_its_recipe_and_the_recipe_over_the_defaults():
+    keys = ("num_heads", "num_layers", "feedforward_width", "width", "decoder_width")
+    defaults, _ = settings_with()
+    found = lambda *changes: [getattr(settings_with(*changes)[0], key) for key in keys]  # noqa: E731
+    assert found() == [getattr(defaults, key) for key in keys]
+    of_recipe = {"models": {"mine": {"recipe": "code"}}}
+    assert found(of_recipe) == [2, 4, 60, 48, 70]  # num_layers by attention
+    own = {"models": {"mine": {"settings": {"num_heads": 1, "num_layers": 1, "feedforward_width": 7}}}}
+    assert found(of_recipe, own) == [1, 1, 60, 48, 70]  # at a resolution the recipe's word goes before
+    at = {"models": {"mine": {"settings_at": {128: {"feedforward_width": 8, "num_heads": 4}}}}}
+    assert found(of_recipe, own, at) == [4, 1, 8, 48, 70]
+
+
+def test_training_is_the_experiments_then_its_resolutions_the_recipes_the_models_and_the_models_there():
+    keys = ("epochs", "batch_size", "learning_rate", "weight_decay")
+    found = lambda *changes: [getattr(settings_with(*changes)[1], key) for key in keys]  # noqa: E731
+    changes = [{"experiments": {"burgers": {"training": {"weight_decay": 0.5}}}}]
+    assert found(*changes) == [2, 8, 1e-3, 0.5]
+    changes.append(
+        {
+            "experiments": {
+                "burgers": {"training_at": {128: {"epochs": 9, "weight_decay": 0.6, "batch_size": 6}}}
+            }
+        }
+    )
+    assert found(*changes) == [9, 6, 1e-3, 0.6]
+    changes.append({"models": {"mine": {"recipe": "code"}}})
+    assert found(*changes) == [3, 5, 0.04, 0.6]  # the learning rate by attention
+    changes.append({"models": {"mine": {"training": {"epochs": 10, "batch_size": 7}}}})
+    assert found(*changes) == [10, 7, 0.04, 0.6]
+    changes.append({"experiments": {"burgers": {"training_of": {"mine": {"epochs": 11}}}}})
+    assert found(*changes) == [11, 7, 0.04, 0.6]

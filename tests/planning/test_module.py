@@ -1,0 +1,54 @@
+"""The workflow as a module of another one: `module resolvent: ...`."""
+
+import subprocess
+import sys
+
+from pipeline_project import ROOT, job_counts
+
+SNAKEFILE = f"""\
+module resolvent:
+    snakefile: "{ROOT}/Snakefile"
+    config: {{config}}
+
+use rule * from resolvent as resolvent_*
+
+rule own:
+    input: "results/{{name}}/burgers/report.html"
+    output: "own.txt"
+    shell: "wc -c {{{{input}}}} > {{{{output}}}}"
+"""
+SMALL = {
+    "name": "mine",
+    "build": {"experiments": ["burgers"]},
+    "experiments": {"burgers": {"models": ["fno"], "seeds": [1]}},
+}
+
+
+def planned(folder, config: dict, name: str) -> dict[str, int]:
+    """The jobs of `own` in a workflow with nothing else."""
+    (folder / "Snakefile").write_text(SNAKEFILE.format(config=config, name=name))
+    command = [sys.executable, "-m", "snakemake", "own", "-n", "--cores", "1"]
+    done = subprocess.run(command, cwd=folder, text=True, capture_output=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return job_counts(done.stdout + done.stderr)
+
+
+def test_a_workflow_imports_this_one_with_changes_of_its_own(tmp_path):
+    jobs = planned(tmp_path, SMALL, "mine")
+    assert jobs["own"] == jobs["resolvent_report"] == jobs["resolvent_train"] == 1
+    assert jobs["resolvent_solve_burgers"] == 5
+    assert not any("darcy" in rule for rule in jobs)
+
+
+def test_the_snakefile_of_the_catalogue_is_the_whole_workflow(tmp_path):
+    found = []
+    for snakefile in ("Snakefile", "workflow/Snakefile"):
+        command = [sys.executable, "-m", "snakemake", "-n", "--cores", "1", "--snakefile", ROOT / snakefile]
+        done = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True)
+        found.append(job_counts(done.stdout + done.stderr))
+    assert found[1].pop("everything") == found[0].pop("all") == 1
+    assert found[0] == found[1]
+
+
+def test_a_workflow_imports_this_one_as_it_is(tmp_path):
+    assert planned(tmp_path, {}, "laptop")["resolvent_train"] == 36
