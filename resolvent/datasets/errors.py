@@ -10,7 +10,7 @@ class DatasetError(ResolventError):
 
 
 def damaged(store: Path | str, how: str) -> DatasetError:
-    """An error that says what is wrong with `store`, a path or an address, and how to make it again."""
+    """Build the error that says what is wrong with `store`, a path or an address, and how to mend it."""
     return DatasetError(
         f"the store {store} {how}; make it again with snakemake -R solve_{Path(store).parent.name}"
     )

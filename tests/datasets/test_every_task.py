@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import xarray
-from dataset_fixtures import CODE, SMALL, make_dataset, small
+from dataset_fixtures import CODE, make_dataset, small
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_arrays, read_card
@@ -25,10 +25,6 @@ def equation(request):
 @pytest.fixture(scope="module")
 def card(equation, tmp_path_factory):
     return make_dataset(tmp_path_factory.mktemp(equation), small(equation))
-
-
-def test_every_task_is_tested_here():
-    assert set(SMALL) == set(EQUATIONS)
 
 
 def test_a_sample_has_the_same_bits_alone_in_a_batch_and_in_the_store(equation, card):

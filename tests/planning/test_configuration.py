@@ -87,6 +87,14 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
             "datasets.burgers.viscocity: unknown key 'viscocity'; did you mean 'viscosity'? accepted: ",
         ),
         (
+            {"datasets": {"burgers": {"initial_law": {"name": "cao_burgers"}}}},
+            "datasets.burgers: the key 'initial_law' is now called 'initial_distribution'",
+        ),
+        (
+            {"datasets": {"darcy_cao": {"law": {"name": "cao_darcy"}}}},
+            "datasets.darcy_cao: the key 'law' is now called 'distribution'",
+        ),
+        (
             {"datasets": {"burgers": {"viscosity": "thick"}}},
             "datasets.burgers.viscosity: input should be a valid number, got 'thick'",
         ),

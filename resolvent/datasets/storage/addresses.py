@@ -21,12 +21,12 @@ _PART = re.compile(r"[A-Za-z0-9._-]{1,255}")
 
 
 def is_address(root: str) -> bool:
-    """Whether `root` is written as an address, right or wrong."""
+    """Say whether `root` is written as an address, right or wrong."""
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", root) is not None
 
 
 def checked_address(root: str) -> str:
-    """`root`, such as "s3://bucket/folder", without a slash at its end.
+    """Check `root`, such as "s3://bucket/folder", and return it without a slash at its end.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def check_installed(address: str) -> None:
 
 
 def local_folder(root: str) -> Path:
-    """The folder of what stays local of the data at `root`: itself, or one that mirrors an address."""
+    """Give the folder of what stays local of the data at `root`: itself, or one that mirrors an address."""
     return Path(LOCAL_FOLDER, *re.split("://|/", root)) if is_address(root) else Path(root)
 
 
@@ -79,7 +79,7 @@ def link(path: Path, address: str) -> None:
 
 
 def located(path: Path) -> Path | str:
-    """Where the store at `path` lies: an address, as text, or `path` itself.
+    """Find where the store at `path` lies: an address, as text, or `path` itself.
 
     Raises
     ------
@@ -96,5 +96,5 @@ def located(path: Path) -> Path | str:
 
 
 def card_beside(address: str) -> str:
-    """Address of the card of the store at `address`."""
+    """Give the address of the card of the store at `address`."""
     return address.removesuffix(".zarr") + ".json"

@@ -83,7 +83,7 @@ def _compute_parts(task, members: range, parts: Path, what: str) -> tuple[list[P
 
 
 def _gathered(layout, parts: list[Path]):
-    """Each array of the shard, put together from its parts when its turn comes."""
+    """Put each array of the shard together from its parts, when its turn comes."""
     for name in layout.arrays:
         pieces = []
         for part in parts:
@@ -98,7 +98,7 @@ def _gathered(layout, parts: list[Path]):
 
 
 def read_receipt(path: Path) -> dict:
-    """The receipt that a finished generation job left; `DatasetError` when it is damaged."""
+    """Read the receipt that a finished generation job left; `FileError` when it is damaged."""
     return read_json(path, "the receipt")
 
 

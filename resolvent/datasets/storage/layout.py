@@ -123,17 +123,17 @@ class Layout:
 
 
 def group_name(resolution: int | str) -> str:
-    """Name of the group at a resolution: "n512" for 512 points an axis; a set of times has its own."""
+    """Name the group at a resolution: "n512" for 512 points an axis; a set of times has its own."""
     return f"n{resolution}" if isinstance(resolution, int) else resolution
 
 
 def resolution_of(group: str) -> int | str:
-    """The inverse of `group_name`."""
+    """Invert `group_name`."""
     return int(group[1:]) if re.fullmatch(r"n\d+", group) else group
 
 
 def space_group(grid: Grid, *variables: Variable, units: str = "1", more: tuple[Axis, ...] = ()) -> Group:
-    """Group of functions on `grid`, named by its points: each variable ends in the axes of space.
+    """Lay out functions on `grid`, a group named by its points: each variable ends in the axes of space.
 
     `more` are axes that a variable may have before those of space, and names itself.
     """
@@ -145,14 +145,14 @@ def space_group(grid: Grid, *variables: Variable, units: str = "1", more: tuple[
 
 
 def time_group(name: str, times: Nodes, variables: tuple[Variable, ...], numbers=()) -> Group:
-    """Group of trajectories at `times`; `numbers` are variables with one value per sample."""
+    """Lay out trajectories at `times`; `numbers` are variables with one value per sample."""
     axis = Axis("time", times.coordinates, "time of observation")
     placed = tuple(Variable(v.name, v.long_name, v.units, ("time",)) for v in variables)
     return Group(name, times, (axis,), (*numbers, *placed))
 
 
 def grid_facts(grid: Grid | Nodes) -> dict:
-    """The grid as the card writes it."""
+    """Describe the grid as the card does."""
     if isinstance(grid, Nodes):
         return {"kind": "explicit", "positions": list(grid.positions)}
     return {
@@ -165,7 +165,7 @@ def grid_facts(grid: Grid | Nodes) -> dict:
 
 
 def grid_from_facts(facts: dict) -> Grid | Nodes:
-    """The inverse of `grid_facts`."""
+    """Invert `grid_facts`."""
     if facts["kind"] == "explicit":
         return Nodes(tuple(facts["positions"]))
     return Grid(facts["kind"], facts["points"], facts["length"], facts["dimension"])

@@ -38,6 +38,12 @@ class BurgersDataset(SpaceDataset):
     """Viscous Burgers on the unit circle: the map from u(·,0) to u(·,final_time) (Cao 2021, eq. 18)."""
 
     quantities: ClassVar[tuple[str, str]] = ("initial velocity", "velocity at the final time")
+    example: ClassVar[dict[str, Any]] = {
+        "resolutions": [64, 128],
+        "finest": 512,
+        "samples": {"train": 20, "validation": 4, "test": 6},
+        "samples_per_shard": 10,
+    }
 
     equation: Literal["burgers"] = Field(description="the equation solved")
     viscosity: float = Field(0.1 / (2 * math.pi), gt=0, description="ν")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -80,6 +80,12 @@ class DarcyDataset(DarcySettings):
     """Darcy flow: the map from the coefficient to the pressure (Cao 2021, eq. 20; Calvello 2024, 6.2.2)."""
 
     quantities: ClassVar[tuple[str, str]] = ("coefficient", "pressure")
+    example: ClassVar[dict[str, Any]] = {
+        "finest": 33,
+        "resolutions": [33, 17],
+        "samples": {"train": 3, "validation": 1, "test": 2},
+        "samples_per_shard": 4,
+    }
 
     equation: Literal["darcy"] = Field(description="the equation solved")
     resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(

@@ -6,7 +6,7 @@ level and any number of realisations come from one store.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -36,6 +36,13 @@ class DarcyInverseDataset(DarcySettings):
 
     inverse: ClassVar[bool] = True
     quantities: ClassVar[tuple[str, str]] = ("measured pressure", "coefficient")
+    example: ClassVar[dict[str, Any]] = {
+        "finest": 25,
+        "resolutions": [13],
+        "coarse": [5],
+        "samples": {"train": 3, "validation": 1, "test": 2},
+        "samples_per_shard": 4,
+    }
 
     equation: Literal["darcy_inverse"] = Field(description="the equation solved")
     resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(

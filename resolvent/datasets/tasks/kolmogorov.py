@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -31,6 +31,16 @@ class KolmogorovDataset(SpaceDataset):
 
     dimension: ClassVar[int] = 2
     quantities: ClassVar[tuple[str, str]] = ("vorticity", "vorticity a moment later")
+    example: ClassVar[dict[str, Any]] = {
+        "resolutions": [32, 48],
+        "viscosity": 0.05,
+        "num_modes": 16,
+        "step": 0.02,
+        "spin_up_time": 0.4,
+        "samples": {"train": 3, "validation": 1, "test": 2},
+        "samples_per_shard": 4,
+        "accuracy": 0.001,
+    }
 
     equation: Literal["kolmogorov"] = Field(description="the equation solved")
     viscosity: float = Field(1 / 70, gt=0, description="ν")
