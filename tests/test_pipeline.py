@@ -219,7 +219,7 @@ THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
     ("name", "old", "new", "planned"),
     [
         (  # reached through settings
-            "solvers/observation_times.py", "float(time) for", "float(time) + 0.0 for",
+            "solvers/common/observation_times.py", "float(time) for", "float(time) + 0.0 for",
             {
                 "solve_controlled_ode": 1, "finalise_controlled_ode": 1, "preview_controlled_ode": 1,
                 "draw_dataset": 1, "dataset_page": 1, **THEORY,
@@ -235,7 +235,7 @@ THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
             },
         ),
         (
-            "models/transformer1d.py", "nn.SiLU()", "nn.GELU()",
+            "models/cao2021/transformer1d.py", "nn.SiLU()", "nn.GELU()",
             {
                 "train": 1, "evaluate": 1, "compare": 1, "draw_figures": 1, "report": 1, "measure_cost": 1,
                 **THEORY, "paper_table": 4, "paper_figure": 1, "paper_page": 1,
@@ -264,10 +264,10 @@ def test_editing_a_source_reruns_what_depends_on_it(project, edited, name, old, 
 
 
 def test_comments_and_times_of_files_rerun_nothing(project, edited):
-    for room in ("solvers", "datasets", "models", "training", "figures", "workflow"):
+    for room in ("solvers", "models", "resolvent", "workflow"):
         for file in (project.folder / room).rglob("*.py"):
             file.touch()
-    for name in ("workflow/scripts/train.py", "solvers/burgers.py", "models/registry.py"):
+    for name in ("workflow/scripts/train.py", "solvers/burgers/split_step.py", "models/registry.py"):
         edited(name, "\n\n", "\n\n# A remark.\n")
     assert project.planned() == {}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-CAPTIONS = Path(__file__).parent / "report" / "captions.yaml"
+CAPTIONS = Path(__file__).resolve().parents[2] / "workflow/report/captions.yaml"
 
 
 def read_captions() -> dict:

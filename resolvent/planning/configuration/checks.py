@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pydantic import ValidationError
 
 from resolvent.figures.papers.registry import PAPERS
-from resolvent.models.grid_sizes import coarse_points, suitable_factor
-from resolvent.models.registry import ARCHITECTURES, resolve, unknown
+from resolvent.models.layers.grid_sizes import coarse_points, suitable_factor
+from resolvent.models.registry import ARCHITECTURES, is_architecture, resolve, settings_class, unknown
 from resolvent.planning.configuration.grid_checks import grid_faults
 from resolvent.planning.configuration.messages import explain
 from resolvent.planning.configuration.paper_items import shown_faults
@@ -143,9 +143,9 @@ def _architecture_faults(
 ) -> Iterator[str]:
     """Models whose functions are not the dataset's."""
     for key, model in models.items():
-        architecture = ARCHITECTURES.get(model.architecture)
-        if architecture is None:
-            continue  # told with the model
+        if not is_architecture(model.architecture):
+            continue  # reported with the model
+        architecture = settings_class(model.architecture)
         if architecture.dimension != dataset.dimension:
             yield (
                 f"{at}.models: '{key}' ({model.architecture}) maps functions of {architecture.dimension} "
@@ -157,7 +157,7 @@ def _architecture_faults(
                 f"input; those of dataset '{name}' are on one grid"
             )
         elif dataset.grid_kind == "explicit" and not architecture.any_nodes:
-            accepted = ", ".join(name for name, one in ARCHITECTURES.items() if one.any_nodes)
+            accepted = ", ".join(name for name in ARCHITECTURES if settings_class(name).any_nodes)
             yield (
                 f"{at}.models: {model.architecture} needs an even grid, and trajectories of dataset '{name}' "
                 f"are observed at any times; accepted architectures: {accepted}"
@@ -175,9 +175,11 @@ def _architecture_faults(
 def _grids_faults(experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
     """Models that would not end on the grid of their targets."""
     for key, model in models.items():
-        architecture = ARCHITECTURES.get(model.architecture)
-        if architecture is None or architecture.dimension != dataset.dimension:
-            continue  # told before
+        if not is_architecture(model.architecture):
+            continue  # reported with the model
+        architecture = settings_class(model.architecture)
+        if architecture.dimension != dataset.dimension:
+            continue  # reported before
         accepted = ["fine", "coarse"] if dataset.inverse and not architecture.coarse_output else ["stored"]
         if model.grids not in accepted:
             yield (
@@ -267,4 +269,4 @@ def _partial_faults(settings: dict, location: tuple) -> Iterator[str]:
     try:
         TrainingSettings.model_validate(settings)
     except ValidationError as error:
-        yield from explain(TrainingSettings, error, location)
+        yield from explain(TrainingSettings, error, settings, location)

@@ -37,9 +37,10 @@ def load_configuration(content: dict) -> Configuration:
     if found := list(odd_values(content)):
         raise ConfigurationError(found)
     try:
-        configuration = Configuration.model_validate({key: _without_dropped(v) for key, v in content.items()})
+        content = {key: _without_dropped(value) for key, value in content.items()}
+        configuration = Configuration.model_validate(content)
     except ValidationError as error:
-        raise ConfigurationError(explain(Configuration, error)) from None
+        raise ConfigurationError(explain(Configuration, error, content)) from None
     if found := list(faults(configuration)):
         raise ConfigurationError(found)
     return configuration

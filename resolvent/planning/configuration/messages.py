@@ -9,19 +9,22 @@ from typing import Annotated
 
 from pydantic import BaseModel, ValidationError
 
-from resolvent.datasets.tasks.registry import TASKS
+from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
+from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.models.registry import unknown
 
 NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # pydantic's words for it
 
 
-def explain(root: type[BaseModel], error: ValidationError, prefix: tuple = ()) -> Iterator[str]:
-    """Pydantic's faults as lines: key, what is wrong, what is accepted."""
+def explain(
+    root: type[BaseModel], error: ValidationError, content: object, prefix: tuple = ()
+) -> Iterator[str]:
+    """Explain pydantic's faults of `content` in lines: key, what is wrong, what is accepted."""
     for fault in error.errors():
         location = fault["loc"]
         if location[-1:] == ("[key]",) and fault["type"] != "extra_forbidden":
             location = location[:-1]  # pydantic's word for a fault of the key itself
-        keys, beside = _walk(root, location)
+        keys, beside = _walk(root, location, content)
         if fault["type"] == "boolean":
             keys.append(fault["ctx"]["key"])
         where = ".".join(map(str, (*prefix, *keys)))
@@ -29,10 +32,10 @@ def explain(root: type[BaseModel], error: ValidationError, prefix: tuple = ()) -
             yield f"{where}: {unknown('key', str(keys[-1]), beside)}"
         elif fault["type"] == "missing":
             yield f"{where}: required, but absent"
-        elif fault["type"] == "union_tag_not_found":
-            yield f"{where}.equation: required, but absent; accepted: {', '.join(TASKS)}"
-        elif fault["type"] == "union_tag_invalid":
-            yield f"{where}.equation: {unknown('equation', fault['ctx']['tag'], TASKS)}"
+        elif fault["type"] == "no_equation":
+            yield f"{where}.equation: required, but absent; accepted: {', '.join(EQUATIONS)}"
+        elif fault["type"] == "unknown_equation":
+            yield f"{where}.equation: {unknown('equation', fault['ctx']['equation'], EQUATIONS)}"
         elif fault["type"] == "value_error":
             yield f"{where}: {fault['ctx']['error']}"
         elif fault["type"] == "boolean":
@@ -50,17 +53,17 @@ def _shown(value: object) -> str:
     return short.repr(value)
 
 
-def _walk(root: type[BaseModel], location: tuple) -> tuple[list, list[str]]:
+def _walk(root: type[BaseModel], location: tuple, content: object) -> tuple[list, list[str]]:
     """The keys of `location` as the user wrote them, and the names accepted beside the last one.
 
-    Pydantic puts the chosen equation into the location of a dataset's fault: it is no key, and is left out.
+    `content` is what the user wrote: a dataset's equation says what may stand beside it.
     """
     keys, place, accepted = [], root, []
     for part in location:
-        if isinstance(place, dict):  # settings classes by equation
-            place = place[part]
-            continue
+        if place is DatasetSettings:
+            place = settings_class(content["equation"])
         keys.append(part)
+        content = content.get(part) if isinstance(content, dict) else None
         if isinstance(place, type) and issubclass(place, BaseModel):
             accepted = list(place.model_fields)
             field = place.model_fields.get(part)
@@ -71,10 +74,5 @@ def _walk(root: type[BaseModel], location: tuple) -> tuple[list, list[str]]:
 
 
 def _inside(annotation: object) -> object:
-    """What stands at an annotation: a union of settings classes as a dictionary by equation."""
-    if typing.get_origin(annotation) is Annotated:
-        annotation = typing.get_args(annotation)[0]
-    classes = [part for part in typing.get_args(annotation) if isinstance(part, type)]
-    if classes and all("equation" in getattr(part, "model_fields", {}) for part in classes):
-        return {typing.get_args(part.model_fields["equation"].annotation)[0]: part for part in classes}
-    return annotation
+    """What stands at an annotation, without what is noted beside it."""
+    return typing.get_args(annotation)[0] if typing.get_origin(annotation) is Annotated else annotation
