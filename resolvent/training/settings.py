@@ -64,14 +64,14 @@ class TrainingSettings(Settings):
     )
     record_test_error: bool = Field(
         False,
-        description="also measure the test error after every epoch, to tell the paper's number, the best "
+        description="also measure the test error after every epoch, to report the paper's number, the best "
         "epoch on the test samples; it never chooses the checkpoint",
     )
     noise: float = Field(
         0.0,
         ge=0,
-        description="ε of the noise on the inputs, in units of the training inputs' pointwise deviation: one "
-        "draw a sample, the same in every epoch; for equation darcy_inverse",
+        description="ε of the noise on the inputs, in units of the pointwise standard deviation of the "
+        "training inputs: one draw a sample, the same in every epoch; for equation darcy_inverse",
     )
     loader_seed: Seed | None = Field(
         None,
@@ -80,8 +80,8 @@ class TrainingSettings(Settings):
     )
     normalisation: Literal["none", "pointwise", "scalar"] = Field(
         "none",
-        description="input and target are standardised by the training samples' mean and deviation: at every "
-        "point, or one of each for a channel",
+        description="input and target are standardised by the mean and standard deviation of the training "
+        "samples: at every point, or one of each for a channel",
     )
     boundary: Literal["free", "zero"] = Field(
         "free", description="zero: the prediction is overwritten by zero on the boundary"
