@@ -67,13 +67,12 @@ def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus
     predictions.attrs = {name: description[name] for name in IDENTITY}
     write_table(errors, folder / "errors.csv")
     write_predictions(folder / "predictions.nc", predictions)
-    record = RunRecord(
-        **description,
-        grid=checkpoint["grid"],
-        dataset_hash=facts["content_hash"],
-        versions={name: version(name) for name in LIBRARIES},
-        metrics=metric_words(metric_columns(errors)),
-        files=file_digests(folder, RUN_FILES),
-    )
-    write_record(folder / "run.json", record)
+    found = {
+        "grid": checkpoint["grid"],
+        "dataset_hash": facts["content_hash"],
+        "versions": {name: version(name) for name in LIBRARIES},
+        "metrics": metric_words(metric_columns(errors)),
+        "files": file_digests(folder, RUN_FILES),
+    }
+    write_record(folder / "run.json", RunRecord(**description | found))
     (folder / "resume.pt").unlink(missing_ok=True)

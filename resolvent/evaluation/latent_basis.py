@@ -51,7 +51,7 @@ NEGLIGIBLE = 1e-6  # of a layer's largest column: a smaller one is rounding, and
 def write_latent_basis(
     card: Path, folder: Path, *, resolution: int, seed: int, test_samples: int, grids: str, threads: int
 ) -> None:
-    """Latent functions of the run in `folder` for the first shown test sample: latent_basis.npz.
+    """Write latent functions of the run in `folder` for the first shown test sample: latent_basis.npz.
 
     sample                          its number in the test split
     layers (layers)                 numbers of the layers shown, from 1
@@ -104,7 +104,7 @@ def write_latent_basis(
 
 @torch.no_grad()
 def latent_functions(transformer: nn.Module, u: Tensor, x: Tensor) -> np.ndarray:
-    """What each encoder layer hands on for one input, (num_layers, width, n_c, n_c) in float64, [y, x].
+    """Return what each encoder layer hands on for one input, (num_layers, width, n_c, n_c), [y, x].
 
     `u` (1, n, n, 1) is what the transformer itself takes: normalised if it was trained so.
     """
@@ -123,7 +123,7 @@ def latent_functions(transformer: nn.Module, u: Tensor, x: Tensor) -> np.ndarray
 
 
 def leading_functions(columns: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Leading left singular vectors of `columns` (width, n, n) without their means, and their shares.
+    """Return leading left singular vectors of `columns` (width, n, n) less their means, and their shares.
 
     They are orthonormal in the trapezoidal rule's inner product; of two signs, that whose value of largest
     modulus is positive. The shares of all add to 1.
@@ -139,7 +139,7 @@ def leading_functions(columns: np.ndarray, count: int) -> tuple[np.ndarray, np.n
 
 
 def roughness(functions: np.ndarray) -> np.ndarray:
-    """‖∇v‖/‖v - ∫v‖ of the bilinear interpolant of each of `functions` (count, n, n); NaN for a constant."""
+    """Return ‖∇v‖/‖v - ∫v‖ of the bilinear interpolants v of (count, n, n) functions; NaN for a constant."""
     elements = functions.shape[-1] - 1
     flat = functions.reshape(len(functions), -1).T
     mass = mass_matrix(elements)
@@ -151,7 +151,7 @@ def roughness(functions: np.ndarray) -> np.ndarray:
 
 
 def _latent_of_run(checkpoint: dict, seed: int, u: Tensor, x: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Latent functions of the trained network, and of the initial one for the same normalised input."""
+    """Return latent functions of the trained network, and of the initial one for the same input."""
     initial = build(checkpoint["architecture"], checkpoint["settings"], seed)
     if checkpoint["operator"] is None:  # diverged: the shape is known, the values are not
         lost = np.full_like(latent_functions(initial, u, x), np.nan)
@@ -168,13 +168,13 @@ def _latent_of_run(checkpoint: dict, seed: int, u: Tensor, x: Tensor) -> tuple[n
 
 
 def _input(card: Path, resolution: int, grids: str, sample: int) -> tuple[Tensor, Tensor]:
-    """One test input (1, n, n, 1) and its coordinates (n, n, 2)."""
+    """Return one test input (1, n, n, 1) and its coordinates (n, n, 2)."""
     samples = load_samples(card, resolution, "test", sample + 1, grids=grids)
     return function_tensor(samples.inputs[-1:], samples.grid), coordinate_tensor(samples.grid)
 
 
 def _coefficient(card: Path, resolution: int, sample: int) -> np.ndarray:
-    """The coefficient of a test sample on the run's grid of n × n nodes."""
+    """Return the coefficient of a test sample on the run's grid of n × n nodes."""
     group = read_card(card)["groups"][group_name(resolution)]
     if COEFFICIENT not in group["variables"] or group["grid"]["kind"] != "nodes":
         raise TrainingError(

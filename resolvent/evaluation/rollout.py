@@ -83,7 +83,7 @@ def write_rollout(
 def rolled_out(
     operator: nn.Module, samples: Samples, steps: int, device: torch.device
 ) -> Iterator[np.ndarray]:
-    """Predictions after 1, …, `steps` applications to the inputs, each (samples, ...)."""
+    """Yield predictions after 1, …, `steps` applications to the inputs, each (samples, ...)."""
     for _ in range(steps):
         samples = replace(samples, inputs=predict(operator, samples, device))
         yield samples.inputs

@@ -15,13 +15,13 @@ from resolvent.solvers.common.grid import Grid
 
 
 def wavenumbers(grid: Grid) -> np.ndarray:
-    """Of every shell of a square grid, in cycles along a side: (shells,)."""
+    """Return those of every shell of a square grid, in cycles along a side: (shells,)."""
     shells = np.arange(_shells(grid).max() + 1)
     return shells if grid.kind == "periodic" else shells / 2
 
 
 def mean_power(fields: np.ndarray, grid: Grid) -> np.ndarray:
-    """Mean power over the samples in every shell; (samples, ..., n, n) → (shells,), channels add up."""
+    """Return the samples' mean power in every shell; (samples, ..., n, n) → (shells,), channels add up."""
     shells = _shells(grid).ravel()
     total = np.zeros(shells.max() + 1)
     for field in fields.reshape(-1, *fields.shape[-2:]):  # one after another: a transform needs memory
@@ -30,14 +30,14 @@ def mean_power(fields: np.ndarray, grid: Grid) -> np.ndarray:
 
 
 def _shells(grid: Grid) -> np.ndarray:
-    """The shell of every wave (n, n), as `_power` orders them."""
+    """Return the shell of every wave (n, n), as `_power` orders them."""
     n = grid.points
     along = np.fft.fftfreq(n, 1 / n) if grid.kind == "periodic" else np.arange(n)
     return np.rint(np.hypot(along[:, None], along)).astype(int)
 
 
 def _power(field: np.ndarray, grid: Grid) -> np.ndarray:
-    """What every wave adds to the mean square of a field (n, n)."""
+    """Return what every wave adds to the mean square of a field (n, n)."""
     if grid.kind == "periodic":
         return np.abs(np.fft.fft2(field, norm="forward")) ** 2
     power = cosine_coefficients_of(field, grid.kind) ** 2

@@ -25,7 +25,7 @@ from resolvent.training.operations import forward_operations
 
 
 def architecture_costs(gpus: int, **settings) -> pandas.DataFrame:
-    """A row for each architecture, width and grid; `settings` are `ArchitectureCostSettings`'.
+    """Return a row for each architecture, width and grid; `settings` are `ArchitectureCostSettings`'.
 
     Timings are on CUDA if there is a GPU among `gpus`, else on one CPU thread.
 
@@ -48,7 +48,7 @@ def architecture_costs(gpus: int, **settings) -> pandas.DataFrame:
 
 
 def counted_costs(architecture: str, settings: dict, points: int) -> tuple[int, int, int]:
-    """Parameters with a complex one once and twice, and operations of one sample on points x points.
+    """Return parameters with a complex one once and twice, and operations of a sample on points x points.
 
     Nothing is computed.
     """
@@ -66,7 +66,7 @@ def counted_costs(architecture: str, settings: dict, points: int) -> tuple[int, 
 def forward_seconds(
     architecture: str, settings: dict, points: int, rounds: int, device: torch.device
 ) -> float:
-    """The median time of an output for one sample, after one that is not timed."""
+    """Return the median time of an output for one sample, after one that is not timed."""
     operator: nn.Module = build(architecture, settings, seed=0).to(device).eval()
     u, x = _function(points, device)
     with torch.no_grad():
@@ -102,7 +102,7 @@ def _row(checked: ArchitectureCostSettings, name: str, width: int, points: int, 
 
 
 def _function(points: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """A constant on the square, and the points of its grid."""
+    """Return a constant on the square, and the points of its grid."""
     axis = torch.linspace(0, 1, points, device=device)
     grid = torch.stack(torch.meshgrid(axis, axis, indexing="ij"), dim=-1)
     return torch.ones(1, points, points, 1, device=device), grid

@@ -125,7 +125,7 @@ def fano_operations(s: Size) -> Operations:
 
 
 def _transform(channels: int, points: float) -> float:
-    """The real FFT of functions on a square, one way: (15/2) N log √N for each (section C.2)."""
+    """Count the real FFT of functions on a square, one way: (15/2) N log √N for each (section C.2)."""
     return channels * 7.5 * points * log2(sqrt(points))
 
 

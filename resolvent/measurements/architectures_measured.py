@@ -43,7 +43,7 @@ def _patched(modes: str) -> Callable[[ArchitectureCostSettings, int, int], dict]
 
 
 def _patched_size(modes: str) -> Callable[[ArchitectureCostSettings, int, int], Size]:
-    """Two corner blocks of the Fourier coefficients: 2 modes² of them."""
+    """Return a size with two corner blocks of the Fourier coefficients: 2 modes² of them."""
     return lambda c, width, n: Size(
         width, n**2, 2 * getattr(c, modes) ** 2, c.patches**2, 2 * c.smoother_modes**2
     )
@@ -104,7 +104,7 @@ MEASURED = {
 
 
 def cases(c: ArchitectureCostSettings) -> Iterator[tuple[str, int, int]]:
-    """Name, width and points a side of everything that is counted."""
+    """Yield name, width and points a side of everything that is counted."""
     for name, one in MEASURED.items():
         for width in c.widths:
             for points in c.patched_points if one.patched else c.points:

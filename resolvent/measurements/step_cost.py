@@ -81,7 +81,7 @@ class Learner:
 
 
 def step_costs(points: int, batch_size: int, rounds: int, gpus: int) -> pandas.DataFrame:
-    """Every case in a process of its own, on CUDA if there is a GPU among `gpus`, else on one CPU thread.
+    """Measure every case in a process of its own, on CUDA if `gpus` has a GPU, else on one CPU thread.
 
     Columns: those of `Case` and `Cost`, `rounds` (timings, of which the median counts) and `device`.
     """
@@ -100,7 +100,7 @@ def step_costs(points: int, batch_size: int, rounds: int, gpus: int) -> pandas.D
 
 
 def in_new_processes(module: str, requests: list[dict]) -> list[dict]:
-    """What `python -m module` answers to each request, all as JSON.
+    """Return what `python -m module` answers to each request, all as JSON.
 
     Raises `RuntimeError` with the process's message where it fails.
     """
@@ -112,7 +112,7 @@ def in_new_processes(module: str, requests: list[dict]) -> list[dict]:
 
 
 def answer(measure: Callable[[dict, torch.device], Cost]) -> None:
-    """The other side of `in_new_processes`: a fork for each request, for imports take longer than most."""
+    """Answer `in_new_processes` with a fork for each request, for imports take longer than most."""
     import torch._dynamo  # once here, or the profiler does in every fork
 
     torch.set_num_threads(1)
@@ -145,7 +145,7 @@ def measured(
     device: torch.device,
     warm_up_points: int = WARM_UP_POINTS,
 ) -> Cost:
-    """The cost of `learner(points, batch_size)` in this process, which has done nothing large before.
+    """Return the cost of `learner(points, batch_size)` in this process, which did nothing large before.
 
     Without rounds only the peak memory is measured, of a step with clipping and Adam.
     """
@@ -164,12 +164,12 @@ def measured(
 
 
 def transformer1d(settings: dict, points: int) -> tuple[nn.Module, Tensor]:
-    """The operator of Example 1, and the points of its periodic grid."""
+    """Return the operator of Example 1, and the points of its periodic grid."""
     return build("transformer1d", settings, seed=0), torch.arange(points)[:, None] / points
 
 
 def encoder(settings: dict, points: int) -> tuple[nn.Module, Tensor]:
-    """Four layers of width 128 with one head, and random points of the plane."""
+    """Return four layers of width 128 with one head, and random points of the plane."""
     checked = Transformer1dSettings(**settings, **ENCODER_ONLY)
     names = set(Transformer1dSettings.model_fields) - {
         "in_channels", "out_channels", "decoder_width", "decoder_layers", "modes", "coordinates",
@@ -184,7 +184,7 @@ MODULES = {"transformer1d": transformer1d, "encoder": encoder}
 
 
 def learner_of(case: Case, points: int, batch_size: int, device: torch.device) -> Learner:
-    """The module of a case with its default settings, without dropout, and random data."""
+    """Return the module of a case with its default settings, without dropout, and random data."""
     settings = {"attention": case.attention, "contraction": case.contraction}
     module, x = MODULES[case.scope](settings, points)
     module, x = module.to(device).train(), x.to(device)
@@ -195,7 +195,7 @@ def learner_of(case: Case, points: int, batch_size: int, device: torch.device) -
 def random_data(
     scope: str, grid: tuple[int, ...], batch_size: int, device: torch.device
 ) -> tuple[Tensor, Tensor]:
-    """An input and a target that depend on their sizes alone."""
+    """Return an input and a target that depend on their sizes alone."""
     channels = ENCODER_ONLY["width"] if scope == "encoder" else 1
     generator = torch.Generator().manual_seed(0)
     u, target = (torch.randn(batch_size, *grid, channels, generator=generator) for _ in range(2))
@@ -203,7 +203,7 @@ def random_data(
 
 
 def training_step(learner: Learner) -> Callable[[], Tensor]:
-    """A function that does one step, and returns the loss: forward, backward, clipping, Adam."""
+    """Return a function that does one step, and returns the loss: forward, backward, clipping, Adam."""
     parameters = list(learner.module.parameters())
     optimiser = torch.optim.Adam(parameters, lr=1e-4)
 
@@ -219,7 +219,7 @@ def training_step(learner: Learner) -> Callable[[], Tensor]:
 
 
 def backpropagation(learner: Learner) -> Callable[[], Tensor]:
-    """A function that does forward and backward, and returns the loss: what Table 1 of the paper profiles."""
+    """Return a function that does forward and backward, as Table 1 profiles, and returns the loss."""
 
     def step() -> Tensor:
         learner.module.zero_grad()
@@ -231,7 +231,7 @@ def backpropagation(learner: Learner) -> Callable[[], Tensor]:
 
 
 def seconds(step: Callable[[], object], device: torch.device) -> float:
-    """Of one call."""
+    """Return the seconds of one call."""
     start = time.perf_counter()
     step()
     if device.type == "cuda":
@@ -240,7 +240,7 @@ def seconds(step: Callable[[], object], device: torch.device) -> float:
 
 
 def profiled(step: Callable[[], object], device: torch.device) -> tuple[int, int]:
-    """Operations by the profiler, and allocated bytes."""
+    """Return operations by the profiler, and allocated bytes."""
     activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * (device.type == "cuda")
     with profile(activities=activities, profile_memory=True, with_flops=True) as profiler:
         step()
@@ -251,7 +251,7 @@ def profiled(step: Callable[[], object], device: torch.device) -> tuple[int, int
 
 
 def peak_memory(step: Callable[[], object], device: torch.device) -> int:
-    """Bytes in use at the peak of a step beyond those before it (Linux, or CUDA)."""
+    """Return the bytes in use at the peak of a step beyond those before it (Linux, or CUDA)."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         before = torch.cuda.memory_allocated(device)

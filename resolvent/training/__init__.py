@@ -1,1 +1,1 @@
-"""Losses, metrics, fitting, evaluation and baselines: everything between a store and its result files."""
+"""Training: losses, schedules, the loop, and checkpoints; from a dataset to a run's weights."""

@@ -21,7 +21,7 @@ def save(state: dict, path: Path) -> None:
 
 
 def load(path: Path) -> dict:
-    """The state saved at `path`, on the CPU.
+    """Return the state saved at `path`, on the CPU.
 
     Every byte is held to the file's own checksums, which torch does not look at. Nothing in the file is
     executed: it holds numbers, text and containers of them, or is refused.
@@ -29,7 +29,7 @@ def load(path: Path) -> dict:
     Raises
     ------
     TrainingError
-        When the file is missing, damaged or no checkpoint.
+        When the file is missing, damaged or not a checkpoint.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -44,7 +44,7 @@ def load(path: Path) -> dict:
         raise TrainingError(f"the checkpoint {path} cannot be read: {error.strerror or error}") from None
     except MemoryError:
         raise
-    except Exception as error:  # what a strange file makes the reader raise is anybody's guess
+    except Exception as error:  # a strange file makes the reader raise anything
         reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:100]}"
         if isinstance(error, pickle.UnpicklingError):  # torch would advise to execute it
             reason = "it holds more than numbers and text, and is not executed"

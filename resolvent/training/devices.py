@@ -11,7 +11,7 @@ import torch
 
 
 def choose_device(gpus: int) -> torch.device:
-    """CUDA when the job was granted a GPU and there is one, else the CPU; deterministic on both.
+    """Return CUDA when the job was granted a GPU and there is one, else the CPU; deterministic on both.
 
     On the CPU, numbers below 1e-38 become zero: Adam's averages for units that never fire decay into that
     range, where arithmetic is slow (an epoch of the FNO took 48 s instead of 4 s).
@@ -23,7 +23,7 @@ def choose_device(gpus: int) -> torch.device:
 
 
 def device_name(device: torch.device) -> str:
-    """The processor's own name, for tables of costs."""
+    """Return the processor's own name, for tables of costs."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     cpuinfo = Path("/proc/cpuinfo")
@@ -35,14 +35,14 @@ def device_name(device: torch.device) -> str:
 
 
 def peak_memory_bytes(device: torch.device) -> int:
-    """Largest memory so far: of torch's allocator on a GPU, of the whole process on a CPU."""
+    """Return the largest memory so far, in bytes: of torch's allocator on a GPU, else of the process."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux counts in kilobytes
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether an exception says that memory is used up: on the CPU torch raises a plain RuntimeError."""
+    """Tell whether an exception says that memory is used up: on a CPU torch raises a plain RuntimeError."""
     return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "can't allocate memory" in str(error)
 
 

@@ -15,7 +15,7 @@ Row = dict[str, float | None]
 
 @contextmanager
 def epoch_progress(directory: Path, epochs: int, done: int) -> Iterator[Callable[[Row], None]]:
-    """A function that shows an epoch's numbers by name, of which None are left out."""
+    """Yield a function that shows an epoch's numbers by name, of which None are left out."""
     with (
         SummaryWriter(directory / "tensorboard", purge_step=done + 1) as board,
         progress_bar(epochs, "/".join(directory.parts[-4:]), "epochs", done) as bar,

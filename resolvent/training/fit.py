@@ -145,7 +145,7 @@ class Trainer:
         return self.progress
 
     def _ended(self, epoch: int) -> bool:
-        """Whether the run has come to its end before this epoch."""
+        """Tell whether the run has come to its end before this epoch."""
         patience = self.settings.early_stopping or math.inf
         return self.progress.diverged_epoch is not None or epoch - self.progress.best_epoch > patience
 
@@ -164,7 +164,7 @@ class Trainer:
         return row
 
     def _steps(self, epoch: int, asked: Interruption) -> tuple[float, float, float]:
-        """Do what is left of an epoch: its last learning rate, and mean loss and error of all its steps."""
+        """Do what is left of an epoch; return its last learning rate, mean loss and mean error."""
         start, progress = time.perf_counter(), self.progress
         self.operator.train()
         order = np.random.default_rng([self.loader_seed, epoch]).permutation(len(self.train.inputs))
@@ -196,7 +196,7 @@ class Trainer:
         return learning_rate, *means
 
     def _gradients(self, batch: Tensor) -> tuple[Tensor, Tensor]:
-        """Let the gradients be those of a batch (indices); its loss and mean error."""
+        """Let the gradients be those of a batch (indices); return its loss and mean error."""
         while True:
             fits = True
             try:
@@ -213,7 +213,7 @@ class Trainer:
         return loss, error
 
     def _accumulated(self, batch: Tensor, size: int) -> tuple[Tensor, Tensor]:
-        """What these samples add to the gradients, the loss and the mean error of a batch of `size`."""
+        """Add these samples' share of a batch of `size` to the gradients; return that of loss and error."""
         self.optimizer.zero_grad(set_to_none=True)
         data, loss, error = self.train, 0.0, 0.0
         for part in batch.split(self.progress.micro_batch):
@@ -248,20 +248,20 @@ class Trainer:
         free_unused_memory(self.device)
 
     def _predict(self, inputs: Tensor) -> Tensor:
-        """Training predictions (batch, ...space, channels), in the precision asked for."""
+        """Return training predictions (batch, ...space, channels), in the precision asked for."""
         half = self.settings.precision == "bfloat16"
         with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
             return self.operator(inputs, self.train.coordinates).float()
 
     def _in_loss_units(self, prediction: Tensor) -> Tensor:
-        """As `loss_targets`."""
+        """Return the prediction in the units of `loss_targets`."""
         if self.settings.loss_units == "standardised":
             prediction = self.operator.output.normalise(prediction)
         return as_samples(prediction)
 
     @torch.no_grad()
     def _mean_error(self, data: _Tensors) -> float:
-        """Mean relative L2 error in evaluation; the batches go round the processes."""
+        """Return the mean relative L2 error in evaluation; the batches go round the processes."""
         self.operator.eval()
         errors = torch.zeros(len(data.inputs), device=self.device)
         parts = (each.split(self.validation_batch) for each in (data.inputs, data.targets, errors))
@@ -284,7 +284,7 @@ class Trainer:
         self.group.wait()
 
     def _random_states(self) -> list[tuple[Tensor, ...]]:
-        """Of every process, by rank: of the CPU, and of the GPU where it computes on one."""
+        """Return those of every process, by rank: of the CPU, and of the GPU where it computes on one."""
         states = [torch.get_rng_state()]
         if self.device.type == "cuda":
             states.append(torch.cuda.get_rng_state())
@@ -307,7 +307,7 @@ class Trainer:
                 torch.cuda.set_rng_state(*gpu)
 
     def _best_test_epoch(self) -> dict:
-        """The paper's protocol: the lowest test error of all epochs, and its epoch."""
+        """Return the paper's protocol: the lowest test error of all epochs, and its epoch."""
         tested = [(row[-1], row[0]) for row in self.progress.history if math.isfinite(row[-1] or math.nan)]
         error, epoch = min(tested, default=(None, None))
         return {"best_test_epoch": epoch, "best_test_relative_l2": error}
@@ -347,7 +347,7 @@ class _Tensors:
 
 
 def _on_device(samples: Samples, device: torch.device, settings: TrainingSettings | None = None) -> _Tensors:
-    """The samples, and what the regulariser of `settings` needs besides."""
+    """Return the samples, and what the regulariser of `settings` needs besides."""
     inputs = function_tensor(samples.inputs, samples.grid).to(device)
     gradients = coefficients = None
     if settings is not None and settings.gradient_weight > 0:

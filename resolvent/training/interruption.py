@@ -17,7 +17,7 @@ class Interruption:
 
 @contextmanager
 def interruption() -> Iterator[Interruption]:
-    """Within, SIGTERM and SIGINT are only noted; a second one ends the process as usual. Main thread only."""
+    """Note SIGTERM and SIGINT only; a second one ends the process as usual. For the main thread."""
     noted = Interruption()
 
     def note(number: int, frame: object) -> None:

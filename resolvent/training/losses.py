@@ -13,19 +13,19 @@ from resolvent.training.settings import TrainingSettings
 
 
 def central_difference(values: Tensor, spacing: float, axis: int = -1) -> Tensor:
-    """Second-order derivative along `axis`; the first and last value are neighbours, as on a circle."""
+    """Return the second-order derivative along `axis`; the last value is followed by the first."""
     return (values.roll(-1, axis) - values.roll(1, axis)) / (2 * spacing)
 
 
 def interior(values: Tensor, grid: Grid) -> Tensor:
-    """`values` (..., *space) where a central difference exists: everywhere on a circle, else inside."""
+    """Return `values` (..., *space) where central differences exist: on a circle all, else those inside."""
     if grid.kind == "periodic":
         return values
     return values[(..., *[slice(1, -1)] * grid.dimension)]
 
 
 def central_gradient(values: Tensor, grid: Grid) -> Tensor:
-    """Central differences in the interior: (batch, *space) → (batch, dimension, *interior), ∂/∂x first."""
+    """Return central differences inside: (batch, *space) → (batch, dimension, *interior), ∂/∂x first."""
     components = [central_difference(values, grid.spacing, -1 - axis) for axis in range(grid.dimension)]
     return interior(torch.stack(components, dim=1), grid)
 
@@ -68,7 +68,7 @@ class RelativeLoss:
         gradient: Tensor | None = None,
         coefficient: Tensor | None = None,
     ) -> Tensor:
-        """Loss of a batch.
+        """Return the loss of a batch.
 
         `gradient`, the target's, is (batch, dimension, *space) and `coefficient` (batch, *space); neither is
         needed when γ = 0.
@@ -104,7 +104,7 @@ class RelativeH1Loss:
         self.weights = torch.from_numpy(grid.weights).float()
 
     def __call__(self, prediction: Tensor, target: Tensor, gradient=None, coefficient=None) -> Tensor:
-        """Loss of a batch; the gradient is that of the target's own differences."""
+        """Return the loss of a batch; the gradient is that of the target's own differences."""
         return (self._norm(prediction - target) / self._norm(target)).mean()
 
     def _norm(self, values: Tensor) -> Tensor:
@@ -122,12 +122,12 @@ class RelativeH1Loss:
 
 
 def build_loss(grid: Grid | Nodes, settings: TrainingSettings) -> RelativeLoss | RelativeH1Loss:
-    """The loss that `settings` ask for, of functions on `grid`."""
+    """Return the loss that `settings` ask for, of functions on `grid`."""
     if settings.loss.startswith("h1"):
         return RelativeH1Loss(grid, settings.loss == "h1_unit_spacing")
     return RelativeLoss(grid, settings.gradient_weight, settings.loss == "squared_norms")
 
 
 def _sum(values: Tensor) -> Tensor:
-    """Sum over everything but the batch."""
+    """Return the sum over everything but the batch: (batch, ...) → (batch,)."""
     return values.flatten(1).sum(-1)

@@ -2,8 +2,8 @@
 
 Example 2 of Cao 2021 (arXiv:2105.14995, section C.3) normalises input and target point by point and, as its
 public code does, overwrites the boundary of the prediction by zero; Calvello et al. 2024 (arXiv:2406.06486,
-public code) normalise every channel by one mean and one deviation. All this is part of the operator from
-physical units to physical units that is trained, saved and evaluated.
+public code) normalise every channel by one mean and one standard deviation. All this is part of the operator
+from physical units to physical units that is trained, saved and evaluated.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from resolvent.datasets.loading import Samples
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import function_tensor
 
-STATISTICS = ("mean", "deviation")
 FLOOR = 1e-5  # added to a standard deviation, which is zero where the boundary condition holds
 
 
 class Normaliser(nn.Module):
-    """(u - mean) / deviation, and back. Not trained.
+    """Standardisation, u ↦ (u - mean) / standard deviation, and its inverse; it is not trained.
 
     mean, deviation  (n1, n2, channels), at every point of the training grid, or (channels,), the same
                      everywhere: fixed, saved with the operator's weights. Between the points of the training
@@ -35,17 +34,17 @@ class Normaliser(nn.Module):
 
     @classmethod
     def fitted(cls, values: Tensor, normalisation: str) -> Normaliser:
-        """From training samples (samples, ...space, channels): mean and population deviation, plus 1e-5."""
+        """Return that of training samples (samples, ...space, channels); 1e-5 is added to the deviation."""
         over = 0 if normalisation == "pointwise" else tuple(range(values.ndim - 1))
         deviation, mean = torch.std_mean(values.double(), dim=over, correction=0)
         return cls(mean.float(), (deviation + FLOOR).float())
 
     def normalise(self, u: Tensor) -> Tensor:
-        """From physical units; (batch, ...space, channels)."""
+        """Convert from physical units; (batch, ...space, channels)."""
         return (u - self._at(self.mean, u)) / self._at(self.deviation, u)
 
     def restore(self, v: Tensor) -> Tensor:
-        """To physical units: the inverse of `normalise`."""
+        """Convert to physical units: the inverse of `normalise`."""
         return v * self._at(self.deviation, v) + self._at(self.mean, v)
 
     def _at(self, statistic: Tensor, u: Tensor) -> Tensor:
@@ -78,7 +77,7 @@ class NormalisedOperator(nn.Module):
         self.zero_boundary = zero_boundary
 
     def forward(self, u: Tensor, x: Tensor) -> Tensor:
-        """u (batch, ...space, channels), x (...space, dimension), both in physical units."""
+        """Map u (batch, ...space, channels) at x (...space, dimension); all is in physical units."""
         if self.input is not None:
             u = self.input.normalise(u)
         v = self.operator(u, x)
@@ -90,7 +89,7 @@ class NormalisedOperator(nn.Module):
 
 
 def in_physical_units(operator: nn.Module, settings: TrainingSettings, train: Samples) -> nn.Module:
-    """`operator` with what `settings` ask for around it, fitted to `train`; itself if that is nothing."""
+    """Return `operator` with what `settings` ask for around it, fitted to `train`; or just itself."""
     if settings.normalisation == "none":
         return _around(operator, settings, None, None)
     functions = ((train.inputs, train.grid), (train.targets, train.target_grid))
@@ -99,7 +98,7 @@ def in_physical_units(operator: nn.Module, settings: TrainingSettings, train: Sa
 
 
 def restored(operator: nn.Module, settings: TrainingSettings, state: dict[str, Tensor]) -> nn.Module:
-    """The same around a freshly built `operator`, with weights and normalisers from the saved `state`."""
+    """Return the same around a freshly built `operator`, with weights and normalisers from `state`."""
     normalisers = [None, None]
     if settings.normalisation != "none":
         normalisers = [

@@ -27,7 +27,7 @@ CPU_ATTENTION = {
 
 
 def counted(step: Callable[[], object]) -> int:
-    """Operations of what `step` calls, by torch's FlopCounterMode: two for each multiplication and addition.
+    """Return the operations of `step` by torch's FlopCounterMode: a multiplication and addition are two.
 
     Counted are matrix products, convolutions and attention, fused or not; neither pointwise work nor FFTs. A
     complex product counts as one product, as in the formulas of Calvello et al. 2024, where it is four.
@@ -39,7 +39,7 @@ def counted(step: Callable[[], object]) -> int:
 
 @torch.no_grad()
 def forward_operations(operator: nn.Module, inputs: Tensor, coordinates: Tensor) -> int:
-    """Operations, as `counted` has them, of the output for `inputs` (batch, ...space, channels).
+    """Return operations, as `counted`, of the output for `inputs` (batch, ...space, channels).
 
     The operator is left in evaluation, where it drops nothing.
     """

@@ -11,7 +11,7 @@ PLATEAU_FACTOR = 0.5  # public code of Calvello et al. 2024
 
 
 class Schedule:
-    """The schedule that `settings` name, around torch's own; told of every step and of every epoch."""
+    """The schedule that `settings` name, around torch's own; it hears of every step and of every epoch."""
 
     def __init__(self, optimizer: torch.optim.Optimizer, settings: TrainingSettings, steps_per_epoch: int):
         self.optimizer = optimizer
@@ -32,7 +32,7 @@ class Schedule:
 
     @property
     def learning_rate(self) -> float:
-        """Of the next step."""
+        """The learning rate of the next step."""
         return self.optimizer.param_groups[0]["lr"]
 
     def after_step(self) -> None:

@@ -64,7 +64,7 @@ class TrainingSettings(Settings):
     )
     record_test_error: bool = Field(
         False,
-        description="also measure the test error after every epoch, to tell the paper's number, the best "
+        description="also measure the test error after every epoch, to report the paper's number, the best "
         "epoch on the test samples; it never chooses the checkpoint",
     )
     loader_seed: Seed | None = Field(
@@ -74,8 +74,8 @@ class TrainingSettings(Settings):
     )
     normalisation: Literal["none", "pointwise", "scalar"] = Field(
         "none",
-        description="input and target are standardised by the training samples' mean and deviation: at every "
-        "point, or one of each for a channel",
+        description="input and target are standardised by the mean and standard deviation of the training "
+        "samples: at every point, or one of each for a channel",
     )
     boundary: Literal["free", "zero"] = Field(
         "free", description="zero: the prediction is overwritten by zero on the boundary"

@@ -18,7 +18,7 @@ def function_tensor(values: np.ndarray, grid: Grid | Nodes) -> Tensor:
 
 
 def as_samples(functions: Tensor) -> Tensor:
-    """The inverse of `function_tensor`: channels after the batch, and no such axis for a single one."""
+    """Invert `function_tensor`: channels after the batch, and no such axis for a single one."""
     return functions.squeeze(-1) if functions.shape[-1] == 1 else functions.movedim(-1, 1)
 
 
@@ -37,5 +37,5 @@ def coordinate_tensor(grid: Grid | Nodes) -> Tensor:
 
 
 def batch_size(grid: Grid | Nodes, values: int, most: int) -> int:
-    """Samples in a batch of at most `values` grid values and `most` samples: at least one."""
+    """Return the size of a batch of at most `values` grid values and `most` samples: at least one."""
     return max(1, min(most, values // grid.points**grid.dimension))

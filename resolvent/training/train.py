@@ -80,7 +80,7 @@ def train_in_group(
     threads: int,
     gpus: int,
 ) -> None:
-    """What one process of the group does; the files are written by the first one."""
+    """Do what one process of the group does; the files are written by the first one."""
     card = Path(card)
     torch.set_num_threads(threads)
     device = choose_device(gpus)
@@ -149,8 +149,10 @@ def _write_history(path: Path, history: list[list[float | None]]) -> None:
 
 
 def _sizes(trainer: Trainer) -> dict[str, int]:
-    """What the operator is, for cost.json: its parameters as Calvello et al. 2024 count them, and the
-    operations of one output at the training resolution (`resolvent.training.operations`)."""
+    """Return the operator's parameters as Calvello et al. 2024 count them, and the operations of one output.
+
+    The latter are at the training resolution (`resolvent.training.operations`).
+    """
     once, _ = parameter_counts(trainer.operator)
     inputs, coordinates = trainer.train.inputs[:1], trainer.train.coordinates
     return {

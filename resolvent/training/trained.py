@@ -10,7 +10,7 @@ from resolvent.training.settings import TrainingSettings
 
 
 def trained_operator(checkpoint: dict) -> nn.Module | None:
-    """From physical units to physical units; None for a run that diverged."""
+    """Return the operator from physical units to physical units; None for a run that diverged."""
     if checkpoint["operator"] is None:
         return None
     return restored(

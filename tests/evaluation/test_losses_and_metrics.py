@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from resolvent.common.runs import metric_columns
+from resolvent.datasets.loading import Samples
+from resolvent.evaluation import metrics
+from resolvent.evaluation.conditions import Condition, error_rows
 from resolvent.evaluation.metrics import measure, relative_h1, relative_l2
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.losses import RelativeLoss, central_difference
@@ -81,3 +85,17 @@ def test_the_central_difference_is_second_order_and_periodic():
         errors.append(np.abs(difference - grid.derivative(values)).max())
     orders = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
     assert np.all(np.abs(orders - 2) < 0.1)
+
+
+def test_a_metric_that_is_added_is_measured_and_has_its_words(monkeypatch):
+    def largest(prediction, target, grid):
+        return np.abs(prediction - target).max(axis=1) / np.abs(target).max(axis=1)
+
+    added = metrics.Metric("relative_maximum", largest, "relative maximum error", "max |p - u|/max |u|")
+    monkeypatch.setattr(metrics, "METRICS", (*metrics.METRICS, added))
+    samples = Samples(GRID, WAVE[None], WAVE[None])
+    errors = error_rows(1.25 * WAVE[None], samples, Condition(256))
+    assert errors["relative_maximum"].tolist() == [pytest.approx(0.25)]
+    assert metric_columns(errors) == ["relative_l2", "relative_h1", "relative_maximum"]
+    words = metrics.metric_words(metric_columns(errors))
+    assert words["relative_maximum"]["label"] == "relative maximum error"

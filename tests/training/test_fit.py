@@ -129,7 +129,7 @@ def test_the_schedule_starts_and_ends_low_and_peaks_where_asked(tmp_path):
 
 
 def order_seen(trainer, epoch):
-    """The batches of an epoch, each sample told by its first value."""
+    """The batches of an epoch, each sample known by its first value."""
     seen = []
     hook = trainer.operator.register_forward_pre_hook(
         lambda _, given: seen.append(given[0][:, 0, 0].tolist())
@@ -184,7 +184,7 @@ def test_evaluation_keeps_every_sample_and_marks_a_diverged_run(tmp_path):
     assert errors["relative_l2"].between(1e-6, 1).all()
     paired = errors.pivot(index="sample", columns="resolution", values="relative_l2")
     assert ((paired[64] - paired[128]).abs() < 0.1 * paired[64]).mean() > 0.5  # the same functions
-    assert kept["prediction_128"].shape == (4, 128)
+    assert kept["n128"]["prediction"].shape == (1, 4, 1, 128)
     diverged, kept = evaluate(None, on_each(test), torch.device("cpu"), shown)
     assert diverged["relative_l2"].isna().all()
     assert (diverged[conditions] == errors[conditions]).all(axis=None)
@@ -197,6 +197,6 @@ def test_evaluation_on_the_square_follows_to_another_grid(tmp_path):
     shown = shown_samples(5, seed=1)
     errors, kept = evaluate(trainer.operator, on_each(test), torch.device("cpu"), shown)
     assert errors.groupby("resolution")["relative_l2"].mean().between(1e-3, 0.8).all()
-    assert kept["prediction_25"].shape == (4, 25, 25)
+    assert kept["n25"]["prediction"].shape == (1, 4, 1, 25, 25)
     again, _ = evaluate(trainer.operator, on_each({25: test[25]}), torch.device("cpu"), shown)
     assert again["relative_l2"].tolist() == errors.loc[errors["resolution"] == 25, "relative_l2"].tolist()

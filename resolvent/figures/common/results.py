@@ -151,9 +151,9 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
 
 
 def without_answer(status: str) -> tuple[str, str]:
-    """What stands in place of a baseline's error, and the reason; two empty texts where it has an answer."""
-    told, _, reason = status.partition(": ")
-    return (told, reason) if told == NO_ANSWER else ("", "")
+    """Return what stands in place of a baseline's error, and why; two empty texts where it has an answer."""
+    words, _, reason = status.partition(": ")
+    return (words, reason) if words == NO_ANSWER else ("", "")
 
 
 def same_noise(levels, others):

@@ -22,7 +22,7 @@ NODES = {"trapezoid": lambda dimension: 2 / dimension, "monte_carlo": lambda dim
 
 
 def average_errors(sides: list[int], draws: int, seed: int) -> pandas.DataFrame:
-    """The layer on side² points against eq. 37 with the mean by Gauss-Legendre quadrature.
+    """Compare the layer on side² points with eq. 37, its mean by Gauss-Legendre quadrature.
 
     `trapezoid`: an evenly spaced grid with the ends, in one dimension or two, and the rule's weights;
     `monte_carlo`: independent uniform points, equal weights, means over the draws. `error` is sup over the
@@ -56,7 +56,7 @@ def average_errors(sides: list[int], draws: int, seed: int) -> pandas.DataFrame:
 
 
 def construction(dimension: int, seed: int) -> torch.nn.Module:
-    """The universal approximator whose layer is eq. 37, with random W₁ and b₁; nothing to be trained."""
+    """Build the universal approximator whose layer is eq. 37, with random W₁ and b₁; nothing is trained."""
     settings = {"width": WIDTH, "feedforward_width": WIDTH}
     operator = build(f"universal_approximator{dimension}d", settings, seed).double().requires_grad_(False)
     identity = torch.eye(WIDTH, dtype=torch.float64)
@@ -69,24 +69,24 @@ def construction(dimension: int, seed: int) -> torch.nn.Module:
 
 
 def closed_form(layer: torch.nn.Module, v: Tensor, mean: Tensor) -> Tensor:
-    """f(W₁v + b₁ + mean) at the points of v (sets, points, width)."""
+    """Return f(W₁v + b₁ + mean) at the points of v (sets, points, width)."""
     return functional.gelu(v @ layer.attention_skip.weight.T + layer.feedforward[0].bias + mean)
 
 
 def latent(x: Tensor) -> Tensor:
-    """A smooth function at x (…, dimension), different on opposite sides: (…, 4)."""
+    """Return a smooth function at x (…, dimension), different on opposite sides: (…, 4)."""
     total = x.sum(-1)
     return torch.stack([torch.cos(3 * total), torch.exp(-total), x.prod(-1), torch.sin(2 * x[..., 0])], -1)
 
 
 def exact_mean(dimension: int) -> Tensor:
-    """∫ of `latent` over [0, 1]^dimension, (4,)."""
+    """Return ∫ of `latent` over [0, 1]^dimension, (4,)."""
     nodes, weights = (torch.from_numpy(array) for array in gauss_legendre(dimension))
     return weights @ latent(nodes)
 
 
 def placed(name: str, dimension: int, side: int, draws: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Points (sets, side², dimension), and log-weights (side²,) up to a common term."""
+    """Return points (sets, side², dimension), and log-weights (side²,) up to a common term."""
     if name == "monte_carlo":
         generator = np.random.default_rng([seed, side, dimension])
         x = torch.from_numpy(generator.uniform(size=(draws, side**2, dimension)))
@@ -97,5 +97,5 @@ def placed(name: str, dimension: int, side: int, draws: int, seed: int) -> tuple
 
 
 def supremum(z: Tensor, exact: Tensor) -> Tensor:
-    """sup over the points of |z - exact| (sets, points, width), relative to that of `exact`: (sets,)."""
+    """Return sup over the points of |z - exact| (sets, points, width), relative to `exact`: (sets,)."""
     return (z - exact).norm(dim=-1).amax(-1) / exact.norm(dim=-1).amax(-1)

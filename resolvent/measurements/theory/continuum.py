@@ -19,7 +19,7 @@ from resolvent.models.layers.continuum_attention import continuum_attention, tra
 from resolvent.solvers.common.observation_times import random_times, two_rates
 
 FEATURES = 3  # of u, v, Qu, Kv and Vv
-SCALE = 0.7  # deviation of the entries of Q, K and V
+SCALE = 0.7  # standard deviation of the entries of Q, K and V
 PHASES = (0.0, 0.5, 1.0, 1.5)  # of the functions: members of one compact set
 QUERIES = np.linspace(0, 1, 17)[:, None]  # where the attention is compared
 GAUSS_POINTS = 40  # in each half of [0, 1]: densities may jump in the middle
@@ -27,13 +27,13 @@ QUANTILES = (0.05, 0.95)  # of the errors over the draws
 
 
 def curve(x: np.ndarray, phase: float) -> np.ndarray:
-    """A smooth function on [0, 1] at x (…, 1): (…, 3), different at the ends."""
+    """Return a smooth function on [0, 1] at x (…, 1): (…, 3), different at the ends."""
     x = x[..., 0]
     return np.stack([np.cos(3 * x + phase), np.exp(-x), np.sin(5 * x - phase) + x], axis=-1)
 
 
 def surface(y: np.ndarray, phase: float) -> np.ndarray:
-    """A smooth function on [0, 1]² at y (…, 2): (…, 3), different on opposite sides."""
+    """Return a smooth function on [0, 1]² at y (…, 2): (…, 3), different on opposite sides."""
     first, second = y[..., 0], y[..., 1]
     return np.stack(
         [np.cos(3 * first + second + phase), np.exp(-first * second), np.sin(4 * second - phase)], axis=-1
@@ -56,15 +56,15 @@ class Heads:
 
     @property
     def dimension(self) -> int:
-        """Of the domain of v."""
+        """Dimension of the domain of v."""
         return CASES[self.case][1]
 
     def queries(self) -> np.ndarray:
-        """Qu, (queries, 3)."""
+        """Return Qu, (queries, 3)."""
         return curve(QUERIES, self.phase) @ self._matrices()[0].T
 
     def at(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Kv and Vv at y (…, dimension), each (…, 3)."""
+        """Return Kv and Vv at y (…, dimension), each (…, 3)."""
         _, key, value = self._matrices()
         v = CASES[self.case][0](y, self.phase)
         return v @ key.T, v @ value.T
@@ -74,7 +74,7 @@ class Heads:
 
 
 def monte_carlo(points: list[int], draws: int, seed: int) -> pandas.DataFrame:
-    """Attention over independent uniform points (theorem 6, and 12 for cross-attention) against the integral.
+    """Compare attention over independent uniform points with the integral (theorem 6; 12: cross-attention).
 
     `error` is the mean over the draws of sup |difference|/sup |integral| over x, and `low`, `high` are
     quantiles; `deviation` is the root of the mean square over draws and x, relative to that of the integral.
@@ -131,33 +131,33 @@ class NodeSet:
 
 
 def two_rate_density(y: np.ndarray) -> np.ndarray:
-    """Twice as many nodes in the first half as in the second."""
+    """Return a density with twice as many nodes in the first half as in the second."""
     return np.where(y < 0.5, 4 / 3, 2 / 3)
 
 
 def linear_density(y: np.ndarray) -> np.ndarray:
-    """Three times as dense at 1 as at 0."""
+    """Return a density three times as large at 1 as at 0."""
     return 0.5 + y
 
 
 def random_nodes(intervals: int, seed: int) -> np.ndarray:
-    """Independent uniform nodes and both ends: the order statistics in between."""
+    """Draw independent uniform nodes and both ends: the order statistics in between."""
     inner = np.random.default_rng([seed, intervals]).uniform(size=intervals - 1)
     return np.concatenate([[0.0], np.sort(inner), [1.0]])
 
 
 def two_rate_nodes(intervals: int, seed: int) -> np.ndarray:
-    """Steps of 1/n up to the middle, of 2/n from there."""
+    """Return nodes with steps of 1/n up to the middle, of 2/n from there."""
     return np.array(two_rates(1 / intervals, 1.0).positions)
 
 
 def nodes_without_ends(intervals: int, seed: int) -> np.ndarray:
-    """Independent uniform nodes, as random times of observation are drawn."""
+    """Draw independent uniform nodes, as random times of observation are drawn."""
     return np.array(random_times(intervals, 1.0, seed).positions)
 
 
 def denser_nodes(intervals: int, seed: int) -> np.ndarray:
-    """Random nodes and both ends with `linear_density`, through the inverse of its integral."""
+    """Draw nodes, and both ends, with `linear_density`, through the inverse of its integral."""
     return (np.sqrt(1 + 8 * random_nodes(intervals, seed)) - 1) / 2
 
 
@@ -171,7 +171,7 @@ NODE_SETS = {
 
 
 def quadratures(intervals: list[int], draws: int, seed: int) -> pandas.DataFrame:
-    """Self-attention with trapezoidal and with equal weights on the sets of nodes, against integrals.
+    """Compare self-attention on sets of nodes, with trapezoidal and equal weights, with integrals.
 
     Equal weights tend to the integral with the nodes' density in the place of dy. `error` is that against the
     integral, `error_to_limit` against the one with the density, `gap` the difference of the two integrals
@@ -208,7 +208,7 @@ def quadratures(intervals: list[int], draws: int, seed: int) -> pandas.DataFrame
 
 
 def attend(heads: Heads, nodes: np.ndarray, *, trapezoid: bool = False) -> np.ndarray:
-    """The models' attention over each set of nodes (sets, n, dimension), at the queries: (sets, queries, 3).
+    """Return attention over each set of nodes (sets, n, dimension), at the queries: (sets, queries, 3).
 
     With `trapezoid` the weights are those of the first set. The factor 1/√3, which the paper's s has not, is
     taken out through Q.
@@ -222,7 +222,7 @@ def attend(heads: Heads, nodes: np.ndarray, *, trapezoid: bool = False) -> np.nd
 
 
 def integral(heads: Heads, density: Callable[[np.ndarray], np.ndarray] | None = None) -> np.ndarray:
-    """C(u, v) at the queries (queries, 3), by Gauss-Legendre quadrature without an attention.
+    """Return C(u, v) at the queries (queries, 3), by Gauss-Legendre quadrature without an attention.
 
     With a `density` (in one dimension) dy is replaced by density(y) dy.
     """
@@ -235,7 +235,7 @@ def integral(heads: Heads, density: Callable[[np.ndarray], np.ndarray] | None = 
 
 
 def delta_constant(heads: Heads) -> float:
-    """The root of the mean over x of ∫ p(y; x)² |Vv(y) - C(x)|² dy."""
+    """Return the root of the mean over x of ∫ p(y; x)² |Vv(y) - C(x)|² dy."""
     nodes, weights = gauss_legendre(heads.dimension)
     k, v = heads.at(nodes)
     kernel = np.exp(heads.queries() @ k.T)
@@ -245,14 +245,14 @@ def delta_constant(heads: Heads) -> float:
 
 
 def relative_supremum(difference: np.ndarray, exact: np.ndarray) -> np.ndarray:
-    """sup over x of |difference| (…, queries, 3), relative to that of `exact`: (…)."""
+    """Return sup over x of |difference| (…, queries, 3), relative to that of `exact`: (…)."""
     supremum = np.linalg.norm(exact, axis=-1).max()
     return np.linalg.norm(difference, axis=-1).max(axis=-1) / supremum
 
 
 @cache
 def gauss_legendre(dimension: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes (n, dimension) and weights (n,) on [0, 1]^dimension, with a panel for each half of an axis."""
+    """Return nodes (n, dimension) and weights (n,) on [0, 1]^dimension, with a panel for half an axis."""
     nodes, weights = np.polynomial.legendre.leggauss(GAUSS_POINTS)
     nodes, weights = (nodes + 1) / 4, weights / 4
     nodes, weights = np.concatenate([nodes, nodes + 0.5]), np.concatenate([weights, weights])

@@ -17,7 +17,7 @@ def continuum_orders(
     averages: pandas.DataFrame,
     invariance: pandas.DataFrame,
 ) -> pandas.DataFrame:
-    """Powers of 1/points, or of 1/n for the invariance, by least squares of the logarithms.
+    """Fit powers of 1/points, or of 1/n for the invariance, by least squares of the logarithms.
 
     Monte Carlo: of the error of the worst function, as theorems 6 and 12 are uniform over a compact set.
     Quadratures: of the error to the integral that the weights tend to, from the larger half of the sizes.
@@ -42,11 +42,11 @@ def continuum_orders(
 
 
 def fitted(table: pandas.DataFrame, column: str = "error") -> float:
-    """p of values ≈ C points⁻ᵖ."""
+    """Fit p of values ≈ C points⁻ᵖ."""
     return -order(table["points"].to_numpy(), table[column].to_numpy())
 
 
 def finer_half(table: pandas.DataFrame) -> pandas.DataFrame:
-    """The rows of the larger half of the sizes, of two at least."""
+    """Return the rows of the larger half of the sizes, of two at least."""
     sizes = np.sort(table["points"].unique())
     return table[table["points"] >= sizes[min(len(sizes) // 2, len(sizes) - 2)]]

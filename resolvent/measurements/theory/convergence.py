@@ -32,19 +32,19 @@ RULES = {"periodic": "rate", "left_rectangle": "order", "trapezoid": "order"}  #
 
 
 def periodic(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """q, k, v (points, 3), analytic, of period one; v alone has poles, all as far from the real line."""
+    """Return q, k, v (points, 3), analytic, of period one; v alone has poles, all as far off the reals."""
     angle = 2 * np.pi * (x[:, None] - SHIFTS)
     return np.cos(angle), np.sin(angle) + 0.5, 1 / (POLE - np.cos(angle))
 
 
 def non_periodic(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """q, k, v (points, 3), analytic, different at 0 and 1."""
+    """Return q, k, v (points, 3), analytic, different at 0 and 1."""
     y = x[:, None] + SHIFTS
     return np.cos(y), np.exp(-y), y**2 + np.sin(3 * y)
 
 
 def errors(points: list[int]) -> pandas.DataFrame:
-    """Relative error, root mean square over 16 outputs x and all components, against Gauss-Legendre.
+    """Return relative errors, root mean square over 16 outputs and all components, against Gauss-Legendre.
 
     Rules: `periodic` and `left_rectangle` are the attentions as they are, on x = i/n, for functions that are
     and are not periodic; `trapezoid` is the rule of that name on x = i/n, i ≤ n, by weighted keys.
@@ -70,7 +70,7 @@ def errors(points: list[int]) -> pandas.DataFrame:
 
 
 def convergence_orders(table: pandas.DataFrame) -> pandas.DataFrame:
-    """Fitted beside theory: the power of 1/n; for periodic functions the factor that a point more brings.
+    """Fit the power of 1/n, beside theory; for periodic functions the factor that a point more brings.
 
     That factor is ρ = POLE - √(POLE² - 1): the distance of v's poles from the real line is log(1/ρ)/2π, and
     the rectangle rule converges like ρⁿ (Trefethen and Weideman 2014, Theorem 3.2).
@@ -95,7 +95,7 @@ def convergence_orders(table: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def attend(name: str, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """That function of `models.layers.attention`, of matrices."""
+    """Return that function of `models.layers.attention`, of matrices."""
     heads = (torch.from_numpy(matrix)[None, None] for matrix in (q, k, v))
     return getattr(attention, name)(*heads)[0, 0].numpy()
 
@@ -103,7 +103,7 @@ def attend(name: str, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray
 def weighted(
     name: str, q: np.ndarray, k: np.ndarray, v: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Q, K, V with which the attention gives each point its weight, relative to equal ones.
+    """Return Q, K, V with which the attention gives each point its weight, relative to equal ones.
 
     For softmax that takes one more component: ⟨q, k⟩/√e + log w is ⟨q', k'⟩/√(e + 1).
     """
@@ -122,7 +122,7 @@ def weighted(
 
 
 def reference(name: str, functions: Callable[[np.ndarray], tuple[np.ndarray, ...]]) -> np.ndarray:
-    """z at the outputs (16, e) by Gauss-Legendre quadrature of the formulas above, without an attention."""
+    """Return z at the outputs (16, e) by Gauss-Legendre quadrature of the formulas above, no attention."""
     nodes, weights = gauss_legendre()
     _, k, v = functions((nodes + 1) / 2)
     q = functions(np.arange(OUTPUTS) / OUTPUTS)[0]
@@ -138,5 +138,5 @@ def reference(name: str, functions: Callable[[np.ndarray], tuple[np.ndarray, ...
 
 @cache
 def gauss_legendre() -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights on [-1, 1]."""
+    """Return nodes and weights on [-1, 1]."""
     return np.polynomial.legendre.leggauss(GAUSS_POINTS)

@@ -31,7 +31,7 @@ VISIT = 0.02  # seconds that one timing should last at least, by repeated calls
 
 @torch.no_grad()
 def costs(points: list[int], features: int, repetitions: int, seed: int) -> pandas.DataFrame:
-    """One head's forward pass, batch of one, float32, on one CPU thread.
+    """Measure one head's forward pass, batch of one, float32, on one CPU thread.
 
     Every repetition visits every attention and size in turn, so that a slow moment of the machine hits all
     alike. A visit calls a fast attention several times: a clock cannot tell how long one call took.
@@ -69,7 +69,7 @@ def costs(points: list[int], features: int, repetitions: int, seed: int) -> pand
 
 
 def timed(function: Callable[..., Tensor], inputs: list[Tensor], calls: int) -> float:
-    """Seconds of one call, the mean of `calls`."""
+    """Return the seconds of one call, the mean of `calls`."""
     begin = time.perf_counter()
     for _ in range(calls):
         function(*inputs)
@@ -77,7 +77,7 @@ def timed(function: Callable[..., Tensor], inputs: list[Tensor], calls: int) -> 
 
 
 def cost_orders(table: pandas.DataFrame) -> pandas.DataFrame:
-    """Fitted powers of n beside those of the theory, on the larger half of the sizes.
+    """Fit powers of n beside those of the theory, on the larger half of the sizes.
 
     On the smaller ones a call costs more than its arithmetic.
 

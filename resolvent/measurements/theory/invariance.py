@@ -10,7 +10,7 @@ from torch import Tensor
 from resolvent.models.build import build
 from resolvent.models.registry import settings_class
 
-SCRAMBLE = 0.1  # deviation of what is added to the initial weights, with which attention does little
+SCRAMBLE = 0.1  # standard deviation of what is added to the initial weights, with which attention does little
 ENCODER = {"width": 16, "num_layers": 2, "num_heads": 2, "feedforward_width": 24}
 PATCHED = {**ENCODER, "patches": 2, "modes": 3, "smoother_modes": 4}
 PACKAGE = {"width": 8, "modes": 8, "num_layers": 3}
@@ -51,7 +51,7 @@ WITH_ENDS = {"tno1d": 2, "tno2d": 2, "universal_approximator1d": 2, "universal_a
 
 
 def invariance_errors(points_1d: list[int], points_2d: list[int], seed: int) -> pandas.DataFrame:
-    """How far the output on n intervals a side is from that on 2n, at the common points, relative L².
+    """Return how far outputs on n and 2n intervals a side are apart, at the common points, relative L².
 
     Weights are the initial ones plus normal numbers, in double precision (the package neuraloperator rounds
     Fourier coefficients to single). The input is `smooth`. Grids are x = i/n, i < n, or i ≤ n for what has
@@ -85,7 +85,7 @@ def invariance_errors(points_1d: list[int], points_2d: list[int], seed: int) -> 
 
 @torch.no_grad()
 def refinement_error(operator: torch.nn.Module, n: int, dimension: int, *, ends: bool) -> float:
-    """‖G_2n(u) - G_n(u)‖/‖G_2n(u)‖ on the points of the coarser grid."""
+    """Return ‖G_2n(u) - G_n(u)‖/‖G_2n(u)‖ on the points of the coarser grid."""
     coarse, fine = (
         operator(smooth(x)[None, ..., None], x) for x in (grid(m, dimension, ends) for m in (n, 2 * n))
     )
@@ -94,7 +94,7 @@ def refinement_error(operator: torch.nn.Module, n: int, dimension: int, *, ends:
 
 
 def scrambled(architecture: str, settings: dict, seed: int) -> torch.nn.Module:
-    """An operator in evaluation and double precision, off its initial weights."""
+    """Return an operator in evaluation and double precision, off its initial weights."""
     operator = build(architecture, settings, seed).double().eval().requires_grad_(False)
     generator = torch.Generator().manual_seed(seed)
     for parameter in operator.parameters():
@@ -103,11 +103,11 @@ def scrambled(architecture: str, settings: dict, seed: int) -> torch.nn.Module:
 
 
 def smooth(x: Tensor) -> Tensor:
-    """A smooth function at x (…, dimension), different at opposite ends: (…)."""
+    """Return a smooth function at x (…, dimension), different at opposite ends: (…)."""
     return torch.cos(3 * x[..., 0] + 0.3) * torch.exp(-x[..., -1]) + torch.sin(4 * x.sum(-1))
 
 
 def grid(n: int, dimension: int, ends: bool) -> Tensor:
-    """x = i/n, i < n or, with `ends`, i ≤ n, along every axis: (n or n + 1, …, dimension)."""
+    """Return x = i/n, i < n or, with `ends`, i ≤ n, along every axis: (n or n + 1, …, dimension)."""
     axis = torch.from_numpy(np.arange(n + ends) / n)
     return torch.stack(torch.meshgrid(*[axis] * dimension, indexing="ij"), dim=-1)

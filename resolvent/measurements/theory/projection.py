@@ -22,7 +22,7 @@ LAYER_NORM_EPSILON = 1e-5
 
 
 def distances(points: list[int], seed: int) -> pandas.DataFrame:
-    """How far Q(KᵀV)/n is from the least-squares projection of V onto span(Q), for five forms of one basis.
+    """Return how far Q(KᵀV)/n is from the projection of V onto span(Q), for five forms of one basis.
 
     Columns: `basis`, `points`, `distance` (relative, in the quadrature norm) and `distance_rescaled`, what is
     left of it when the attention's output is multiplied by the best number, as a learnt scale could.
@@ -47,7 +47,7 @@ def distances(points: list[int], seed: int) -> pandas.DataFrame:
 
 
 def treatments(basis: np.ndarray, v: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Q, K, V made of one basis of span(Q) in five ways; in exact arithmetic the first two project."""
+    """Return Q, K, V of one basis of span(Q) in five ways; in exact arithmetic the first two project."""
     orthonormal = np.linalg.qr(basis)[0] * np.sqrt(len(basis))
     dual = basis @ np.linalg.inv(basis.T @ basis / len(basis))
     unit = basis / np.sqrt((basis**2).mean(axis=0))
@@ -61,7 +61,7 @@ def treatments(basis: np.ndarray, v: np.ndarray) -> dict[str, tuple[np.ndarray, 
 
 
 def layer_normed(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Q, and K and V normalised as in the Galerkin transformer (eq. 6), with initial scale and shift."""
+    """Return Q, and K and V normalised as in the Galerkin transformer (eq. 6), initial scale and shift."""
     normalise = ProjectionNorm(1, 1, q.shape[1], LAYER_NORM_EPSILON).double()
     with torch.no_grad():
         return tuple(
@@ -71,7 +71,7 @@ def layer_normed(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[np.ndarra
 
 
 def quasi_optimality(points: list[int], seed: int) -> pandas.DataFrame:
-    """‖f - p‖ ≤ c⁻¹ min ‖f - q‖ over q in span(Q), both sides, where p is what Galerkin attention makes of f.
+    """Measure both sides of ‖f - p‖ ≤ c⁻¹ min ‖f - q‖ over q in span(Q); p is Galerkin attention of f.
 
     p is the attention of eq. 40 applied to the responses b(vⱼ, f): the q whose responses are nearest to f's.
     With c, the smallest of max b(v, q)/(‖v‖ ‖q‖) over q (eq. 30), f ↦ p is a projection of norm at most c⁻¹,
@@ -110,7 +110,7 @@ def quasi_optimality(points: list[int], seed: int) -> pandas.DataFrame:
 
 
 def bases(n: int, seed: int):
-    """(name, draw, Q, V): functions, the same on every grid, but for the noise, which is no function."""
+    """Yield (name, draw, Q, V): functions, the same on every grid; the noise alone is not a function."""
     x = np.arange(n) / n
     legendre = np.polynomial.legendre.legvander(2 * x - 1, VALUES - 1)
     yield "fourier", 0, fourier_functions(VALUES, x), fourier_functions(KEYS, x)
@@ -122,7 +122,7 @@ def bases(n: int, seed: int):
 
 
 def targets(x: np.ndarray) -> dict[str, np.ndarray]:
-    """An analytic periodic function, one with a kink and one with a jump."""
+    """Return an analytic periodic function, one with a kink and one with a jump."""
     return {
         "smooth": np.exp(np.sin(2 * np.pi * x)),
         "kink": np.abs(x - 0.4),
@@ -131,7 +131,7 @@ def targets(x: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def petrov_galerkin(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """The attention of eq. 40, (n, d): responses b(vⱼ, f) ↦ the q in span(Q) with the nearest responses.
+    """Return attention of eq. 40, (n, d): responses b(vⱼ, f) ↦ q in span(Q) with the nearest responses.
 
     Q is padded with zeros to the d columns of V; the block matrix Λ has zeros there in any case.
     """
@@ -145,13 +145,13 @@ def petrov_galerkin(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
 
 
 def inf_sup(values: np.ndarray, keys: np.ndarray) -> float:
-    """c = min over q of max over v of b(v, q)/(‖v‖ ‖q‖): the cosine of the largest principal angle."""
+    """Return c = min over q of max over v of b(v, q)/(‖v‖ ‖q‖), the cosine of the largest principal angle."""
     orthonormal_values, orthonormal_keys = np.linalg.qr(values)[0], np.linalg.qr(keys)[0]
     return float(np.linalg.svd(orthonormal_values.T @ orthonormal_keys, compute_uv=False).min())
 
 
 def attend(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """`models.layers.attention.galerkin` of matrices."""
+    """Return `models.layers.attention.galerkin` of matrices."""
 
     def head(matrix: np.ndarray) -> Tensor:
         return torch.from_numpy(matrix)[None, None]
@@ -160,17 +160,17 @@ def attend(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def project(basis: np.ndarray, f: np.ndarray) -> np.ndarray:
-    """The least-squares projection onto the columns; with equal weights, that of the quadrature norm."""
+    """Project onto the columns by least squares; with equal weights, that of the quadrature norm."""
     return basis @ np.linalg.lstsq(basis, f)[0]
 
 
 def norm(f: np.ndarray) -> float:
-    """√⟨f, f⟩."""
+    """Return √⟨f, f⟩."""
     return float(np.sqrt((f**2).mean()))
 
 
 def fourier_functions(count: int, x: np.ndarray) -> np.ndarray:
-    """1, cos 2πx, sin 2πx, cos 4πx, …, the first `count`, as columns."""
+    """Return 1, cos 2πx, sin 2πx, cos 4πx, …, the first `count`, as columns."""
     columns = [np.ones_like(x)]
     for mode in range(1, count // 2 + 1):
         columns += [np.cos(2 * np.pi * mode * x), np.sin(2 * np.pi * mode * x)]
@@ -178,7 +178,7 @@ def fourier_functions(count: int, x: np.ndarray) -> np.ndarray:
 
 
 def random_functions(count: int, n: int, generator: np.random.Generator) -> np.ndarray:
-    """Random trigonometric polynomials, normal coefficients falling like 1/(1 + k), as columns (n, count)."""
+    """Draw trigonometric polynomials, normal coefficients falling like 1/(1 + k), as columns (n, count)."""
     decay = 1 / (1 + (np.arange(2 * MODES + 1) + 1) // 2)
     coefficients = generator.normal(size=(2 * MODES + 1, count)) * decay[:, None]
     return fourier_functions(2 * MODES + 1, np.arange(n) / n) @ coefficients

@@ -39,15 +39,15 @@ class Group:
         return self.rank == 0
 
     def share(self, batch: Tensor) -> Tensor:
-        """This process's part of a batch: no two parts differ by more than one sample."""
+        """Return this process's part of a batch: no two parts differ by more than one sample."""
         return batch.tensor_split(self.size)[self.rank]
 
     def largest_share(self, samples: int) -> int:
-        """Samples in the largest part of a batch."""
+        """Return the number of samples in the largest part of a batch."""
         return -(-samples // self.size)
 
     def seed(self, seed: int) -> int:
-        """Seed of the random numbers that differ between the processes; that of the first is `seed`."""
+        """Return the seed of random numbers that differ between the processes; the first one's is `seed`."""
         return seed if self.first else int(np.random.default_rng([seed, self.rank]).integers(2**63))
 
     def add_up(self, tensors: list[Tensor]) -> None:
@@ -65,7 +65,7 @@ class Group:
             one.copy_(part.view_as(one))
 
     def largest(self, number: int) -> int:
-        """The largest of the processes' numbers, so that all decide alike."""
+        """Return the largest of the processes' numbers, so that all decide alike."""
         if self.size == 1:
             return int(number)
         message = torch.tensor(int(number))
@@ -74,11 +74,11 @@ class Group:
         return int(message)
 
     def wait(self) -> None:
-        """Until all processes have come here."""
+        """Wait until all processes have come here."""
         self.largest(0)
 
     def gathered(self, state: Tensor) -> list[Tensor]:
-        """The processes' tensors of one shape, on the CPU, by rank."""
+        """Return the processes' tensors of one shape, on the CPU, by rank."""
         if self.size == 1:
             return [state]
         states = [torch.empty_like(state) for _ in range(self.size)]
@@ -92,7 +92,7 @@ ALONE = Group()
 
 @contextmanager
 def joined(rank: int, size: int, meeting_point: Path) -> Iterator[Group]:
-    """The group of `size` processes of this host that meet by means of a file, not there at first."""
+    """Join the `size` processes of this host that meet by means of a file, not there at first."""
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     with _others():
         store = distributed.FileStore(str(meeting_point), size)
@@ -103,7 +103,7 @@ def joined(rank: int, size: int, meeting_point: Path) -> Iterator[Group]:
 
 @contextmanager
 def _others() -> Iterator[None]:
-    """What torch raises where another process is gone, in one line."""
+    """Turn what torch raises where another process is gone into one line."""
     try:
         yield
     except RuntimeError as error:

@@ -1,6 +1,6 @@
 """Several processes of this host for one task: they are started, looked after, and end together.
 
-The process that launches computes nothing. It hands on a request to end, tells what went wrong in which of
+The process that launches computes nothing. It hands on a request to end, reports what went wrong in which of
 the others, and leaves none behind: each ends as soon as the pipe from it closes, however it ended.
 """
 
@@ -33,7 +33,7 @@ POLL = 0.05  # seconds between two looks at the processes
 
 
 def visible_devices() -> list[str]:
-    """GPUs that this process was given, as CUDA_VISIBLE_DEVICES names them."""
+    """Return the GPUs that this process was given, as CUDA_VISIBLE_DEVICES names them."""
     return [name for name in os.environ.get(VISIBLE, "").split(",") if name]
 
 
@@ -47,8 +47,8 @@ def launch(task: str, size: int, devices: list[str], arguments: dict) -> None:
     Raises
     ------
     TrainingError
-        When one of them failed: its rank, and in one line what it told. What none of them expected is also in
-        the log of the watchdog (or on standard error, where there is none) as a traceback.
+        When one of them failed: its rank, and in one line what it reported. What none of them expected is
+        also in the log of the watchdog (or on standard error, where there is none) as a traceback.
     """
     with TemporaryDirectory(prefix="resolvent-") as name, interruption() as asked:
         folder = Path(name)
@@ -66,11 +66,11 @@ def launch(task: str, size: int, devices: list[str], arguments: dict) -> None:
                 rank.wait()
                 rank.stdin.close()
         if any(codes):
-            raise TrainingError(_told(folder, codes))
+            raise TrainingError(_reported(folder, codes))
 
 
 def _started(folder: Path, rank: int, device: str) -> subprocess.Popen:
-    """A process with the modules of this one. Gloo listens on the loopback interface alone."""
+    """Start a process with the modules of this one. Gloo listens on the loopback interface alone."""
     loopback = "lo" if sys.platform == "linux" else "lo0"
     environment = {"GLOO_SOCKET_IFNAME": loopback, **os.environ}
     environment |= {VISIBLE: device, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -79,7 +79,7 @@ def _started(folder: Path, rank: int, device: str) -> subprocess.Popen:
 
 
 def _wait(ranks: list[subprocess.Popen], asked: Interruption) -> None:
-    """Until all have ended, or until one has failed and the others had their time to end, too."""
+    """Wait until all have ended, or until one has failed and the others had their time to end, too."""
     deadline = math.inf
     while any(rank.poll() is None for rank in ranks) and time.monotonic() < deadline:
         if asked.signal:
@@ -92,31 +92,31 @@ def _wait(ranks: list[subprocess.Popen], asked: Interruption) -> None:
 
 @dataclass(frozen=True)
 class _Fault:
-    """What a process told; `follows` from the end of another one."""
+    """What a process reported; `follows` from the end of another one."""
 
     text: str
     follows: bool
 
 
-def _told(folder: Path, codes: list[int | None]) -> str:
+def _reported(folder: Path, codes: list[int | None]) -> str:
     """What went wrong, in one line: the first cause, not what followed. None is the code of a process that
     had not ended."""
-    told = {
+    reports = {
         rank: _Fault(**json.loads(file.read_text()))
         for rank in range(len(codes))
         if (file := _fault_file(folder, rank)).exists()
     }
-    causes = {rank: fault.text for rank, fault in told.items() if not fault.follows}
+    causes = {rank: fault.text for rank, fault in reports.items() if not fault.follows}
     if len(causes) == len(codes) and len(set(causes.values())) == 1:
         return causes[0]  # all of them agree
-    silent = {rank: _ending(code) for rank, code in enumerate(codes) if code and rank not in told}
-    followers = {rank: fault.text for rank, fault in told.items()}
+    silent = {rank: _ending(code) for rank, code in enumerate(codes) if code and rank not in reports}
+    followers = {rank: fault.text for rank, fault in reports.items()}
     rank, text = next(iter((causes or silent or followers).items()))
     return f"rank {rank} of {len(codes)}: {text}"
 
 
 def _ending(code: int) -> str:
-    """How a process ended that could not tell."""
+    """Say how a process ended that left no report."""
     if code > 0:
         return f"ended with status {code}"
     killed = signal.Signals(-code)
@@ -129,7 +129,7 @@ def _fault_file(folder: Path, rank: int) -> Path:
 
 
 def _serve(folder: Path, rank: int) -> None:
-    """What a process of a launch does. Signals are heeded where the task heeds them, else ignored."""
+    """Do what a process of a launch does. Signals are heeded where the task heeds them, else ignored."""
     threading.Thread(target=_end_with_launcher, daemon=True).start()
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
@@ -156,7 +156,7 @@ def _serve(folder: Path, rank: int) -> None:
 
 
 def _end_with_launcher() -> None:
-    """Nothing is ever written to standard input: it ends when its other side does."""
+    """End when the launcher does: nothing is ever written to standard input, which closes with it."""
     os.read(sys.stdin.fileno(), 1)
     os._exit(1)
 
