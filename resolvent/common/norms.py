@@ -25,4 +25,5 @@ def relative_l2(prediction: np.ndarray, target: np.ndarray, weights: np.ndarray 
 
 def square_norm(values: np.ndarray, weights: np.ndarray | float = 1.0) -> np.ndarray:
     """Return ‖u‖² of each sample in float64: (samples, ...) → (samples,)."""
-    return np.sum(weights * values**2, axis=tuple(range(1, values.ndim)), dtype=np.float64)
+    axes = tuple(range(1, values.ndim))
+    return np.asarray(np.sum(weights * values**2, axis=axes, dtype=np.float64))

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import xarray
@@ -28,7 +29,7 @@ import xarray
 from resolvent.common.errors import FileError
 from resolvent.common.files import write_atomically
 
-ENGINE = "h5netcdf"
+ENGINE: Final = "h5netcdf"
 EXTREMES = ("median", "worst")
 AT_ALL_LEVELS = ("target", "target_power")  # what does not depend on the noise
 WORDS = {
