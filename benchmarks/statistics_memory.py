@@ -19,7 +19,7 @@ import numpy as np
 from resolvent.datasets.storage.layout import Layout, Variable, space_group
 from resolvent.datasets.storage.statistics import statistics
 from resolvent.datasets.storage.store import create_store, write_shard
-from resolvent.solvers.grid import Grid
+from resolvent.solvers.common.grid import Grid
 
 SAMPLES_PER_SHARD = 100
 

@@ -1,141 +1,149 @@
-"""The table of architectures: their settings, and where they are. No torch here."""
+"""Architectures by name, and those of others by `module:SettingsClass`. No torch here."""
 
+import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
+from importlib import import_module
+from importlib.util import find_spec
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
-from resolvent.models.calvello2024_patched_settings import (
-    AFNOSettings,
-    FourierAttentionNeuralOperatorSettings,
-    ViTNeuralOperatorSettings,
-)
-from resolvent.models.calvello2024_settings import (
-    GalerkinEncoder2dSettings,
-    TransformerNeuralOperator1dSettings,
-    TransformerNeuralOperator2dSettings,
-    UniversalApproximatorSettings,
-)
-from resolvent.models.cao2021_settings import (
-    FNO1dSettings,
-    FNO2dSettings,
-    Transformer1dSettings,
-    Transformer2dCoarseSettings,
-    Transformer2dSettings,
-)
-from resolvent.models.neuraloperator_settings import NeuralOperator1dSettings, NeuralOperator2dSettings
 from resolvent.models.settings import Settings
 
 MOST_NAMES = 24  # in a message
 
-
-@dataclass(frozen=True)
-class Architecture:
-    """What can be built.
-
-    settings       class of its settings.
-    location       of its module, "package.file:Class", which is imported only when built.
-    dimension      of the functions it maps.
-    coarse_output  whether its output is on a coarser grid than its input.
-    any_nodes      whether it takes functions on unevenly spaced points, such as observed trajectories.
-    one_grid       whether it takes functions on one grid only, told by its setting `points`.
-    """
-
-    settings: type[Settings]
-    location: str
-    dimension: int
-    coarse_output: bool = False
-    any_nodes: bool = False
-    one_grid: bool = False
-
-    @property
-    def module(self) -> str:
-        """Of its location."""
-        return self.location.partition(":")[0]
-
-
-ARCHITECTURES: dict[str, Architecture] = {
-    "fno1d": Architecture(FNO1dSettings, "resolvent.models.fno1d:FNO1d", 1),
-    "fno2d": Architecture(FNO2dSettings, "resolvent.models.fno2d:FNO2d", 2),
-    "transformer1d": Architecture(Transformer1dSettings, "resolvent.models.transformer1d:Transformer1d", 1),
-    "transformer2d": Architecture(Transformer2dSettings, "resolvent.models.transformer2d:Transformer2d", 2),
-    "transformer2d_coarse": Architecture(
-        Transformer2dCoarseSettings,
-        "resolvent.models.transformer2d:Transformer2dCoarse",
-        2,
-        coarse_output=True,
-    ),
-    "tno1d": Architecture(
-        TransformerNeuralOperator1dSettings,
-        "resolvent.models.transformer_neural_operator:TransformerNeuralOperator1d",
-        1,
-        any_nodes=True,
-    ),
-    "tno2d": Architecture(
-        TransformerNeuralOperator2dSettings,
-        "resolvent.models.transformer_neural_operator:TransformerNeuralOperator2d",
-        2,
-    ),
-    "galerkin_encoder2d": Architecture(
-        GalerkinEncoder2dSettings, "resolvent.models.galerkin_encoder:GalerkinEncoder2d", 2
-    ),
-    "universal_approximator1d": Architecture(
-        UniversalApproximatorSettings,
-        "resolvent.models.universal_approximator:UniversalApproximator1d",
-        1,
-        any_nodes=True,
-    ),
-    "universal_approximator2d": Architecture(
-        UniversalApproximatorSettings, "resolvent.models.universal_approximator:UniversalApproximator2d", 2
-    ),
-    "neuraloperator1d": Architecture(
-        NeuralOperator1dSettings, "resolvent.models.neuraloperator:NeuralOperator1d", 1
-    ),
-    "neuraloperator2d": Architecture(
-        NeuralOperator2dSettings, "resolvent.models.neuraloperator:NeuralOperator2d", 2
-    ),
-    "vit_no": Architecture(
-        ViTNeuralOperatorSettings, "resolvent.models.vit_neural_operator:ViTNeuralOperator", 2
-    ),
-    "fano": Architecture(
-        FourierAttentionNeuralOperatorSettings,
-        "resolvent.models.fourier_attention_neural_operator:FourierAttentionNeuralOperator",
-        2,
-    ),
-    "afno": Architecture(AFNOSettings, "resolvent.models.afno:AFNO", 2, one_grid=True),
+# An architecture is the class of its settings, which says where its torch module is. One from outside of this
+# checkout is given in a configuration as these are here.
+ARCHITECTURES: dict[str, str] = {
+    "fno1d": "resolvent.models.fno.settings:FNO1dSettings",
+    "fno2d": "resolvent.models.fno.settings:FNO2dSettings",
+    "transformer1d": "resolvent.models.cao2021.settings:Transformer1dSettings",
+    "transformer2d": "resolvent.models.cao2021.settings:Transformer2dSettings",
+    "transformer2d_coarse": "resolvent.models.cao2021.settings:Transformer2dCoarseSettings",
+    "tno1d": "resolvent.models.calvello2024.settings:TransformerNeuralOperator1dSettings",
+    "tno2d": "resolvent.models.calvello2024.settings:TransformerNeuralOperator2dSettings",
+    "galerkin_encoder2d": "resolvent.models.cao2021.settings:GalerkinEncoder2dSettings",
+    "universal_approximator1d": "resolvent.models.calvello2024.settings:UniversalApproximator1dSettings",
+    "universal_approximator2d": "resolvent.models.calvello2024.settings:UniversalApproximator2dSettings",
+    "neuraloperator1d": "resolvent.models.neuraloperator.settings:NeuralOperator1dSettings",
+    "neuraloperator2d": "resolvent.models.neuraloperator.settings:NeuralOperator2dSettings",
+    "vit_no": "resolvent.models.calvello2024.patched_settings:ViTNeuralOperatorSettings",
+    "fano": "resolvent.models.calvello2024.patched_settings:FourierAttentionNeuralOperatorSettings",
+    "afno": "resolvent.models.afno.settings:AFNOSettings",
 }
 
 
+def settings_class(architecture: str) -> type[Settings]:
+    """Find the settings class of an architecture: a key of `ARCHITECTURES`, or "module:SettingsClass".
+
+    Raises `ValueError`, in one line, if there is none, or if it does not say what it must (`Settings`).
+    """
+    location = ARCHITECTURES.get(architecture, architecture)
+    if ":" not in location:
+        accepted = unknown("architecture", architecture, ARCHITECTURES)
+        raise ValueError(f"{accepted}; or module:SettingsClass of your own")
+    try:
+        found = find(location)
+        if not (isinstance(found, type) and issubclass(found, Settings)):
+            base = f"{Settings.__module__}.Settings"
+            raise ValueError(f"{location} is not a settings class, that is, a subclass of {base}")
+        _check_description(found)
+    except ValueError as error:
+        raise ValueError(f"architecture {architecture!r}: {error}") from None
+    return found
+
+
+def is_architecture(architecture: str) -> bool:
+    """Say whether `settings_class` finds one."""
+    try:
+        settings_class(architecture)
+    except ValueError:
+        return False
+    return True
+
+
+def module_of(architecture: str) -> str:
+    """Name the module that holds the architecture's torch module. Raises as `settings_class` does."""
+    return settings_class(architecture).operator.partition(":")[0]
+
+
 def resolve(architecture: str, settings: dict) -> Settings:
-    """Validated settings of `architecture`, defaults filled in.
+    """Validate the settings of `architecture` and fill in its defaults.
 
     Raises `ValueError`, in one line, for an unknown architecture, an unknown key or an unaccepted value.
     """
-    if architecture not in ARCHITECTURES:
-        raise ValueError(unknown("architecture", architecture, ARCHITECTURES))
-    settings_class = ARCHITECTURES[architecture].settings
+    known = settings_class(architecture)
     try:
-        return settings_class.model_validate(settings)
+        return known.model_validate(settings)
     except ValidationError as error:
-        problems = "; ".join(_problem(details, settings_class) for details in error.errors())
+        problems = "; ".join(_problem(details, known) for details in error.errors())
     raise ValueError(f"{architecture}: {problems}")
 
 
-def _problem(details: dict, settings_class: type[Settings]) -> str:
-    key = ".".join(str(part) for part in details["loc"])
-    if details["type"] == "extra_forbidden":
-        return unknown("setting", key, settings_class.model_fields)
-    if details["type"] == "value_error":  # ours: the message says it all
-        return str(details["ctx"]["error"])
-    return f"{key}: {details['msg']}, got {details['input']!r}"
+def find(location: str):
+    """Import what is at "module:name". Raises `ValueError`, in one line, if nothing is."""
+    module, _, name = location.partition(":")
+    try:
+        imported = import_module(module)
+    except Exception as error:  # whatever a module from outside may raise
+        raise ValueError(_why_not(module, error)) from error
+    if not hasattr(imported, name):
+        raise ValueError(unknown(f"class of module {module}:", name, _public_classes(imported)))
+    return getattr(imported, name)
 
 
 def unknown(kind: str, name: str, accepted: Iterable[str]) -> str:
-    """That a name is unknown, the nearest one that is known, and those, unless they fill the screen."""
+    """Say that a name is unknown, the nearest known one, and all of those, unless they fill the screen."""
     accepted = list(accepted)
     near = get_close_matches(name, accepted, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     more = len(accepted) - MOST_NAMES
     names = ", ".join(accepted[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
     return f"unknown {kind} {name!r}; {hint}accepted: {names or 'none'}"
+
+
+def _check_description(settings: type[Settings]) -> None:
+    """Raise `ValueError` unless the class says its dimension and where its torch module is.
+
+    That module is not imported for it, since torch takes seconds; only looked for.
+    """
+    name = f"{settings.__module__}:{settings.__name__}"
+    if getattr(settings, "dimension", None) not in (1, 2):
+        raise ValueError(f"{name} must set `dimension`; accepted: 1, 2")
+    operator = getattr(settings, "operator", None)
+    module, _, class_name = operator.partition(":") if isinstance(operator, str) else ("", "", "")
+    if not (module and class_name):
+        raise ValueError(f"{name} must set `operator`, module:Class of its torch module; got {operator!r}")
+    if module in sys.modules:
+        if not hasattr(sys.modules[module], class_name):
+            raise ValueError(f"operator {operator!r} of {name}: module {module} has no {class_name}")
+        return
+    try:
+        spec = find_spec(module)
+    except Exception as error:
+        raise ValueError(f"operator {operator!r} of {name}: {_why_not(module, error)}") from error
+    if spec is None:
+        raise ValueError(f"operator {operator!r} of {name}: no module {module}")
+
+
+def _why_not(module: str, error: Exception) -> str:
+    """Say in one line why a module could not be imported."""
+    if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+        return f"no module {error.name}; it must be installed, or its folder be on PYTHONPATH"
+    words = " ".join(str(error).split())
+    return f"module {module} cannot be imported: {type(error).__name__}: {words}"
+
+
+def _public_classes(module) -> list[str]:
+    own = vars(module).items()
+    return [n for n, v in own if isinstance(v, type) and v.__module__ == module.__name__ and n[0] != "_"]
+
+
+def _problem(details: ErrorDetails, known: type[Settings]) -> str:
+    key = ".".join(str(part) for part in details["loc"])
+    if details["type"] == "extra_forbidden":
+        return unknown("setting", key, known.model_fields)
+    if details["type"] == "value_error":  # ours: the message says it all
+        return str(details["ctx"]["error"])
+    return f"{key}: {details['msg']}, got {details['input']!r}"

@@ -3,9 +3,11 @@
 No torch here: the workflow parses and checks a configuration without importing it.
 """
 
-from typing import Annotated
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from resolvent.models.cost import Cost, cost_of_layers, transformer_flop
 
 Channels = Annotated[int, Field(ge=1, le=64)]
 Width = Annotated[int, Field(ge=1, le=4096)]
@@ -14,6 +16,15 @@ Layers = Annotated[int, Field(ge=1, le=64)]
 # YAML 1.1 reads `1e-2` as a string, so numbers (unlike integers and booleans) may come as text.
 Rate = Annotated[float, Field(ge=0.0, lt=1.0, strict=False)]
 Scale = Annotated[float, Field(ge=0.0, le=10.0, strict=False)]
+Side = Annotated[int, Field(ge=1, le=4096)]
+MODES_2D_DESCRIPTION = "Fourier modes kept, k₁ = -modes..modes-1 and k₂ = 0..modes-1"
+Coordinates = Annotated[
+    Literal["grid", "linspace"],
+    Field(
+        description="grid: the coordinates as given; linspace: rescaled by n/(n-1), so that they end at the "
+        "right end of the periodic interval, as the public codes of Cao (2021) and Li et al. (2021) have them"
+    ),
+]
 # What the architectures with an encoder have, each with its own default.
 EncoderWidth = Annotated[Width, Field(description="channels of the hidden function")]
 EncoderLayers = Annotated[Layers, Field(description="encoder layers")]
@@ -25,7 +36,24 @@ Epsilon = Annotated[
 
 
 class Settings(BaseModel):
-    """Base: unknown keys are errors, numbers are finite, "64" is no integer and 0 is no boolean."""
+    """Describe an architecture: what it is, what it can be asked for, and what it costs.
+
+    Unknown keys are errors, numbers are finite, "64" is not an integer and 0 is not a boolean. A class that a
+    configuration may name sets
+
+    operator       "module:Class" of its torch module, which is imported only when built and takes the
+                   settings as keywords.
+    dimension      how many variables the functions have that it maps, 1 or 2.
+    coarse_output  whether its output is on a coarser grid than its input.
+    any_nodes      whether it takes functions on unevenly spaced points, such as observed trajectories.
+    one_grid       whether it takes functions on one grid only, the one of its setting `points`.
+    """
+
+    operator: ClassVar[str]
+    dimension: ClassVar[int]
+    coarse_output: ClassVar[bool] = False
+    any_nodes: ClassVar[bool] = False
+    one_grid: ClassVar[bool] = False
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
@@ -38,12 +66,31 @@ class Settings(BaseModel):
         It says before anything is trained what the architecture would say when it meets the grid.
         """
 
+    def coarse_points(self, points: int) -> int | None:
+        """Return the points along each axis of the coarser grid on which the layers work, if there is one."""
+        return None
 
-def check_divides(settings: Settings, name: str) -> None:
-    """Raise `ValueError` unless the setting `name` divides the width."""
-    parts = getattr(settings, name)
-    if settings.width % parts:
-        raise ValueError(f"width {settings.width} is not divisible by {name} {parts}")
+    def cost(self, points: int) -> Cost:
+        """Predict what one output on a grid of `points` along each axis takes, to plan jobs.
+
+        An architecture that says nothing counts as layers of four affine maps and a feed-forward network at
+        each point, by its settings `width`, `num_layers` and `feedforward_width` where it has them; else
+        128, 4 and the width. One whose points attend to each other should say so.
+        """
+        width = getattr(self, "width", 128)
+        hidden = getattr(self, "feedforward_width", width)
+        return cost_of_layers(
+            points**self.dimension,
+            width=width,
+            num_layers=getattr(self, "num_layers", 4),
+            layer_flop=transformer_flop(width, hidden, 0),
+        )
+
+
+def check_divides(width: int, name: str, parts: int) -> None:
+    """Raise `ValueError` unless the setting `name`, which is `parts`, divides the width."""
+    if width % parts:
+        raise ValueError(f"width {width} is not divisible by {name} {parts}")
 
 
 def check_points(modes: int, points: int, least: int) -> None:

@@ -1,5 +1,8 @@
-"""Equations and random fields → arrays. JAX and NumPy only: no files, no PyTorch, no configuration.
+"""Equations and random fields → arrays, with JAX, NumPy, SciPy and Numba.
 
-Import the module you need (`solvers.grid`, `solvers.fourier`, `solvers.random_fields`, `solvers.burgers`,
-`solvers.cole_hopf`). This file imports nothing, so that the grid costs a training job no JAX.
+There are no files, no PyTorch and no configuration here. Importing a module has no effect on JAX: solvers
+compute in double precision in a scope of their own.
+
+Import the module you need, such as `solvers.common.grid` or `solvers.burgers.split_step`. The packages
+themselves import nothing, so that the grid costs a training job no JAX.
 """

@@ -13,7 +13,7 @@ branches of the tangent are reached by adding the multiple of 2π next to z₀.
 
 Expect: rounding error (about 1e-15), at any times, in any order; no step, no tolerance.
 Source: Calvello et al. 2024, arXiv:2406.06486, section 6.1 (J = 10, η_j ~ U(0, J), T = 2). There a_j ~ N(0,
-1); the public code divides a_j by j, and its z₀ is 1. The reported numbers rest on the code.
+1); the public code divides a_j by j, and its z₀ is 1. The reported numbers come from the code.
 """
 
 from dataclasses import dataclass
@@ -24,28 +24,26 @@ import numpy as np
 import scipy.integrate
 from jaxtyping import Array, Float
 
-import resolvent.solvers.double_precision  # noqa: F401  (switches JAX to float64)
-from resolvent.solvers.grid import Nodes
-from resolvent.solvers.random_fields import generator
-from resolvent.solvers.resolved import check_initial
+from resolvent.solvers.common.checks import check_array, check_initial
+from resolvent.solvers.common.grid import Nodes
+from resolvent.solvers.common.lanes import in_lanes
+from resolvent.solvers.random_fields.streams import generator
 
 NAME = "controlled ODE"
 DECAYS = ("inverse", "none")
-# XLA vectorises across samples: always this many at once, the missing ones zero, so that the bits of one do
-# not depend on its companions.
-LANES = 512
+LANES = 512  # samples computed together, always this many
 
 
 @dataclass(frozen=True)
 class ControlledOde:
     """Controls → states. The module's docstring has the equation.
 
-    initial_value  z₀, any number.
+    initial_value  z₀, any finite number; a ValueError otherwise.
     """
 
     initial_value: float = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not np.isfinite(self.initial_value):
             raise ValueError(f"initial_value must be finite, got {self.initial_value}")
 
@@ -55,30 +53,36 @@ class ControlledOde:
         frequencies: Float[np.ndarray, "batch terms"],
         times: Nodes,
     ) -> tuple[Float[np.ndarray, "batch times"], Float[np.ndarray, "batch times"]]:
-        """The control u and the state z at `times`.
+        """Return the control u and the state z at `times`.
+
+        amplitudes, frequencies  a_j and η_j.
 
         Raises
         ------
+        ValueError
+            Where these are not two arrays of one shape, (batch, terms).
         SolverError
             Where an amplitude or a frequency is not finite.
         """
+        check_array(amplitudes, "f", ("batch", "terms"), f"amplitudes of {NAME}")
+        check_array(frequencies, "f", amplitudes.shape, f"frequencies of {NAME}")
         check_initial(amplitudes, NAME)
         check_initial(frequencies, NAME)
-        batch, real = len(amplitudes), amplitudes.dtype.type
+        real = amplitudes.dtype.type
         angles = np.pi * times.coordinates.astype(real)
-        lanes = np.zeros((2, batch + -batch % LANES, amplitudes.shape[1]), real)
-        lanes[:, :batch] = amplitudes, frequencies
-        controls, states = np.empty((2, lanes.shape[1], times.points), real)
         # On the branch next to z₀ the tangent is finite; a multiple of π has sine zero, and stays.
         turns = 2 * np.pi * np.round(self.initial_value / (2 * np.pi))
         tangent = real(np.tan((self.initial_value - turns) / 2))
-        for start in range(0, batch, LANES):
-            block = slice(start, start + LANES)
-            controls[block], states[block] = _closed_form(*lanes[:, block], angles, tangent, real(turns))
-        return controls[:batch], states[:batch]
+        controls, states = in_lanes(
+            lambda *block: _closed_form(*block, angles, tangent, real(turns)),
+            LANES,
+            amplitudes,
+            frequencies.astype(real),
+        )
+        return controls, states
 
     def state(self, control: Float[np.ndarray, "batch times"]) -> Float[np.ndarray, "batch times"]:
-        """z where the control, zero at time 0, has these values: the same closed form."""
+        """Return z where the control, zero at time 0, has these values: the same closed form."""
         turns = 2 * np.pi * np.round(self.initial_value / (2 * np.pi))
         return turns + 2 * np.arctan(np.tan((self.initial_value - turns) / 2) * np.exp(control))
 
@@ -89,7 +93,7 @@ class ControlledOde:
         times: Nodes,
         tolerance: float = 1e-13,
     ) -> Float[np.ndarray, "batch times"]:
-        """The same states by SciPy's DOP853, one sample after the other: the check, not the method."""
+        """Return the same states by SciPy's DOP853, one sample after the other: the check, not the method."""
         states = np.empty((len(amplitudes), times.points))
         for row, (amplitude, frequency) in enumerate(zip(amplitudes, frequencies, strict=True)):
 
@@ -126,9 +130,16 @@ def _closed_form(
 def draw_control(
     seed: int, split: int, index: int, num_terms: int = 10, decay: str = "inverse"
 ) -> tuple[Float[np.ndarray, " terms"], Float[np.ndarray, " terms"]]:
-    """Amplitudes a_j and frequencies η_j ~ U(0, J) of sample `index` of split number `split`.
+    """Draw amplitudes a_j and frequencies η_j ~ U(0, J) of sample `index` of split number `split`.
 
-    decay  "inverse": a_j = ξ_j / j, as public code; "none": a_j = ξ_j, as printed; ξ_j ~ N(0, 1).
+    num_terms  J ≥ 1.
+    decay      "inverse": a_j = ξ_j / j, as in the public code; "none": a_j = ξ_j, as in the paper's text;
+               ξ_j ~ N(0, 1).
+
+    Raises
+    ------
+    ValueError
+        Where num_terms is not positive, or the decay unknown.
     """
     if num_terms < 1:
         raise ValueError(f"num_terms must be at least 1, got {num_terms}")

@@ -1,14 +1,14 @@
-"""Every discretisation of this room, once: the tests of `tests/solvers/test_registry.py` run for each line.
+"""Every discretisation of these solvers, once: `tests/solvers/test_registry.py` runs its tests for each line.
 
-Closed forms (`solvers.cole_hopf`, `solvers.controlled_ode`) have no order of convergence, and tests of their
-own.
+Closed forms (`solvers.burgers.cole_hopf`, `solvers.controlled_ode`) have no order of convergence, and tests
+of their own.
 """
 
 SOLVERS = (
-    "resolvent.solvers.burgers:BurgersSplitStep",
-    "resolvent.solvers.burgers_etdrk4:BurgersEtdrk4",
-    "resolvent.solvers.darcy:DarcyFivePoint",
-    "resolvent.solvers.kolmogorov_etdrk4:KolmogorovEtdrk4",
-    "resolvent.solvers.kolmogorov_split_step:KolmogorovSplitStep",
-    "resolvent.solvers.lorenz63:Lorenz63",
+    "resolvent.solvers.burgers.split_step:BurgersSplitStep",
+    "resolvent.solvers.burgers.etdrk4:BurgersEtdrk4",
+    "resolvent.solvers.darcy.five_point:DarcyFivePoint",
+    "resolvent.solvers.kolmogorov.etdrk4:KolmogorovEtdrk4",
+    "resolvent.solvers.kolmogorov.split_step:KolmogorovSplitStep",
+    "resolvent.solvers.lorenz63.taylor_series:Lorenz63",
 )

@@ -15,7 +15,7 @@ from torch import Tensor
 from benchmarks.attention.plain import PlainPatchedNeuralOperator, PlainTransformerNeuralOperator
 from resolvent.measurements.step_cost import Cost, Learner, answer, in_new_processes, measured
 from resolvent.models.build import build
-from resolvent.models.registry import ARCHITECTURES
+from resolvent.models.registry import settings_class
 
 # Channels of the Lorenz problem: x, y(0) and z(0) to y and z.
 CHANNELS = {"tno1d": {"in_channels": 3, "initial_channels": 2, "out_channels": 2}}
@@ -48,7 +48,7 @@ class Case:
 
 def learner(case: Case, device: torch.device) -> Learner:
     """The operator of a case, with weights and data that depend on its sizes alone."""
-    known = ARCHITECTURES[case.architecture].settings.model_fields
+    known = settings_class(case.architecture).model_fields
     rates = {name: 0.0 for name in ("residual_dropout", "dropout") if name in known}
     channels = CHANNELS.get(case.architecture, {})
     operator = build(case.architecture, {**channels, **rates, **case.settings}, seed=0)
@@ -61,7 +61,7 @@ def learner(case: Case, device: torch.device) -> Learner:
 
 
 def _data(case: Case, channels: dict) -> tuple[Tensor, Tensor, Tensor]:
-    dimension = ARCHITECTURES[case.architecture].dimension
+    dimension = settings_class(case.architecture).dimension
     axis = torch.linspace(0, 1, case.points)
     x = torch.stack(torch.meshgrid(*[axis] * dimension, indexing="ij"), dim=-1)
     generator = torch.Generator().manual_seed(0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from importlib import import_module
 
+import jax
 from tqdm import tqdm
 
 from benchmarks.solvers.race import Race, Result, run_race
@@ -40,6 +41,7 @@ over that of the first, which is ours. The machine may be shared: read the ratio
 
 
 def main() -> None:
+    jax.config.update("jax_enable_x64", True)  # our solvers see to it themselves, peers do not
     options = arguments("Race our solvers against their peers.", TOPICS, rounds=3).parse_args()
     parts = {topic: partial(race_topic, topic, options.rounds) for topic in TOPICS}
     measure_parts("solvers", INTRODUCTION, parts, options.only, options.output)

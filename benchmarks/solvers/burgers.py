@@ -1,5 +1,4 @@
-"""Burgers' equation on the circle: Cao's distribution, ν = 0.1/2π, from t = 0 to 1, observed on 8192
-points."""
+"""Burgers' equation on the circle: Cao's distribution, ν = 0.1/2π, t from 0 to 1, observed on 8192 points."""
 
 from __future__ import annotations
 
@@ -12,12 +11,12 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from benchmarks.solvers.race import Contestant, Race, error_against
-from resolvent.solvers.burgers import BurgersSplitStep, product_points
-from resolvent.solvers.burgers_etdrk4 import BurgersEtdrk4
-from resolvent.solvers.cole_hopf import cole_hopf
-from resolvent.solvers.distributions import DISTRIBUTIONS
-from resolvent.solvers.fourier import coefficients_of, observe
-from resolvent.solvers.random_fields import PeriodicGaussianField
+from resolvent.solvers.burgers.cole_hopf import cole_hopf
+from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
+from resolvent.solvers.burgers.split_step import BurgersSplitStep
+from resolvent.solvers.common.fourier import coefficients_of, observe, product_points
+from resolvent.solvers.random_fields.circle import PeriodicGaussianField
+from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
 
 REMARK = (
     "All observe on 8192 points. Peers have the fewest steps, or the loosest tolerance, of a few tried "

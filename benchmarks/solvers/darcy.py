@@ -15,11 +15,11 @@ from scipy.sparse.linalg import splu, spsolve
 from threadpoolctl import threadpool_limits
 
 from benchmarks.solvers.race import Contestant, Race, error_against, one_thread
-from resolvent.solvers.cosine_series import observe_cosine
-from resolvent.solvers.darcy import DarcyFivePoint
-from resolvent.solvers.distributions import DISTRIBUTIONS
-from resolvent.solvers.push_forwards import level_set, lognormal
-from resolvent.solvers.random_fields_2d import NeumannGaussianField
+from resolvent.solvers.common.cosine_series import observe_cosine
+from resolvent.solvers.darcy.five_point import DarcyFivePoint
+from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
+from resolvent.solvers.random_fields.push_forwards import level_set, lognormal
+from resolvent.solvers.random_fields.square import NeumannGaussianField
 
 REMARK = (
     "One thread each, but where two are told, and for the sine transforms, which take what JAX takes. "

@@ -8,15 +8,15 @@ import numpy as np
 import scipy.fft
 
 from benchmarks.solvers.race import Contestant, Race, error_against, one_thread
-from resolvent.solvers.cosine_series import observe_cosine
-from resolvent.solvers.distributions import DISTRIBUTIONS
-from resolvent.solvers.fourier import observe_2d
-from resolvent.solvers.random_fields_2d import NeumannGaussianField, PeriodicGaussianField2d
+from resolvent.solvers.common.cosine_series import observe_cosine
+from resolvent.solvers.common.fourier import observe_2d
+from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
+from resolvent.solvers.random_fields.square import NeumannGaussianField
+from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
 
 REMARK = (
-    "A sample is drawn from its distribution and evaluated. Peers evaluate the same coefficients, which "
-    "we draw for them, with NumPy or SciPy alone. Reference: the series summed term by term at some points, "
-    "in "
+    "A sample is drawn from its distribution and evaluated. Peers evaluate the same coefficients, which we "
+    "draw for them, with NumPy or SciPy alone. Reference: the series summed term by term at some points, in "
     "extended precision."
 )
 PACKAGES = ("numpy", "scipy")

@@ -10,10 +10,10 @@ import jax_cfd.spectral as spectral
 import numpy as np
 
 from benchmarks.solvers.race import Contestant, Race, error_against
-from resolvent.solvers.distributions import DISTRIBUTIONS
-from resolvent.solvers.fourier import coefficients_of_2d, observe_2d
-from resolvent.solvers.kolmogorov_etdrk4 import KolmogorovEtdrk4
-from resolvent.solvers.random_fields_2d import PeriodicGaussianField2d
+from resolvent.solvers.common.fourier import coefficients_of_2d, observe_2d
+from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
+from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
+from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
 
 REMARK = (
     "One sample, on all cores. Peers count the points of their grid, of which they keep the modes below "

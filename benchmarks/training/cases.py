@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from resolvent.measurements import step_cost
 from resolvent.measurements.step_cost import ENCODER_ONLY, Learner, random_data
 from resolvent.models.build import build
-from resolvent.models.grid_sizes import downsampled_sizes
-from resolvent.models.resampling import interpolate
+from resolvent.models.layers.grid_sizes import downsampled_sizes
+from resolvent.models.layers.resampling import interpolate
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ import warnings
 import torch
 from torch import Tensor, nn
 
-from resolvent.models.encoder import Encoder, EncoderLayer
-from resolvent.models.grid_sizes import downsampled_sizes, upsampled_size
-from resolvent.models.spectral_convolution import SpectralLayer
-from resolvent.models.transformer1d import Transformer1d
-from resolvent.models.transformer2d import Transformer2d
+from resolvent.models.cao2021.encoder import Encoder, EncoderLayer
+from resolvent.models.cao2021.transformer1d import Transformer1d
+from resolvent.models.cao2021.transformer2d import Transformer2d
+from resolvent.models.layers.grid_sizes import downsampled_sizes, upsampled_size
+from resolvent.models.layers.spectral_convolution import SpectralLayer
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # it imports from numpy.core

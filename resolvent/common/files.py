@@ -108,7 +108,11 @@ def read_json(path: Path, what: str) -> dict:
 
 def write_json(path: Path, content: dict) -> None:
     """Write `content` as JSON, atomically, the same bytes for the same content."""
-    text = json_text(content)
+    write_text(path, json_text(content))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` in UTF-8, atomically."""
     write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 

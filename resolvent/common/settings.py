@@ -3,6 +3,8 @@ default."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -27,3 +29,9 @@ class Settings(BaseModel):
                     "boolean", f"got {value}, which is how YAML reads {words}", {"key": key}
                 )
         return given
+
+
+def settings_hash(settings: BaseModel | dict) -> str:
+    """Name these settings by twelve hexadecimal digits: equal settings, equal name, on every machine."""
+    content = settings.model_dump(mode="json") if isinstance(settings, BaseModel) else settings
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from resolvent.solvers.grid import Grid
+from resolvent.solvers.common.grid import Grid
 
 
 def gradient(values: np.ndarray, grid: Grid) -> np.ndarray:

@@ -14,7 +14,7 @@ from resolvent.datasets.noise import Noise, pointwise_deviation
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.layout import grid_from_facts, group_name, resolution_of
 from resolvent.datasets.storage.store import open_store, read_array
-from resolvent.solvers.grid import Grid, Nodes
+from resolvent.solvers.common.grid import Grid, Nodes
 
 BATCH = 32  # samples on the finest grid at a time
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from resolvent.datasets.tasks.common import SPLITS
+from resolvent.datasets.storage.layout import SPLITS
 
 _STREAM = 0x6E6F697365  # keeps noise apart from the draws of the samples themselves
 

@@ -21,9 +21,9 @@ from scipy.signal import periodogram
 from resolvent.common.files import write_arrays
 from resolvent.datasets.loading import load_arrays, read_card
 from resolvent.datasets.storage.layout import grid_from_facts
-from resolvent.solvers.cosine_series import cosine_coefficients_of
-from resolvent.solvers.fourier import coefficients_of, coefficients_of_2d
-from resolvent.solvers.grid import Grid, Nodes
+from resolvent.solvers.common.cosine_series import cosine_coefficients_of
+from resolvent.solvers.common.fourier import coefficients_of, coefficients_of_2d
+from resolvent.solvers.common.grid import Grid, Nodes
 
 SHOWN, MEASURED = 4, 64  # samples in the gallery; samples behind spectra and histograms
 BINS = 80

@@ -9,13 +9,15 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from resolvent.common.errors import ResolventError
-from resolvent.datasets.tasks.common import SplitSizes
-from resolvent.datasets.tasks.settings import DatasetSettings, GaussianDistribution
-from resolvent.datasets.tasks.trajectory_settings import ObservationTimes
+from resolvent.datasets.tasks import registry as equations
+from resolvent.datasets.tasks.distributions import GaussianDistribution
+from resolvent.datasets.tasks.settings import SplitSizes
+from resolvent.datasets.tasks.trajectories import ObservationTimes
 from resolvent.documentation import dataset_measurements
+from resolvent.documentation.house import house
 from resolvent.figures.published.page import write_reported_vs_ours
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
-from resolvent.models.registry import ARCHITECTURES
+from resolvent.models.registry import ARCHITECTURES, settings_class
 from resolvent.planning.configuration.settings import (
     Build,
     Configuration,
@@ -79,14 +81,17 @@ def configuration_page() -> str:
     """docs/configuration.md: every key with its type, default and meaning, from the settings classes."""
     sections = [
         ("config.yaml", Configuration),
-        *((f"datasets.<name>, equation {name}", settings) for name, settings in _datasets().items()),
+        *(
+            (f"datasets.<name>, equation {name}", equations.settings_class(name))
+            for name in equations.EQUATIONS
+        ),
         ("datasets.<name>.distribution, datasets.<name>.initial_distribution", GaussianDistribution),
         ("datasets.<name>.observations.<name>", ObservationTimes),
         ("datasets.<name>.samples", SplitSizes),
         ("build", Build),
         ("recipes.<architecture>.<paper or code>", Recipe),
         ("models.<name>", Model),
-        *((f"models.<name>.settings, architecture {n}", a.settings) for n, a in ARCHITECTURES.items()),
+        *((f"models.<name>.settings, architecture {name}", settings_class(name)) for name in ARCHITECTURES),
         ("experiments.<name>", Experiment),
         ("experiments.<name>.samples", SampleCounts),
         ("experiments.<name>.training, models.<name>.training", TrainingSettings),
@@ -95,15 +100,6 @@ def configuration_page() -> str:
         ("architecture_costs", ArchitectureCostSettings),
     ]
     return HEAD + "".join(_section(title, model) for title, model in sections)
-
-
-def _datasets() -> dict[str, type[BaseModel]]:
-    """The settings classes of the equations, by equation."""
-    union = typing.get_args(DatasetSettings)[0]
-    return {
-        typing.get_args(settings.model_fields["equation"].annotation)[0]: settings
-        for settings in typing.get_args(union)
-    }
 
 
 def _section(title: str, model: type[BaseModel]) -> str:
@@ -150,6 +146,7 @@ def put_between(page: Path, name: str, content: str) -> None:
 def main() -> None:
     """Write the pages; measurements only where the datasets are, the comparison only where the runs are."""
     (ROOT / "docs/configuration.md").write_text(configuration_page(), encoding="utf-8")
+    (ROOT / "docs/images/house.svg").write_text(house(), encoding="utf-8")
     try:
         put_between(ROOT / "docs/datasets.md", "measured", dataset_measurements.tables(ROOT))
     except (ResolventError, FileNotFoundError):

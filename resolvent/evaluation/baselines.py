@@ -11,10 +11,11 @@ import pandas
 
 from resolvent.datasets.loading import Samples, load_samples, read_card, training_noise
 from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.datasets.tasks.task import Task
 from resolvent.evaluation.conditions import Condition, Scale, error_rows, measured
 from resolvent.evaluation.ridge import RidgeRegression
-from resolvent.solvers.errors import SolverError
-from resolvent.solvers.grid import Grid, Nodes
+from resolvent.solvers.common.errors import SolverError
+from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.normalised_operator import Normaliser
 from resolvent.training.tensors import function_tensor
 
@@ -25,12 +26,6 @@ LABELS = {
     "interpolation_oracle": "Interpolate the input linearly, solve finely, restrict",
     "coarse_solve": "Classical solver on the same grid",
     "ridge_regression": "Linear ridge regression on the training samples",
-}
-
-CLASSICAL = {
-    "constant_coefficient": "solve_constant",
-    "interpolation_oracle": "solve_interpolated",
-    "coarse_solve": "solve_on_grid",
 }
 
 
@@ -51,12 +46,12 @@ def measured_baselines(
 
 
 def baselines(
-    train: Samples, test: list[tuple[Condition, Samples]], task
+    train: Samples, test: list[tuple[Condition, Samples]], task: Task
 ) -> tuple[pandas.DataFrame, dict[str, dict]]:
     """Errors of every baseline under every condition of `test`, and what each costs per sample.
 
     Those of standardised fields are among them, as models with `normalisation: scalar` have them.
-    `task` brings the classical answers that it has (`resolvent.datasets.tasks.registry.Task`). For one that
+    `task` brings the classical answers that it has (`Task.baselines`). For one that
     has none on the test grid a linear operator is fitted to the training samples. Errors of a baseline
     without an answer to every sample are NaN; its costs then name the reason, `no_answer`.
     """
@@ -66,18 +61,18 @@ def baselines(
     }
     if task.input_answers:
         answers["identity"] = lambda inputs, grid: inputs
-    for name, method in CLASSICAL.items():
-        if hasattr(task, method):
-            answers[name] = _from_values_alone(getattr(task, method))
-    if hasattr(task, "solve_on_times"):
-        answers["coarse_solve"] = task.solve_on_times
+    answers |= task.baselines()
     if "coarse_solve" not in answers:
         ridge = RidgeRegression(train.inputs, train.targets)
         answers["ridge_regression"] = lambda inputs, grid: ridge(inputs)
     scale = _scale(train)
     rows, costs = [], {}
     for name, answer in answers.items():
-        costs[name] = {"label": LABELS[name], "seconds_per_sample": None, "parameters": 0}
+        costs[name] = {
+            "label": LABELS.get(name, name.replace("_", " ")),
+            "seconds_per_sample": None,
+            "parameters": 0,
+        }
         try:
             predictions, costs[name]["seconds_per_sample"] = _answered(answer, test)
         except SolverError as error:
@@ -102,10 +97,6 @@ def _answered(
     if not all(np.isfinite(prediction).all() for prediction in predictions):
         raise SolverError("its values are not finite")
     return predictions, seconds
-
-
-def _from_values_alone(solve: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:
-    return lambda inputs, grid: solve(inputs)
 
 
 def _scale(train: Samples) -> Scale:

@@ -26,16 +26,16 @@ from resolvent.datasets.loading import load_arrays, load_samples, read_card
 from resolvent.datasets.storage.layout import group_name
 from resolvent.evaluation.conditions import shown_samples
 from resolvent.models.build import build
-from resolvent.models.cao2021_settings import CoarseEncoderSettings
-from resolvent.models.registry import ARCHITECTURES
-from resolvent.solvers.darcy_eigenfunctions import (
+from resolvent.models.cao2021.settings import CoarseEncoderSettings
+from resolvent.models.registry import settings_class
+from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.darcy.eigenfunctions import (
     eigenfunctions,
     element_means,
     mass_matrix,
     stiffness,
     with_fixed_sign,
 )
-from resolvent.solvers.grid import Grid
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
 from resolvent.training.normalised_operator import NormalisedOperator, restored
@@ -62,7 +62,7 @@ def write_latent_basis(
     initial_roughness               the same for the initial weights of `seed`
     coefficient (n_c - 1, n_c - 1)  of the equation, in the elements of the coarse grid
     eigenvalues (2), eigenfunctions (2, n_c, n_c), eigenfunction_roughness (2)
-                                    of -∇·(a∇·), `solvers.darcy_eigenfunctions`
+                                    of -∇·(a∇·), `solvers.darcy.eigenfunctions`
 
     `test_samples` is the number that the experiment tests on, `grids` as in
     `resolvent.datasets.loading.load_samples`. The input is without noise. A diverged run has no latent
@@ -75,7 +75,7 @@ def write_latent_basis(
     """
     torch.set_num_threads(threads)
     checkpoint = checkpoints.load(folder / "checkpoint.pt")
-    if not issubclass(ARCHITECTURES[checkpoint["architecture"]].settings, CoarseEncoderSettings):
+    if not issubclass(settings_class(checkpoint["architecture"]), CoarseEncoderSettings):
         raise TrainingError(
             f"{folder}: {checkpoint['architecture']} has no encoder on a coarse grid and no latent basis"
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from resolvent.datasets.gradients import gradient
-from resolvent.solvers.grid import Grid, Nodes
+from resolvent.solvers.common.grid import Grid, Nodes
 
 
 def relative_l2(prediction: np.ndarray, target: np.ndarray, grid: Grid | Nodes) -> np.ndarray:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from resolvent.solvers.cosine_series import cosine_coefficients_of
-from resolvent.solvers.grid import Grid
+from resolvent.solvers.common.cosine_series import cosine_coefficients_of
+from resolvent.solvers.common.grid import Grid
 
 
 def wavenumbers(grid: Grid) -> np.ndarray:

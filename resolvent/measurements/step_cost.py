@@ -26,8 +26,8 @@ from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
 from resolvent.models.build import build
-from resolvent.models.cao2021_settings import Transformer1dSettings
-from resolvent.models.encoder import Encoder
+from resolvent.models.cao2021.encoder import Encoder
+from resolvent.models.cao2021.settings import Transformer1dSettings
 from resolvent.training.devices import choose_device, device_name
 from resolvent.training.operations import counted
 

@@ -17,7 +17,7 @@ from resolvent.common.watchdog import watched
 from resolvent.planning.gpus.lease import lease
 from resolvent.planning.places import PACKAGE
 from resolvent.planning.provenance import record_command
-from resolvent.solvers.errors import SolverError
+from resolvent.solvers.common.errors import SolverError
 
 if TYPE_CHECKING:  # pydantic takes longer to import than many a job to do
     from resolvent.planning.configuration.settings import Configuration

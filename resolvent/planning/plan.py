@@ -10,17 +10,18 @@ import itertools
 from dataclasses import dataclass
 from pathlib import Path
 
+from resolvent.common.settings import settings_hash
 from resolvent.datasets.storage.addresses import is_address, local_folder
 from resolvent.datasets.storage.layout import group_name
-from resolvent.datasets.tasks.registry import TASKS
-from resolvent.datasets.tasks.settings import DatasetSettings, settings_hash
+from resolvent.datasets.tasks.registry import task_module
+from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.architectures_measured import MEASURED
-from resolvent.models.cao2021_settings import CoarseEncoderSettings
-from resolvent.models.grid_sizes import coarse_points
-from resolvent.models.registry import ARCHITECTURES
+from resolvent.models.cao2021.settings import CoarseEncoderSettings
+from resolvent.models.registry import ARCHITECTURES, settings_class
 from resolvent.planning.configuration.settings import (
     Configuration,
     Experiment,
+    Model,
     Resolution,
     model_settings,
     training_settings,
@@ -29,14 +30,6 @@ from resolvent.planning.rerun import location_of, script_digest
 
 REGISTRY = "resolvent.models.registry:ARCHITECTURES"
 STEP_MEASURED = "transformer1d"  # architecture of the operator in resolvent.measurements.step_cost
-QUANTITIES = {  # what captions call the input and the target
-    "burgers": ("initial velocity", "velocity at the final time"),
-    "darcy": ("coefficient", "pressure"),
-    "darcy_inverse": ("measured pressure", "coefficient"),
-    "lorenz63": ("observed component x", "unobserved components"),
-    "controlled_ode": ("control", "state"),
-    "kolmogorov": ("vorticity", "vorticity a moment later"),
-}
 CHOSEN = {  # which test samples the pages show: of functions of space, of trajectories
     False: "The same four of the {test} test samples for every model (compare Cao 2021, Figs. 9 and 10).",
     True: "Of the {test} test samples that of median error and the worst one (compare Calvello et al. 2024, "
@@ -80,9 +73,9 @@ class DatasetPlan:
         return [self.receipt.format(shard=shard) for shard in range(self.settings.num_shards)]
 
     @property
-    def modules(self) -> tuple[str, str]:
-        """What scripts choose by the dataset's equation: its task and its settings."""
-        return TASKS[self.settings.equation], location_of(type(self.settings))
+    def modules(self) -> tuple[str, ...]:
+        """What scripts choose by the dataset's equation: the module with its settings and its task."""
+        return (task_module(self.settings.equation),)
 
     @property
     def code(self) -> str:
@@ -147,7 +140,7 @@ class Plan:
 
     def _has_latent_basis(self, model: str) -> bool:
         """Whether `resolvent.evaluation.latent_basis` can measure its runs."""
-        settings = ARCHITECTURES[self.configuration.models[model].architecture].settings
+        settings = settings_class(self.configuration.models[model].architecture)
         return issubclass(settings, CoarseEncoderSettings)
 
     def sample_counts(self, experiment: str) -> dict[str, int]:
@@ -182,7 +175,7 @@ class Plan:
     @property
     def every_architecture(self) -> list[str]:
         """What the theory's script takes of the registry: all of it."""
-        return [REGISTRY, *(entry.location for entry in ARCHITECTURES.values())]
+        return [REGISTRY, *(settings_class(name).operator for name in ARCHITECTURES)]
 
     def modules_of(self, model: str) -> tuple[str, str]:
         """What scripts choose by the model's name: its architecture and the settings of that."""
@@ -197,7 +190,7 @@ class Plan:
         e, m = self.experiment(experiment), self.configuration.models[model]
         dataset = self.dataset_of(experiment)
         training = self.training(experiment, model, resolution)
-        on_training_grid = dataset.settings.inverse or ARCHITECTURES[m.architecture].one_grid
+        on_training_grid = dataset.settings.inverse or settings_class(m.architecture).one_grid
         return {
             "experiment": experiment,
             "model": model,
@@ -205,7 +198,7 @@ class Plan:
             "architecture": m.architecture,
             "settings": training["settings"],
             "grids": training["grids"],
-            "coarse_points": _coarse_points(dataset.settings, training["settings"], resolution),
+            "coarse_points": _coarse_points(dataset.settings, m, resolution),
             "resolution": resolution,
             "test_resolutions": [resolution] if on_training_grid else self.tested(experiment),
             "test_noise": e.tested_noise,
@@ -237,7 +230,7 @@ class Plan:
             **dict(
                 zip(
                     ("input", "target"),
-                    QUANTITIES[self.dataset_of(experiment).settings.equation],
+                    self.dataset_of(experiment).settings.quantities,
                     strict=True,
                 )
             ),
@@ -273,8 +266,8 @@ class Plan:
 
 def architecture_modules(architecture: str) -> tuple[str, str]:
     """The architecture and its settings, as `script_digest` takes them."""
-    entry = ARCHITECTURES[architecture]
-    return entry.location, location_of(entry.settings)
+    settings = settings_class(architecture)
+    return settings.operator, location_of(settings)
 
 
 def _dataset_plan(root: str, name: str, settings: DatasetSettings) -> DatasetPlan:
@@ -283,9 +276,10 @@ def _dataset_plan(root: str, name: str, settings: DatasetSettings) -> DatasetPla
     return DatasetPlan(name, settings, local_folder(root) / name / digest, address)
 
 
-def _coarse_points(dataset: DatasetSettings, model: dict, resolution: Resolution) -> int | None:
+def _coarse_points(dataset: DatasetSettings, model: Model, resolution: Resolution) -> int | None:
     """Points a side of the grid on which attention works, or of the targets of an inverse problem."""
     if dataset.inverse:
         return dataset.coarse_of(resolution)
-    factor = model.get("downsampling_factor")
-    return coarse_points(resolution, factor) if factor else None
+    if not isinstance(resolution, int):  # a set of times
+        return None
+    return model_settings(model, resolution, dataset).coarse_points(resolution)

@@ -14,20 +14,22 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
+import sysconfig
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from resolvent.planning.places import HOME, PACKAGE
 
 # Where the files of the project's packages are; a wheel has the workflow inside of resolvent.
 ROOTS = {"resolvent": PACKAGE.parent, "workflow": HOME}
+LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 SCRIPTS = "workflow.scripts"
 
 # Tables from names to what a job looks up in them: rules name the entry that their job takes.
 TABLES = (
-    "resolvent.datasets.tasks.settings:DatasetSettings",
-    "resolvent.datasets.tasks.registry:TASKS",
+    "resolvent.datasets.tasks.registry:EQUATIONS",
     "resolvent.figures.papers.registry:PAPERS",
     "resolvent.models.registry:ARCHITECTURES",
 )
@@ -35,13 +37,13 @@ TABLES = (
 # used count, and what those use.
 SETTINGS = (
     "resolvent.common.settings",
-    "resolvent.datasets.tasks.common",
     "resolvent.datasets.tasks.settings",
-    "resolvent.datasets.tasks.trajectory_settings",
-    "resolvent.models.calvello2024_patched_settings",
-    "resolvent.models.calvello2024_settings",
-    "resolvent.models.cao2021_settings",
-    "resolvent.models.neuraloperator_settings",
+    "resolvent.models.afno.settings",
+    "resolvent.models.calvello2024.patched_settings",
+    "resolvent.models.calvello2024.settings",
+    "resolvent.models.cao2021.settings",
+    "resolvent.models.fno.settings",
+    "resolvent.models.neuraloperator.settings",
     "resolvent.models.settings",
     "resolvent.training.settings",
     "resolvent.measurements.settings",
@@ -56,15 +58,19 @@ WITHOUT_RESULT = (
     "resolvent.common.progress",
     "resolvent.common.watchdog",
     "resolvent.figures.common.errors",
-    "resolvent.solvers.errors",
+    "resolvent.models.cost",
+    "resolvent.solvers.common.errors",
     "resolvent.training.epoch_progress",
     "resolvent.training.errors",
     "resolvent.training.interruption",
     "resolvent.planning.configuration.load",
+    "resolvent.planning.configuration.read",
     "resolvent.planning.job",
     "resolvent.planning.prediction.needs",
     "resolvent.planning.plan",
 )
+# Methods of settings that predict a cost: a better prediction is no reason to run anything again.
+PREDICTIONS = ("cost", "seconds_per_sample", "seconds_of_checks", "bytes_of_checks")
 # Files that modules read beside the results: patterns, from the root of the project or, of a wheel, as ROOTS.
 FILES_READ = {
     "resolvent.figures.common.page": (
@@ -152,7 +158,7 @@ def _whole(name: str) -> str:
 def _file_of(module: str) -> Path | None:
     root, *parts = module.split(".")
     if root not in ROOTS:
-        return None
+        return _file_outside(module)
     path = ROOTS[root].joinpath(root, *parts)
     for file in (path.with_suffix(".py"), path / "__init__.py"):
         if file.exists():
@@ -160,14 +166,25 @@ def _file_of(module: str) -> Path | None:
     return None
 
 
+def _file_outside(module: str) -> Path | None:
+    """The file of a module that is not the project's, such as a model or an equation of one's own."""
+    try:
+        spec = find_spec(module)
+    except (ImportError, ValueError):
+        return None
+    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
+
+
 @cache
 def _tree(file: Path) -> ast.Module:
-    """The syntax tree without docstrings, imports for type checkers, and descriptions of fields."""
+    """The syntax tree without docstrings, imports for type checkers, descriptions and predictions."""
     return _Bare().visit(ast.parse(file.read_text(encoding="utf-8")))
 
 
 class _Bare(ast.NodeTransformer):
-    def generic_visit(self, node: ast.AST) -> ast.AST:
+    def generic_visit(self, node: ast.AST) -> ast.AST | None:
+        if isinstance(node, ast.FunctionDef) and node.name in PREDICTIONS:
+            return None
         super().generic_visit(node)
         match node:
             case (
@@ -278,5 +295,11 @@ def _bound_imports(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield alias.asname or alias.name, (*parent, target)
 
 
+@cache
 def _of_project(module: str) -> bool:
-    return module.partition(".")[0] in ROOTS
+    """Say whether a module's code counts: the project's, and other code that is no installed library."""
+    top = module.partition(".")[0]
+    if top in ROOTS:
+        return True
+    file = _file_of(top)
+    return file is not None and not any(file.is_relative_to(folder) for folder in LIBRARIES)

@@ -6,7 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from resolvent.solvers.grid import Grid, Nodes
+from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.training.errors import TrainingError
 
 
 def function_tensor(values: np.ndarray, grid: Grid | Nodes) -> Tensor:
@@ -22,8 +23,13 @@ def as_samples(functions: Tensor) -> Tensor:
 
 
 def coordinate_tensor(grid: Grid | Nodes) -> Tensor:
-    """Positions (...space, dimension) in float32; on a square, x (the last axis) comes first."""
+    """Return positions (...space, dimension) in float32; on a square, x (the last axis) comes first.
+
+    Raises `TrainingError` if two of them are the same in float32, which no operator looks for on a GPU.
+    """
     x = torch.from_numpy(grid.coordinates.astype(np.float32))
+    if not (x.diff() > 0).all():
+        raise TrainingError("neighbouring points of the grid coincide in single precision")
     if grid.dimension == 1:
         return x[:, None]
     along_y, along_x = torch.meshgrid(x, x, indexing="ij")

@@ -12,8 +12,8 @@ import torch
 
 from resolvent.common.files import write_atomically, write_json
 from resolvent.common.locks import sole_writer
+from resolvent.common.settings import settings_hash
 from resolvent.datasets.loading import Samples, load_samples, read_card, target_gradients, training_noise
-from resolvent.datasets.tasks.settings import settings_hash
 from resolvent.models.build import build
 from resolvent.models.parameter_counts import parameter_counts
 from resolvent.training import checkpoints

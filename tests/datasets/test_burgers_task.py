@@ -6,9 +6,10 @@ from dataset_fixtures import make_dataset, small_settings
 
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.storage.store import read_array
+from resolvent.datasets.tasks.burgers import BurgersDataset
 from resolvent.datasets.tasks.registry import build_task
-from resolvent.datasets.tasks.settings import BurgersDataset
-from resolvent.solvers.grid import Grid, restrict_by_stride, restrict_spectrally
+from resolvent.solvers.common.fourier import coefficients_of, observe
+from resolvent.solvers.common.grid import Grid, restrict_by_stride
 
 SAMPLE_17 = ("train", 17)
 
@@ -33,7 +34,7 @@ def test_restricting_the_finest_grid_equals_generating_on_the_coarse_one():
     fine = build_task(BurgersDataset(equation="burgers", resolutions=[8192])).compute([SAMPLE_17])
     coarse = build_task(BurgersDataset(equation="burgers", resolutions=[512])).compute([SAMPLE_17])
     for variable in ("initial_velocity", "final_velocity"):
-        restricted = restrict_spectrally(fine[f"n8192/{variable}"], 512)
+        restricted = observe(coefficients_of(fine[f"n8192/{variable}"]), 512)
         difference = np.linalg.norm(restricted - coarse[f"n512/{variable}"])
         assert difference <= 1e-12 * np.linalg.norm(restricted)
 

@@ -12,12 +12,12 @@ from resolvent.datasets.loading import load_arrays, read_card
 from resolvent.datasets.preview import write_preview
 from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
-from resolvent.datasets.tasks.registry import TASKS, build_task
+from resolvent.datasets.tasks.registry import EQUATIONS, build_task
 
 SAMPLES = [("train", 0), ("train", 2), ("validation", 0), ("test", 1)]
 
 
-@pytest.fixture(scope="module", params=sorted(TASKS))
+@pytest.fixture(scope="module", params=sorted(EQUATIONS))
 def equation(request):
     return request.param
 
@@ -28,7 +28,7 @@ def card(equation, tmp_path_factory):
 
 
 def test_every_task_is_tested_here():
-    assert set(SMALL) == set(TASKS)
+    assert set(SMALL) == set(EQUATIONS)
 
 
 def test_a_sample_has_the_same_bits_alone_in_a_batch_and_in_the_store(equation, card):

@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import kstest
 
 from resolvent.datasets.noise import add_noise, pointwise_deviation
-from resolvent.datasets.tasks.common import SPLITS
-from resolvent.solvers.random_fields import standard_normal
+from resolvent.datasets.storage.layout import SPLITS
+from resolvent.solvers.random_fields.streams import standard_normal
 
 SHAPE = (5, 4)
 ONES = np.ones(SHAPE)

@@ -15,15 +15,16 @@ from dataset_fixtures import CODE, make_dataset, small, small_settings
 from resolvent.common.errors import FileError
 from resolvent.common.files import readable_disk_errors, write_atomically, write_json
 from resolvent.common.locks import sole_writer
+from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_samples
 from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.storage.layout import Layout, Variable, grid_facts, grid_from_facts, space_group
 from resolvent.datasets.storage.store import read_array, write_shard
+from resolvent.datasets.tasks.burgers import BurgersDataset
 from resolvent.datasets.tasks.registry import build_task
-from resolvent.datasets.tasks.settings import BurgersDataset, settings_hash
-from resolvent.solvers.grid import Grid, Nodes
+from resolvent.solvers.common.grid import Grid, Nodes
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -7,10 +7,10 @@ import pytest
 from dataset_fixtures import make_dataset, small
 from training_fixtures import rough_samples, smooth_samples
 
-from resolvent.evaluation.baselines import CLASSICAL, LABELS, baselines, measured_baselines
+from resolvent.evaluation.baselines import LABELS, baselines, measured_baselines
 from resolvent.evaluation.conditions import Condition
 from resolvent.evaluation.ridge import RidgeRegression
-from resolvent.solvers.errors import SolverError
+from resolvent.solvers.common.errors import SolverError
 
 
 class ExactTask:
@@ -18,11 +18,11 @@ class ExactTask:
 
     input_answers = True
 
-    def solve_on_grid(self, values):
-        return 2 * values
-
-    def solve_interpolated(self, values):
-        return 3 * values
+    def baselines(self):
+        return {
+            "coarse_solve": lambda values, grid: 2 * values,
+            "interpolation_oracle": lambda values, grid: 3 * values,
+        }
 
 
 def test_every_baseline_has_a_row_per_sample_and_a_cost():
@@ -60,8 +60,8 @@ def test_a_coefficient_is_no_answer_itself():
     class CoefficientTask(ExactTask):
         input_answers = False
 
-        def solve_constant(self, values):
-            return 4 * values
+        def baselines(self):
+            return super().baselines() | {"constant_coefficient": lambda values, grid: 4 * values}
 
     train, test = rough_samples(8), rough_samples(4, seed=1)
     errors, costs = baselines(train, [(Condition(13), test)], CoefficientTask())
@@ -78,7 +78,7 @@ def test_a_coefficient_is_no_answer_itself():
 def test_where_no_classical_answer_is_known_a_linear_operator_is_fitted():
     train, tests = rough_samples(24), [rough_samples(4, seed=seed) for seed in (1, 2)]
     conditions = [(Condition(13, 0.1, realisation), one) for realisation, one in enumerate(tests)]
-    errors, costs = baselines(train, conditions, SimpleNamespace(input_answers=False))
+    errors, costs = baselines(train, conditions, SimpleNamespace(input_answers=False, baselines=dict))
     assert set(costs) == set(errors["baseline"]) == {"mean_predictor", "ridge_regression"}
     assert errors.groupby(["baseline", "noise", "realisation"]).size().tolist() == [4] * 4
     expected = relative_errors(RidgeRegression(train.inputs, train.targets)(tests[1].inputs), tests[1])
@@ -125,22 +125,21 @@ def test_a_point_where_nothing_varies_is_no_division_by_zero():
     assert np.isfinite(RidgeRegression(inputs, targets)(inputs)).all()
 
 
-@pytest.mark.parametrize("method", ["solve_on_grid", "solve_interpolated", "solve_constant"])
+@pytest.mark.parametrize("name", ["coarse_solve", "interpolation_oracle", "constant_coefficient"])
 @pytest.mark.parametrize("fault", ["refused", "not finite"])
-def test_a_baseline_without_an_answer_says_why_and_costs_no_other(method, fault):
-    class FailingTask(ExactTask):
-        def solve_constant(self, values):
-            return 4 * values
-
-    def answer(self, values):
+def test_a_baseline_without_an_answer_says_why_and_costs_no_other(name, fault):
+    def answer(values, grid):
         if fault == "refused" and len(values) > 1:  # the first sample alone is answered
             raise SolverError("Solver: it did not converge (sample rows 2)", "use more iterations (now 9)")
         return np.where(np.arange(len(values))[:, None] == 2, np.inf, values)
 
-    setattr(FailingTask, method, answer)
+    class FailingTask(ExactTask):
+        def baselines(self):
+            sound = {"constant_coefficient": lambda values, grid: 4 * values}
+            return super().baselines() | sound | {name: answer}
+
     train, test = smooth_samples(8), smooth_samples(4, seed=1)
     errors, costs = baselines(train, [(Condition(64), test)], FailingTask())
-    (name,) = [name for name, answered in CLASSICAL.items() if answered == method]
     reasons = {
         "refused": "Solver: it did not converge (sample rows 2)",
         "not finite": "its values are not finite",
@@ -162,8 +161,8 @@ def _refuse(*arguments):
 @pytest.mark.parametrize(
     ("equation", "resolution", "solver", "lost"),
     [
-        ("darcy", 17, "darcy.DarcyFivePoint.solve", ["constant_coefficient", "interpolation_oracle"]),
-        ("lorenz63", "dt0.02", "lorenz63.unobserved_y", []),
+        ("darcy", 17, "darcy.five_point.DarcyFivePoint.solve", ["constant_coefficient", "interpolation_oracle"]),
+        ("lorenz63", "dt0.02", "lorenz63.observer.unobserved_y", []),
         ("controlled_ode", "random", "controlled_ode.ControlledOde.state", []),
     ],
 )
@@ -171,7 +170,7 @@ def test_the_classical_answers_of_other_equations_may_fail(
     equation, resolution, solver, lost, tmp_path, monkeypatch
 ):
     card = make_dataset(tmp_path, small(equation))
-    monkeypatch.setattr(f"resolvent.datasets.tasks.{solver}", _refuse)
+    monkeypatch.setattr(f"resolvent.solvers.{solver}", _refuse)
     counts = {"train": 3, "validation": 1, "test": 2}
     errors, costs = measured_baselines(card, resolution, counts, noise=0.0, realisations=1)
     assert {name for name, cost in costs.items() if "no_answer" in cost} == {*lost, "coarse_solve"}

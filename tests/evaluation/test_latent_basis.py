@@ -17,10 +17,10 @@ from resolvent.evaluation.latent_basis import (
     write_latent_basis,
 )
 from resolvent.models.build import build
-from resolvent.models.cao2021_settings import CoarseEncoderSettings
-from resolvent.models.encoder import Encoder
-from resolvent.models.registry import ARCHITECTURES
-from resolvent.solvers.darcy_eigenfunctions import eigenfunctions, element_means
+from resolvent.models.cao2021.encoder import Encoder
+from resolvent.models.cao2021.settings import CoarseEncoderSettings
+from resolvent.models.registry import ARCHITECTURES, settings_class
+from resolvent.solvers.darcy.eigenfunctions import eigenfunctions, element_means
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
 from resolvent.training.normalised_operator import in_physical_units
@@ -30,7 +30,7 @@ from resolvent.training.tensors import coordinate_tensor, function_tensor
 CODE, SEED = "0123456789abcdef", 11
 COUNTS = {"train": 3, "validation": 1, "test": 6}
 SETTINGS = SMALL_TRANSFORMER_2D | {"num_layers": 5, "residual_dropout": 0.3}
-COARSE = sorted(n for n, a in ARCHITECTURES.items() if issubclass(a.settings, CoarseEncoderSettings))
+COARSE = sorted(name for name in ARCHITECTURES if issubclass(settings_class(name), CoarseEncoderSettings))
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from resolvent.evaluation.metrics import relative_h1, relative_l2, standardised_relative_l2
-from resolvent.solvers.grid import Grid, Nodes
+from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.losses import RelativeLoss, central_difference
 
 GRID = Grid("periodic", 256)

@@ -16,7 +16,7 @@ from resolvent.evaluation import rollout
 from resolvent.evaluation.metrics import relative_l2
 from resolvent.evaluation.rollout import WINDOW, rolled_out, write_rollout
 from resolvent.models.build import build
-from resolvent.solvers.grid import Grid
+from resolvent.solvers.common.grid import Grid
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
 from resolvent.training.normalised_operator import in_physical_units

@@ -8,7 +8,7 @@ from training_fixtures import rough_samples, smooth_samples
 
 from resolvent.evaluation.conditions import Condition, evaluate
 from resolvent.evaluation.spectra import mean_power, wavenumbers
-from resolvent.solvers.grid import KINDS, Grid
+from resolvent.solvers.common.grid import KINDS, Grid
 
 CPU, SHOWN = torch.device("cpu"), np.array([0])
 

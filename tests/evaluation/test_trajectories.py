@@ -10,7 +10,8 @@ from torch import nn
 from resolvent.datasets.loading import Samples, load_arrays, load_samples
 from resolvent.evaluation.baselines import measured_baselines
 from resolvent.evaluation.conditions import Condition, evaluate, measured, median_and_worst
-from resolvent.solvers.grid import Nodes
+from resolvent.solvers.common.grid import Nodes
+from resolvent.training.errors import TrainingError
 from resolvent.training.fit import HISTORY_COLUMNS, Trainer
 from resolvent.training.normalised_operator import in_physical_units, restored
 from resolvent.training.settings import TrainingSettings
@@ -203,3 +204,8 @@ def test_x_of_lorenz_is_a_first_guess_of_y(tmp_path):
     worst = errors.groupby("baseline")["relative_l2"].max()
     assert worst["coarse_solve"] < 0.1 * worst["identity"]
     assert Condition("random").tag == ""
+
+
+def test_times_that_coincide_in_single_precision_are_refused():
+    with pytest.raises(TrainingError, match="coincide in single precision"):
+        coordinate_tensor(Nodes((1.0, 1.0 + 1e-9, 2.0)))

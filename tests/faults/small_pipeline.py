@@ -7,7 +7,7 @@ in what is measured by the clock, and in nothing else:
     tensorboard/              events carry the time of day, and the process in their name
     figures/cost_scatter.*    errors over seconds of training
 
-These are left out. Of comparison.csv, table.csv and the pages such numbers are, and that figure, and the
+These are left out. Of models.csv, table.csv and the pages such numbers are, and that figure, and the
 command line that a page quotes; all else of them is compared.
 """
 
@@ -63,7 +63,7 @@ LEFT_OUT = re.compile(
     r"/tensorboard/|/cost\.json$|/cost_scatter\.(svg|png)$|"
     r"/theory\.html$|/theory/cost(_orders)?\.csv$|/theory_cost\.(svg|png)$"  # timings
 )
-CLOCK_COLUMNS = {"comparison.csv": ["train_seconds", "seconds_per_step"], "table.csv": ["n64_train_seconds"]}
+CLOCK_COLUMNS = {"models.csv": ["train_seconds", "seconds_per_step"], "table.csv": ["n = 64: training"]}
 CLOCK = re.compile(
     r'data-value="[0-9.e-]+">[0-9.]+ (s|min|h)<|'  # a cell of the table
     r"It took [0-9.]+ (s|min|h) in all|"

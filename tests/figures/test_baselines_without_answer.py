@@ -8,10 +8,11 @@ import pytest
 from dataset_fixtures import make_dataset, small
 
 from resolvent.evaluation.baselines import measured_baselines
-from resolvent.figures.common.table import write_table
+from resolvent.figures.common.comparison import by_condition, read_comparison
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.cost_scatter import draw_cost_scatter
 from resolvent.figures.experiment.error_distributions import draw_error_distributions
+from resolvent.figures.experiment.error_table import write_error_tables
 from resolvent.figures.experiment.report import write_report
 from resolvent.figures.experiment.resolution_curves import draw_resolution_curves
 from resolvent.figures.papers.calvello2024.errors import write_low_resolution
@@ -44,23 +45,27 @@ def compared(refused, make_run, tmp_path):
 
 
 def test_the_other_baselines_keep_their_errors(compared):
-    rows = pd.read_csv(compared[-1]).query("kind == 'baseline'").set_index(["key", "trained_resolution"])
+    found = by_condition(read_comparison(compared[-1]))
+    rows = {
+        (one.facts["key"], one.facts["trained_resolution"]): one
+        for one in found
+        if one.facts["kind"] == "baseline"
+    }
     keys = ("mean_predictor", "identity", "interpolation_oracle", "coarse_solve")
-    assert set(rows.index) == {(key, n) for key in keys for n in (64, 128)}
-    empty = rows.loc[("coarse_solve", 64)]
-    assert empty["status"].startswith(f"no answer: {REASON} (sample rows ")
-    assert REMEDY not in empty["status"]
-    assert pd.isna(empty["mean"])
-    assert empty["seeds"] == empty["samples"] == 0
-    others = rows.drop(("coarse_solve", 64))
-    assert np.isfinite(others["mean"]).all()
-    assert (others["status"] == "finished").all()
+    assert set(rows) == {(key, n) for key in keys for n in (64, 128)}
+    empty = rows.pop(("coarse_solve", 64))
+    assert empty.facts["status"].startswith(f"no answer: {REASON} (sample rows ")
+    assert REMEDY not in empty.facts["status"]
+    assert not any(error.known for error in empty.errors.values())
+    assert empty.facts["seeds"] == empty.facts["samples"] == 0
+    assert all(error.known for one in rows.values() for error in one.errors.values())
+    assert {one.facts["status"] for one in rows.values()} == {"finished"}
 
 
 def test_the_reason_can_be_read_in_tables_and_on_the_page(compared, tmp_path):
     runs, _, comparison = compared
     outputs = [tmp_path / f"table.{suffix}" for suffix in ("csv", "tex", "html")]
-    write_table(comparison, outputs)
+    write_error_tables(comparison, outputs)
     assert all("no answer" in output.read_text() for output in outputs)
     (tmp_path / "card.json").write_text(json.dumps({"dataset": "burgers", "error_budget": {}}))
     write_report(
@@ -69,7 +74,7 @@ def test_the_reason_can_be_read_in_tables_and_on_the_page(compared, tmp_path):
     )  # fmt: skip
     page = (tmp_path / "report.html").read_text()
     assert f'no answer<span class="warning">{REASON} (sample rows ' in page
-    assert f'<td class="status">no answer: {REASON} (sample rows ' in page
+    assert f'<td class="prose">no answer: {REASON} (sample rows ' in page
 
 
 def test_figures_leave_the_empty_row_out(compared, tmp_path):
@@ -86,7 +91,7 @@ def test_figures_leave_the_empty_row_out(compared, tmp_path):
 def test_a_papers_table_tells_the_reason(compared, tmp_path):
     runs, _, comparison = compared
     table = pd.read_csv(comparison)
-    table.loc[table["key"] == "coarse_solve", ["mean", "standardised_median"]] = np.nan
+    table.loc[table["key"] == "coarse_solve", "value"] = np.nan
     table.loc[table["key"] == "coarse_solve", "status"] = f"no answer: {REASON}"
     table.to_csv(comparison, index=False)
     outputs = [tmp_path / f"paper.{suffix}" for suffix in ("csv", "tex", "html")]

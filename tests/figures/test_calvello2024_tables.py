@@ -112,7 +112,9 @@ def test_table_3_has_a_model_a_row_and_three_columns_an_experiment(make_run, tmp
         ],
         [write_calvello(make_run, "fano", KOLMOGOROV, errors=ERRORS, seed=3, **flow)],
     ]
-    comparisons = [compared(one, tmp_path / f"c{number}.csv") for number, one in enumerate(runs)]
+    comparisons = [
+        compared(one, tmp_path / f"{number}" / "comparison.csv") for number, one in enumerate(runs)
+    ]
     write_high_resolution(comparisons, runs, outputs)
     table = printed(outputs, "model")
     assert list(table.index) == ["fano", "vit_no"]
@@ -157,7 +159,9 @@ def test_families_differ_in_their_width_alone(widths):
 )
 def test_a_line_runs_through_the_widths_of_an_architecture(widths, tmp_path, monkeypatch, draw, power):
     runs = [widths(PIECEWISE, 1), widths(KOLMOGOROV, 2)]
-    comparisons = [compared(one, tmp_path / f"c{number}.csv") for number, one in enumerate(runs)]
+    comparisons = [
+        compared(one, tmp_path / f"{number}" / "comparison.csv") for number, one in enumerate(runs)
+    ]
     kept = []
     monkeypatch.setattr(
         "resolvent.figures.papers.calvello2024.cost_accuracy.save", lambda figure, output: kept.append(figure)

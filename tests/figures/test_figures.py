@@ -102,7 +102,7 @@ def test_figures_of_an_experiment_with_noise_show_the_noise_of_training(
     draw_all([run], [make_baselines(17, noise=0.01)], tmp_path / "figures")
     assert [rows["test_noise"].tolist() for rows in curves] == [[0.01]]
     assert [row["test_noise"] for row in points] == [0.01]
-    assert dots[0][2].mean() == pytest.approx(points[0]["mean"])
+    assert dots[0][2].mean() == pytest.approx(points[0]["value"])
     assert len(dots) == 1 + 4  # the baselines too have errors at this level
 
 

@@ -38,8 +38,8 @@ def printed(outputs):
 
 
 def compared(runs, tmp_path, name="comparison"):
-    write_comparison(runs, [], tmp_path / f"{name}.csv")
-    return tmp_path / f"{name}.csv"
+    write_comparison(runs, [], tmp_path / name / "comparison.csv")
+    return tmp_path / name / "comparison.csv"
 
 
 def test_table_2a_is_in_the_units_of_the_paper(make_run, tmp_path, outputs):
@@ -48,13 +48,10 @@ def test_table_2a_is_in_the_units_of_the_paper(make_run, tmp_path, outputs):
         make_run("none", attention="none", errors=[2e-3, 2e-3]),
     ]
     write_burgers([compared(runs, tmp_path)], [runs], outputs)
-    table = printed(outputs).set_index("label")
-    assert tuple(table.loc["galerkin", ["n512", "n512_best_test", "n512_reported"]]) == (
-        "1.500",
-        "1.400",
-        "1.203",
-    )
-    assert table.loc["none", "n512_reported"] == "—"
+    table = printed(outputs).set_index("model")
+    columns = ["error ×10⁻³", "best epoch on the test samples", "Cao 2021"]
+    assert list(table.loc["galerkin", [f"n = 512: {one}" for one in columns]]) == ["1.500", "1.400", "1.203"]
+    assert table.loc["none", "n = 512: Cao 2021"] == "—"
 
 
 def test_table_2b_names_both_grids(make_run, tmp_path, outputs):
@@ -67,7 +64,8 @@ def test_table_2b_names_both_grids(make_run, tmp_path, outputs):
     ]  # fmt: skip
     write_darcy([compared(runs, tmp_path)], [runs], outputs)
     (row,) = printed(outputs).to_dict("records")
-    assert (row["n141"], row["n141_reported"], row["n211_reported"]) == ("1.500", "0.839", "0.844")
+    columns = ("n = 141 (43): error ×10⁻²", "n = 141 (43): Cao 2021", "n = 211 (61): Cao 2021")
+    assert [row[column] for column in columns] == ["1.500", "0.839", "0.844"]
     html = outputs[2].read_text()
     assert "n = 141 (43)" in html
     assert "n = 211 (61)" in html
@@ -89,16 +87,14 @@ def test_table_3_has_a_column_for_each_noise_of_each_experiment(make_run, tmp_pa
         experiments.append(runs)
         comparisons.append(compared(runs, tmp_path, f"noise{noise}"))
     write_inverse(comparisons, experiments, outputs)
-    table = printed(outputs).set_index("label")
-    columns = ["n141_noise0_reported", "n141_noise0.01_reported", "n141_noise0.1_reported"]
+    table = printed(outputs).set_index("model")
+    groups = [f"n = 141 (36), ε = {noise}" for noise in ("0", "0.01", "0.1")]
+    columns = [f"{group}: Cao 2021" for group in groups]
     assert list(table.loc["galerkin", columns]) == ["1.944", "2.552", "6.689"]
     assert list(table.loc["galerkin_regular", columns]) == ["2.026", "2.536", "6.659"]
-    assert list(table.loc["galerkin", ["n141_noise0", "n141_noise0.01", "n141_noise0.1"]]) == [
-        "1.000",
-        "1.010",
-        "1.100",
-    ]
-    assert "n = 141 (36), ε = 0.01" in outputs[2].read_text()
+    ours = [f"{group}: error ×10⁻²" for group in groups]
+    assert list(table.loc["galerkin", ours]) == ["1.000", "1.010", "1.100"]
+    assert groups[1] in outputs[2].read_text()
 
 
 def test_table_5_tells_where_a_size_differs(make_run, outputs):

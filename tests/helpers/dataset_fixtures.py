@@ -4,8 +4,8 @@ from pathlib import Path
 
 from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
+from resolvent.datasets.tasks.burgers import BurgersDataset
 from resolvent.datasets.tasks.registry import build_task, settings_of
-from resolvent.datasets.tasks.settings import BurgersDataset
 
 CODE = "0123456789abcdef"
 FEW = {"train": 3, "validation": 1, "test": 2}

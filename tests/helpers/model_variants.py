@@ -1,8 +1,8 @@
-"""Every registered architecture, in every variant the papers have, for the tests that all must pass."""
+"""Every registered architecture, in every variant the papers have; and what is known of each."""
 
 import torch
 
-from resolvent.models.registry import ARCHITECTURES
+from resolvent.models.registry import settings_class
 
 ATTENTIONS = ("galerkin", "fourier", "softmax", "linear")
 LAYER_NORMS = ("projection", "regular")
@@ -74,7 +74,7 @@ SIDES = {"vit_no": (16, 12, 20), "fano": (16, 12, 20), "afno": (12,)}
 
 
 def dimension(architecture: str) -> int:
-    return ARCHITECTURES[architecture].dimension
+    return settings_class(architecture).dimension
 
 
 def sides(architecture: str) -> tuple[int, ...]:
@@ -109,3 +109,177 @@ def band_limited(x: torch.Tensor, batch: int, channels: int, seed: int = 0) -> t
 
 def relative_error(a: torch.Tensor, b: torch.Tensor) -> float:
     return ((a - b).norm() / b.norm()).item()
+
+
+# What is counted for the prediction of cost: architecture, settings, points along each axis.
+COUNTED = [
+    ("fno1d", {}, 512),
+    ("fno2d", {}, 43),
+    ("transformer1d", {"attention": "galerkin"}, 512),
+    ("transformer1d", {"attention": "softmax"}, 512),
+    ("transformer1d", {"attention": "none"}, 128),
+    ("transformer2d", {"attention": "softmax", "downsampling_factor": 0.7}, 43),
+    ("transformer2d_coarse", {"attention": "galerkin", "downsampling_factor": 0.6}, 43),
+    ("tno1d", {}, 200),
+    ("tno2d", {}, 24),
+    ("galerkin_encoder2d", {}, 32),
+    ("universal_approximator1d", {}, 64),
+    ("universal_approximator2d", {}, 8),
+    ("neuraloperator1d", {}, 128),
+    ("neuraloperator2d", {}, 32),
+    ("vit_no", {"patches": 4, "smoother_modes": 8}, 32),
+    ("fano", {"patches": 4, "smoother_modes": 8, "modes": 4}, 32),
+    ("afno", {"points": 32}, 32),
+]
+
+
+MODES_1D = (13, "8 modes need at least 14 points; got n=13")
+MODES_2D = (7, "4 modes need at least 8 x 6 points; got 7 x 5")
+ONE_NODE = "the trapezoidal rule needs at least 2 nodes along an axis; got 1"
+TOO_FEW = {
+    "fno1d": MODES_1D,
+    "fno2d": MODES_2D,
+    "transformer1d": MODES_1D,
+    "transformer2d": MODES_2D,
+    "transformer2d_coarse": (3, "downsampling_factor 0.7 leaves 1 of 3 points a side; at least 2 needed"),
+    "tno1d": (1, ONE_NODE),
+    "tno2d": (3, ONE_NODE),
+    "universal_approximator1d": (1, ONE_NODE),
+    "universal_approximator2d": (3, ONE_NODE),
+    "neuraloperator1d": (7, "8 modes need at least 8 points along an axis; got 7"),
+    "neuraloperator2d": (9, "8 modes need at least 8 points along an axis; got 9 x 7"),
+    "vit_no": (7, "2 x 2 patches need sides that 2 divides, such as 8 x 4; got 7 x 5"),
+    "fano": (7, "2 x 2 patches need sides that 2 divides, such as 8 x 4; got 7 x 5"),
+    "afno": (7, "the table of positions is for 12 x 12 points (setting points); got 7 x 7"),
+}
+ANY_NUMBER = {"galerkin_encoder2d"}
+
+
+def fno_count(s, dim):
+    spectral_layer = s.width**2 + s.width + 2 * (2 * s.modes) ** (dim - 1) * s.modes * s.width**2
+    lifting = (s.in_channels + dim) * s.width + s.width
+    projection = (s.width + 1) * s.projection_width + (s.projection_width + 1) * s.out_channels
+    return lifting + s.num_layers * spectral_layer + projection
+
+
+def encoder_count(s, dim):
+    d, f = s.width, s.feedforward_width
+    layer = 2 * d * f + f + d
+    if s.attention != "none":
+        layer += 3 * (d**2 + d) + (d + s.num_heads * dim) * d + d + 4 * d
+    elif s.layer_norm == "regular":
+        layer += 2 * d
+    return s.num_layers * layer
+
+
+def transformer1d_count(s):
+    d, c = s.width, s.decoder_width
+    spectral = sum(a * c + c + 2 * s.modes * a * c for a in [d] + [c] * (s.decoder_layers - 1))
+    lifting = (s.in_channels + s.input_coordinates) * d + d
+    return lifting + encoder_count(s, 1) + spectral + (c + 1) * c + (c + 1) * s.out_channels
+
+
+def coarse_count(s):
+    """Samplers, encoder and the map that takes the coordinates in."""
+    d, third = s.width, s.width // 3
+    downsampler = 9 * (s.in_channels * d + d * third + third**2 + third * (d - 2 * third))
+    return downsampler + encoder_count(s, 2) + 9 * d**2 + (d + 3) * s.decoder_width
+
+
+def transformer2d_count(s):
+    c, p = s.decoder_width, s.projection_width
+    spectral = s.decoder_layers * (c**2 + c + 4 * s.modes**2 * c**2)
+    return coarse_count(s) + spectral + (c + 1) * p + (p + 1) * s.out_channels
+
+
+def transformer2d_coarse_count(s):
+    c = s.decoder_width
+    return coarse_count(s) + s.decoder_layers * (c**2 + c) + (c + 1) * s.out_channels
+
+
+def patched_count(s, lifting, projections):
+    """Lifting, encoder with these maps to Q, K, V, affine to the output, and the smoother."""
+    d, f = s.width, s.feedforward_width
+    layer = projections + d**2 + d + 2 * d * f + f + d + 4 * d
+    smoother = 4 * s.smoother_modes**2 * s.out_channels**2 if s.smoother == "learned" else 0
+    return lifting + s.num_layers * layer + (d + 1) * s.out_channels + smoother
+
+
+def vit_no_count(s):
+    d = s.width
+    return patched_count(s, 4 * s.modes**2 * (s.in_channels + 2) * d, 3 * (d**2 + d))
+
+
+def fano_count(s):
+    d = s.width
+    return patched_count(s, (s.in_channels + 3) * d, 4 * s.modes**2 * 3 * d**2)
+
+
+def afno_count(s):
+    d, f = s.width, s.feedforward_width
+    layer = 4 * d + 4 * (d**2 // s.num_blocks + d) + 2 * d * f + f + d
+    return (s.in_channels + 3) * d + s.points**2 * d + s.num_layers * layer + d * s.out_channels
+
+
+def tno_count(s, dim):
+    d, f = s.width, s.feedforward_width
+    layer = 4 * (d**2 + d) + 2 * d * f + f + d + 4 * d
+    return (s.in_channels + dim + 1) * d + s.num_layers * layer + (d + 1) * s.out_channels
+
+
+def galerkin_encoder_count(s):
+    return (s.in_channels + 3) * s.width + encoder_count(s, 2) + (s.width + 1) * s.out_channels
+
+
+def universal_approximator_count(s, dim):
+    d, f = s.width, s.feedforward_width
+    networks = [(s.in_channels + dim, d), (d, d), (d + dim, s.out_channels)]
+    return 5 * d**2 + sum((a + 1) * f + (f + 1) * b for a, b in networks)
+
+
+def neuraloperator_count(s, dim):
+    """Of FNO; lifting and projection are twice as wide inside, a layer's channel network half as wide."""
+    d = s.width
+    lifting = (s.in_channels + dim + 1) * 2 * d + (2 * d + 1) * d
+    spectral = 2 * d**2 * s.modes ** (dim - 1) * (s.modes // 2 + 1) + d + d**2
+    channel_network = (d + 1) * (d // 2) + (d // 2 + 1) * d + d
+    projection = (d + 1) * 2 * d + (2 * d + 1) * s.out_channels
+    return lifting + s.num_layers * (spectral + channel_network) + projection
+
+
+FORMULAS = {
+    "fno1d": lambda s: fno_count(s, 1),
+    "fno2d": lambda s: fno_count(s, 2),
+    "transformer1d": transformer1d_count,
+    "transformer2d": transformer2d_count,
+    "transformer2d_coarse": transformer2d_coarse_count,
+    "tno1d": lambda s: tno_count(s, 1),
+    "tno2d": lambda s: tno_count(s, 2),
+    "galerkin_encoder2d": galerkin_encoder_count,
+    "universal_approximator1d": lambda s: universal_approximator_count(s, 1),
+    "universal_approximator2d": lambda s: universal_approximator_count(s, 2),
+    "neuraloperator1d": lambda s: neuraloperator_count(s, 1),
+    "neuraloperator2d": lambda s: neuraloperator_count(s, 2),
+    "vit_no": vit_no_count,
+    "fano": fano_count,
+    "afno": afno_count,
+}
+# Cao 2021, table 5: 550k, 2.37m, 530k, 2.22m, 2.38m, whatever the attention and the norm. Calvello et al.
+# 2024, table 1: 5.98e5, 6.04e5 and, a complex parameter counted once, 5.70e6.
+PAPER = {
+    "fno1d": 549_569,
+    "fno2d": 2_368_001,
+    "transformer1d": 530_305,
+    "transformer2d": 2_220_829,
+    "transformer2d_coarse": 2_383_873,
+    "tno2d": 598_145,
+    "galerkin_encoder2d": 604_289,
+    "neuraloperator2d": 5_705_089,
+    # At width 128, with the learned smoother.
+    "vit_no": 716_417,
+    "fano": 48_084_865,
+    "afno": 1_088_640,
+}
+SMOOTHER = 2 * 64**2  # complex weights
+COMPLEX_ONCE = {"neuraloperator2d", "vit_no", "fano"}
+NO_PAPER = {"tno1d", "universal_approximator1d", "universal_approximator2d", "neuraloperator1d"}

@@ -5,7 +5,7 @@ import torch
 
 from resolvent.datasets.loading import Samples
 from resolvent.models.build import build
-from resolvent.solvers.grid import Grid
+from resolvent.solvers.common.grid import Grid
 from resolvent.training.fit import Trainer
 from resolvent.training.group import ALONE
 from resolvent.training.normalised_operator import in_physical_units

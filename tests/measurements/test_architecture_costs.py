@@ -20,8 +20,8 @@ from resolvent.measurements.architecture_formulas import (
 from resolvent.measurements.architectures_measured import MEASURED, cases
 from resolvent.measurements.settings import ArchitectureCostSettings
 from resolvent.models.build import build
+from resolvent.models.layers.spectral_convolution import truncated_fourier_matrices
 from resolvent.models.parameter_counts import parameter_counts
-from resolvent.models.spectral_convolution import truncated_fourier_matrices
 from resolvent.training.operations import forward_operations
 
 PAPER = ArchitectureCostSettings()

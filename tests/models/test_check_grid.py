@@ -5,7 +5,7 @@ import torch
 from model_variants import SMALL, VARIANTS, dimension, grid
 
 from resolvent.models.build import build
-from resolvent.models.registry import ARCHITECTURES, resolve
+from resolvent.models.registry import ARCHITECTURES, resolve, settings_class
 
 SIDES = (4, 5, 6, 7, 8, 9, 12, 13, 14, 16)  # on both sides of what the small architectures can take
 # Attention and norms take any grid.
@@ -34,7 +34,7 @@ def test_grids_are_refused_early_and_late_alike(architecture, variant):
             x = grid(n, dim=dimension(architecture))
             if refused(operator, torch.zeros(1, *x.shape[:-1], 1), x):
                 late.append(n)
-    if ARCHITECTURES[architecture].one_grid:
+    if settings_class(architecture).one_grid:
         assert late == [n for n in SIDES if n != settings["points"]]  # which the data give
     else:
         assert early == late

@@ -6,7 +6,9 @@ import sys
 import pytest
 
 from resolvent.models.build import build
-from resolvent.models.registry import ARCHITECTURES, resolve
+from resolvent.models.registry import ARCHITECTURES, resolve, settings_class
+
+OR_YOUR_OWN = "or module:SettingsClass of your own"
 
 
 @pytest.mark.parametrize(
@@ -16,12 +18,12 @@ from resolvent.models.registry import ARCHITECTURES, resolve
             "transformer_1d",
             {},
             "unknown architecture 'transformer_1d'; did you mean 'transformer1d'? "
-            f"accepted: {', '.join(ARCHITECTURES)}",
+            f"accepted: {', '.join(ARCHITECTURES)}; {OR_YOUR_OWN}",
         ),
         (
             "mlp",
             {},
-            f"unknown architecture 'mlp'; accepted: {', '.join(ARCHITECTURES)}",
+            f"unknown architecture 'mlp'; accepted: {', '.join(ARCHITECTURES)}; {OR_YOUR_OWN}",
         ),
         (
             "fno1d",
@@ -90,7 +92,7 @@ from resolvent.models.registry import ARCHITECTURES, resolve
             "neuraloperator2d",
             {"model": "CODANO", "in_channels": 2},
             "neuraloperator2d: CODANO gives every input channel as many output channels; "
-            "out_channels 1 is no multiple of in_channels 2",
+            "out_channels 1 is not a multiple of in_channels 2",
         ),
         (
             "transformer1d",
@@ -120,8 +122,8 @@ def test_yaml_numbers_without_a_dot_are_text_and_accepted():
 
 
 def test_every_setting_is_described():
-    for architecture in ARCHITECTURES.values():
-        for name, field in architecture.settings.model_fields.items():
+    for architecture in ARCHITECTURES:
+        for name, field in settings_class(architecture).model_fields.items():
             assert field.description, name
             assert not field.is_required(), name
 
@@ -149,8 +151,11 @@ import os, sys
 from resolvent.models.build import build
 for architecture, others in {others}.items():
     if os.fork() == 0:
-        build(architecture, {{}}, 0)
-        os._exit(any(f"models.{{other}}" in sys.modules for other in others))
+        operator = build(architecture, {{}}, 0)
+        parts = [name.split(".") for name in sys.modules]
+        imported = {{names[2] for names in parts if names[0] == "models" and len(names) == 3}}
+        assert type(operator).__module__.split(".")[2] in imported
+        os._exit(any(other in imported for other in others))
     if os.wait()[1]:
         sys.exit(architecture)
 """

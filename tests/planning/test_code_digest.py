@@ -9,7 +9,7 @@ from resolvent.planning.rerun import everything_reached, files_read, script_dige
 
 CACHED = (
     script_digest, everything_reached, module._file_of, module._tree, module._parts, module._meaning,
-    module._used_by,
+    module._used_by, module._of_project,
 )  # fmt: skip
 HEAT = ("resolvent.datasets.tasks_of_heat:Heat", "resolvent.datasets.settings:HeatSettings")
 SOURCES = {

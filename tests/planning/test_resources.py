@@ -10,16 +10,15 @@ import yaml
 from merged_configuration import DEFAULT, merged
 
 from resolvent.models.build import build
+from resolvent.models.registry import ARCHITECTURES, resolve
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.costs import (
     Need,
-    Operator,
     finalising,
     megabytes_requested,
     minutes_requested,
     request,
-    sample_seconds,
     solving,
     store_bytes,
 )
@@ -59,45 +58,23 @@ def test_a_rule_asks_for_what_its_wildcards_say():
     assert asked["mem_mb"](small, attempt=1) < asked["mem_mb"](large, attempt=1)
 
 
-@pytest.mark.parametrize(
-    ("architecture", "settings", "points", "coarse"),
-    [
-        ("fno1d", {}, 512, None),
-        ("fno2d", {}, 43, None),
-        ("transformer1d", {"attention": "galerkin"}, 512, None),
-        ("transformer1d", {"attention": "softmax"}, 512, None),
-        ("transformer1d", {"attention": "none"}, 128, None),
-        ("transformer2d", {"attention": "softmax", "downsampling_factor": 0.7}, 43, 21),
-        ("transformer2d_coarse", {"attention": "galerkin", "downsampling_factor": 0.6}, 43, 15),
-        ("tno1d", {}, 200, None),
-        ("tno2d", {}, 24, None),
-        ("galerkin_encoder2d", {}, 32, None),
-        ("universal_approximator1d", {}, 64, None),
-        ("universal_approximator2d", {}, 8, None),
-        ("neuraloperator1d", {}, 128, None),
-        ("neuraloperator2d", {}, 32, None),
-        ("vit_no", {"patches": 4, "smoother_modes": 8}, 32, None),
-        ("fano", {"patches": 4, "smoother_modes": 8, "modes": 4}, 32, None),
-        ("afno", {"points": 32}, 32, None),
-    ],
-)
-def test_operations_and_weights_are_torchs_within_a_factor(architecture, settings, points, coarse):
+@pytest.mark.parametrize(("architecture", "settings", "points"), model_variants.COUNTED)
+def test_operations_and_weights_are_torchs_within_a_factor(architecture, settings, points):
     dimension = model_variants.dimension(architecture)
     module = build(architecture, settings, seed=0)
     inputs = torch.zeros(1, *[points] * dimension, 1)
     axes = [torch.linspace(0, 1, points)] * dimension
     coordinates = torch.stack(torch.meshgrid(*axes, indexing="ij"), dim=-1)
     counted = forward_operations(module, inputs, coordinates)
-    resolved = model_variants.ARCHITECTURES[architecture].settings.model_validate(settings).model_dump()
-    operator = Operator(architecture, resolved, points**dimension, coarse and coarse**dimension)
+    operator = resolve(architecture, settings).cost(points)
+    assert operator.points == points**dimension
     assert counted / 3 < operator.forward_flop < 3 * counted
     weights = sum(parameter.numel() for parameter in module.parameters())
     assert weights / 3 < operator.weights < 8 * weights
 
 
 def test_every_architecture_has_its_operations_held_to_torchs():
-    (mark,) = test_operations_and_weights_are_torchs_within_a_factor.pytestmark
-    assert {case[0] for case in mark.args[1]} == set(model_variants.ARCHITECTURES)
+    assert {case[0] for case in model_variants.COUNTED} == set(ARCHITECTURES)
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -153,7 +130,7 @@ def test_a_gpu_takes_less_time():
 def test_data_are_predicted_by_their_equation_and_their_grids():
     datasets = load_configuration(DEFAULT).datasets
     fine = datasets["kolmogorov"].model_copy(update={"num_modes": 84, "step": 0.01})
-    assert sample_seconds(fine) == pytest.approx(8 * sample_seconds(datasets["kolmogorov"]))
+    assert fine.seconds_per_sample() == pytest.approx(8 * datasets["kolmogorov"].seconds_per_sample())
     darcy = datasets["darcy_cao"]
     assert store_bytes(darcy) == 256 * 2 * 4 * sum(n**2 for n in darcy.resolutions)
     larger = darcy.model_copy(update={"finest": 841})

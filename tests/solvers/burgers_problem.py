@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from resolvent.solvers.random_fields import PeriodicGaussianField
+from resolvent.solvers.random_fields.circle import PeriodicGaussianField
 
 CAO_FIELD = PeriodicGaussianField(sigma=25.0, tau=5.0, gamma=2.0)
 CAO_VISCOSITY = 0.1 / (2 * np.pi)

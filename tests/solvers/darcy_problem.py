@@ -4,11 +4,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from resolvent.solvers.cosine_series import observe_cosine
-from resolvent.solvers.distributions import DISTRIBUTIONS
-from resolvent.solvers.grid import Grid
-from resolvent.solvers.push_forwards import level_set, lognormal
-from resolvent.solvers.random_fields_2d import NeumannGaussianField
+from resolvent.solvers.common.cosine_series import observe_cosine
+from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
+from resolvent.solvers.random_fields.push_forwards import level_set, lognormal
+from resolvent.solvers.random_fields.square import NeumannGaussianField
 
 
 @lru_cache

@@ -3,23 +3,26 @@
 from functools import lru_cache
 
 import exponax
+import jax
 import jax.numpy as jnp
 import numpy as np
 from burgers_problem import CAO_VISCOSITY, initial_fields
 from darcy_problem import manufactured
 from solver_problem import SolverProblem
 
-from resolvent.solvers.burgers import BurgersSplitStep
-from resolvent.solvers.burgers_etdrk4 import BurgersEtdrk4
-from resolvent.solvers.cole_hopf import cole_hopf
-from resolvent.solvers.darcy import DarcyFivePoint
-from resolvent.solvers.darcy_direct import solve_direct
-from resolvent.solvers.fourier import coefficients_of_2d, observe_2d
-from resolvent.solvers.kolmogorov_etdrk4 import KolmogorovEtdrk4
-from resolvent.solvers.kolmogorov_split_step import KolmogorovSplitStep
-from resolvent.solvers.lorenz63 import Lorenz63, initial_condition, solve_diffrax
-from resolvent.solvers.observation_times import explicit
-from resolvent.solvers.random_fields_2d import PeriodicGaussianField2d
+from resolvent.solvers.burgers.cole_hopf import cole_hopf
+from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
+from resolvent.solvers.burgers.split_step import BurgersSplitStep
+from resolvent.solvers.common.fourier import coefficients_of_2d, observe_2d
+from resolvent.solvers.common.observation_times import explicit
+from resolvent.solvers.darcy.direct import solve_direct
+from resolvent.solvers.darcy.five_point import DarcyFivePoint
+from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
+from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
+from resolvent.solvers.lorenz63.initial_states import initial_condition
+from resolvent.solvers.lorenz63.reference import solve_diffrax
+from resolvent.solvers.lorenz63.taylor_series import Lorenz63
+from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
 
 
 def burgers(solver, refinements):
@@ -80,21 +83,22 @@ def vorticities():
 @lru_cache
 def by_exponax(final_time, num_steps):
     """The same flow by an independent package; it keeps the modes below a third of the points."""
-    stepper = exponax.stepper.KolmogorovFlowVorticity(
-        2,
-        2 * np.pi,
-        SOLVED_ON,
-        final_time / num_steps,
-        diffusivity=1 / 70,
-        convection_scale=-1.0,  # this version has the sign of advection the other way round
-        drag=0.0,
-        injection_mode=4,
-        injection_scale=1.0,
-        order=4,
-    )
-    march = exponax.repeat(stepper, num_steps)
-    fields = [jnp.asarray(field.T[None]) for field in observe_2d(vorticities(), SOLVED_ON)]
-    return coefficients_of_2d(np.stack([np.asarray(march(field))[0].T for field in fields]))
+    with jax.enable_x64(True):
+        stepper = exponax.stepper.KolmogorovFlowVorticity(
+            2,
+            2 * np.pi,
+            SOLVED_ON,
+            final_time / num_steps,
+            diffusivity=1 / 70,
+            convection_scale=-1.0,  # this version has the sign of advection the other way round
+            drag=0.0,
+            injection_mode=4,
+            injection_scale=1.0,
+            order=4,
+        )
+        march = exponax.repeat(stepper, num_steps)
+        fields = [jnp.asarray(field.T[None]) for field in observe_2d(vorticities(), SOLVED_ON)]
+        return coefficients_of_2d(np.stack([np.asarray(march(field))[0].T for field in fields]))
 
 
 def kolmogorov(solver, keyword, refinements, order):
@@ -119,14 +123,14 @@ def kolmogorov(solver, keyword, refinements, order):
 
 
 PROBLEMS = {
-    "resolvent.solvers.burgers:BurgersSplitStep": lambda: burgers(BurgersSplitStep, (48, 96, 192)),
-    "resolvent.solvers.burgers_etdrk4:BurgersEtdrk4": lambda: burgers(BurgersEtdrk4, (48, 96, 192)),
-    "resolvent.solvers.darcy:DarcyFivePoint": darcy,
-    "resolvent.solvers.kolmogorov_etdrk4:KolmogorovEtdrk4": lambda: kolmogorov(
+    "resolvent.solvers.burgers.split_step:BurgersSplitStep": lambda: burgers(BurgersSplitStep, (48, 96, 192)),
+    "resolvent.solvers.burgers.etdrk4:BurgersEtdrk4": lambda: burgers(BurgersEtdrk4, (48, 96, 192)),
+    "resolvent.solvers.darcy.five_point:DarcyFivePoint": darcy,
+    "resolvent.solvers.kolmogorov.etdrk4:KolmogorovEtdrk4": lambda: kolmogorov(
         KolmogorovEtdrk4, "step", (4, 8, 16), 4
     ),
-    "resolvent.solvers.kolmogorov_split_step:KolmogorovSplitStep": lambda: kolmogorov(
+    "resolvent.solvers.kolmogorov.split_step:KolmogorovSplitStep": lambda: kolmogorov(
         KolmogorovSplitStep, "largest_step", (16, 32, 64), 2
     ),
-    "resolvent.solvers.lorenz63:Lorenz63": lorenz63,
+    "resolvent.solvers.lorenz63.taylor_series:Lorenz63": lorenz63,
 }

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
+from resolvent.solvers.common.errors import SolverError
+from resolvent.solvers.common.grid import Nodes
+from resolvent.solvers.common.observation_times import explicit, random_times, uniform
 from resolvent.solvers.controlled_ode import LANES, ControlledOde, draw_control
-from resolvent.solvers.errors import SolverError
-from resolvent.solvers.grid import Nodes
-from resolvent.solvers.observation_times import explicit, random_times, uniform
 
 TIMES = explicit((0.0, 0.05, 0.31, 0.77, 1.3, 1.999, 2.0))
 INITIAL_VALUES = (1.0, -2.5, 4.0, 11.0, -8.0)  # on five branches of the tangent

@@ -7,7 +7,7 @@ from torch import nn
 
 from resolvent.models.build import build
 from resolvent.models.registry import ARCHITECTURES
-from resolvent.solvers.grid import Grid
+from resolvent.solvers.common.grid import Grid
 from resolvent.training.group import ALONE
 from resolvent.training.launch import launch
 from resolvent.training.losses import RelativeLoss

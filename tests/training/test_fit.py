@@ -16,7 +16,7 @@ from training_fixtures import (
 )
 
 from resolvent.evaluation.conditions import Condition, evaluate, shown_samples
-from resolvent.models.registry import ARCHITECTURES
+from resolvent.models.registry import ARCHITECTURES, settings_class
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
 from resolvent.training.fit import HISTORY_COLUMNS
@@ -41,8 +41,8 @@ def test_training_learns(tmp_path, kind):
 
 def kind_of(architecture):
     """How to train it here: small, with dropout where it has some, on samples of its dimension."""
-    chosen, settings = ARCHITECTURES[architecture], dict(SMALL[architecture])
-    for rate in {"residual_dropout", "dropout"} & set(chosen.settings.model_fields):
+    chosen, settings = settings_class(architecture), dict(SMALL[architecture])
+    for rate in {"residual_dropout", "dropout"} & set(chosen.model_fields):
         settings[rate] = 0.1
     if chosen.coarse_output:
         settings["downsampling_factor"] = 1.0  # the samples' targets are on the grid of their inputs

@@ -6,7 +6,7 @@ import torch
 
 from resolvent.datasets.gradients import gradient
 from resolvent.evaluation.metrics import relative_h1, relative_l2
-from resolvent.solvers.grid import Grid
+from resolvent.solvers.common.grid import Grid
 from resolvent.training.losses import RelativeH1Loss, RelativeLoss, central_gradient
 from resolvent.training.losses import relative_l2 as torch_relative_l2
 

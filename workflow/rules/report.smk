@@ -15,6 +15,7 @@ rule compare:
         baselines=[f"{BASELINES}/{file}" for file in ("errors.csv", "cost.json")],
     output:
         comparison=f"{EXPERIMENT}/comparison.csv",
+        models=f"{EXPERIMENT}/models.csv",
         tables=[f"{EXPERIMENT}/table.{suffix}" for suffix in ("csv", "tex", "html")],
     log:
         f"logs/compare/{plan.configuration.name}/{{experiment}}.log",

@@ -12,6 +12,7 @@ from pathlib import Path
 import zarr
 
 from resolvent.common.files import json_text, write_json
+from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import DatasetError, damaged
 from resolvent.datasets.storage.addresses import card_beside, located
 from resolvent.datasets.storage.generation import read_receipt, remove_parts
@@ -19,13 +20,14 @@ from resolvent.datasets.storage.layout import Group, grid_facts
 from resolvent.datasets.storage.object_store import opened, put
 from resolvent.datasets.storage.statistics import statistics
 from resolvent.datasets.storage.store import digest, read_array
-from resolvent.datasets.tasks.settings import settings_hash
-from resolvent.datasets.tasks.stored import Stored
+from resolvent.datasets.storage.stored import Stored
+from resolvent.datasets.tasks.error_budget import hold_to_accuracy
+from resolvent.datasets.tasks.task import Task
 
 LIBRARIES = ("diffrax", "jax", "numba", "numpy", "scipy", "zarr")
 
 
-def finalise(task, store: Path, receipts: list[Path], card: Path, code_digest: str) -> dict:
+def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_digest: str) -> dict:
     """Verify every shard of `store` against its receipt, measure the error budget, write the card.
 
     The card goes into the store's attributes, beside a store in an object store, and, last and atomically, to
@@ -41,7 +43,7 @@ def finalise(task, store: Path, receipts: list[Path], card: Path, code_digest: s
     place = located(store)
     content = _verified_digest(task.layout, store, receipts, code_digest)
     budget = task.error_budget(Stored(store, task.layout, task.settings.seed))
-    _hold_to_accuracy(budget, task.settings.accuracy, place)
+    hold_to_accuracy(budget, task, place)
     facts = {
         "dataset": store.parent.name,
         "settings_hash": settings_hash(task.settings),
@@ -78,20 +80,6 @@ def _group_facts(group: Group) -> dict:
         for variable in group.variables
     }
     return {"grid": grid_facts(group.grid), "variables": variables}
-
-
-def _hold_to_accuracy(budget: dict, accuracy: float, store: Path | str) -> None:
-    """Every entry "against_…" of the budget is a measured error of the solver, and must be small enough."""
-    worst = max(
-        entry["largest_relative_l2"]
-        for check, entry in budget.items()
-        if check.startswith("against_") and "largest_relative_l2" in entry
-    )
-    if not worst <= accuracy:
-        raise DatasetError(
-            f"{store} is not finalised: its relative L2 error is {worst:.1e}, above the stated accuracy "
-            f"{accuracy:.1e}; solve more finely (more modes or steps, a smaller step or tolerance)"
-        )
 
 
 def _verified_digest(layout, store: Path, receipts: list[Path], code_digest: str) -> str:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from resolvent.datasets.errors import DatasetError
-from resolvent.solvers.grid import Grid, Nodes
+from resolvent.solvers.common.grid import Grid, Nodes
 
+SPLITS = ("train", "validation", "test")  # in stored order; their numbers are part of every random key
 CHUNK_BYTES = 2**20  # about 1 MB: small enough for random batches, large enough for whole reads
 
 _GRID_IN_WORDS = {
@@ -41,7 +42,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Group:
-    """The variables on one grid. `grid` is what a model is given; `axes` are what the file is told."""
+    """The variables on one grid. `grid` is what a model is given, `axes` what the file has."""
 
     name: str
     grid: Grid | Nodes

@@ -1,23 +1,30 @@
-"""The Burgers task: initial velocity → velocity at the final time (Cao 2021, section 5.1 and C.2)."""
+"""Burgers' equation: initial velocity → velocity at the final time (Cao 2021, section 5.1 and C.2)."""
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from resolvent.datasets.storage.layout import Layout, Variable, group_name, space_group
-from resolvent.datasets.tasks.common import SPLITS
-from resolvent.datasets.tasks.settings import BurgersDataset
-from resolvent.datasets.tasks.stored import Stored, error_facts, relative_errors
-from resolvent.solvers.burgers import BurgersSplitStep
-from resolvent.solvers.burgers_etdrk4 import BurgersEtdrk4
-from resolvent.solvers.cole_hopf import cole_hopf
-from resolvent.solvers.errors import SolverError
-from resolvent.solvers.fourier import coefficients_of, observe
-from resolvent.solvers.grid import Grid, restrict_by_stride
-from resolvent.solvers.random_fields import PeriodicGaussianField
+import numpy as np
+from pydantic import Field, model_validator
+
+from resolvent.common.norms import relative_l2
+from resolvent.datasets.storage.layout import Group, Variable, group_name, space_group
+from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on
+from resolvent.datasets.tasks.error_budget import error_facts
+from resolvent.datasets.tasks.settings import ACCURACY, CirclePoints, SpaceDataset
+from resolvent.datasets.tasks.task import Baseline, Task
+from resolvent.solvers.common.errors import SolverError
+from resolvent.solvers.common.fourier import coefficients_of, observe
+from resolvent.solvers.common.grid import Grid, check_restriction, restrict_by_stride
+from resolvent.solvers.random_fields.circle import PeriodicGaussianField
+
+if TYPE_CHECKING:
+    from resolvent.datasets.storage.stored import Stored
+    from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
+    from resolvent.solvers.burgers.split_step import BurgersSplitStep
 
 INPUT, TARGET = "initial_velocity", "final_velocity"
-STEPPERS = {"split-step": BurgersSplitStep, "etdrk4": BurgersEtdrk4}
 METHODS = {
     "split-step": "Strang split-step: heat equation exactly in Fourier space, (u²/2)_x dealiased; "
     "one Richardson extrapolation in the step",
@@ -27,18 +34,68 @@ METHODS = {
 REFINED_SAMPLES = 64  # solved again with twice the modes and steps; the closed form checks every sample
 
 
-class Burgers:
-    """Draws, solves and observes samples of the Burgers task, and knows their truth.
+class BurgersDataset(SpaceDataset):
+    """Viscous Burgers on the unit circle: the map from u(·,0) to u(·,final_time) (Cao 2021, eq. 18)."""
 
-    A sample is named by (split, index) and computed from these and the seed alone.
-    """
+    quantities: ClassVar[tuple[str, str]] = ("initial velocity", "velocity at the final time")
+
+    equation: Literal["burgers"] = Field(description="the equation solved")
+    viscosity: float = Field(0.1 / (2 * math.pi), gt=0, description="ν")
+    final_time: float = Field(1.0, gt=0, description="time at which the solution is observed")
+    initial_distribution: Annotated[
+        GaussianDistribution, distribution_on("circle"), Field(validate_default=True)
+    ] = Field(
+        {"name": "cao_burgers"}, description="distribution of the initial velocity: a name, numbers, or both"
+    )
+    resolutions: Annotated[list[CirclePoints], Field(min_length=1)] = Field(
+        [512, 2048, 8192], description="points of the grids on which every sample is stored"
+    )
+    finest: CirclePoints = Field(
+        8192,
+        description="points of the grid that truncates the distribution: its modes stay below finest / 2",
+    )
+    restriction: Literal["spectral", "stride"] = Field(
+        "spectral",
+        description="how a stored grid sees the functions: without the modes it cannot carry, or, as the "
+        "papers do, every k-th value of the finest grid (which aliases)",
+    )
+    method: Literal["split-step", "etdrk4", "cole-hopf"] = Field(
+        "split-step", description="split-step and etdrk4 march in time; cole-hopf is the closed form"
+    )
+    num_modes: int = Field(48, ge=4, description="Fourier modes integrated (split-step, etdrk4)")
+    num_steps: int = Field(240, ge=1, description="steps in time (split-step, etdrk4)")
+    accuracy: float = Field(1e-7, gt=0, description=ACCURACY)
+
+    @model_validator(mode="after")
+    def _resolutions_are_restrictions(self):
+        for points in self.resolutions:
+            check_restriction(self.finest, points, self.restriction)
+        if self.num_modes >= self.finest // 2:
+            raise ValueError(
+                f"num_modes {self.num_modes} is above the grid: {self.finest} points carry modes below "
+                f"{self.finest // 2}"
+            )
+        if self.method == "etdrk4" and self.num_steps % 8:
+            raise ValueError(f"num_steps of etdrk4 must be a multiple of 8, got {self.num_steps}")
+        return self
+
+    def task(self) -> Burgers:
+        return Burgers(self)
+
+    def seconds_per_sample(self) -> float:
+        return 6e-3 * self.num_modes / 48 * self.num_steps / 240
+
+
+class Burgers(Task):
+    """Draws initial velocities, solves for the final ones, and observes both on every grid."""
+
+    settings: BurgersDataset
 
     inputs, targets = (INPUT,), (TARGET,)
     input_answers = True
-    batch = 32
 
     def __init__(self, settings: BurgersDataset):
-        self.settings = settings
+        super().__init__(settings)
         distribution = settings.initial_distribution
         self.field = PeriodicGaussianField(
             sigma=distribution.sigma,
@@ -47,44 +104,47 @@ class Burgers:
             zero_mean=distribution.zero_mean,
             num_modes=settings.finest // 2 - 1,
         )
+
+    def groups(self) -> tuple[Group, ...]:
+        settings = self.settings
         variables = (
             Variable(INPUT, "velocity at time 0"),
             Variable(TARGET, f"velocity at time {settings.final_time:g}"),
         )
-        self.layout = Layout(
-            groups=tuple(space_group(Grid("periodic", n), *variables) for n in settings.resolutions),
-            samples=settings.samples.model_dump(),
-            samples_per_shard=settings.samples_per_shard,
-        )
+        return tuple(space_group(Grid("periodic", n), *variables) for n in settings.resolutions)
 
-    def _solve(self, initial: np.ndarray, finer: int = 1, method: str | None = None) -> np.ndarray:
-        """Final coefficients, with `finer` times the modes and steps (Cole-Hopf has neither)."""
-        settings, method = self.settings, method or self.settings.method
-        if method == "cole-hopf":
-            return cole_hopf(initial, settings.viscosity, settings.final_time)
-        return STEPPERS[method](
-            viscosity=settings.viscosity,
-            final_time=settings.final_time,
-            num_modes=finer * settings.num_modes,
-            num_steps=finer * settings.num_steps,
-        ).solve(initial)
+    def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
+        """Draw the Fourier coefficients (modes,) of an initial velocity."""
+        return self.field.coefficients(seed, split, index)
 
-    def initial_coefficients(self, samples: list[tuple[str, int]]) -> np.ndarray:
-        """Fourier coefficients (len(samples), modes) of the initial velocities."""
-        seed = self.settings.seed
-        return np.stack(
-            [self.field.coefficients(seed, SPLITS.index(split), index) for split, index in samples]
-        )
-
-    def compute(self, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
-        """Every stored array of these samples: "n512/initial_velocity" → (len(samples), 512), and so on."""
-        initial = self.initial_coefficients(samples)
-        final = self._solve(initial)
+    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
+        final = self._final(drawn)
         arrays = {}
         for points in self.settings.resolutions:
-            arrays[f"{group_name(points)}/{INPUT}"] = self._observe(initial, points)
+            arrays[f"{group_name(points)}/{INPUT}"] = self._observe(drawn, points)
             arrays[f"{group_name(points)}/{TARGET}"] = self._observe(final, points)
         return arrays
+
+    def _final(self, initial: np.ndarray, finer: int = 1, method: str | None = None) -> np.ndarray:
+        """Solve for the final coefficients, with `finer` times the modes and steps."""
+        settings, method = self.settings, method or self.settings.method
+        if method == "cole-hopf":
+            from resolvent.solvers.burgers.cole_hopf import cole_hopf
+
+            return cole_hopf(initial, settings.viscosity, settings.final_time)
+        return self._stepper(method, finer * settings.num_modes, finer * settings.num_steps).solve(initial)
+
+    def _stepper(self, method: str, num_modes: int, num_steps: int) -> BurgersSplitStep | BurgersEtdrk4:
+        from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
+        from resolvent.solvers.burgers.split_step import BurgersSplitStep
+
+        steppers = {"split-step": BurgersSplitStep, "etdrk4": BurgersEtdrk4}
+        return steppers[method](
+            viscosity=self.settings.viscosity,
+            final_time=self.settings.final_time,
+            num_modes=num_modes,
+            num_steps=num_steps,
+        )
 
     def _observe(self, coefficients: np.ndarray, points: int) -> np.ndarray:
         if self.settings.restriction == "spectral":
@@ -92,7 +152,7 @@ class Burgers:
         return restrict_by_stride(observe(coefficients, self.settings.finest), points)
 
     def error_budget(self, stored: Stored) -> dict:
-        """Measured errors of the stored final velocities on the finest stored grid.
+        """Measure the errors of the stored final velocities on the finest stored grid.
 
         The refined run doubles the modes and the steps of a random subset; Cole-Hopf is the closed form,
         exact to rounding, of every sample. Data made by Cole-Hopf are held to the split-step method.
@@ -100,13 +160,12 @@ class Burgers:
         points = max(self.settings.resolutions)
         name = f"{group_name(points)}/{TARGET}"
 
-        def errors(positions, **how):
-            initial = self.initial_coefficients(stored.names(positions))
-            solution = self._observe(self._solve(initial, **how), points)
-            return relative_errors(stored.values(name, positions), solution)
+        def errors(positions, **how) -> np.ndarray:
+            final = self._final(self.draw(stored.names(positions)), **how)
+            return relative_l2(stored.values(name, positions), self._observe(final, points))
 
         subset = stored.random_positions(REFINED_SAMPLES)
-        budget = {"observed_on": group_name(points)}
+        budget: dict = {"observed_on": group_name(points)}
         if self.settings.method == "cole-hopf":
             budget["against_split_step"] = error_facts(errors(subset, finer=2, method="split-step"))
         else:
@@ -116,35 +175,36 @@ class Burgers:
                 budget["against_cole_hopf"] = error_facts(np.concatenate(exact))
             except SolverError as error:
                 budget["against_cole_hopf"] = {"not_available": str(error)}
-        start = self._observe(self.initial_coefficients(stored.names(subset)), points)
+        start = self._observe(self.draw(stored.names(subset)), points)
         ratio = np.linalg.norm(stored.values(name, subset), axis=-1) / np.linalg.norm(start, axis=-1)
         budget["norm_ratio_final_to_initial"] = float(f"{np.mean(ratio):.3g}")
         return budget
 
+    def baselines(self) -> dict[str, Baseline]:
+        return {
+            "interpolation_oracle": lambda values, grid: self.solve_interpolated(values),
+            "coarse_solve": lambda values, grid: self.solve_on_grid(values),
+        }
+
     def solve_on_grid(self, values: np.ndarray) -> np.ndarray:
-        """The dataset's own solver given only the input's values on a grid: the coarse classical solve.
+        """Solve from the values (samples, points) on a grid alone: the classical solver on a coarse grid.
 
         It keeps the modes that the grid carries, so coarse grids cost less and see less.
         """
         settings, points = self.settings, values.shape[-1]
-        coarse = BurgersSplitStep(
-            viscosity=settings.viscosity,
-            final_time=settings.final_time,
-            num_modes=min(settings.num_modes, points // 2 - 1),
-            num_steps=settings.num_steps,
-        )
+        num_modes = min(settings.num_modes, points // 2 - 1)
+        coarse = self._stepper("split-step", num_modes, settings.num_steps)
         return observe(coarse.solve(coefficients_of(values)), points)
 
     def solve_interpolated(self, values: np.ndarray) -> np.ndarray:
-        """Interpolation oracle: the input interpolated linearly to the finest grid, solved, restricted."""
+        """Interpolate the values (samples, points) linearly to the finest grid, solve there, and restrict."""
         fine, coarse = Grid("periodic", self.settings.finest), Grid("periodic", values.shape[-1])
         upsampled = np.stack(
             [np.interp(fine.coordinates, coarse.coordinates, row, period=coarse.length) for row in values]
         )
-        return self._observe(self._solve(coefficients_of(upsampled)), coarse.points)
+        return self._observe(self._final(coefficients_of(upsampled)), coarse.points)
 
     def description(self) -> dict:
-        """The part of the dataset card that says what the numbers mean."""
         settings, distribution = self.settings, self.settings.initial_distribution
         return {
             "equation": {
@@ -166,7 +226,7 @@ class Burgers:
                 "method": METHODS[settings.method],
                 **(
                     {"modes": settings.num_modes, "steps": settings.num_steps}
-                    if settings.method in STEPPERS
+                    if settings.method != "cole-hopf"
                     else {}
                 ),
             },
@@ -174,5 +234,5 @@ class Burgers:
 
 
 def _parts(positions: range, size: int = 256) -> list[range]:
-    """`positions` in pieces that fit into memory on a fine grid."""
+    """Cut `positions` into pieces that fit into memory on a fine grid."""
     return [positions[start : start + size] for start in range(0, len(positions), size)]

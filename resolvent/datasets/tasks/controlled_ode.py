@@ -1,81 +1,98 @@
-"""The controlled ODE task: control → state (Calvello et al. 2024, section 6.1)."""
+"""The controlled ODE: control → state (Calvello et al. 2024, section 6.1)."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from resolvent.datasets.storage.layout import Layout, Variable, time_group
-from resolvent.datasets.tasks.common import SPLITS
-from resolvent.datasets.tasks.stored import Stored, error_facts, relative_errors
-from resolvent.datasets.tasks.trajectory_settings import ControlledOdeDataset
-from resolvent.solvers.controlled_ode import ControlledOde, draw_control
+import numpy as np
+from pydantic import Field
+
+from resolvent.common.norms import relative_l2
+from resolvent.datasets.storage.layout import Group, Variable, time_group
+from resolvent.datasets.tasks.error_budget import error_facts
+from resolvent.datasets.tasks.settings import ACCURACY
+from resolvent.datasets.tasks.task import Baseline, Task
+from resolvent.datasets.tasks.trajectories import TrajectoryDataset
+
+if TYPE_CHECKING:
+    from resolvent.datasets.storage.stored import Stored
 
 INPUT, TARGET = "control", "state"
 CHECKED_SAMPLES = 32  # integrated in time, to check the closed form
 
 
-class ControlledOdeTask:
+class ControlledOdeDataset(TrajectoryDataset):
+    """Controlled ODE dz = sin(z) du: from the control u to z (Calvello 2024, section 6.1)."""
+
+    quantities: ClassVar[tuple[str, str]] = ("control", "state")
+
+    equation: Literal["controlled_ode"] = Field(description="the equation solved")
+    initial_value: float = Field(1.0, description="z(0)")
+    num_terms: int = Field(10, ge=1, description="J, the number of sines in the control")
+    control_decay: Literal["inverse", "none"] = Field(
+        "inverse", description="amplitude of the j-th sine: 1/j, as in public code, or 1, as printed"
+    )
+    accuracy: float = Field(1e-9, gt=0, description=ACCURACY)
+
+    def task(self) -> ControlledOdeTask:
+        return ControlledOdeTask(self)
+
+    def seconds_per_sample(self) -> float:
+        return 6e-4 * len(self.observations)
+
+
+class ControlledOdeTask(Task):
     """Draws controls and gives states by the closed form, at every set of observation times."""
 
+    settings: ControlledOdeDataset
     inputs, targets = (INPUT,), (TARGET,)
-    input_answers = False
     batch = 1000
 
     def __init__(self, settings: ControlledOdeDataset):
-        self.settings = settings
-        self.times = {
-            name: observation.nodes(settings.final_time, settings.seed)
-            for name, observation in settings.observations.items()
-        }
-        variables = (Variable(INPUT, "control u"), Variable(TARGET, "state z"))
-        self.layout = Layout(
-            groups=tuple(time_group(name, times, variables) for name, times in self.times.items()),
-            samples=settings.samples.model_dump(),
-            samples_per_shard=settings.samples_per_shard,
-        )
+        from resolvent.solvers.controlled_ode import ControlledOde
+
+        super().__init__(settings)
+        self.times = {name: settings.times_of(name) for name in settings.resolutions}
         self.solver = ControlledOde(initial_value=settings.initial_value)
 
-    def controls(self, samples: list[tuple[str, int]]):
-        """Amplitudes and frequencies of the controls, each (len(samples), J)."""
-        settings = self.settings
-        drawn = [
-            draw_control(
-                settings.seed,
-                SPLITS.index(split),
-                index,
-                num_terms=settings.num_terms,
-                decay=settings.control_decay,
-            )
-            for split, index in samples
-        ]
-        amplitudes, frequencies = zip(*drawn, strict=True)
-        return np.stack(amplitudes), np.stack(frequencies)
+    def groups(self) -> tuple[Group, ...]:
+        variables = (Variable(INPUT, "control u"), Variable(TARGET, "state z"))
+        return tuple(time_group(name, times, variables) for name, times in self.times.items())
 
-    def compute(self, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
-        """Every stored array of these samples: "dt0.01/control" → (len(samples), times), and so on."""
-        controls = self.controls(samples)
+    def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
+        """Draw the amplitudes and the frequencies of a control, (2, J)."""
+        from resolvent.solvers.controlled_ode import draw_control
+
+        settings = self.settings
+        return np.stack(
+            draw_control(seed, split, index, num_terms=settings.num_terms, decay=settings.control_decay)
+        )
+
+    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
+        amplitudes, frequencies = _parts(drawn)
         arrays = {}
         for name, times in self.times.items():
-            arrays[f"{name}/{INPUT}"], arrays[f"{name}/{TARGET}"] = self.solver.solve(*controls, times)
+            arrays[f"{name}/{INPUT}"], arrays[f"{name}/{TARGET}"] = self.solver.solve(
+                amplitudes, frequencies, times
+            )
         return arrays
 
-    def solve_on_grid(self, control: np.ndarray) -> np.ndarray:
-        """The state that goes with the control's values: the closed form needs no more."""
-        return self.solver.state(control)
+    def baselines(self) -> dict[str, Baseline]:
+        """Give the state that goes with the control's values: the closed form needs no more."""
+        return {"coarse_solve": lambda control, times: self.solver.state(control)}
 
     def error_budget(self, stored: Stored) -> dict:
-        """Errors of the stored states at the first set of times against an integration in time (SciPy)."""
+        """Measure the stored states at the first set of times against an integration in time (SciPy)."""
         name, times = next(iter(self.times.items()))
         positions = stored.random_positions(CHECKED_SAMPLES)
-        integrated = self.solver.integrate(*self.controls(stored.names(positions)), times)
+        integrated = self.solver.integrate(*_parts(self.draw(stored.names(positions))), times)
         values = stored.values(f"{name}/{TARGET}", positions)
         return {
             "observed_at": name,
-            "against_scipy_dop853": error_facts(relative_errors(values, integrated)),
+            "against_scipy_dop853": error_facts(relative_l2(values, integrated)),
         }
 
     def description(self) -> dict:
-        """The part of the dataset card that says what the numbers mean."""
         settings = self.settings
         amplitude = "ξ_j/j" if settings.control_decay == "inverse" else "ξ_j"
         return {
@@ -94,3 +111,8 @@ class ControlledOdeTask:
             },
             "solver": {"method": "closed form z = 2 arctan(tan(z₀/2) exp(u(t) - u(0))), exact to rounding"},
         }
+
+
+def _parts(drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Separate amplitudes and frequencies, (samples, 2, J) → (samples, J) each."""
+    return np.ascontiguousarray(drawn[:, 0]), np.ascontiguousarray(drawn[:, 1])

@@ -1,20 +1,27 @@
-"""The Darcy task: coefficient → pressure (Cao 2021, section 5.2; Calvello 2024, section 6.2.2)."""
+"""Darcy flow: coefficient → pressure (Cao 2021, section 5.2; Calvello et al. 2024, section 6.2.2)."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from resolvent.datasets.storage.layout import Layout, Variable, group_name, space_group
-from resolvent.datasets.tasks.common import SPLITS
-from resolvent.datasets.tasks.settings import DarcyDataset
-from resolvent.datasets.tasks.stored import Stored, against_computed_again, error_facts, relative_errors
-from resolvent.solvers.cosine_series import observe_cosine
-from resolvent.solvers.darcy import DarcyFivePoint, default_method, refined_pressure
-from resolvent.solvers.darcy_direct import solve_direct
-from resolvent.solvers.grid import Grid
-from resolvent.solvers.push_forwards import level_set, lognormal
-from resolvent.solvers.random_fields_2d import NeumannGaussianField
-from resolvent.solvers.sine_series import restrict_dirichlet
+import numpy as np
+from pydantic import Field, model_validator
+
+from resolvent.common.norms import relative_l2
+from resolvent.datasets.storage.layout import Group, Variable, group_name, space_group
+from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on
+from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
+from resolvent.datasets.tasks.settings import SidePoints, SpaceDataset
+from resolvent.datasets.tasks.task import Baseline, Task
+from resolvent.solvers.common.cosine_series import observe_cosine
+from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.common.sine_series import restrict_dirichlet
+from resolvent.solvers.random_fields.push_forwards import level_set, lognormal
+from resolvent.solvers.random_fields.square import NeumannGaussianField
+
+if TYPE_CHECKING:
+    from resolvent.datasets.storage.stored import Stored
+    from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
 INPUT, TARGET = "coefficient", "pressure"
 DIRECT_SAMPLES = 16  # solved again by a sparse direct method: two seconds each at 421 points
@@ -22,44 +29,128 @@ REFINED_SAMPLES = 8  # solved on a finer grid, for the discretisation's own erro
 REFINEMENT = 4  # times finer
 
 
-class Darcy:
-    """Draws coefficients, solves for pressures, and knows both errors: the solver's and the grid's.
+class DarcySettings(SpaceDataset):
+    """Darcy flow -∇·(a∇p) = 1 on the unit square, p = 0 on its boundary."""
 
-    A sample is a function of (seed, split, index): the coefficient on any grid is the push-forward of the
-    same Gaussian field, evaluated at that grid's own points and never interpolated.
+    dimension: ClassVar[int] = 2
+
+    distribution: Annotated[GaussianDistribution, distribution_on("square"), Field(validate_default=True)] = (
+        Field(
+            {"name": "cao_darcy"},
+            description="distribution of the field behind the coefficient: a name, numbers, or both",
+        )
+    )
+    push_forward: Literal["level_set", "lognormal"] = Field(
+        "level_set", description="coefficient from field: above or below zero, or the exponential"
+    )
+    above: float = Field(12.0, gt=0, description="coefficient where the field is positive (level_set)")
+    below: float = Field(3.0, gt=0, description="coefficient where the field is negative (level_set)")
+    finest: SidePoints = Field(
+        421, description="points along each side of the grid that truncates the distribution"
+    )
+    face_mean: Literal["arithmetic", "harmonic"] = Field(
+        "arithmetic", description="mean of two neighbouring coefficients on the face between them"
+    )
+    tolerance: float = Field(
+        1e-8, gt=0, lt=1, description="relative residual at which conjugate gradients stop"
+    )
+    accuracy: float = Field(
+        1e-9,
+        gt=0,
+        description="largest relative L2 difference from a direct solution of the same equations; a dataset "
+        "that misses it is not finalised",
+    )
+
+    @property
+    def solved_on(self) -> list[int]:
+        """Points along each side of the grids on which every sample is solved."""
+        return [self.finest]
+
+    def seconds_per_sample(self) -> float:
+        return 6e-7 * sum(n**2 for n in self.solved_on)
+
+    def seconds_of_checks(self) -> float:
+        return 3e-4 * self.finest**2  # direct and refined solutions
+
+    def bytes_of_checks(self) -> float:
+        return 2600.0 * self.finest**2
+
+
+class DarcyDataset(DarcySettings):
+    """Darcy flow: the map from the coefficient to the pressure (Cao 2021, eq. 20; Calvello 2024, 6.2.2)."""
+
+    quantities: ClassVar[tuple[str, str]] = ("coefficient", "pressure")
+
+    equation: Literal["darcy"] = Field(description="the equation solved")
+    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
+        [421, 211, 141, 85], description="points along each side of the grids stored"
+    )
+    grid: Literal["nodes", "cell_centres"] = Field(
+        "nodes", description="nodes include the boundary, cell centres do not"
+    )
+    pressure: Literal["restricted", "solved_on_each_grid"] = Field(
+        "restricted",
+        description="pressure on a coarser grid: the finest grid's (its sine interpolant; every k-th value "
+        "where the grids are nested), or solved anew there with the coefficient of the same function",
+    )
+
+    @property
+    def grid_kind(self) -> str:
+        return self.grid
+
+    @property
+    def solved_on(self) -> list[int]:
+        return self.resolutions if self.pressure == "solved_on_each_grid" else [self.finest]
+
+    def task(self) -> Darcy:
+        return Darcy(self)
+
+    @model_validator(mode="after")
+    def _grids_fit(self):
+        if max(self.resolutions) > self.finest:
+            raise ValueError(
+                f"resolution {max(self.resolutions)} is above the finest grid, {self.finest} points"
+            )
+        if self.pressure == "restricted" and self.grid == "cell_centres":
+            raise ValueError(
+                "pressure on cell centres cannot be restricted; accepted there: solved_on_each_grid"
+            )
+        return self
+
+
+class Darcy(Task):
+    """Draws coefficients, solves for pressures, and measures both errors: the solver's and the grid's.
+
+    The coefficient on any grid is the push-forward of the same Gaussian field, evaluated at that grid's own
+    points and never interpolated.
     """
 
+    settings: DarcyDataset
     inputs, targets = (INPUT,), (TARGET,)
-    input_answers = False
     batch = 8
+    dtype = "float32"
 
     def __init__(self, settings: DarcyDataset):
-        self.settings = settings
-        self.draw = CoefficientDistribution(settings)
-        self.solver = DarcyFivePoint(
-            grid=settings.grid,
-            face_mean=settings.face_mean,
-            method=default_method(),
-            tolerance=settings.tolerance,
-        )
-        variables = (Variable(INPUT, "permeability a"), Variable(TARGET, "pressure p"))
-        self.layout = Layout(
-            groups=tuple(
-                space_group(Grid(settings.grid, n, dimension=2), *variables) for n in settings.resolutions
-            ),
-            samples=settings.samples.model_dump(),
-            samples_per_shard=settings.samples_per_shard,
-            dtype="float32",
-        )
+        super().__init__(settings)
+        self.coefficients = CoefficientDistribution(settings)
+        self.solver = five_point_solver(settings, settings.grid)
 
-    def compute(self, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
-        """Every stored array of these samples, "n421/coefficient" → (len(samples), 421, 421), in float64."""
-        settings, fields = self.settings, self.draw.fields(samples)
+    def groups(self) -> tuple[Group, ...]:
+        kind = self.settings.grid
+        variables = (Variable(INPUT, "permeability a"), Variable(TARGET, "pressure p"))
+        return tuple(space_group(Grid(kind, n, dimension=2), *variables) for n in self.settings.resolutions)
+
+    def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
+        """Draw the cosine coefficients of a Gaussian field, (modes, modes)."""
+        return self.coefficients.field.coefficients(seed, split, index)
+
+    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
+        settings = self.settings
         arrays = {}
         if settings.pressure == "restricted":
-            finest = self.solver.solve(self.draw.coefficient(fields, settings.finest, settings.grid))
+            finest = self.solver.solve(self.coefficients.on_grid(drawn, settings.finest, settings.grid))
         for points in settings.resolutions:
-            coefficient = self.draw.coefficient(fields, points, settings.grid)
+            coefficient = self.coefficients.on_grid(drawn, points, settings.grid)
             arrays[f"{group_name(points)}/{INPUT}"] = coefficient
             arrays[f"{group_name(points)}/{TARGET}"] = (
                 restrict_dirichlet(finest, points)
@@ -69,37 +160,39 @@ class Darcy:
         return arrays
 
     def error_budget(self, stored: Stored) -> dict:
-        """The solver's error and, apart from it, the discretisation's.
+        """Measure the solver's error and, apart from it, the discretisation's.
 
         Against a sparse direct solution of the same equations, in float64: samples are computed again, and
         the stored numbers are held to them up to the rounding to float32. Against the harmonic finite-volume
         solution on a grid four times finer, with the coefficient evaluated there: what no solver on this
         grid can avoid.
         """
+        from resolvent.solvers.darcy.direct import solve_direct
+        from resolvent.solvers.darcy.five_point import DarcyFivePoint, refined_pressure
+
         settings = self.settings
         points = settings.finest if settings.pressure == "restricted" else max(settings.resolutions)
         positions = stored.random_positions(DIRECT_SAMPLES)
-        samples = stored.names(positions)
-        fields = self.draw.fields(samples)
-        coefficient = self.draw.coefficient(fields, points, settings.grid)
+        fields = self.draw(stored.names(positions))
+        coefficient = self.coefficients.on_grid(fields, points, settings.grid)
         pressure = self.solver.solve(coefficient)
         direct = solve_direct(coefficient, grid=settings.grid, face_mean=settings.face_mean)
         other = "harmonic" if settings.face_mean == "arithmetic" else "arithmetic"
         other_mean = DarcyFivePoint(grid=settings.grid, face_mean=other, tolerance=settings.tolerance).solve(
             coefficient
         )
-        budget = {
+        budget: dict = {
             "solved_on": group_name(points),
-            "against_direct_solve": error_facts(relative_errors(pressure, direct)),
+            "against_direct_solve": error_facts(relative_l2(pressure, direct)),
             "stored_against_computed_again": against_computed_again(self, stored, positions),
             "rounding_to_float32": float(f"{np.finfo(np.float32).eps / 2:.1e}"),
-            "moved_by_the_other_face_mean": error_facts(relative_errors(other_mean, pressure)),
+            "moved_by_the_other_face_mean": error_facts(relative_l2(other_mean, pressure)),
         }
         if settings.grid == "nodes":
             refined = np.stack(
                 [
                     refined_pressure(
-                        lambda n, field=field: self.draw.coefficient(field[None], n, "nodes")[0],
+                        lambda n, field=field: self.coefficients.on_grid(field[None], n, "nodes")[0],
                         points,
                         REFINEMENT,
                     )
@@ -107,17 +200,24 @@ class Darcy:
                 ]
             )
             budget["discretisation_error"] = {
-                **error_facts(relative_errors(pressure[:REFINED_SAMPLES], refined)),
+                **error_facts(relative_l2(pressure[:REFINED_SAMPLES], refined)),
                 "reference": f"harmonic finite volumes on {REFINEMENT * (points - 1) + 1} nodes",
             }
         return budget
 
+    def baselines(self) -> dict[str, Baseline]:
+        return {
+            "constant_coefficient": lambda coefficient, grid: self.solve_constant(coefficient),
+            "interpolation_oracle": lambda coefficient, grid: self.solve_interpolated(coefficient),
+            "coarse_solve": lambda coefficient, grid: self.solve_on_grid(coefficient),
+        }
+
     def solve_on_grid(self, coefficient: np.ndarray) -> np.ndarray:
-        """The dataset's own solver given the coefficient on a grid, (batch, n, n): coarse and classical."""
+        """Solve for the pressure from the coefficient on a grid alone, both (samples, n, n)."""
         return self.solver.solve(coefficient.astype(np.float64))
 
     def solve_interpolated(self, coefficient: np.ndarray) -> np.ndarray:
-        """The coefficient interpolated bilinearly to the finest grid, solved there, and observed again."""
+        """Interpolate the coefficient (samples, n, n) bilinearly to the finest grid, solve there, observe."""
         settings, points = self.settings, coefficient.shape[-1]
         coarse = Grid(settings.grid, points)
         fine = Grid(settings.grid, settings.finest)
@@ -131,7 +231,7 @@ class Darcy:
         return pressure
 
     def solve_constant(self, coefficient: np.ndarray) -> np.ndarray:
-        """Pressure of a constant coefficient, the geometric mean of the sample's values on its grid.
+        """Solve with a constant coefficient, the geometric mean of the sample's values on its grid.
 
         In two dimensions that mean is the effective permeability of a medium that is statistically the same
         with its two materials exchanged.
@@ -140,7 +240,6 @@ class Darcy:
         return unit / np.exp(np.log(coefficient).mean(axis=(1, 2), keepdims=True, dtype=np.float64))
 
     def description(self) -> dict:
-        """The part of the dataset card that says what the numbers mean."""
         settings = self.settings
         return {
             "equation": {
@@ -150,7 +249,7 @@ class Darcy:
                 "source": "Cao 2021 (arXiv:2105.14995), eq. 20 and section C.3; Calvello et al. 2024 "
                 "(arXiv:2406.06486), section 6.2.2",
             },
-            "distribution_of_the_input": self.draw.description(),
+            "distribution_of_the_input": self.coefficients.description(),
             "solver": {
                 **solver_facts(settings, self.solver),
                 "pressure_on_coarser_grids": settings.pressure.replace("_", " "),
@@ -159,7 +258,7 @@ class Darcy:
 
 
 def _linear_interpolation(from_grid: Grid, to_grid: Grid) -> np.ndarray:
-    """Matrix from values along an axis to linear interpolants; constant beyond the outermost points."""
+    """Build the matrix of linear interpolation along an axis; constant beyond the outermost points."""
     rows = np.eye(from_grid.points)
     return np.stack([np.interp(to_grid.coordinates, from_grid.coordinates, row) for row in rows], axis=1)
 
@@ -167,7 +266,7 @@ def _linear_interpolation(from_grid: Grid, to_grid: Grid) -> np.ndarray:
 class CoefficientDistribution:
     """The random coefficient: a Gaussian field on the square, pushed forward on the grid in use."""
 
-    def __init__(self, settings):
+    def __init__(self, settings: DarcySettings):
         self.settings = settings
         distribution = settings.distribution
         self.field = NeumannGaussianField(
@@ -178,22 +277,15 @@ class CoefficientDistribution:
             num_modes=settings.finest - 1,
         )
 
-    def fields(self, samples: list[tuple[str, int]]) -> np.ndarray:
-        """Cosine coefficients of the Gaussian fields."""
-        seed = self.settings.seed
-        return np.stack(
-            [self.field.coefficients(seed, SPLITS.index(split), index) for split, index in samples]
-        )
-
-    def coefficient(self, fields: np.ndarray, points: int, kind: str) -> np.ndarray:
-        """The coefficient (batch, points, points) on a grid of this kind."""
+    def on_grid(self, fields: np.ndarray, points: int, kind: str) -> np.ndarray:
+        """Evaluate the coefficient (samples, points, points) on a grid of this kind."""
         values = observe_cosine(fields, points, kind)
         if self.settings.push_forward == "lognormal":
             return lognormal(values)
         return level_set(values, above=self.settings.above, below=self.settings.below)
 
     def description(self) -> dict:
-        """What the card says of the distribution."""
+        """Say for the card what is drawn."""
         settings, distribution = self.settings, self.settings.distribution
         pushed = (
             f"{settings.above:g} where the field is positive, {settings.below:g} elsewhere"
@@ -210,8 +302,20 @@ class CoefficientDistribution:
         }
 
 
-def solver_facts(settings, solver: DarcyFivePoint) -> dict:
-    """What the card says of the solver."""
+def five_point_solver(settings: DarcySettings, grid: str) -> DarcyFivePoint:
+    """Build the solver of these settings on grids of the kind `grid`."""
+    from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
+
+    return DarcyFivePoint(
+        grid=grid,
+        face_mean=settings.face_mean,
+        method=default_method(),
+        tolerance=settings.tolerance,
+    )
+
+
+def solver_facts(settings: DarcySettings, solver: DarcyFivePoint) -> dict:
+    """Say for the card how the pressure is solved for."""
     return {
         "method": "5-point finite differences; conjugate gradients preconditioned by "
         + {"multigrid": "multigrid", "sine": "fast sine transforms"}[solver.method],

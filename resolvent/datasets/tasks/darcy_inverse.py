@@ -1,4 +1,4 @@
-"""The inverse Darcy task: pressure on a fine grid → coefficient on a coarse one (Cao 2021, section 5.3, C.4).
+"""Inverse Darcy: pressure on a fine grid → coefficient on a coarse one (Cao 2021, section 5.3, C.4).
 
 The store holds clean pressures. Noise is added when they are read (`resolvent.datasets.noise`), so that any
 level and any number of realisations come from one store.
@@ -6,55 +6,103 @@ level and any number of realisations come from one store.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from resolvent.datasets.storage.layout import Group, Layout, Variable, space_group
-from resolvent.datasets.tasks.darcy import CoefficientDistribution, solver_facts
-from resolvent.datasets.tasks.settings import DarcyInverseDataset
-from resolvent.datasets.tasks.stored import Stored, against_computed_again, error_facts, relative_errors
-from resolvent.solvers.darcy import DarcyFivePoint, default_method
-from resolvent.solvers.darcy_direct import solve_direct
-from resolvent.solvers.grid import Grid
+import numpy as np
+from pydantic import Field, model_validator
+
+from resolvent.common.norms import relative_l2
+from resolvent.datasets.storage.layout import Group, Variable, space_group
+from resolvent.datasets.tasks.darcy import (
+    CoefficientDistribution,
+    DarcySettings,
+    five_point_solver,
+    solver_facts,
+)
+from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
+from resolvent.datasets.tasks.settings import SidePoints
+from resolvent.datasets.tasks.task import Task
+from resolvent.solvers.common.grid import Grid
+
+if TYPE_CHECKING:
+    from resolvent.datasets.storage.stored import Stored
 
 INPUT, TARGET = "pressure", "coefficient"
 DIRECT_SAMPLES = 16  # solved again by a sparse direct method
 
 
-class DarcyInverse:
+class DarcyInverseDataset(DarcySettings):
+    """Inverse Darcy: from the pressure on a fine grid to the coefficient on a coarse (Cao 2021, eq. 23)."""
+
+    inverse: ClassVar[bool] = True
+    quantities: ClassVar[tuple[str, str]] = ("measured pressure", "coefficient")
+
+    equation: Literal["darcy_inverse"] = Field(description="the equation solved")
+    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
+        [141, 211], description="points along each side of the grids of the pressure; nested in the finest"
+    )
+    coarse: Annotated[list[SidePoints], Field(min_length=1)] = Field(
+        [36, 71],
+        description="points along each side of the grid of the coefficient, one for each of resolutions",
+    )
+
+    @model_validator(mode="after")
+    def _grids_are_nested(self):
+        if len(self.coarse) != len(self.resolutions):
+            raise ValueError("coarse gives one grid for each of resolutions")
+        for fine, coarse in zip(self.resolutions, self.coarse, strict=True):
+            for many, few in ((self.finest, fine), (fine, coarse)):
+                if (many - 1) % (few - 1):
+                    raise ValueError(f"{few} nodes are not nested in {many}: {many - 1} intervals, {few - 1}")
+        grids = [*self.resolutions, *self.coarse]
+        if len(set(grids)) < len(grids):
+            raise ValueError(f"resolutions {self.resolutions} and coarse {self.coarse} name a grid twice")
+        return self
+
+    @property
+    def grid_kind(self) -> str:
+        return "nodes"
+
+    def task(self) -> DarcyInverse:
+        return DarcyInverse(self)
+
+    def coarse_of(self, resolution: int) -> int:
+        """Give the points along a side of the coefficient's grid, for the pressure's of `resolution`."""
+        return dict(zip(self.resolutions, self.coarse, strict=True))[resolution]
+
+
+class DarcyInverse(Task):
     """The samples of the forward task with the same seed, read the other way round."""
 
+    settings: DarcyInverseDataset
     inputs, targets = (INPUT,), (TARGET,)
-    input_answers = False
     batch = 8
+    dtype = "float32"
 
     def __init__(self, settings: DarcyInverseDataset):
-        self.settings = settings
-        self.draw = CoefficientDistribution(settings)
-        self.solver = DarcyFivePoint(
-            grid="nodes",
-            face_mean=settings.face_mean,
-            method=default_method(),
-            tolerance=settings.tolerance,
-        )
+        super().__init__(settings)
+        self.coefficients = CoefficientDistribution(settings)
+        self.solver = five_point_solver(settings, "nodes")
+
+    def groups(self) -> tuple[Group, ...]:
         pressure = Variable(INPUT, "pressure p, without noise")
         coefficient = Variable(TARGET, "mean permeability a over windows of nodes")
-        self.layout = Layout(
-            groups=(
-                *(self._group(n, pressure, coefficient) for n in settings.resolutions),
-                *(self._group(n, coefficient) for n in settings.coarse),
-            ),
-            samples=settings.samples.model_dump(),
-            samples_per_shard=settings.samples_per_shard,
-            dtype="float32",
+        return (
+            *(self._group(n, pressure, coefficient) for n in self.settings.resolutions),
+            *(self._group(n, coefficient) for n in self.settings.coarse),
         )
+
+    def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
+        """Draw the cosine coefficients of a Gaussian field, (modes, modes)."""
+        return self.coefficients.field.coefficients(seed, split, index)
 
     def _group(self, points: int, *variables: Variable) -> Group:
         return space_group(Grid("nodes", points, dimension=2), *variables)
 
-    def compute(self, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
-        """Every stored array of these samples: "n141/pressure", "n141/coefficient", "n36/coefficient", …"""
+    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
+        """Compute "n141/pressure", "n141/coefficient", "n36/coefficient", and so on."""
         settings = self.settings
-        coefficient = self.draw.coefficient(self.draw.fields(samples), settings.finest, "nodes")
+        coefficient = self.coefficients.on_grid(drawn, settings.finest, "nodes")
         pressure = self.solver.solve(coefficient)
         arrays = {}
         for fine, coarse in zip(settings.resolutions, settings.coarse, strict=True):
@@ -66,20 +114,21 @@ class DarcyInverse:
         return arrays
 
     def error_budget(self, stored: Stored) -> dict:
-        """The solver's error against a sparse direct solution, in float64."""
+        """Measure the solver's error against a sparse direct solution, in float64."""
+        from resolvent.solvers.darcy.direct import solve_direct
+
         positions = stored.random_positions(DIRECT_SAMPLES)
-        samples = stored.names(positions)
-        coefficient = self.draw.coefficient(self.draw.fields(samples), self.settings.finest, "nodes")
+        fields = self.draw(stored.names(positions))
+        coefficient = self.coefficients.on_grid(fields, self.settings.finest, "nodes")
         direct = solve_direct(coefficient, face_mean=self.settings.face_mean)
         return {
             "solved_on": f"n{self.settings.finest}",
-            "against_direct_solve": error_facts(relative_errors(self.solver.solve(coefficient), direct)),
+            "against_direct_solve": error_facts(relative_l2(self.solver.solve(coefficient), direct)),
             "stored_against_computed_again": against_computed_again(self, stored, positions),
             "rounding_to_float32": float(f"{np.finfo(np.float32).eps / 2:.1e}"),
         }
 
     def description(self) -> dict:
-        """The part of the dataset card that says what the numbers mean."""
         settings = self.settings
         return {
             "equation": {
@@ -91,7 +140,7 @@ class DarcyInverse:
                 ),
                 "source": "Cao 2021 (arXiv:2105.14995), eqs. 20 and 23, section C.4",
             },
-            "distribution_of_the_coefficient": self.draw.description(),
+            "distribution_of_the_coefficient": self.coefficients.description(),
             "coarse_coefficient": "means over non-overlapping windows of nodes, from the finest grid to the "
             "fine one and on to the coarse one, fewer nodes at the last rows: grey where a window meets both "
             "materials",
@@ -102,7 +151,7 @@ class DarcyInverse:
 
 
 def window_means(values: np.ndarray, width: int) -> np.ndarray:
-    """Means over windows of width × width points; the last may hold fewer. (batch, n, n) → smaller."""
+    """Average over windows of width × width points; the last may hold fewer. (batch, n, n) → smaller."""
     edges = np.arange(0, values.shape[-1], width)
     counts = np.diff(np.append(edges, values.shape[-1]))
     sums = np.add.reduceat(np.add.reduceat(values, edges, axis=-1), edges, axis=-2)

@@ -1,33 +1,96 @@
-"""The Kolmogorov task: vorticity at one time → vorticity a little later (Calvello et al. 2024, 6.2.3)."""
+"""Kolmogorov flow: vorticity at one time → vorticity a little later (Calvello et al. 2024, 6.2.3)."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from resolvent.datasets.storage.layout import Axis, Layout, Variable, group_name, space_group
-from resolvent.datasets.tasks.common import SPLITS
-from resolvent.datasets.tasks.settings import KolmogorovDataset
-from resolvent.datasets.tasks.stored import Stored, error_facts, relative_errors
-from resolvent.solvers.fourier import observe_2d
-from resolvent.solvers.grid import Grid
-from resolvent.solvers.kolmogorov import LANES
-from resolvent.solvers.kolmogorov_etdrk4 import KolmogorovEtdrk4
-from resolvent.solvers.kolmogorov_split_step import KolmogorovSplitStep
-from resolvent.solvers.random_fields_2d import PeriodicGaussianField2d
+import numpy as np
+from pydantic import Field, model_validator
+
+from resolvent.common.norms import relative_l2
+from resolvent.datasets.storage.layout import Axis, Group, Variable, group_name, space_group
+from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on
+from resolvent.datasets.tasks.error_budget import error_facts
+from resolvent.datasets.tasks.settings import ACCURACY, SidePoints, SpaceDataset
+from resolvent.datasets.tasks.task import Task
+from resolvent.solvers.common.fourier import check_points, observe_2d
+from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
+
+if TYPE_CHECKING:
+    from resolvent.datasets.storage.stored import Stored
+    from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
+    from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
 
 INPUT, TARGET, WINDOW = "vorticity", "later_vorticity", "vorticity_window"
 REFINED_SAMPLES = 4  # each costs several times an ordinary sample
 
 
-class Kolmogorov:
+class KolmogorovDataset(SpaceDataset):
+    """Kolmogorov flow: the map from ω(·,T) to ω(·,T + lead_time) (Calvello 2024, section 6.2.3)."""
+
+    dimension: ClassVar[int] = 2
+    quantities: ClassVar[tuple[str, str]] = ("vorticity", "vorticity a moment later")
+
+    equation: Literal["kolmogorov"] = Field(description="the equation solved")
+    viscosity: float = Field(1 / 70, gt=0, description="ν")
+    forcing_wavenumber: int = Field(4, ge=1, description="n of the body force sin(n y)")
+    spin_up_time: float = Field(11.0, gt=0, description="T, when the input is observed")
+    lead_time: float = Field(0.1, gt=0, description="time from the input to the target")
+    frames: int = Field(
+        1, ge=1, description="targets kept, lead_time apart; with more than one a window is stored as well"
+    )
+    initial_distribution: Annotated[
+        GaussianDistribution, distribution_on("torus"), Field(validate_default=True)
+    ] = Field(
+        {"name": "calvello_kolmogorov"},
+        description="distribution of the initial vorticity: a name, numbers, or both",
+    )
+    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
+        [416], description="points along each side of the grids stored"
+    )
+    method: Literal["etdrk4", "split-step"] = Field(
+        "etdrk4", description="exponential Runge-Kutta, or Crank-Nicolson and Heun as in the paper"
+    )
+    num_modes: int = Field(71, ge=4, description="Fourier modes integrated along each axis")
+    step: float = Field(0.01, gt=0, description="largest step in time")
+    accuracy: float = Field(2e-6, gt=0, description=ACCURACY)
+
+    @model_validator(mode="after")
+    def _forcing_is_resolved(self):
+        if self.num_modes < self.forcing_wavenumber:
+            raise ValueError(
+                f"num_modes {self.num_modes} do not reach the forcing wavenumber {self.forcing_wavenumber}"
+            )
+        for points in self.resolutions:
+            check_points(points)
+        return self
+
+    def task(self) -> Kolmogorov:
+        return Kolmogorov(self)
+
+    def seconds_per_sample(self) -> float:
+        steps = (self.spin_up_time + self.frames * self.lead_time) / self.step
+        return 1.5e-6 * self.num_modes**2 * steps
+
+    def seconds_of_checks(self) -> float:
+        return 28 * self.seconds_per_sample()  # refined runs of a few samples
+
+
+class Kolmogorov(Task):
     """Draws initial vorticities, lets the flow develop, and observes pairs or windows of it."""
 
+    settings: KolmogorovDataset
     inputs, targets = (INPUT,), (TARGET,)
     input_answers = True
-    batch = max(2, LANES)
+    dtype = "float32"
 
     def __init__(self, settings: KolmogorovDataset):
-        self.settings = settings
+        from resolvent.solvers.common.lanes import lanes_here
+        from resolvent.solvers.kolmogorov.flow import LANES
+
+        super().__init__(settings)
+        self.batch = max(2, lanes_here(LANES))
         distribution = settings.initial_distribution
         self.field = PeriodicGaussianField2d(
             sigma=distribution.sigma,
@@ -40,34 +103,31 @@ class Kolmogorov:
         self.times = tuple(
             settings.spin_up_time + frame * settings.lead_time for frame in range(settings.frames + 1)
         )
+
+    def groups(self) -> tuple[Group, ...]:
         variables = [
             Variable(INPUT, f"vorticity at time {self.times[0]:g}"),
             Variable(TARGET, f"vorticity at time {self.times[1]:g}"),
         ]
-        more = ()
-        if settings.frames > 1:
+        more: tuple[Axis, ...] = ()
+        if self.settings.frames > 1:
             more = (Axis("time", np.array(self.times), "time of observation"),)
             variables.append(Variable(WINDOW, "vorticity at all times", axes=("time",)))
-        self.layout = Layout(
-            groups=tuple(
-                space_group(Grid("periodic", n, 2 * np.pi, dimension=2), *variables, more=more)
-                for n in settings.resolutions
-            ),
-            samples=settings.samples.model_dump(),
-            samples_per_shard=settings.samples_per_shard,
-            dtype="float32",
+        return tuple(
+            space_group(Grid("periodic", n, 2 * np.pi, dimension=2), *variables, more=more)
+            for n in self.settings.resolutions
         )
 
-    def initial_coefficients(self, samples: list[tuple[str, int]]) -> np.ndarray:
-        """Fourier coefficients of the initial vorticities."""
-        seed = self.settings.seed
-        return np.stack(
-            [self.field.coefficients(seed, SPLITS.index(split), index) for split, index in samples]
-        )
+    def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
+        """Draw the Fourier coefficients of an initial vorticity."""
+        return self.field.coefficients(seed, split, index)
 
-    def _solver(self, method: str, num_modes: int, step: float):
+    def _solver(self, method: str, num_modes: int, step: float) -> KolmogorovEtdrk4 | KolmogorovSplitStep:
+        from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
+        from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
+
         settings = self.settings
-        flow = {
+        flow: dict = {
             "viscosity": settings.viscosity,
             "forcing_wavenumber": settings.forcing_wavenumber,
             "num_modes": num_modes,
@@ -76,11 +136,10 @@ class Kolmogorov:
             return KolmogorovEtdrk4(**flow, step=step)
         return KolmogorovSplitStep(**flow, largest_step=step)
 
-    def compute(self, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
-        """Every stored array of these samples: "n416/vorticity" → (len(samples), 416, 416), and so on."""
+    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         settings = self.settings
         solver = self._solver(settings.method, settings.num_modes, settings.step)
-        coefficients = solver.solve(self.initial_coefficients(samples), self.times)
+        coefficients = solver.solve(drawn, self.times)
         arrays = {}
         for points in settings.resolutions:
             window = observe_2d(coefficients, points)
@@ -91,7 +150,7 @@ class Kolmogorov:
         return arrays
 
     def error_budget(self, stored: Stored) -> dict:
-        """Errors of the stored vorticities on the finest stored grid.
+        """Measure the errors of the stored vorticities on the finest stored grid.
 
         Of both against a run of the exponential integrator with 3/2 of the modes and half the step, from the
         initial field on. Of the later one also against the other scheme over the lead time alone: second
@@ -99,7 +158,7 @@ class Kolmogorov:
         """
         settings, points = self.settings, max(self.settings.resolutions)
         positions = stored.random_positions(REFINED_SAMPLES)
-        initial = self.initial_coefficients(stored.names(positions))
+        initial = self.draw(stored.names(positions))
         refined = self._solver("etdrk4", settings.num_modes * 3 // 2, settings.step / 2)
         at_both = refined.solve(initial, self.times[:2])
         other = "split-step" if settings.method == "etdrk4" else "etdrk4"
@@ -110,18 +169,15 @@ class Kolmogorov:
         first, later = (stored.values(f"{group}/{name}", positions) for name in (INPUT, TARGET))
         return {
             "observed_on": group,
-            "against_refined_run": error_facts(relative_errors(first, observe_2d(at_both[:, 0], points))),
-            "against_refined_run_later": error_facts(
-                relative_errors(later, observe_2d(at_both[:, 1], points))
-            ),
+            "against_refined_run": error_facts(relative_l2(first, observe_2d(at_both[:, 0], points))),
+            "against_refined_run_later": error_facts(relative_l2(later, observe_2d(at_both[:, 1], points))),
             "against_other_scheme_over_the_lead_time": {
                 "scheme": other,
-                **error_facts(relative_errors(later, observe_2d(marched[:, 0], points))),
+                **error_facts(relative_l2(later, observe_2d(marched[:, 0], points))),
             },
         }
 
     def description(self) -> dict:
-        """The part of the dataset card that says what the numbers mean."""
         settings, distribution = self.settings, self.settings.initial_distribution
         n = settings.forcing_wavenumber
         return {

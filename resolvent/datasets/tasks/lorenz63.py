@@ -1,76 +1,116 @@
-"""The Lorenz-63 tasks: an observed trajectory → the unobserved ones (Calvello et al. 2024, section 6.1)."""
+"""Lorenz-63: an observed trajectory → the unobserved ones (Calvello et al. 2024, section 6.1)."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from resolvent.datasets.storage.layout import Layout, Variable, time_group
-from resolvent.datasets.tasks.common import SPLITS
-from resolvent.datasets.tasks.stored import Stored, error_facts, relative_errors
-from resolvent.datasets.tasks.trajectory_settings import Lorenz63Dataset
-from resolvent.solvers.grid import Nodes
-from resolvent.solvers.lorenz63 import Lorenz63, initial_condition, solve_diffrax
-from resolvent.solvers.lorenz63_observer import unobserved_y, unobserved_z
+import numpy as np
+from pydantic import Field
+
+from resolvent.common.norms import relative_l2
+from resolvent.datasets.storage.layout import Group, Variable, time_group
+from resolvent.datasets.tasks.error_budget import error_facts
+from resolvent.datasets.tasks.settings import ACCURACY
+from resolvent.datasets.tasks.task import Baseline, Task
+from resolvent.datasets.tasks.trajectories import TrajectoryDataset
+from resolvent.solvers.common.grid import Nodes
+
+if TYPE_CHECKING:
+    from resolvent.datasets.storage.stored import Stored
+    from resolvent.solvers.lorenz63.taylor_series import Lorenz63
 
 REFINED_SAMPLES = 256
 
 
-class Lorenz63Task:
+class Lorenz63Dataset(TrajectoryDataset):
+    """Lorenz-63: from the x trajectory to the unobserved ones (Calvello 2024, eq. 40 and section 6.1)."""
+
+    quantities: ClassVar[tuple[str, str]] = ("observed component x", "unobserved components")
+
+    equation: Literal["lorenz63"] = Field(description="the equation solved")
+    targets: Literal["yz", "y"] = Field(
+        "yz", description="yz: (x, y(0), z(0)) to y and z; y: x to y, without initial values"
+    )
+    sigma: float = Field(10.0, gt=0, description="σ, the Prandtl number")
+    rho: float = Field(28.0, gt=0, description="ρ, the Rayleigh number over its critical value")
+    beta: float = Field(8 / 3, gt=0, description="β, a geometric factor")
+    step: float = Field(0.01, gt=0, description="largest step in time")
+    accuracy: float = Field(1e-8, gt=0, description=ACCURACY)
+
+    @property
+    def in_channels(self) -> int:
+        return 1 + self.initial_channels
+
+    @property
+    def initial_channels(self) -> int:
+        return 2 if self.targets == "yz" else 0
+
+    @property
+    def out_channels(self) -> int:
+        return len(self.targets)
+
+    def task(self) -> Lorenz63Task:
+        return Lorenz63Task(self)
+
+    def seconds_per_sample(self) -> float:
+        return 6e-4 * len(self.observations)
+
+
+class Lorenz63Task(Task):
     """Draws initial conditions and solves for trajectories at every set of observation times."""
 
-    inputs: tuple[str, ...]
-    targets: tuple[str, ...]
-    input_answers: bool
+    settings: Lorenz63Dataset
     batch = 1000
 
     def __init__(self, settings: Lorenz63Dataset):
-        self.settings = settings
-        with_initial = settings.targets == "yz"
-        self.inputs = ("x", "y_initial", "z_initial") if with_initial else ("x",)
+        super().__init__(settings)
+        self.inputs = ("x", "y_initial", "z_initial") if settings.targets == "yz" else ("x",)
         self.targets = tuple(settings.targets)
         self.input_answers = settings.targets == "y"  # x and y are close
-        self.times = {
-            name: observation.nodes(settings.final_time, settings.seed)
-            for name, observation in settings.observations.items()
-        }
-        trajectories = tuple(
-            Variable(name, f"component {name} of the state") for name in ("x", *settings.targets)
-        )
-        numbers = (
-            Variable("y_initial", "y at time 0"),
-            Variable("z_initial", "z at time 0"),
-        )
-        self.layout = Layout(
-            groups=tuple(
-                time_group(name, times, trajectories, numbers if with_initial else ())
-                for name, times in self.times.items()
-            ),
-            samples=settings.samples.model_dump(),
-            samples_per_shard=settings.samples_per_shard,
-        )
+        self.times = {name: settings.times_of(name) for name in settings.resolutions}
         self.solver = self._solver(settings.step)
 
+    def groups(self) -> tuple[Group, ...]:
+        trajectories = tuple(
+            Variable(name, f"component {name} of the state") for name in ("x", *self.targets)
+        )
+        known = {
+            "y_initial": Variable("y_initial", "y at time 0"),
+            "z_initial": Variable("z_initial", "z at time 0"),
+        }
+        numbers = tuple(known[name] for name in self.inputs if name in known)
+        return tuple(time_group(name, times, trajectories, numbers) for name, times in self.times.items())
+
     def _solver(self, step: float) -> Lorenz63:
+        from resolvent.solvers.lorenz63.taylor_series import Lorenz63
+
         settings = self.settings
         return Lorenz63(sigma=settings.sigma, rho=settings.rho, beta=settings.beta, step=step)
 
-    def initial_conditions(self, samples: list[tuple[str, int]]) -> np.ndarray:
-        """States (len(samples), 3) at time 0."""
-        seed = self.settings.seed
-        return np.stack([initial_condition(seed, SPLITS.index(split), index) for split, index in samples])
+    def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
+        """Draw a state (3,) at time 0."""
+        from resolvent.solvers.lorenz63.initial_states import initial_condition
 
-    def compute(self, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
-        """Every stored array of these samples: "dt0.01/x" → (len(samples), times), and so on."""
-        initial = self.initial_conditions(samples)
+        return initial_condition(seed, split, index)
+
+    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         arrays = {}
         for name, times in self.times.items():
-            states = dict(zip("xyz", np.moveaxis(self.solver.solve(initial, times), 1, 0), strict=True))
-            states |= {"y_initial": initial[:, 1], "z_initial": initial[:, 2]}
+            states = dict(zip("xyz", np.moveaxis(self.solver.solve(drawn, times), 1, 0), strict=True))
+            states |= {"y_initial": drawn[:, 1], "z_initial": drawn[:, 2]}
             arrays |= {f"{name}/{v}": states[v] for v in (*self.inputs, *self.targets)}
         return arrays
 
+    def baselines(self) -> dict[str, Baseline]:
+        return {"coarse_solve": self.solve_on_times}
+
     def solve_on_times(self, inputs: np.ndarray, times: Nodes) -> np.ndarray:
-        """The targets by the model's equations from the observed x, and from z(0) where z is one of them."""
+        """Solve the model's equations from the observed x, and from z(0) where z is one of the targets.
+
+        `inputs` are x (samples, times), or x with y(0) and z(0) as constants, (samples, 3, times).
+        """
+        from resolvent.solvers.lorenz63.observer import unobserved_y, unobserved_z
+
         settings = self.settings
         if settings.targets == "y":
             return unobserved_y(inputs, times, settings.sigma)
@@ -81,13 +121,15 @@ class Lorenz63Task:
         return np.stack([y, unobserved_z(x, y, initial_z, times, settings.beta)], axis=1)
 
     def error_budget(self, stored: Stored) -> dict:
-        """Errors of the stored trajectories, all of them together, at the first set of times.
+        """Measure the errors of the stored trajectories, all of them together, at the first set of times.
 
         Against half the step, and against an independent adaptive integrator (diffrax, Dopri8).
         """
+        from resolvent.solvers.lorenz63.reference import solve_diffrax
+
         name, times = next(iter(self.times.items()))
         positions = stored.random_positions(REFINED_SAMPLES)
-        initial = self.initial_conditions(stored.names(positions))
+        initial = self.draw(stored.names(positions))
         values = np.stack([stored.values(f"{name}/{v}", positions) for v in ("x", *self.targets)], axis=1)
         kept = ["xyz".index(v) for v in ("x", *self.targets)]
         settings = self.settings
@@ -97,12 +139,11 @@ class Lorenz63Task:
         )[:, kept]
         return {
             "observed_at": name,
-            "against_refined_run": error_facts(relative_errors(values, refined)),
-            "against_diffrax_dopri8": error_facts(relative_errors(values, independent)),
+            "against_refined_run": error_facts(relative_l2(values, refined)),
+            "against_diffrax_dopri8": error_facts(relative_l2(values, independent)),
         }
 
     def description(self) -> dict:
-        """The part of the dataset card that says what the numbers mean."""
         settings = self.settings
         operator = {
             "yz": "(x on [0, T], y(0), z(0)) ↦ (y, z) on [0, T]",

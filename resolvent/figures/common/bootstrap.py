@@ -16,6 +16,7 @@ from resolvent.figures.common.errors import ResultError
 
 REPLICATES = 4000
 LEVEL = 0.95
+MEDIAN_VALUES = 2**21  # errors times replicates that medians are taken of at once: 16 MB
 SEED = 20210531  # any fixed number: the same result files give the same interval
 
 
@@ -51,10 +52,10 @@ def median_interval(errors: np.ndarray, *, seed: int = SEED) -> Interval:
     row, column = np.unravel_index(order, errors.shape)
     ascending = errors[row, column]
     replicates = [
-        _weighted_median(ascending, of_seeds[row] * of_samples[column])
-        for of_seeds, of_samples in zip(seed_weights, sample_weights, strict=True)
+        _weighted_medians(ascending, seed_weights[few][:, row] * sample_weights[few][:, column])
+        for few in np.array_split(np.arange(REPLICATES), 1 + REPLICATES * errors.size // MEDIAN_VALUES)
     ]
-    return _percentiles(np.median(errors), np.array(replicates))
+    return _percentiles(np.median(errors), np.concatenate(replicates))
 
 
 def paired_difference(errors: np.ndarray, chosen: np.ndarray, *, seed: int = SEED) -> Interval:
@@ -92,11 +93,14 @@ def _replicate_means(
     return np.einsum("rn,rn->r", seed_weights @ errors, sample_weights)
 
 
-def _weighted_median(ascending: np.ndarray, weights: np.ndarray) -> float:
-    """Between the two values in the middle where, as with an even number of them, two are."""
-    share = np.cumsum(weights)
-    lower, upper = np.searchsorted(share, [0.5 - 1e-9, 0.5 + 1e-9])
-    return float((ascending[lower] + ascending[upper]) / 2)
+def _weighted_medians(ascending: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The median of the values (count,) by each row of the weights (replicates, count).
+
+    It lies between the two values in the middle where, as with an even number of them, there are two.
+    """
+    share = np.cumsum(weights, axis=1)
+    lower, upper = ((share < half).sum(axis=1) for half in (0.5 - 1e-9, 0.5 + 1e-9))
+    return (ascending[lower] + ascending[upper]) / 2
 
 
 def _percentiles(mean: float, replicates: np.ndarray) -> Interval:

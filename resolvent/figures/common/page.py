@@ -5,26 +5,23 @@ and printed.
 """
 
 import base64
-import os
 from pathlib import Path
 
 import jinja2
 
+from resolvent.common.files import write_text
 from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.numbers import duration, milli
 from resolvent.figures.common.results import present
-from resolvent.figures.common.table import duration, milli
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 MEDIA_TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
 def render(template: str, output: str | Path, **content) -> None:
-    """Fill the template and put the page in its place, whole."""
+    """Fill the template and write the page, atomically."""
     page = _environment().get_template(template).render(**content)
-    output = Path(output)
-    unfinished = output.with_name(output.name + ".unfinished")
-    unfinished.write_text(page, encoding="utf-8")
-    os.replace(unfinished, output)
+    write_text(Path(output), page)
 
 
 def inlined_figure(path: str | Path, title: str, caption: str) -> dict[str, str]:

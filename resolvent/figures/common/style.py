@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from resolvent.common.files import write_atomically
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import Run
 
@@ -129,7 +130,7 @@ def _plain_figure(size: tuple[float, float]):
 
 
 def save(figure, output: str | Path) -> list[Path]:
-    """Write `output` as SVG and PNG side by side; the same data gives the same bytes."""
+    """Write `output` as SVG and as PNG, atomically; the same data gives the same bytes."""
     import matplotlib
 
     output = Path(output)
@@ -138,8 +139,10 @@ def save(figure, output: str | Path) -> list[Path]:
     with matplotlib.rc_context(PLAIN):
         _settle(figure)
         svg, png = output.with_suffix(".svg"), output.with_suffix(".png")
-        figure.savefig(svg, metadata={"Date": None, "Creator": None})
-        figure.savefig(png, dpi=200, metadata={"Software": None})
+        as_svg = {"format": "svg", "metadata": {"Date": None, "Creator": None}}
+        as_png = {"format": "png", "metadata": {"Software": None}, "dpi": 200}
+        write_atomically(svg, lambda temporary: figure.savefig(temporary, **as_svg))
+        write_atomically(png, lambda temporary: figure.savefig(temporary, **as_png))
     return [svg, png]
 
 

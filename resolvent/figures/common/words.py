@@ -1,7 +1,7 @@
 """Runs in words: what was run, and how that differs from the paper's setting."""
 
+from resolvent.figures.common.numbers import duration
 from resolvent.figures.common.results import Run
-from resolvent.figures.common.table import duration
 from resolvent.figures.published.beside import differences
 from resolvent.figures.published.tables import PaperTable
 

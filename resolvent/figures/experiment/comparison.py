@@ -1,19 +1,28 @@
-"""The comparison: every model and baseline under every condition it is tested in, in one tidy table.
+"""The comparison: every model and baseline under every condition it is tested in, in every metric.
 
-A row pools the seeds of one model trained at one resolution and tested at one resolution, with one level of
-noise. Seeds that diverged have no error to pool: the row says how many there were, and a row without any
-finished seed has no numbers.
+The seeds of one model, trained at one resolution, are pooled. Seeds that diverged have no error to pool: a
+row says how many there were, and without any finished seed it has no value.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from resolvent.common.files import write_text
 from resolvent.figures.common.bootstrap import mean_interval, median_interval, paired_difference
+from resolvent.figures.common.comparison import (
+    COMPARISON_COLUMNS,
+    MODEL,
+    MODELS_COLUMNS,
+    MODELS_FILE,
+    with_facts,
+)
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import (
+    ERROR_COLUMNS,
     NO_ANSWER,
     Baseline,
     Run,
@@ -23,50 +32,72 @@ from resolvent.figures.common.results import (
     same_noise,
 )
 from resolvent.figures.published.beside import example_of, reported_beside
+from resolvent.figures.published.tables import Example
 
-COLUMNS = [
-    "kind", "key", "label", "architecture", "trained_resolution", "test_resolution", "trained_noise",
-    "test_noise", "status", "mean", "low", "high", "median", "worst", "seeds", "diverged_seeds", "samples",
-    "standing", "difference_to_best", "difference_low", "difference_high", "standardised_median",
-    "standardised_low", "standardised_high", "best_test_mean", "best_test_epoch", "paper", "reported",
-    "ratio_to_reported", "ratio_of", "reported_note", "parameters", "parameters_complex_once", "forward_flop",
-    "train_seconds", "seconds_per_step", "steps", "device", "dataset_hash", "config_hash", "code_digest",
-]  # fmt: skip
-
+STATISTICS = ("mean", "median", "worst")
+DIFFERENCE = "difference_to_lowest_mean"
+NO_METRIC = {*ERROR_COLUMNS[:4], "baseline"}  # columns of an errors.csv that say what a row is of
 PAPERS_PROTOCOL = "best epoch on the test samples, as the paper reports"
-STANDARDISED = "standardised_relative_l2"
 MEDIANS = "median error of standardised fields, as the paper reports"
 OWN_PROTOCOL = "epoch chosen on validation samples"
+
+
+@dataclass
+class Block:
+    """The rows of one model or baseline under one condition and in one metric.
+
+    facts     what the rows have in common.
+    errors    (seeds, samples), of the seeds with finite errors.
+    rows      a statistic each.
+    competes  whether it is compared with the lowest mean of the models under this condition.
+    """
+
+    facts: dict
+    errors: pd.DataFrame
+    rows: list[dict]
+    competes: bool
+
+    @property
+    def mean(self) -> float:
+        return self.rows[0]["value"]
 
 
 def write_comparison(
     runs: Iterable[str | Path], baselines: Iterable[str | Path], output: str | Path
 ) -> pd.DataFrame:
-    """Gather these directories and write the tidy table; floats are written in full."""
-    table = compare(read_runs(runs), read_baselines(baselines))
-    table.to_csv(output, index=False, lineterminator="\n")
-    return table
+    """Write comparison.csv, to `output`, and models.csv beside it; floats are written in full.
+
+    Returns the rows with the facts of their models, as `read_comparison` does.
+    """
+    rows, models = compare(read_runs(runs), read_baselines(baselines))
+    for table, path in ((rows, Path(output)), (models, Path(output).with_name(MODELS_FILE))):
+        write_text(path, table.to_csv(index=False, lineterminator="\n"))
+    return with_facts(rows, models)
 
 
-def compare(runs: list[Run], baselines: list[Baseline]) -> pd.DataFrame:
-    """One row for each model x trained resolution x test resolution x test noise, and for each baseline."""
+def compare(runs: list[Run], baselines: list[Baseline]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows of comparison.csv and those of models.csv."""
     check_comparable(runs)
-    rows, matrices = [], []
+    blocks, models = [], []
     for group in grouped(runs):
+        models.append(_facts_of_model(group))
+        competes = group[0].facts.get("grids") != "fine"
         tested = pd.concat([run.errors[["resolution", "noise"]] for run in group]).drop_duplicates()
         for resolution, noise in tested.sort_values(["resolution", "noise"]).itertuples(index=False):
-            matrices.append(error_matrix([run.errors for run in group], resolution, noise))
-            facts = _run_facts(group, resolution, noise)
-            standardised = _standardised(group, resolution, noise)
-            rows.append({**facts, **_statistics(matrices[-1]), **standardised})
+            facts = _row_of_model(group) | {"test_resolution": resolution, "test_noise": noise}
+            made = _blocks(facts, [run.errors for run in group], competes)
+            if resolution == group[0].resolution and same_noise(noise, group[0].noise):
+                _add_ratio(models[-1], example_of(group[0].facts), made)
+            blocks += made
     for baseline in baselines:
-        matrices.append(error_matrix([baseline.errors], baseline.resolution, baseline.noise))
-        standardised = _standardised([baseline], baseline.resolution, baseline.noise)
-        rows.append({**_baseline_facts(baseline), **_statistics(matrices[-1]), **standardised})
-    _add_standing(rows, matrices)
-    for row in rows:
-        _add_ratio(row)
-    return pd.DataFrame(rows).reindex(columns=COLUMNS)
+        models.append(_facts_of_baseline(baseline))
+        blocks += _blocks(_row_of_baseline(baseline), [baseline.errors], competes=False)
+    _add_differences(blocks)
+    rows = [row for block in blocks for row in block.rows]
+    return (
+        pd.DataFrame(rows).reindex(columns=list(COMPARISON_COLUMNS)).astype({"sample": "Int64"}),
+        pd.DataFrame(models).reindex(columns=list(MODELS_COLUMNS)),
+    )
 
 
 def grouped(runs: list[Run]) -> list[list[Run]]:
@@ -119,33 +150,54 @@ def best_tested(group: list[Run]) -> BestTested | None:
     return BestTested(*(sum(values) / len(group) for values in zip(*recorded, strict=True)))
 
 
-def _run_facts(group: list[Run], resolution: int, noise: float) -> dict:
+def metrics_of(tables: list[pd.DataFrame]) -> list[str]:
+    """The metrics that all these tables of errors have, in their order."""
+    first, *others = tables
+    numbers = [name for name in first.select_dtypes("number") if name not in NO_METRIC]
+    return [name for name in numbers if all(name in other for other in others)]
+
+
+def _row_of_model(group: list[Run]) -> dict:
     first = group[0]
-    finished = [run for run in group if not run.diverged] or group
-    beside = reported_beside(first.facts, first.cost)
-    on_training_grid = resolution == first.resolution and same_noise(noise, first.noise)
-    tested = best_tested(group) if on_training_grid else None
-    example = example_of(first.facts)
     return {
         "kind": "model",
         "key": first.model,
         "label": first.label,
         "architecture": first.facts["architecture"],
         "trained_resolution": first.resolution,
-        "test_resolution": resolution,
         "trained_noise": first.noise,
-        "test_noise": noise,
-        "fine_target": first.facts.get("grids") == "fine",
-        "status": status_of(group),
         "diverged_seeds": sum(run.diverged for run in group),
+        "status": status_of(group),
+    }
+
+
+def _row_of_baseline(baseline: Baseline) -> dict:
+    return {
+        "kind": "baseline",
+        "key": baseline.key,
+        "label": baseline.label,
+        "trained_resolution": baseline.resolution,
+        "test_resolution": baseline.resolution,
+        "trained_noise": baseline.noise,
+        "test_noise": baseline.noise,
+        "diverged_seeds": 0,
+        "status": f"{NO_ANSWER}: {reason}" if (reason := baseline.cost.get("no_answer")) else "finished",
+    }
+
+
+def _facts_of_model(group: list[Run]) -> dict:
+    first = group[0]
+    finished = [run for run in group if not run.diverged] or group
+    beside = reported_beside(first.facts, first.cost)
+    tested = best_tested(group)
+    example = example_of(first.facts)
+    return {
+        **{name: value for name, value in _row_of_model(group).items() if name in (*MODEL, "label")},
         "best_test_mean": tested and tested.mean,
         "best_test_epoch": tested and tested.epoch,
         "paper": example and example.source.name,
-        "statistic": example and example.source.statistic,
-        "reported": beside.value if on_training_grid else None,
-        "reported_note": beside.reason
-        if on_training_grid
-        else "the paper has no table of tests on another grid or with other noise",
+        "reported": beside.value,
+        "reported_note": beside.reason,
         "parameters": first.cost["parameters"],
         "parameters_complex_once": first.cost.get("parameters_complex_once"),
         "forward_flop": first.cost.get("forward_flop"),
@@ -160,91 +212,76 @@ def _run_facts(group: list[Run], resolution: int, noise: float) -> dict:
     }
 
 
-def _baseline_facts(baseline: Baseline) -> dict:
+def _facts_of_baseline(baseline: Baseline) -> dict:
     return {
-        "kind": "baseline",
-        "key": baseline.key,
-        "label": baseline.label,
-        "trained_resolution": baseline.resolution,
-        "test_resolution": baseline.resolution,
-        "trained_noise": baseline.noise,
-        "test_noise": baseline.noise,
-        "status": f"{NO_ANSWER}: {reason}" if (reason := baseline.cost.get("no_answer")) else "finished",
-        "diverged_seeds": 0,
+        **{name: value for name, value in _row_of_baseline(baseline).items() if name in (*MODEL, "label")},
         "reported_note": "the paper has no such row",
         "parameters": baseline.cost.get("parameters", 0),
     }
 
 
-def _statistics(errors: pd.DataFrame) -> dict:
+def _blocks(facts: dict, tables: list[pd.DataFrame], competes: bool) -> list[Block]:
+    """A block for each metric that all the tables have."""
+    blocks = []
+    for metric in metrics_of(tables):
+        errors = error_matrix(tables, facts["test_resolution"], facts["test_noise"], metric)
+        counts = {"seeds": len(errors), "samples": errors.shape[1] if len(errors) else 0}
+        shared = {**facts, "metric": metric, **counts}
+        rows = [
+            {**shared, "statistic": statistic, **_statistic(errors, statistic)} for statistic in STATISTICS
+        ]
+        blocks.append(Block(shared, errors, rows, competes))
+    return blocks
+
+
+def _statistic(errors: pd.DataFrame, statistic: str) -> dict:
     if errors.empty:
-        return {"seeds": 0, "samples": 0}
-    interval = mean_interval(errors.to_numpy())
-    return {
-        "mean": interval.mean,
-        "low": interval.low,
-        "high": interval.high,
-        "median": float(errors.stack().median()),
-        "worst": float(errors.max(axis=None)),
-        "seeds": len(errors),
-        "samples": errors.shape[1],
-    }
+        return {"value": np.nan}
+    if statistic == "worst":
+        worst = errors.max()  # of each sample
+        return {"value": float(worst.max()), "sample": worst.idxmax()}
+    interval = {"mean": mean_interval, "median": median_interval}[statistic](errors.to_numpy())
+    return {"value": interval.mean, "low": interval.low, "high": interval.high}
 
 
-def _standardised(group: list[Run] | list[Baseline], resolution: int | str, noise: float) -> dict:
-    """Median error of standardised fields with its interval, where all of the group have measured it."""
-    if any(STANDARDISED not in one.errors for one in group):
-        return {}
-    errors = error_matrix([one.errors for one in group], resolution, noise, STANDARDISED)
-    if errors.empty:
-        return {}
-    interval = median_interval(errors.to_numpy())
-    return {
-        "standardised_median": interval.mean,
-        "standardised_low": interval.low,
-        "standardised_high": interval.high,
-    }
-
-
-def _add_ratio(row: dict) -> None:
-    """Ours over the paper's, in its statistic, and by its protocol where the test error was recorded."""
-    if not row.get("reported"):
+def _add_ratio(facts: dict, example: Example | None, blocks: list[Block]) -> None:
+    """Add ours over the reported number: in its statistic, by its protocol where that was recorded."""
+    if not facts["reported"]:
         return
-    if row["statistic"] == "standardised_median":
-        ours, of = row.get("standardised_median"), MEDIANS
-    else:
-        ours = row["best_test_mean"] or row.get("mean")
-        of = PAPERS_PROTOCOL if row["best_test_mean"] else OWN_PROTOCOL
-    if ours:
-        row["ratio_to_reported"], row["ratio_of"] = ours / row["reported"], of
+    source = example.source
+    measured = {(row["metric"], row["statistic"]): row["value"] for block in blocks for row in block.rows}
+    ours, of = measured.get((source.metric, source.statistic)), OWN_PROTOCOL
+    if source.statistic == "median":
+        of = MEDIANS
+    elif facts["best_test_mean"]:
+        ours, of = facts["best_test_mean"], PAPERS_PROTOCOL
+    if ours and np.isfinite(ours):
+        facts["ratio_to_reported"], facts["ratio_of"] = ours / facts["reported"], of
 
 
-def _add_standing(rows: list[dict], matrices: list[pd.DataFrame]) -> None:
-    """Mark the best model under each condition and those not resolved from it: `best`, `tied`.
+def _add_differences(blocks: list[Block]) -> None:
+    """Add the difference to the lowest mean of the models under each condition, in each metric.
 
-    A model whose target is on a finer grid than the others' does not compete with them.
+    A model whose target is on a finer grid than the others' is not compared with them.
     """
-    cells: dict[tuple, list[int]] = {}
-    conditions = ("trained_resolution", "test_resolution", "test_noise")
-    for index, row in enumerate(rows):
-        if "mean" in row and row["kind"] == "model" and not row["fine_target"]:
-            cells.setdefault(tuple(row[name] for name in conditions), []).append(index)
-    for members in cells.values():
-        best = min(members, key=lambda index: rows[index]["mean"])
-        for index in members:
-            if list(matrices[index].columns) != list(matrices[best].columns):
+    contests: dict[tuple, list[Block]] = {}
+    conditions = ("trained_resolution", "test_resolution", "test_noise", "metric")
+    for block in blocks:
+        if block.competes and not block.errors.empty:
+            contests.setdefault(tuple(block.facts[name] for name in conditions), []).append(block)
+    for members in contests.values():
+        lowest = min(members, key=lambda block: block.mean)
+        for block in members:
+            if list(block.errors.columns) != list(lowest.errors.columns):
                 raise ResultError(
-                    f"{rows[index]['label']} and {rows[best]['label']} were tested on different samples "
+                    f"{block.facts['label']} and {lowest.facts['label']} were tested on different samples "
                     "and cannot be paired: evaluate them again"
                 )
-            if index == best:
-                rows[index]["standing"] = "best"
-                continue
-            difference = paired_difference(matrices[index].to_numpy(), matrices[best].to_numpy())
-            rows[index]["standing"] = "" if difference.excludes_zero else "tied"
-            rows[index]["difference_to_best"] = difference.mean
-            rows[index]["difference_low"] = difference.low
-            rows[index]["difference_high"] = difference.high
+            difference = {"value": 0.0}
+            if block is not lowest:
+                paired = paired_difference(block.errors.to_numpy(), lowest.errors.to_numpy())
+                difference = {"value": paired.mean, "low": paired.low, "high": paired.high}
+            block.rows.append({**block.facts, "statistic": DIFFERENCE, **difference})
 
 
 def _mean(runs: list[Run], name: str) -> float | None:

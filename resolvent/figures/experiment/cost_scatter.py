@@ -1,11 +1,13 @@
-"""Error against the cost of training it: who is good, and who is good for the price."""
+"""Mean test error of each model against the seconds that its training took."""
 
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from resolvent.figures.common.comparison import errors_of, read_comparison
 from resolvent.figures.common.labels import label_points, label_right
+from resolvent.figures.common.numbers import duration
 from resolvent.figures.common.results import on_training_grid, read_runs, resolution_in_words
 from resolvent.figures.common.style import (
     BASELINE,
@@ -19,7 +21,6 @@ from resolvent.figures.common.style import (
     tell_outside,
     title,
 )
-from resolvent.figures.common.table import duration
 
 TICKS = [0.1, 0.3, 1, 3, 10, 30, 60, 180, 600, 1800, 3600, 10800, 36000, 108000, 360000]  # seconds
 
@@ -29,34 +30,36 @@ def draw_cost_scatter(comparison: str | Path, runs: list[str | Path], output: st
 
     Baselines train nothing: they are dashed lines. Seconds compare only runs on one machine and device.
     """
-    home = on_training_grid(pd.read_csv(comparison))
+    home = on_training_grid(errors_of(read_comparison(comparison), "relative_l2", "mean"))
     looks = appearances(read_runs(runs))
     resolutions = sorted(home[home["kind"] == "model"]["trained_resolution"].unique())
     figure, axes = new_figure(
         len(resolutions), 1, size=(8.6, 0.4 + 3.4 * len(resolutions)), sharex=True, sharey=True
     )
-    home = home[np.isfinite(home["mean"])]
+    home = home[np.isfinite(home["value"])]
     models = home[home["kind"] == "model"]
     for resolution, panel in zip(resolutions, axes[:, 0], strict=True):
         panel.set_xscale("log")
         _time_axis(panel, models["train_seconds"])
-        limits = error_limits(panel, models["mean"], margin=4)
+        limits = error_limits(panel, models["value"], margin=4)
         title(panel, f"trained and tested on {resolution_in_words(resolution)}")
         panel.set_ylabel("mean relative L² error")
         grid_lines(panel, "both")
         for row in models[models["trained_resolution"] == resolution].to_dict("records"):
             _draw_model(panel, row, looks[row["key"]], models["parameters"].max())
         baselines = home[(home["kind"] == "baseline") & (home["trained_resolution"] == resolution)]
-        inside = baselines[baselines["mean"].between(*limits)]
-        for mean in inside["mean"]:
+        inside = baselines[baselines["value"].between(*limits)]
+        for mean in inside["value"]:
             panel.axhline(mean, color=BASELINE, ls=(0, (5, 3)), lw=1.1, zorder=1)
-        label_right(panel, [(row["mean"], plain(row["key"]), BASELINE) for row in inside.to_dict("records")])
+        label_right(panel, [(row["value"], plain(row["key"]), BASELINE) for row in inside.to_dict("records")])
         outside = baselines.drop(inside.index).to_dict("records")
-        tell_outside(panel, [f"{plain(row['key'])} {row['mean']:.1e}" for row in outside])
+        tell_outside(panel, [f"{plain(row['key'])} {row['value']:.1e}" for row in outside])
     axes[-1, 0].set_xlabel("training time")
     for resolution, panel in zip(resolutions, axes[:, 0], strict=True):  # once no panel moves any more
         here = models[models["trained_resolution"] == resolution].to_dict("records")
-        points = [(row["train_seconds"], row["mean"], row["label"], looks[row["key"]].colour) for row in here]
+        points = [
+            (row["train_seconds"], row["value"], row["label"], looks[row["key"]].colour) for row in here
+        ]
         label_points(panel, points, away=9)
         if not points:
             tell_no_errors(panel)
@@ -64,7 +67,7 @@ def draw_cost_scatter(comparison: str | Path, runs: list[str | Path], output: st
 
 
 def _draw_model(panel, row: dict, look, most_parameters: float) -> None:
-    seconds, mean = row["train_seconds"], row["mean"]
+    seconds, mean = row["train_seconds"], row["value"]
     panel.vlines(seconds, row["low"], row["high"], color=look.colour, lw=1.2, zorder=2)
     size = 3 + 7 * np.sqrt(row["parameters"] / most_parameters)
     panel.plot([seconds], [mean], ls="", ms=size, mew=1.2, alpha=0.9, zorder=3, **look.marks())

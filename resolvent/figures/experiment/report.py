@@ -2,12 +2,18 @@
 
 from pathlib import Path
 
-import pandas as pd
-
+from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.page import inlined_figure, render, split_card
-from resolvent.figures.common.results import Run, present, read_json, read_runs
-from resolvent.figures.common.table import as_html, headline
+from resolvent.figures.common.results import Run, read_json, read_runs
+from resolvent.figures.common.table import as_html
 from resolvent.figures.common.words import differences_from_paper, summarise
+from resolvent.figures.experiment.error_table import (
+    BEST_TEST,
+    MEDIAN,
+    headline,
+    of_all_metrics,
+    of_every_condition,
+)
 from resolvent.figures.published.beside import example_of
 
 
@@ -32,8 +38,9 @@ def write_report(
     `predicted` what each run was predicted to take: seconds of training and bytes of memory.
     """
     loaded = read_runs(runs)
-    comparison = pd.read_csv(present(Path(table)))
+    comparison = read_comparison(table)
     errors = headline(comparison)
+    heads = {column.head for column in errors.columns}
     render(
         "report.html.j2",
         output,
@@ -44,13 +51,14 @@ def write_report(
         paper=paper_of(loaded),
         paper_pages=paper_pages,
         headline=as_html(errors),
-        has_best_test=errors.has_best_test,
-        has_median=errors.has_median,
+        has_best_test=BEST_TEST in heads,
+        has_median=MEDIAN in heads,
+        all_metrics="".join(map(as_html, of_all_metrics(comparison))),
+        every_condition=as_html(of_every_condition(comparison)),
         seeds=sorted({run.seed for run in loaded}),
         samples=int(comparison["samples"].max()),
         several_resolutions=comparison["test_resolution"].nunique() > 1,
         several_noises=comparison["test_noise"].nunique() > 1,
-        comparison=comparison.to_dict("records"),
         figures=[inlined_figure(*figure) for figure in figures],
         cards=[split_card(read_json(card), Path(card).name) for card in cards],
         runs=loaded,

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from resolvent.figures.common.comparison import errors_of, read_comparison
 from resolvent.figures.common.labels import label_right
 from resolvent.figures.common.results import read_runs, resolution_in_words, with_training_noise
 from resolvent.figures.common.style import (
@@ -29,15 +30,15 @@ def draw_resolution_curves(comparison: str | Path, runs: list[str | Path], outpu
     A baseline is on the training grid on every grid, so its line is the same in every panel. Noise is that
     of training.
     """
-    table = with_training_noise(pd.read_csv(comparison))
+    table = with_training_noise(errors_of(read_comparison(comparison), "relative_l2", "mean"))
     looks = appearances(read_runs(runs))
     models, baselines = (table[table["kind"] == kind] for kind in ("model", "baseline"))
     trained, tested = sorted(models["trained_resolution"].unique()), models["test_resolution"].unique()
-    baselines = baselines[baselines["test_resolution"].isin(tested) & np.isfinite(baselines["mean"])]
+    baselines = baselines[baselines["test_resolution"].isin(tested) & np.isfinite(baselines["value"])]
     figure, axes = new_figure(len(trained), 1, size=(8.6, 0.4 + 3.6 * len(trained)), sharex=True, sharey=True)
     for resolution, panel in zip(trained, axes[:, 0], strict=True):
         places = resolution_axis(panel, tested)
-        limits = error_limits(panel, models["mean"], margin=4)
+        limits = error_limits(panel, models["value"], margin=4)
         title(panel, f"trained on {resolution_in_words(resolution)}")
         panel.set_ylabel("mean relative L² error")
         grid_lines(panel)
@@ -51,7 +52,7 @@ def draw_resolution_curves(comparison: str | Path, runs: list[str | Path], outpu
             labels += _draw_baseline(panel, _placed(rows, places), limits, outside)
         label_right(panel, labels)
         tell_outside(panel, outside)
-        if not np.isfinite(here["mean"]).any():
+        if not np.isfinite(here["value"]).any():
             tell_no_errors(panel)
     named = any(isinstance(one, str) for one in tested)
     axes[-1, 0].set_xlabel("times of the test observations" if named else "test resolution (points)")
@@ -64,23 +65,23 @@ def _placed(rows: pd.DataFrame, places: dict) -> pd.DataFrame:
 
 
 def _draw_model(panel, rows: pd.DataFrame, trained: float, look) -> list[tuple[float, str, str]]:
-    rows = rows[np.isfinite(rows["mean"])]
+    rows = rows[np.isfinite(rows["value"])]
     if rows.empty:
         return []
-    x, mean = rows["place"], rows["mean"]
+    x, mean = rows["place"], rows["value"]
     panel.plot(x, mean, color=look.colour, linestyle=look.dashes, lw=1.5, zorder=3)
     if len(rows) == 1:
         panel.vlines(x, rows["low"], rows["high"], color=look.colour, lw=1.2)
     panel.fill_between(x, rows["low"], rows["high"], color=look.colour, alpha=0.14, lw=0)
     home = rows[rows["place"] == trained]
-    panel.plot(home["place"], home["mean"], ls="", ms=6.5, zorder=4, **look.marks())
+    panel.plot(home["place"], home["value"], ls="", ms=6.5, zorder=4, **look.marks())
     return [(float(mean.iloc[-1]), str(rows["label"].iloc[0]), look.colour)]
 
 
 def _draw_baseline(
     panel, rows: pd.DataFrame, limits: tuple[float, float], outside: list[str]
 ) -> list[tuple[float, str, str]]:
-    x, mean, label = rows["place"], rows["mean"], plain(rows["key"].iloc[0])
+    x, mean, label = rows["place"], rows["value"], plain(rows["key"].iloc[0])
     if not ((mean > limits[0]) & (mean < limits[1])).any():
         outside.append(f"{label} {mean.median():.1e}")
         return []

@@ -1,7 +1,7 @@
 """What the tables of "reported and ours" have in common, in Markdown."""
 
+from resolvent.figures.common.numbers import duration
 from resolvent.figures.common.results import Run
-from resolvent.figures.common.table import duration
 from resolvent.figures.published.beside import reported_beside
 from resolvent.figures.published.tables import PaperTable
 

@@ -7,8 +7,8 @@ Figures 7 to 9).
 import numpy as np
 
 from resolvent.figures.common.bootstrap import median_interval, paired_difference
+from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.results import Run, error_matrix
-from resolvent.figures.common.table import DASH
 from resolvent.figures.papers.calvello2024.printed import SOURCE
 from resolvent.figures.published.beside import example_of, reported_beside
 from resolvent.figures.published.markdown import TRAINING_COLUMNS, not_comparable, table_lines, training_cells

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
+from resolvent.common.files import write_text
 from resolvent.figures.common.bootstrap import mean_interval
+from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.results import Run, error_matrix, read_runs
-from resolvent.figures.common.table import DASH
 from resolvent.figures.papers.calvello2024.printed import SOURCE as CALVELLO
 from resolvent.figures.papers.cao2021.printed import SOURCE as CAO
 from resolvent.figures.published.beside import record, reported_beside, tables_of
@@ -62,7 +63,7 @@ def write_reported_vs_ours(commands: dict[str, list[Path]], why: Path, output: P
         if sections := _sections_of(page, source.name) | made:
             parts.append(f'# {source.name}\n\n{introduction}\n"Reported" is {source.citation}.')
             parts += [f"## {title}\n\n{sections[title]}" for title in sorted(sections)]
-    output.write_text("\n\n".join([*parts, why.read_text(encoding="utf-8")]), encoding="utf-8")
+    write_text(output, "\n\n".join([*parts, why.read_text(encoding="utf-8")]))
 
 
 def _sections_of(page: str, paper: str) -> dict[str, str]:

@@ -36,8 +36,8 @@ class Source:
     """A paper.
 
     name        for short; `citation` adds where it is.
-    statistic   that it prints of the errors of the test samples: their mean, or the median of the errors of
-                fields standardised by one mean and one deviation of the training samples.
+    metric      in which it reports errors, a column of errors.csv.
+    statistic   that it reports of the errors of the test samples.
     protocol    what else a reader of its numbers beside ours must know.
     counted     name in a cost.json of the number of parameters, counted as there.
     parameters  from what a run has recorded, and a table, to the lowest and highest number of parameters
@@ -46,7 +46,8 @@ class Source:
 
     name: str
     citation: str
-    statistic: Literal["mean", "standardised_median"]
+    metric: str
+    statistic: Literal["mean", "median"]
     protocol: str
     counted: str
     parameters: Callable[[dict, PaperTable | None], tuple[int, int] | None]

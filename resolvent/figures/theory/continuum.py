@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.style import MUTED
-from resolvent.figures.common.table import DASH
 
 ATTENTIONS = {"self": "attention (theorem 6)", "cross": "cross-attention (theorem 12)"}
 NODES = {  # with colour and marker

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.results import read_table
 from resolvent.figures.common.style import MUTED, grid_lines, new_figure, resolution_axis, save, title
-from resolvent.figures.common.table import DASH
 from resolvent.figures.theory.collection import NAMES, list_fits, look
 
 RULES = {

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.page import inlined_figure, render
 from resolvent.figures.common.results import read_table
-from resolvent.figures.common.table import DASH
 from resolvent.figures.theory.collection import NAMES
 from resolvent.figures.theory.continuum import (
     average_rows,

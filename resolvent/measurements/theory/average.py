@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from resolvent.measurements.theory.continuum import gauss_legendre
 from resolvent.models.build import build
-from resolvent.models.continuum_attention import trapezoid_log_weights
+from resolvent.models.layers.continuum_attention import trapezoid_log_weights
 
 WIDTH = 4
 DIMENSIONS = (1, 2)

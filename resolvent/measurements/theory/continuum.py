@@ -15,8 +15,8 @@ import numpy as np
 import pandas
 import torch
 
-from resolvent.models.continuum_attention import continuum_attention, trapezoid_log_weights
-from resolvent.solvers.observation_times import random_times, two_rates
+from resolvent.models.layers.continuum_attention import continuum_attention, trapezoid_log_weights
+from resolvent.solvers.common.observation_times import random_times, two_rates
 
 FEATURES = 3  # of u, v, Qu, Kv and Vv
 SCALE = 0.7  # deviation of the entries of Q, K and V

@@ -20,7 +20,7 @@ import pandas
 import torch
 
 from resolvent.measurements.theory.fits import order, rate
-from resolvent.models import attention
+from resolvent.models.layers import attention
 
 OUTPUTS = 16  # points x at which errors are taken; every grid has them
 GAUSS_POINTS = 200  # of the reference
@@ -95,7 +95,7 @@ def convergence_orders(table: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def attend(name: str, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """That function of `models.attention`, of matrices."""
+    """That function of `models.layers.attention`, of matrices."""
     heads = (torch.from_numpy(matrix)[None, None] for matrix in (q, k, v))
     return getattr(attention, name)(*heads)[0, 0].numpy()
 

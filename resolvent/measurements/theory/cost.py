@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from resolvent.measurements.theory.fits import order
-from resolvent.models import attention
+from resolvent.models.layers import attention
 from resolvent.training.devices import device_name
 from resolvent.training.operations import counted
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from resolvent.models.build import build
-from resolvent.models.registry import ARCHITECTURES
+from resolvent.models.registry import settings_class
 
 SCRAMBLE = 0.1  # deviation of what is added to the initial weights, with which attention does little
 ENCODER = {"width": 16, "num_layers": 2, "num_heads": 2, "feedforward_width": 24}
@@ -63,7 +63,7 @@ def invariance_errors(points_1d: list[int], points_2d: list[int], seed: int) -> 
     """
     rows = []
     for architecture, variant, settings in VARIANTS:
-        entry = ARCHITECTURES[architecture]
+        entry = settings_class(architecture)
         operator = scrambled(architecture, settings, seed)
         facts = {
             "architecture": architecture,

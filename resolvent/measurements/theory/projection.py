@@ -11,8 +11,8 @@ import pandas
 import torch
 from torch import Tensor
 
-from resolvent.models.attention import galerkin
-from resolvent.models.encoder import ProjectionNorm
+from resolvent.models.cao2021.encoder import ProjectionNorm
+from resolvent.models.layers.attention import galerkin
 
 FEATURES = 8  # columns of Q, K and V where they are bases of one space
 VALUES, KEYS = 6, 10  # r and d of Theorem 4.3: the test space must not be the smaller
@@ -151,7 +151,7 @@ def inf_sup(values: np.ndarray, keys: np.ndarray) -> float:
 
 
 def attend(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """`models.attention.galerkin` of matrices."""
+    """`models.layers.attention.galerkin` of matrices."""
 
     def head(matrix: np.ndarray) -> Tensor:
         return torch.from_numpy(matrix)[None, None]

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pydantic import ValidationError
 
 from resolvent.figures.papers.registry import PAPERS
-from resolvent.models.grid_sizes import coarse_points, suitable_factor
-from resolvent.models.registry import ARCHITECTURES, resolve, unknown
+from resolvent.models.layers.grid_sizes import coarse_points, suitable_factor
+from resolvent.models.registry import ARCHITECTURES, is_architecture, resolve, settings_class, unknown
 from resolvent.planning.configuration.grid_checks import grid_problems
 from resolvent.planning.configuration.messages import partial_problems
 from resolvent.planning.configuration.paper_items import shown_problems
@@ -142,9 +142,9 @@ def _architecture_problems(
 ) -> Iterator[str]:
     """Models whose functions are not the dataset's."""
     for key, model in models.items():
-        architecture = ARCHITECTURES.get(model.architecture)
-        if architecture is None:
+        if not is_architecture(model.architecture):
             continue  # reported with the model
+        architecture = settings_class(model.architecture)
         if architecture.dimension != dataset.dimension:
             yield (
                 f"{at}.models: '{key}' ({model.architecture}) maps functions of {architecture.dimension} "
@@ -156,7 +156,7 @@ def _architecture_problems(
                 f"input; those of dataset '{name}' are on one grid"
             )
         elif dataset.grid_kind == "explicit" and not architecture.any_nodes:
-            accepted = ", ".join(name for name, one in ARCHITECTURES.items() if one.any_nodes)
+            accepted = ", ".join(name for name in ARCHITECTURES if settings_class(name).any_nodes)
             yield (
                 f"{at}.models: {model.architecture} needs an even grid, and trajectories of dataset '{name}' "
                 f"are observed at any times; accepted architectures: {accepted}"
@@ -174,8 +174,10 @@ def _architecture_problems(
 def _grids_problems(experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
     """Models that would not end on the grid of their targets."""
     for key, model in models.items():
-        architecture = ARCHITECTURES.get(model.architecture)
-        if architecture is None or architecture.dimension != dataset.dimension:
+        if not is_architecture(model.architecture):
+            continue  # reported with the model
+        architecture = settings_class(model.architecture)
+        if architecture.dimension != dataset.dimension:
             continue  # reported before
         accepted = ["fine", "coarse"] if dataset.inverse and not architecture.coarse_output else ["stored"]
         if model.grids not in accepted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from resolvent.models.registry import ARCHITECTURES
+from resolvent.models.registry import settings_class
 from resolvent.planning.configuration.settings import Experiment, Model, Resolution, model_settings
 
 
@@ -16,7 +16,7 @@ def grid_problems(experiment: Experiment, dataset, tested: list, models: dict[st
     grids that are not stored, and coarse grids that are not reached.
     """
     for key, model in models.items():
-        architecture = ARCHITECTURES[model.architecture]
+        architecture = settings_class(model.architecture)
         if architecture.dimension != dataset.dimension:
             continue
         for resolution in experiment.resolutions:

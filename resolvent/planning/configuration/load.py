@@ -40,7 +40,9 @@ def load_configuration(content: dict) -> Configuration:
             one for one in error.errors() if one["type"] != "value_error" or one["loc"][:2] not in unbuilt
         ]
         if found:
-            raise ConfigurationError(said_once(explain(Configuration, found), content, resolved)) from None
+            raise ConfigurationError(
+                said_once(explain(Configuration, found, resolved), content, resolved)
+            ) from None
     configuration = Configuration.model_validate(_without(resolved, unbuilt))
     if found := list(recipe_problems(configuration)):
         raise ConfigurationError(said_once(found, content, resolved))

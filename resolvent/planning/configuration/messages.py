@@ -9,34 +9,34 @@ from typing import Annotated
 
 from pydantic import BaseModel, ValidationError
 
-from resolvent.datasets.tasks.registry import TASKS
+from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
+from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.models.registry import unknown
-from resolvent.planning.configuration.old_spellings import RENAMED
 from resolvent.training.settings import TrainingSettings
 
 NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # pydantic's words for it
 
 
-def explain(root: type[BaseModel], problems: list[dict], prefix: tuple = ()) -> Iterator[str]:
-    """Yield entries of a `ValidationError.errors()` as lines: key, what is wrong, what is accepted."""
+def explain(
+    root: type[BaseModel], problems: list[dict], content: object, prefix: tuple = ()
+) -> Iterator[str]:
+    """Yield entries of `ValidationError.errors()` as lines: key, what is wrong, what is accepted."""
     for problem in problems:
         location = problem["loc"]
         if location[-1:] == ("[key]",) and problem["type"] != "extra_forbidden":
             location = location[:-1]  # pydantic's word for a problem of the key itself
-        keys, beside = _walk(root, location)
+        keys, beside = _walk(root, location, content)
         if problem["type"] == "boolean":
             keys.append(problem["ctx"]["key"])
         where = ".".join(map(str, (*prefix, *keys)))
         if problem["type"] == "extra_forbidden":
-            new = RENAMED.get(str(keys[-1]))
-            renamed = f"called '{new}' now" if new in beside else None
-            yield f"{where}: {renamed or unknown('key', str(keys[-1]), beside)}"
+            yield f"{where}: {unknown('key', str(keys[-1]), beside)}"
         elif problem["type"] == "missing":
             yield f"{where}: required, but absent"
-        elif problem["type"] == "union_tag_not_found":
-            yield f"{where}.equation: required, but absent; accepted: {', '.join(TASKS)}"
-        elif problem["type"] == "union_tag_invalid":
-            yield f"{where}.equation: {unknown('equation', problem['ctx']['tag'], TASKS)}"
+        elif problem["type"] == "no_equation":
+            yield f"{where}.equation: required, but absent; accepted: {', '.join(EQUATIONS)}"
+        elif problem["type"] == "unknown_equation":
+            yield f"{where}.equation: {unknown('equation', problem['ctx']['equation'], EQUATIONS)}"
         elif problem["type"] == "value_error":
             yield f"{where}: {problem['ctx']['error']}"
         elif problem["type"] == "boolean":
@@ -52,7 +52,7 @@ def partial_problems(settings: dict, location: tuple) -> Iterator[str]:
     try:
         TrainingSettings.model_validate(settings)
     except ValidationError as error:
-        yield from explain(TrainingSettings, error.errors(), location)
+        yield from explain(TrainingSettings, error.errors(), settings, location)
 
 
 def shown(value: object) -> str:
@@ -62,17 +62,17 @@ def shown(value: object) -> str:
     return short.repr(value)
 
 
-def _walk(root: type[BaseModel], location: tuple) -> tuple[list, list[str]]:
+def _walk(root: type[BaseModel], location: tuple, content: object) -> tuple[list, list[str]]:
     """Return the keys of `location` as the user wrote them, and the names accepted beside the last one.
 
-    Pydantic puts the chosen equation into the location of a dataset's problem: it is no key, and is left out.
+    `content` is what the user wrote: a dataset's equation says what may stand beside it.
     """
     keys, place, accepted = [], root, []
     for part in location:
-        if isinstance(place, dict):  # settings classes by equation
-            place = place[part]
-            continue
+        if place is DatasetSettings:
+            place = settings_class(content["equation"])
         keys.append(part)
+        content = content.get(part) if isinstance(content, dict) else None
         if isinstance(place, type) and issubclass(place, BaseModel):
             accepted = list(place.model_fields)
             field = place.model_fields.get(part)
@@ -83,10 +83,5 @@ def _walk(root: type[BaseModel], location: tuple) -> tuple[list, list[str]]:
 
 
 def _inside(annotation: object) -> object:
-    """Return what stands at an annotation: a union of settings classes as a dictionary by equation."""
-    if typing.get_origin(annotation) is Annotated:
-        annotation = typing.get_args(annotation)[0]
-    classes = [part for part in typing.get_args(annotation) if isinstance(part, type)]
-    if classes and all("equation" in getattr(part, "model_fields", {}) for part in classes):
-        return {typing.get_args(part.model_fields["equation"].annotation)[0]: part for part in classes}
-    return annotation
+    """Return what stands at an annotation, without what is noted beside it."""
+    return typing.get_args(annotation)[0] if typing.get_origin(annotation) is Annotated else annotation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Iterator
 
-from resolvent.models.registry import ARCHITECTURES, unknown
+from resolvent.models.registry import ARCHITECTURES, is_architecture, settings_class, unknown
 from resolvent.planning.configuration.messages import partial_problems
 from resolvent.planning.configuration.read import merged
 from resolvent.planning.configuration.settings import Configuration, Model, Recipe, RecipePart
@@ -25,14 +25,14 @@ def with_recipes(configuration: Configuration) -> Configuration:
 def recipe_problems(configuration: Configuration) -> Iterator[str]:
     """Yield a line for each recipe that is named and not there, and for each key that fits nothing."""
     for name, model in configuration.models.items():
-        if model.recipe and model.architecture in ARCHITECTURES and not _recipe_of(configuration, model):
+        if model.recipe and is_architecture(model.architecture) and not _recipe_of(configuration, model):
             known = configuration.recipes.get(model.architecture, {})
             yield (
                 f"models.{name}.recipe: architecture {model.architecture} has no recipe '{model.recipe}'; "
                 f"accepted: {', '.join(known) or 'none, leave it out'}"
             )
     for architecture, recipes in configuration.recipes.items():
-        if architecture not in ARCHITECTURES:
+        if not is_architecture(architecture):
             yield f"recipes.{architecture}: {unknown('architecture', architecture, ARCHITECTURES)}"
             continue
         for key, recipe in recipes.items():
@@ -55,7 +55,7 @@ def _filled(model: Model, recipe: Recipe) -> Model:
 
 
 def _setting_problems(at: str, architecture: str, recipe: Recipe) -> Iterator[str]:
-    fields = ARCHITECTURES[architecture].settings.model_fields
+    fields = settings_class(architecture).model_fields
     for setting, values in recipe.by.items():
         if setting not in fields:
             yield f"{at}.by: {unknown('setting', setting, fields)}"

@@ -1,6 +1,6 @@
 """The settings classes of config.yaml as a whole.
 
-The parts live with the rooms that use them (`resolvent.datasets.tasks.settings`, `resolvent.models.settings`,
+The parts live with the rooms that use them (`resolvent.datasets.tasks`, `resolvent.models.settings`,
 `resolvent.training.settings`).
 """
 
@@ -12,9 +12,10 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from resolvent.common.settings import Seed, Settings
+from resolvent.datasets.tasks.registry import AnyDataset
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
-from resolvent.models.registry import ARCHITECTURES, resolve
+from resolvent.models.registry import is_architecture, resolve, settings_class
 from resolvent.planning.configuration.names import DataRoot, Folder, Name, Resolution, Words
 from resolvent.training.settings import TrainingSettings
 
@@ -23,7 +24,9 @@ class Model(Settings):
     """A row of the tables: an architecture with its settings and what it needs of its own in training."""
 
     label: Words = Field(description="name in tables and figures")
-    architecture: str = Field(description="one of resolvent.models.registry.ARCHITECTURES")
+    architecture: str = Field(
+        description="one of resolvent.models.registry.ARCHITECTURES, or module:SettingsClass (see models.md)"
+    )
     recipe: typing.Literal["paper", "code"] | None = Field(
         None,
         description="what the model starts from: what its paper says, or what the paper's public code does, "
@@ -178,7 +181,7 @@ class Configuration(Settings):
         1, ge=1, description="jobs at once on a GPU: more than 1 where models are small; see gpus.md"
     )
     build: Build = Field(Build(), description="what to build; default: everything")
-    datasets: dict[Name, DatasetSettings] = Field(description="what can be solved")
+    datasets: dict[Name, AnyDataset] = Field(description="what can be solved")
     recipes: dict[str, dict[typing.Literal["paper", "code"], Recipe]] = Field(
         {}, description="what models start from, by architecture"
     )
@@ -203,15 +206,12 @@ def model_settings(model: Model, resolution: Resolution, dataset: DatasetSetting
 
 def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSettings) -> dict[str, int]:
     """Return the settings of the architecture that the functions of the dataset leave no choice of."""
-    if architecture not in ARCHITECTURES:
+    if not is_architecture(architecture):
         return {}
     names = ("in_channels", "initial_channels", "out_channels")
     given = {name: getattr(dataset, name) for name in names} | {"points": resolution}
-    return {
-        name: value
-        for name, value in given.items()
-        if name in ARCHITECTURES[architecture].settings.model_fields
-    }
+    accepted = settings_class(architecture).model_fields
+    return {name: value for name, value in given.items() if name in accepted}
 
 
 def training_settings(

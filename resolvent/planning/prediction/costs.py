@@ -7,7 +7,7 @@ that was killed for time or memory comes back with more of it.
 The constants are fitted by hand to what runs left behind (`cost.json` of runs, benchmark files of generation
 and finalising jobs, times that Snakemake notes) and to the tables of docs/performance.md and
 docs/datasets.md, all of a shared Xeon at 2.5 GHz. They are good to a factor of two or three: enough to ask a
-cluster for.
+cluster for. What a sample takes to solve each equation says itself (`seconds_per_sample` of its settings).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from resolvent.datasets.tasks.settings import DatasetSettings
+from resolvent.models.cost import Cost
 
 MEGABYTE = 1e6
 
@@ -40,14 +41,6 @@ STATE_BYTES = 32  # of a weight: value, gradient, Adam's averages, the best epoc
 SAMPLE_BYTES = 12  # of a value of the samples that a training run holds
 EVALUATED_BYTES = 32  # the same of samples with predictions, errors and spectra
 
-# Of solvers, core seconds.
-BURGERS_SECONDS = 6e-3 / (48 * 240)  # of a sample, for each mode and step
-DARCY_SECONDS = 6e-7  # of a sample, for each point of the grids on which it is solved
-KOLMOGOROV_SECONDS = 1.5e-6  # of a sample, for each pair of modes and each step
-TRAJECTORY_SECONDS = 6e-4  # of a sample
-# Seconds, and bytes, for each point of the finest grid: direct and refined solutions.
-DARCY_CHECKS = (3e-4, 2600.0)
-KOLMOGOROV_CHECKS = 28.0  # refined runs of a few samples, in samples
 READ_BYTES_PER_SECOND = 2e7  # of a store: read, decompressed, digested, statistics
 COPIES = 4  # of a shard in a job that makes or reads it
 
@@ -93,125 +86,27 @@ def solving(dataset: DatasetSettings) -> Need:
     """A generation job: one shard."""
     samples = min(dataset.samples_per_shard, dataset.samples.total)
     shard_bytes = samples * dataset.largest_array * 8
-    return Need(2 * START_SECONDS + samples * sample_seconds(dataset), START_BYTES + COPIES * shard_bytes)
-
-
-def sample_seconds(dataset: DatasetSettings) -> float:
-    """Core seconds to solve one sample."""
-    match dataset.equation:
-        case "burgers":
-            return BURGERS_SECONDS * dataset.num_modes * dataset.num_steps
-        case "darcy" | "darcy_inverse":
-            anew = getattr(dataset, "pressure", "restricted") == "solved_on_each_grid"
-            return DARCY_SECONDS * sum(n**2 for n in (dataset.resolutions if anew else [dataset.finest]))
-        case "kolmogorov":
-            steps = (dataset.spin_up_time + dataset.frames * dataset.lead_time) / dataset.step
-            return KOLMOGOROV_SECONDS * dataset.num_modes**2 * steps
-    return TRAJECTORY_SECONDS * len(dataset.observations)
+    return Need(
+        2 * START_SECONDS + samples * dataset.seconds_per_sample(), START_BYTES + COPIES * shard_bytes
+    )
 
 
 def finalising(dataset: DatasetSettings) -> Need:
     """Verifying every shard, measuring the errors of some samples, the card."""
-    seconds = START_SECONDS + store_bytes(dataset) / READ_BYTES_PER_SECOND
+    seconds = START_SECONDS + store_bytes(dataset) / READ_BYTES_PER_SECOND + dataset.seconds_of_checks()
     shard_bytes = min(dataset.samples_per_shard, dataset.samples.total) * dataset.largest_array * 8
-    memory = START_BYTES + COPIES * shard_bytes
-    match dataset.equation:
-        case "darcy" | "darcy_inverse":
-            of_a_point, bytes_of_a_point = DARCY_CHECKS
-            seconds += of_a_point * dataset.finest**2
-            memory += bytes_of_a_point * dataset.finest**2
-        case "kolmogorov":
-            seconds += KOLMOGOROV_CHECKS * sample_seconds(dataset)
-    return Need(seconds, memory)
+    return Need(seconds, START_BYTES + COPIES * shard_bytes + dataset.bytes_of_checks())
 
 
 def store_bytes(dataset: DatasetSettings) -> float:
     """Size of a store before compression, roughly: input and target on every grid."""
     functions = dataset.in_channels + dataset.out_channels
-    points = sum(points_of(dataset, resolution) for resolution in dataset.resolutions)
+    points = sum(map(dataset.num_points, dataset.resolutions))
     return (4.0 if dataset.dimension == 2 else 8.0) * functions * points * dataset.samples.total
 
 
-def points_of(dataset: DatasetSettings, resolution: int | str) -> int:
-    """Points of a whole grid, or times of a set."""
-    if isinstance(resolution, int):
-        return resolution**dataset.dimension
-    return dataset.observations[resolution].nodes(dataset.final_time, dataset.seed).points
-
-
-@dataclass(frozen=True)
-class Operator:
-    """An architecture with its settings, on a grid of `points`; it works on `coarse` of them, or on all.
-
-    Formulas count products of matrices to first order, within a factor of three of torch's own count
-    (`resolvent.training.operations`) for every registered architecture.
-    """
-
-    architecture: str
-    settings: dict
-    points: int
-    coarse: int | None = None
-
-    @property
-    def width(self) -> int:
-        return self.settings["width"]
-
-    @property
-    def layers(self) -> int:
-        return self.settings.get("num_layers", 1)
-
-    @property
-    def worked_points(self) -> int:
-        return self.points if self.coarse is None else self.coarse
-
-    @property
-    def forward_flop(self) -> float:
-        """Operations of one output, a multiplication and an addition being two."""
-        hidden, width = self.settings.get("feedforward_width", self.width), self.width
-        if self._spectral:
-            of_a_point = self.layers * 4 * width**2 + 512 * width
-        elif self.architecture == "afno":
-            of_a_point = self.layers * 4 * width * hidden
-        else:
-            of_a_point = self.layers * (8 * width**2 + 4 * width * hidden + 4 * width * self._attended)
-        samplers = 0 if self.coarse is None else 10 * width**2 * self.points
-        return of_a_point * self.worked_points + samplers
-
-    @property
-    def _spectral(self) -> bool:
-        return self.architecture.startswith(("fno", "neuraloperator"))
-
-    @property
-    def _attended(self) -> float:
-        """How many points each point attends to; for attention of linear cost, what costs as much."""
-        if "patches" in self.settings:
-            return self.settings["patches"] ** 2
-        kind = self.settings.get("attention", "softmax")
-        if kind == "softmax" or self.settings.get("contraction") == "quadratic":
-            return self.worked_points
-        return 0 if kind == "none" else self.width / self.settings["num_heads"]
-
-    @property
-    def hidden_values(self) -> int:
-        """Values of the hidden functions of all layers."""
-        return self.worked_points * self.width * self.layers
-
-    @property
-    def weights(self) -> float:
-        """Parameters, of which those of Fourier modes are most."""
-        modes = self.settings.get("modes", 0)
-        of_modes = {
-            "fno1d": 2 * modes,
-            "fno2d": 4 * modes**2,
-            "neuraloperator1d": 2 * modes,
-            "neuraloperator2d": 2 * modes**2,
-            "fano": 12 * modes**2,
-        }.get(self.architecture, 0)
-        return self.layers * self.width**2 * (8 + of_modes)
-
-
 def training(
-    operator: Operator,
+    operator: Cost,
     *,
     samples: int,
     channels: int,
@@ -235,16 +130,14 @@ def training(
         epoch = steps * GPU_STEP_SECONDS + (steps * step + tested_part * work) / GPU_SPEED
     else:
         epoch = steps * (STEP_SECONDS + step) + tested_part * work
-    kept = 4 * KEPT_VALUES * operator.hidden_values
-    if operator.coarse is not None:
-        kept += SAMPLER_BYTES * operator.points
+    kept = 4 * KEPT_VALUES * operator.hidden_values + SAMPLER_BYTES * operator.resampled_points
     data = SAMPLE_BYTES * channels * operator.points * (samples + tested)
     held = STATE_BYTES * operator.weights + data + (GPU_BYTES if gpu else part * kept)
     size = processes * (START_BYTES + held) + (START_BYTES if processes > 1 else 0)
     return Need(START_SECONDS + epochs * epoch, size)
 
 
-def evaluating(operators: list[Operator], *, samples: int, channels: int, gpu: bool) -> Need:
+def evaluating(operators: list[Cost], *, samples: int, channels: int, gpu: bool) -> Need:
     """Outputs for test samples, their errors and spectra: `operators` has one for each grid tested on.
 
     `samples` are counted with every level and draw of noise.

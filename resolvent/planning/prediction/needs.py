@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from itertools import product
 
 from resolvent.datasets.storage.layout import resolution_of
-from resolvent.models.grid_sizes import coarse_points
+from resolvent.models.cost import Cost
+from resolvent.models.registry import resolve
 from resolvent.planning.configuration.settings import Resolution, model_settings, training_settings
 from resolvent.planning.plan import DatasetPlan, Plan
 from resolvent.planning.prediction.costs import (
@@ -16,10 +16,7 @@ from resolvent.planning.prediction.costs import (
     START_BYTES,
     START_SECONDS,
     Need,
-    Operator,
     evaluating,
-    points_of,
-    sample_seconds,
     store_bytes,
     training,
 )
@@ -72,9 +69,9 @@ class Needs:
         """Classical answers for the test samples on every grid tested on."""
         dataset = self.plan.dataset_of(wildcards.experiment).settings
         samples, counts = self._tested(wildcards.experiment), self.plan.sample_counts(wildcards.experiment)
-        largest = max(points_of(dataset, one) for one in dataset.resolutions)
+        largest = dataset.largest_array
         channels = dataset.in_channels + dataset.out_channels
-        seconds = 5 * samples * sample_seconds(dataset) * len(dataset.resolutions)
+        seconds = 5 * samples * dataset.seconds_per_sample() * len(dataset.resolutions)
         held = EVALUATED_BYTES * channels * largest * (samples + counts["train"])
         return Need(2 * START_SECONDS + seconds, START_BYTES + held)
 
@@ -98,8 +95,10 @@ class Needs:
         """Steps of training in processes of their own: some ten matrices of all pairs of points."""
         cost = self.plan.configuration.cost
         settings = {"width": 128, "num_layers": 4, "feedforward_width": 256, "num_heads": 1}
-        quadratic = Operator("transformer1d", settings | {"attention": "softmax"}, cost.points)
-        linear = Operator("transformer1d", settings | {"attention": "galerkin"}, cost.points)
+        quadratic, linear = (
+            resolve("transformer1d", settings | {"attention": attention}).cost(cost.points)
+            for attention in ("softmax", "galerkin")
+        )
         flop = 2 * cost.batch_size * 3 * (2 * quadratic.forward_flop + 3 * linear.forward_flop)
         return Need(
             4 * START_SECONDS + (cost.rounds + 4) * flop / FLOP_PER_SECOND,
@@ -141,19 +140,16 @@ class Needs:
             gpu=gpu,
         )
 
-    def operator(self, experiment: str, model: str, trained: Resolution, resolution: Resolution) -> Operator:
+    def operator(self, experiment: str, model: str, trained: Resolution, resolution: Resolution) -> Cost:
         """What is trained at one resolution, on the grid of another."""
         m = self.plan.configuration.models[model]
-        settings = model_settings(m, trained, self.plan.dataset_of(experiment).settings).model_dump()
+        settings = model_settings(m, trained, self.plan.dataset_of(experiment).settings)
         dataset = self.plan.test_dataset_of(experiment).settings
         if resolution not in dataset.resolutions:
             dataset = self.plan.dataset_of(experiment).settings
-        operator = Operator(m.architecture, settings, points_of(dataset, resolution))
         if m.grids == "coarse":
-            coarse = dataset.coarse_of(resolution)
-            return replace(operator, points=coarse**2)
-        factor = settings.get("downsampling_factor")
-        return replace(operator, coarse=coarse_points(resolution, factor) ** 2) if factor else operator
+            return settings.cost(dataset.coarse_of(resolution))
+        return settings.cost(resolution if isinstance(resolution, int) else dataset.num_points(resolution))
 
     def _tested(self, experiment: str) -> int:
         """Test samples, once for each level of noise and each draw of it."""

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.results import read_table
-from resolvent.figures.common.sheet import Entry, Sheet, write_sheet
-from resolvent.figures.common.table import DASH
+from resolvent.figures.common.table import Cell, Table, columns, write_table
 
 SETTINGS = {"modes": 12, "fano_modes": 9, "patches": 13, "smoother_modes": 64}  # sections 6.2.2 and 6.2.3
 COLUMNS = [
@@ -64,11 +64,14 @@ def write_growth(costs: str | Path, outputs: list[str | Path]) -> None:
             for few, variable in ((wide, "N"), (fine, "width"))
             for counted in ("forward_flop", "formula_flop")
         ]
-        scaling = Entry(SCALINGS.get(model, DASH), prose=True)
-        rows.append([Entry(NAMES[model]), scaling, Entry(grids), *exponents])
-    groups = [("", 3), ("exponent of N", 2), ("exponent of d", 2)]
-    heads = ["architecture", "in the paper", "grids", *["counted", "formula"] * 2]
-    write_sheet(Sheet(groups, heads, rows), outputs)
+        scaling = Cell(SCALINGS.get(model, DASH), prose=True)
+        rows.append([Cell(NAMES[model]), scaling, Cell(grids), *exponents])
+    heads = columns(
+        ("", ["architecture", "in the paper", "grids"]),
+        ("exponent of N", ["counted", "formula"]),
+        ("exponent of d", ["counted", "formula"]),
+    )
+    write_table(Table(heads, rows), outputs)
 
 
 def write_parameters(costs: str | Path, outputs: list[str | Path]) -> None:
@@ -80,19 +83,22 @@ def write_parameters(costs: str | Path, outputs: list[str | Path]) -> None:
         formula, counted = row["formula_parameters"], row["parameters_complex_once"]
         rows.append(
             [
-                Entry(f"{NAMES[row['model']]}{on_grid}"),
-                Entry(f"{row['width']}"),
+                Cell(f"{NAMES[row['model']]}{on_grid}"),
+                Cell(f"{row['width']}"),
                 _number(formula, "{:,.0f}"),
-                Entry(f"{counted:,}"),
-                Entry(f"{row['parameters']:,}"),
+                Cell(f"{counted:,}"),
+                Cell(f"{row['parameters']:,}"),
                 _number(counted / formula, "{:.3f}"),
-                Entry(LEFT_OUT.get(row["model"], "biases and norms alone"), prose=True),
+                Cell(LEFT_OUT.get(row["model"], "biases and norms alone"), prose=True),
             ]
         )
     rows = _reasons_once(rows, table["model"])
-    groups = [("", 3), ("counted, a complex one as", 2), ("", 2)]
-    heads = ["architecture", "width d", "formula", "one", "two", "one / formula"]
-    write_sheet(Sheet(groups, [*heads, "not in the formula"], rows), outputs)
+    heads = columns(
+        ("", ["architecture", "width d", "formula"]),
+        ("counted, a complex one as", ["one", "two"]),
+        ("", ["one / formula", "not in the formula"]),
+    )
+    write_table(Table(heads, rows), outputs)
 
 
 def write_operations(costs: str | Path, outputs: list[str | Path]) -> None:
@@ -105,19 +111,22 @@ def write_operations(costs: str | Path, outputs: list[str | Path]) -> None:
         share = row["formula_transforms"] / formula
         rows.append(
             [
-                Entry(NAMES[row["model"]]),
-                Entry(f"{row['points']}²"),
+                Cell(NAMES[row["model"]]),
+                Cell(f"{row['points']}²"),
                 _billions(formula, note=f"FFTs {share:.1%}" if share > 0 else ""),
                 _billions(counted),
                 _number(counted / formula, "{:.2f}"),
                 _number(row["seconds"], "{:.2g}"),
-                Entry(WHY[row["model"]], prose=True),
+                Cell(WHY[row["model"]], prose=True),
             ]
         )
     rows = _reasons_once(rows, table["model"])
-    groups = [("", 2), ("10⁹ operations", 2), ("", 3)]
-    heads = ["architecture", "points", "formula", "counted", "counted / formula", "seconds"]
-    write_sheet(Sheet(groups, [*heads, "why they differ"], rows), outputs)
+    heads = columns(
+        ("", ["architecture", "points"]),
+        ("10⁹ operations", ["formula", "counted"]),
+        ("", ["counted / formula", "seconds", "why they differ"]),
+    )
+    write_table(Table(heads, rows), outputs)
 
 
 def told(case: dict) -> tuple[str, list[str]]:
@@ -142,26 +151,26 @@ def _read(costs: str | Path) -> pd.DataFrame:
     return table.assign(N=table["points"] ** 2, formula_flop=formula)
 
 
-def _reasons_once(rows: list[list[Entry]], models: pd.Series) -> list[list[Entry]]:
+def _reasons_once(rows: list[list[Cell]], models: pd.Series) -> list[list[Cell]]:
     """The rows, the last column empty where the row above is of the same model."""
     return [
-        [*row[:-1], Entry("", prose=True)] if repeated else row
+        [*row[:-1], Cell("", prose=True)] if repeated else row
         for row, repeated in zip(rows, models == models.shift(), strict=True)
     ]
 
 
-def _exponent(variable: pd.Series, operations: pd.Series) -> Entry:
+def _exponent(variable: pd.Series, operations: pd.Series) -> Cell:
     if operations.isna().any():
-        return Entry(DASH, hint="no formula in the paper")
+        return Cell(DASH, hint="no formula in the paper")
     slope, _ = np.polyfit(np.log(variable), np.log(operations), 1)
-    return Entry(f"{slope:.2f}")
+    return Cell(f"{slope:.2f}")
 
 
-def _billions(operations: float, note: str = "") -> Entry:
+def _billions(operations: float, note: str = "") -> Cell:
     """Four digits, in units of 10⁹."""
     scaled = operations / 1e9
     return _number(scaled, "{:,.0f}" if scaled >= 1000 else "{:#.4g}", note)
 
 
-def _number(value: float, form: str, note: str = "") -> Entry:
-    return Entry(DASH) if np.isnan(value) else Entry(form.format(value), note=note)
+def _number(value: float, form: str, note: str = "") -> Cell:
+    return Cell(DASH) if np.isnan(value) else Cell(form.format(value), note=note)

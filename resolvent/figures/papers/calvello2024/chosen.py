@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from resolvent.figures.common.comparison import errors_of, read_comparison
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import (
     Run,
-    present,
     read_runs,
     resolution_in_words,
     same_noise,
@@ -48,11 +48,16 @@ class Compared:
         )
 
 
-def compared(comparisons: Iterable[str | Path], runs: Iterable[Iterable[str | Path]]) -> list[Compared]:
-    """The models of each experiment by training resolution; noise is that of training."""
+def compared(
+    comparisons: Iterable[str | Path], runs: Iterable[Iterable[str | Path]], statistic: str = "median"
+) -> list[Compared]:
+    """A statistic of the relative L2 error of the models of each experiment, by training resolution.
+
+    The noise is that of training.
+    """
     found = []
     for file, folders in zip(comparisons, runs, strict=True):
-        rows = with_training_noise(pd.read_csv(present(Path(file))))
+        rows = errors_of(with_training_noise(read_comparison(file)), "relative_l2", statistic)
         rows, loaded = rows[rows["kind"] == "model"], read_runs(folders)
         for trained in dict.fromkeys(run.resolution for run in loaded):
             here = [run for run in loaded if run.resolution == trained]

@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from resolvent.figures.common.comparison import errors_of, read_comparison
 from resolvent.figures.common.labels import label_right
-from resolvent.figures.common.results import Run, on_training_grid, present, read_runs, resolution_in_words
+from resolvent.figures.common.results import Run, on_training_grid, read_runs, resolution_in_words
 from resolvent.figures.common.style import (
     MUTED,
     Appearance,
@@ -42,9 +43,10 @@ def _draw(
     figure, axes = new_figure(len(runs), 1, size=(8.6, 0.4 + 3.2 * len(runs)), sharex=True)
     labels = []
     for panel, comparison, one, lines in zip(axes[:, 0], comparisons, loaded, shown, strict=True):
-        table = on_training_grid(pd.read_csv(present(Path(comparison))))
-        finest = table.loc[table["kind"] == "model", "trained_resolution"].max()
-        table = table[(table["trained_resolution"] == finest) & np.isfinite(table["standardised_median"])]
+        table = errors_of(read_comparison(comparison), "standardised_relative_l2", "median")
+        table = on_training_grid(table)
+        finest = max(run.resolution for run in one)
+        table = table[(table["trained_resolution"] == finest) & np.isfinite(table["value"])]
         table = table[np.isfinite(table[cost])].set_index("key")
         title(panel, f"{example_of(one[0].facts).title}, {resolution_in_words(finest)}")
         panel.set(xscale="log", ylabel="median relative L² error")
@@ -52,7 +54,7 @@ def _draw(
         widths = {run.model: run.facts["settings"].get("width") for run in one}
         labels.append([_draw_line(panel, table, line, looks[line[-1]], cost, widths) for line in lines])
         drawn = table.index.isin([key for line in lines for key in line])
-        error_limits(panel, table.loc[drawn, "standardised_median"], margin=1.6)
+        error_limits(panel, table.loc[drawn, "value"], margin=1.6)
     axes[-1, 0].set_xlabel(words)
     for panel, of_panel in zip(axes[:, 0], labels, strict=True):
         named = [label for label in of_panel if label is not None]
@@ -79,9 +81,9 @@ def _draw_line(
     rows = table.loc[[key for key in line if key in table.index]]
     if rows.empty:
         return None
-    x, median = rows[cost], rows["standardised_median"]
+    x, median = rows[cost], rows["value"]
     panel.plot(x, median, color=look.colour, lw=1.4, zorder=3)
-    panel.vlines(x, rows["standardised_low"], rows["standardised_high"], color=look.colour, lw=1.1, zorder=2)
+    panel.vlines(x, rows["low"], rows["high"], color=look.colour, lw=1.1, zorder=2)
     panel.plot(x, median, ls="", ms=6, zorder=4, **look.marks())
     for key, place, error in zip(rows.index, x, median, strict=True):
         panel.annotate(

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from resolvent.figures.common.results import Run, on_training_grid, present, read_runs, without_answer
-from resolvent.figures.common.sheet import Entry, Sheet, write_sheet
-from resolvent.figures.common.table import DASH, in_units, power
+from resolvent.figures.common.comparison import Tested, by_condition, read_comparison
+from resolvent.figures.common.numbers import DASH, in_units, power
+from resolvent.figures.common.results import Run, on_training_grid, read_runs, without_answer
+from resolvent.figures.common.table import Cell, Table, columns, write_table
+from resolvent.figures.experiment.error_table import STANDARDISED, interval
 from resolvent.figures.papers.calvello2024.families import widest
 from resolvent.figures.papers.calvello2024.printed import HIGH, JOURNAL, LOW
 from resolvent.figures.published.beside import example_of, record, reported_beside
@@ -26,17 +28,23 @@ def write_low_resolution(comparisons: list[str], runs: list[list[str]], outputs:
     for key, run in first.items():
         row = models[key]
         printed = LOW[JOURNAL].row(record(run.facts))
-        rows.append([Entry(run.label), _parameters(row), Entry(printed["parameters"] if printed else DASH)])
+        rows.append(
+            [Cell(run.label), _parameters(row.facts), Cell(printed["parameters"] if printed else DASH)]
+        )
         rows[-1] += [_median(row, LOW_UNIT), *_reported(run, LOW, LOW_UNIT), _mean(row, LOW_UNIT)]
-    none = Entry(DASH)
+    none = Cell(DASH)
     below = [
-        [Entry(row["label"]), none, none, _median(row, LOW_UNIT), none, none, _mean(row, LOW_UNIT)]
+        [Cell(row.facts["label"]), none, none, _median(row, LOW_UNIT), none, none, _mean(row, LOW_UNIT)]
         for row in baselines.values()
     ]
     unit = power(LOW_UNIT)
-    groups = [("", 1), ("parameters", 2), (f"median, standardised, ×{unit}", 3), (f"mean, ×{unit}", 1)]
-    heads = ["model", "ours", JOURNAL, "ours", *LOW, "physical units"]
-    write_sheet(Sheet(groups, heads, rows, below), outputs)
+    heads = columns(
+        ("", ["model"]),
+        ("parameters", ["ours", JOURNAL]),
+        (f"median, standardised, ×{unit}", ["ours", *LOW]),
+        (f"mean, ×{unit}", ["physical units"]),
+    )
+    write_table(Table(heads, rows, below), outputs)
 
 
 def write_high_resolution(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path]) -> None:
@@ -50,22 +58,24 @@ def write_high_resolution(comparisons: list[str], runs: list[list[str]], outputs
     labels = {key: one[key].label for one in first for key in widest(list(one.values()))}
     rows = []
     for key, label in labels.items():
-        rows.append([Entry(label)])
+        rows.append([Cell(label)])
         for of_experiment, (models, _) in zip(first, compared, strict=True):
             if key in of_experiment:
                 run = of_experiment[key]
                 rows[-1] += [_median(models[key], HIGH_UNIT), *_reported(run, HIGH, HIGH_UNIT)]
             else:
-                rows[-1] += [Entry(DASH)] * 3
-    named = {key: row["label"] for _, baselines in compared for key, row in baselines.items()}
+                rows[-1] += [Cell(DASH)] * 3
+    named = {key: row.facts["label"] for _, baselines in compared for key, row in baselines.items()}
     below = []
     for key, label in named.items():
-        below.append([Entry(label)])
+        below.append([Cell(label)])
         for _, baselines in compared:
-            ours = _median(baselines[key], HIGH_UNIT) if key in baselines else Entry(DASH)
-            below[-1] += [ours, *[Entry(DASH)] * 2]
-    groups = [("", 1), *((f"{title}, ×{power(HIGH_UNIT)}", 3) for title in titles)]
-    write_sheet(Sheet(groups, ["model", *["ours", *HIGH] * len(titles)], rows, below), outputs)
+            ours = _median(baselines[key], HIGH_UNIT) if key in baselines else Cell(DASH)
+            below[-1] += [ours, *[Cell(DASH)] * 2]
+    heads = columns(
+        ("", ["model"]), *((f"{title}, ×{power(HIGH_UNIT)}", ["ours", *HIGH]) for title in titles)
+    )
+    write_table(Table(heads, rows, below), outputs)
 
 
 def _first(folders: list[str]) -> dict[str, Run]:
@@ -75,56 +85,58 @@ def _first(folders: list[str]) -> dict[str, Run]:
     return {run.model: run for run in runs if run.resolution == finest}
 
 
-def _rows(comparison: str) -> tuple[dict[str, dict], dict[str, dict]]:
-    """Models and baselines on the training grid on the finest training grid, by key."""
-    table = on_training_grid(pd.read_csv(present(Path(comparison))))
-    finest = table.loc[table["kind"] == "model", "trained_resolution"].max()
-    here = table[table["trained_resolution"] == finest]
-    models, baselines = (here[here["kind"] == kind].to_dict("records") for kind in ("model", "baseline"))
-    return {row["key"]: row for row in models}, {row["key"]: row for row in baselines}
+def _rows(comparison: str) -> tuple[dict[str, Tested], dict[str, Tested]]:
+    """Models and baselines, trained and tested on the finest training grid, by key."""
+    found = by_condition(on_training_grid(read_comparison(comparison)))
+    finest = max(one.facts["trained_resolution"] for one in found if one.facts["kind"] == "model")
+    here = [one for one in found if one.facts["trained_resolution"] == finest]
+    models, baselines = (
+        {one.facts["key"]: one for one in here if one.facts["kind"] == kind} for kind in ("model", "baseline")
+    )
+    return models, baselines
 
 
-def _parameters(row: dict) -> Entry:
+def _parameters(facts: dict) -> Cell:
     """With a complex one counted once, as the paper does."""
-    once, twice = row["parameters_complex_once"], row["parameters"]
+    once, twice = facts["parameters_complex_once"], facts["parameters"]
     if pd.isna(once):
-        return Entry(DASH, hint="not recorded as the paper counts them")
+        return Cell(DASH, hint="not recorded as the paper counts them")
     note = f"complex as two: {twice:,.0f}" if twice != once else ""
-    return Entry(f"{once:,.0f}", note=note)
+    return Cell(f"{once:,.0f}", note=note)
 
 
-def _median(row: dict, unit: float) -> Entry:
-    if pd.isna(row["standardised_median"]):
-        return _lost(row, "errors of standardised fields were not measured")
-    low, high = (in_units(row[f"standardised_{end}"], unit) for end in ("low", "high"))
-    return Entry(in_units(row["standardised_median"], unit), note=f"{low} to {high}{_lost_seeds(row)}")
+def _median(one: Tested, unit: float) -> Cell:
+    error = one.error(STANDARDISED, "median")
+    if not error.known:
+        return _lost(one.facts, "errors of standardised fields were not measured")
+    return Cell(in_units(error.value, unit), note=f"{interval(error, unit)}{_lost_seeds(one.facts)}")
 
 
-def _mean(row: dict, unit: float) -> Entry:
-    if pd.isna(row["mean"]):
-        return _lost(row, "")
-    low, high = (in_units(row[end], unit) for end in ("low", "high"))
-    return Entry(in_units(row["mean"], unit), note=f"{low} to {high}")
+def _mean(one: Tested, unit: float) -> Cell:
+    error = one.error("relative_l2", "mean")
+    return (
+        Cell(in_units(error.value, unit), note=interval(error, unit)) if error.known else _lost(one.facts, "")
+    )
 
 
-def _lost(row: dict, hint: str) -> Entry:
-    no_answer, reason = without_answer(row["status"])
+def _lost(facts: dict, hint: str) -> Cell:
+    no_answer, reason = without_answer(facts["status"])
     if no_answer:
-        return Entry(no_answer, note=reason, lost=True)
-    return Entry(row["status"], lost=True) if row["diverged_seeds"] else Entry(DASH, hint=hint)
+        return Cell(no_answer, note=reason, lost=True)
+    return Cell(facts["status"], lost=True) if facts["diverged_seeds"] else Cell(DASH, hint=hint)
 
 
-def _lost_seeds(row: dict) -> str:
-    return f"; {row['status']}" if row["diverged_seeds"] else ""
+def _lost_seeds(facts: dict) -> str:
+    return f"; {facts['status']}" if facts["diverged_seeds"] else ""
 
 
-def _reported(run: Run, tables: dict[str, PaperTable], unit: float) -> list[Entry]:
+def _reported(run: Run, tables: dict[str, PaperTable], unit: float) -> list[Cell]:
     """The paper's numbers, in each of its versions."""
     entries = []
     for table in tables.values():
         beside = reported_beside(run.facts, run.cost, table)
         if beside.value is None:
-            entries.append(Entry(DASH, hint=beside.reason))
+            entries.append(Cell(DASH, hint=beside.reason))
         else:
-            entries.append(Entry(f"{beside.value / unit:#.3g}".rstrip("."), hint=beside.reason))
+            entries.append(Cell(f"{beside.value / unit:#.3g}".rstrip("."), hint=beside.reason))
     return entries

@@ -85,19 +85,19 @@ def _draw(panel, one: Compared, looks) -> None:
     places = resolution_axis(panel, one.rows["test_resolution"].unique())
     panel.minorticks_off()
     panel.axvline(places[one.trained], color=MUTED, lw=0.6, ls=":")
-    error_limits(panel, one.rows["median"], margin=1.4)
+    error_limits(panel, one.rows["value"], margin=1.4)
     panel.set_ylabel("median relative L² error")
     grid_lines(panel)
     title(panel, one.heading)
     labels = []
     for key, rows in one.rows.groupby("key", sort=False):
-        rows, look = rows[np.isfinite(rows["median"])].sort_values("test_resolution"), looks[key]
+        rows, look = rows[np.isfinite(rows["value"])].sort_values("test_resolution"), looks[key]
         if rows.empty:
             continue
-        panel.plot(rows["test_resolution"], rows["median"], color=look.colour, lw=1.5, marker=".", ms=5)
+        panel.plot(rows["test_resolution"], rows["value"], color=look.colour, lw=1.5, marker=".", ms=5)
         home = rows[rows["test_resolution"] == one.trained]
-        panel.plot(home["test_resolution"], home["median"], ls="", ms=7, zorder=4, **look.marks())
-        labels.append((float(rows["median"].iloc[-1]), str(rows["label"].iloc[0]), look.colour))
+        panel.plot(home["test_resolution"], home["value"], ls="", ms=7, zorder=4, **look.marks())
+        labels.append((float(rows["value"].iloc[-1]), str(rows["label"].iloc[0]), look.colour))
     label_right(panel, labels)
     if labels:
         tell_diverged(panel, one.lost)

@@ -26,7 +26,8 @@ def parameters(recorded: dict, table: PaperTable | None = None) -> tuple[int, in
 SOURCE = Source(
     name="Calvello et al. 2024",
     citation="Calvello et al. 2024, arXiv:2406.06486",
-    statistic="standardised_median",
+    metric="standardised_relative_l2",
+    statistic="median",
     protocol="The paper reports the median over test samples, of fields standardised by one mean and one "
     "deviation of the training samples: compare its number with ours in just these terms, and with nothing "
     "else. Its public code tests the weights of the last epoch; here the epoch is chosen on validation "

@@ -35,11 +35,12 @@ def draw_time_steps(
     Solid: median over samples and seeds, dotted: mean. The large marker and the vertical line are at the step
     of training.
     """
-    experiments = compared(comparisons, runs)
-    looks = appearances(run for one in experiments for run in one.runs)
+    loaded = [compared(comparisons, runs, statistic) for statistic in STATISTICS]
+    experiments = [dict(zip(STATISTICS, both, strict=True)) for both in zip(*loaded, strict=True)]
+    looks = appearances(run for one in loaded[0] for run in one.runs)
     figure, axes = new_figure(len(experiments), 1, size=(8.6, 0.5 + 2.9 * len(experiments)))
-    for one, panel in zip(experiments, axes[:, 0], strict=True):
-        _draw(panel, one, looks)
+    for of_statistic, panel in zip(experiments, axes[:, 0], strict=True):
+        _draw(panel, of_statistic, looks)
     axes[-1, 0].set_xlabel("time step of the test observations")
     return save(figure, output)
 
@@ -60,7 +61,8 @@ def places_of(run: Run, tested: Iterable[str]) -> tuple[dict[str, float], dict[s
     return equal, {name: longest * 1.4 ** (index + 1) for index, name in enumerate(others)}
 
 
-def _draw(panel, one: Compared, looks) -> None:
+def _draw(panel, of_statistic: dict[str, Compared], looks) -> None:
+    one = of_statistic["median"]
     equal, others = places_of(one.runs[0], one.rows["test_resolution"])
     places = equal | others
     panel.set_xscale("log")
@@ -71,16 +73,16 @@ def _draw(panel, one: Compared, looks) -> None:
         panel.axvline(places[one.trained], color=MUTED, lw=0.6, ls=":")
     if others and equal:
         panel.axvspan(max(equal.values()) * 1.18, panel.get_xlim()[1], color=GRID, alpha=0.5, lw=0)
-    values = one.rows[[*STATISTICS]].to_numpy().ravel()
+    values = pd.concat([found.rows["value"] for found in of_statistic.values()])
     error_limits(panel, values, margin=1.6)
     title(panel, one.heading)
     panel.set_ylabel("relative L² error")
     grid_lines(panel)
     labels = []
-    for key, rows in one.rows.groupby("key", sort=False):
-        labels += _draw_model(
-            panel, rows.set_index("test_resolution"), equal, others, one.trained, looks[key]
-        )
+    for key in dict.fromkeys(one.rows["key"]):
+        for statistic, found in of_statistic.items():
+            rows = found.rows[found.rows["key"] == key]
+            labels += _draw_model(panel, rows, statistic, equal, others, one.trained, looks[key])
     label_right(panel, labels)
     if labels:
         tell_diverged(panel, one.lost)
@@ -88,24 +90,26 @@ def _draw(panel, one: Compared, looks) -> None:
         tell_no_errors(panel)
 
 
-def _draw_model(panel, rows: pd.DataFrame, equal: dict, others: dict, trained, look) -> list:
-    labels = []
-    for statistic, dashes in STATISTICS.items():
-        errors = rows[statistic][np.isfinite(rows[statistic])]
-        line = [(place, errors[name]) for name, place in equal.items() if name in errors]
-        beside = [(place, errors[name]) for name, place in others.items() if name in errors]
-        if line:
-            panel.plot(*zip(*line, strict=True), color=look.colour, ls=dashes, lw=1.5, marker=".", ms=5)
-        if beside:
-            face = look.colour if statistic == "median" else "white"
-            marks = look.marks() | {"markerfacecolor": face}
-            panel.plot(*zip(*beside, strict=True), ls="", ms=6, **marks)
-        if statistic == "median" and trained in equal and trained in errors:
-            panel.plot(equal[trained], errors[trained], ls="", ms=7, **look.marks())
-        if statistic == "median" and line + beside:
-            last = (beside or line)[-1][1]
-            labels.append((float(last), str(rows["label"].iloc[0]), look.colour))
-    return labels
+def _draw_model(
+    panel, rows: pd.DataFrame, statistic: str, equal: dict, others: dict, trained, look
+) -> list[tuple[float, str, str]]:
+    errors = rows.set_index("test_resolution")["value"]
+    errors = errors[np.isfinite(errors)]
+    line = [(place, errors[name]) for name, place in equal.items() if name in errors]
+    beside = [(place, errors[name]) for name, place in others.items() if name in errors]
+    if line:
+        dashes = STATISTICS[statistic]
+        panel.plot(*zip(*line, strict=True), color=look.colour, ls=dashes, lw=1.5, marker=".", ms=5)
+    if beside:
+        face = look.colour if statistic == "median" else "white"
+        marks = look.marks() | {"markerfacecolor": face}
+        panel.plot(*zip(*beside, strict=True), ls="", ms=6, **marks)
+    if statistic != "median" or not line + beside:
+        return []
+    if trained in equal and trained in errors:
+        panel.plot(equal[trained], errors[trained], ls="", ms=7, **look.marks())
+    last = (beside or line)[-1][1]
+    return [(float(last), str(rows["label"].iloc[0]), look.colour)]
 
 
 def _words(name: str) -> str:

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from resolvent.figures.common.bootstrap import mean_interval
+from resolvent.figures.common.numbers import DASH, in_units
 from resolvent.figures.common.results import Run, error_matrix, read_runs
-from resolvent.figures.common.sheet import Entry, Sheet, write_sheet
-from resolvent.figures.common.table import BEST_TEST, DASH, in_units
+from resolvent.figures.common.table import Cell, Table, columns, write_table
 from resolvent.figures.experiment.comparison import best_tested, grouped, status_of
+from resolvent.figures.experiment.error_table import BEST_TEST
 from resolvent.figures.papers.cao2021.printed import TABLE_8
 from resolvent.figures.published.beside import record, reported_beside
 
@@ -30,39 +31,39 @@ def write_ablation(runs: list[list[str]], outputs: list[str | Path]) -> None:
     for by_resolution in groups.values():
         recorded = record(next(iter(by_resolution.values()))[0].facts)
         settings = [f"{recorded.get(name, 0.0):g}" for name in SETTINGS]
-        row = [Entry(NORMS[recorded["layer_norm"]]), *map(Entry, settings)]
+        row = [Cell(NORMS[recorded["layer_norm"]]), *map(Cell, settings)]
         for resolution in resolutions:
             group = by_resolution.get(resolution)
-            row += [_ours(group), _best_tested(group), _reported(group)] if group else [Entry(DASH)] * 3
+            row += [_ours(group), _best_tested(group), _reported(group)] if group else [Cell(DASH)] * 3
         rows.append(row)
-    heads = ["layer norm", *SETTINGS.values(), *["ours", BEST_TEST, "Cao 2021"] * len(resolutions)]
-    above = [("", 1 + len(SETTINGS)), *((f"n = {resolution}", 3) for resolution in resolutions)]
-    write_sheet(Sheet(above, heads, rows), outputs)
+    of_resolutions = ((f"n = {resolution}", ["ours", BEST_TEST, "Cao 2021"]) for resolution in resolutions)
+    heads = columns(("", ["layer norm", *SETTINGS.values()]), *of_resolutions)
+    write_table(Table(heads, rows), outputs)
 
 
-def _ours(group: list[Run]) -> Entry:
+def _ours(group: list[Run]) -> Cell:
     """The mean error with its interval, at the epoch that the validation samples chose."""
     errors = error_matrix([run.errors for run in group], group[0].resolution)
     if errors.empty:
-        return Entry(status_of(group), lost=True)
+        return Cell(status_of(group), lost=True)
     interval = mean_interval(errors.to_numpy())
     low, high = (in_units(end, TABLE_8.unit) for end in (interval.low, interval.high))
     epochs = sorted({run.cost["best_epoch"] for run in group if not run.diverged})
     told = f"{low} to {high}, epoch {', '.join(map(str, epochs))}"
     if any(run.diverged for run in group):
         told += f"; {status_of(group)}"
-    return Entry(in_units(interval.mean, TABLE_8.unit), note=told)
+    return Cell(in_units(interval.mean, TABLE_8.unit), note=told)
 
 
-def _best_tested(group: list[Run]) -> Entry:
+def _best_tested(group: list[Run]) -> Cell:
     best = best_tested(group)
     if best is None:
-        return Entry(DASH, hint="the test error of every epoch was not recorded")
-    return Entry(in_units(best.mean, TABLE_8.unit), note=f"epoch {best.epoch:g}")
+        return Cell(DASH, hint="the test error of every epoch was not recorded")
+    return Cell(in_units(best.mean, TABLE_8.unit), note=f"epoch {best.epoch:g}")
 
 
-def _reported(group: list[Run]) -> Entry:
+def _reported(group: list[Run]) -> Cell:
     beside = reported_beside(group[0].facts, group[0].cost, TABLE_8)
     if beside.value is None:
-        return Entry(DASH, hint=beside.reason)
-    return Entry(beside.printed, note=f"epoch {beside.best_epoch}")
+        return Cell(DASH, hint=beside.reason)
+    return Cell(beside.printed, note=f"epoch {beside.best_epoch}")

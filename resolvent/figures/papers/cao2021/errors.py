@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from resolvent.figures.common.results import present, read_runs
-from resolvent.figures.common.table import headline, write_headline
+from resolvent.figures.common.comparison import read_comparison
+from resolvent.figures.common.results import read_runs
+from resolvent.figures.common.table import write_table
+from resolvent.figures.experiment.error_table import headline
 from resolvent.figures.papers.cao2021.printed import TABLE_2A, TABLE_2B, TABLE_3
 from resolvent.figures.published.beside import record
 
@@ -26,9 +28,8 @@ def write_inverse(comparisons: list[str], runs: list[list[str]], outputs: list[s
 
 
 def _write(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path], unit: float) -> None:
-    rows = pd.concat([pd.read_csv(present(Path(one))) for one in comparisons], ignore_index=True)
-    table = headline(rows, unit, pairs([folder for folders in runs for folder in folders]))
-    write_headline(table, outputs)
+    rows = pd.concat(map(read_comparison, comparisons), ignore_index=True)
+    write_table(headline(rows, unit, pairs([folder for folders in runs for folder in folders])), outputs)
 
 
 def pairs(folders: list[str]) -> dict[int, str]:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from resolvent.figures.common.numbers import DASH, in_units
 from resolvent.figures.common.results import Run, read_runs
-from resolvent.figures.common.sheet import Entry, Sheet, write_sheet
-from resolvent.figures.common.table import DASH, in_units
+from resolvent.figures.common.table import Cell, Table, columns, write_table
 from resolvent.figures.papers.cao2021.printed import TABLE_6
 from resolvent.figures.published.beside import reported_beside
 
@@ -24,20 +24,20 @@ def write_hours(runs: list[list[str]], outputs: list[str | Path]) -> None:
     places = sorted(
         {place for _, place in cells}, key=lambda place: (list(EXAMPLES).index(place[0]), place[1])
     )
-    groups = [("", 1), *((f"{EXAMPLES[equation]}, n = {points}", 2) for equation, points in places)]
+    groups = ((f"{EXAMPLES[equation]}, n = {points}", ["ours", "Cao 2021"]) for equation, points in places)
     rows = [
-        [Entry(label), *(entry for place in places for entry in _pair(cells.get((label, place), [])))]
+        [Cell(label), *(entry for place in places for entry in _pair(cells.get((label, place), [])))]
         for label in labels
     ]
-    write_sheet(Sheet(groups, ["model", *["ours", "Cao 2021"] * len(places)], rows), outputs)
+    write_table(Table(columns(("", ["model"]), *groups), rows), outputs)
 
 
-def _pair(runs: list[Run]) -> list[Entry]:
+def _pair(runs: list[Run]) -> list[Cell]:
     if not runs:
-        return [Entry(DASH), Entry(DASH)]
+        return [Cell(DASH), Cell(DASH)]
     beside = reported_beside(runs[0].facts, runs[0].cost, TABLE_6)
-    paper = Entry(DASH if beside.value is None else beside.printed, hint=beside.reason)
+    paper = Cell(DASH if beside.value is None else beside.printed, hint=beside.reason)
     hours = [run.cost["train_seconds"] / 3600 for run in runs if not run.diverged]
     if not hours:
-        return [Entry("diverged", lost=True), paper]
-    return [Entry(in_units(sum(hours) / len(hours), TABLE_6.unit)), paper]
+        return [Cell("diverged", lost=True), paper]
+    return [Cell(in_units(sum(hours) / len(hours), TABLE_6.unit)), paper]

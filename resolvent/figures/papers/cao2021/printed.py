@@ -34,6 +34,7 @@ def _thousands(printed: str) -> tuple[int, int]:
 SOURCE = Source(
     name="Cao 2021",
     citation="Cao 2021, arXiv:2105.14995",
+    metric="relative_l2",
     statistic="mean",
     protocol="The paper's public code reports the best epoch on the test samples; here the epoch is chosen "
     "on validation samples.",

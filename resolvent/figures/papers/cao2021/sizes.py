@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.results import Run, read_runs
-from resolvent.figures.common.sheet import Entry, Sheet, write_sheet
-from resolvent.figures.common.table import DASH
+from resolvent.figures.common.table import Cell, Table, columns, write_table
 from resolvent.figures.papers.cao2021.printed import network, parameters
 from resolvent.figures.published.beside import record
 
@@ -17,32 +17,36 @@ def write_sizes(runs: list[list[str]], outputs: list[str | Path]) -> None:
     A complex parameter counts as two, as in the paper.
     """
     models = {run.model: run for folders in runs for run in read_runs(folders)}  # the finest grid's
-    heads = ["model", "layers", "width", "heads", "spectral layers", "width", "modes", "ours", "Cao 2021"]
-    groups = [("", 1), ("encoder", 3), ("decoder", 3), ("parameters", 2)]
-    write_sheet(Sheet(groups, heads, [_row(run) for run in models.values()]), outputs)
+    heads = columns(
+        ("", ["model"]),
+        ("encoder", ["layers", "width", "heads"]),
+        ("decoder", ["spectral layers", "width", "modes"]),
+        ("parameters", ["ours", "Cao 2021"]),
+    )
+    write_table(Table(heads, [_row(run) for run in models.values()]), outputs)
 
 
-def _row(run: Run) -> list[Entry]:
+def _row(run: Run) -> list[Cell]:
     recorded = record(run.facts)
     printed = network(recorded)
     sizes = sizes_of(recorded)
-    entries = [Entry(run.label)]
+    entries = [Cell(run.label)]
     for column in COLUMNS:
         ours, paper = sizes[column], printed[column] if printed else ""
         same = printed is None or paper.partition("x")[0] == ours  # "32x32" is the width 32
-        entries.append(Entry(ours or DASH, note="" if same else f"paper {paper or DASH}"))
+        entries.append(Cell(ours or DASH, note="" if same else f"paper {paper or DASH}"))
     return [
         *entries,
-        Entry(f"{run.cost['parameters']:,}"),
+        Cell(f"{run.cost['parameters']:,}"),
         _printed(run.cost["parameters"], recorded, printed),
     ]
 
 
-def _printed(count: int, recorded: dict, printed: dict[str, str] | None) -> Entry:
+def _printed(count: int, recorded: dict, printed: dict[str, str] | None) -> Cell:
     if printed is None:
-        return Entry(DASH, hint="the paper has no such network")
+        return Cell(DASH, hint="the paper has no such network")
     low, high = parameters(recorded)
-    return Entry(printed["parameters"], note="" if low <= count <= high else "differs")
+    return Cell(printed["parameters"], note="" if low <= count <= high else "differs")
 
 
 def sizes_of(recorded: dict) -> dict[str, str]:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.results import read_table
-from resolvent.figures.common.sheet import Entry, Sheet, write_sheet
-from resolvent.figures.common.table import DASH
+from resolvent.figures.common.table import Cell, Table, columns, write_table
 from resolvent.figures.published.tables import printed_rows
 from resolvent.figures.theory.collection import NAMES
 
@@ -22,19 +22,17 @@ def write_step_costs(costs: str | Path, outputs: list[str | Path]) -> None:
     paper = {(row["problem"], row["attention"]): row for row in printed_rows(FILE)}
     rows = [
         [
-            Entry(f"{SCOPES[case['scope']]}: {name_of(case)}"),
-            Entry(_digits(case["peak_bytes"] / 1e9)),
-            Entry(_digits(case["allocated_bytes"] / 1e9)),
-            Entry(_digits(1 / case["seconds"])),
-            Entry(_digits(case["flop"] / 1e9)),
+            Cell(f"{SCOPES[case['scope']]}: {name_of(case)}"),
+            Cell(_digits(case["peak_bytes"] / 1e9)),
+            Cell(_digits(case["allocated_bytes"] / 1e9)),
+            Cell(_digits(1 / case["seconds"])),
+            Cell(_digits(case["flop"] / 1e9)),
             *_beside(case, paper[case["scope"], case["attention"]]),
         ]
         for case in table.to_dict("records")
     ]
     printed = ["memory, GB", "CUDA memory, GB", "steps/s", "GFLOP"]
-    write_sheet(
-        Sheet([("", 1), ("ours", 4), ("Cao 2021", 4)], ["attention", *MEASURED, *printed], rows), outputs
-    )
+    write_table(Table(columns(("", ["attention"]), ("ours", MEASURED), ("Cao 2021", printed)), rows), outputs)
 
 
 def name_of(case: dict) -> str:
@@ -63,13 +61,13 @@ def told(case: dict) -> tuple[str, list[str]]:
     return run, [*differences(case), "the machine (paper: one RTX 3090)"]
 
 
-def _beside(case: dict, printed: dict[str, str]) -> list[Entry]:
+def _beside(case: dict, printed: dict[str, str]) -> list[Cell]:
     told = differences(case)
     if case["attention"] == "fourier" and case["contraction"] != "quadratic":
         told.append("the paper computes the n × n matrix first")
     if told:
-        return [Entry(DASH, hint="not comparable: " + "; ".join(told))] * len(PRINTED)
-    return [Entry(printed[name]) for name in PRINTED]
+        return [Cell(DASH, hint="not comparable: " + "; ".join(told))] * len(PRINTED)
+    return [Cell(printed[name]) for name in PRINTED]
 
 
 def _digits(value: float) -> str:

@@ -1,0 +1,1 @@
+"""The adaptive Fourier neural operator of Guibas et al. (2022)."""

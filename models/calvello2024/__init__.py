@@ -1,0 +1,1 @@
+"""The transformer neural operators of Calvello et al. (2024)."""

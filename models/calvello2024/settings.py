@@ -1,0 +1,121 @@
+"""What the pointwise architectures of Calvello et al. 2024 (arXiv:2406.06486) can be asked for; no torch."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from resolvent.models.cost import Cost, cost_of_layers, transformer_flop
+from resolvent.models.settings import (
+    EncoderLayers,
+    EncoderWidth,
+    Epsilon,
+    FeedforwardWidth,
+    Heads,
+    Rate,
+    Settings,
+    Width,
+    check_divides,
+)
+
+Quadrature = Annotated[
+    Literal["trapezoid", "none"],
+    Field(
+        description="weights of the points in the attention; none: equal ones, the transformer of "
+        "Vaswani et al. (2017)"
+    ),
+]
+
+
+class TransformerNeuralOperatorSettings(Settings):
+    """Transformer neural operator, in any dimension (Calvello et al. 2024, section 4.2)."""
+
+    width: EncoderWidth = 128
+    num_layers: EncoderLayers = 6
+    num_heads: Heads = 8
+    feedforward_width: FeedforwardWidth = 128
+    quadrature: Quadrature = "trapezoid"
+    layer_norm_epsilon: Epsilon = 1e-5
+    residual_dropout: Rate = Field(1e-4, description="dropout on both residual branches of a layer")
+    attention_dropout: Rate = Field(
+        0.0,
+        description="dropout on the attention's probabilities, an n×n array; the public code has 0.1 in one "
+        "dimension, whatever its configuration says",
+    )
+    checkpointing: bool = Field(
+        False,
+        description="compute each layer again in the backward pass: less memory, more time",
+    )
+
+    def cost(self, points: int) -> Cost:
+        return _cost_of_all_pairs(self, points, self.num_layers)
+
+    @model_validator(mode="after")
+    def _divisible(self) -> "TransformerNeuralOperatorSettings":
+        check_divides(self.width, "num_heads", self.num_heads)
+        return self
+
+
+class TransformerNeuralOperator1dSettings(TransformerNeuralOperatorSettings):
+    """Transformer neural operator in one dimension, on any increasing points (Calvello et al. 2024)."""
+
+    operator = "resolvent.models.calvello2024.transformer_neural_operator:TransformerNeuralOperator1d"
+    dimension = 1
+    any_nodes = True
+
+    initial_channels: int = Field(
+        0,
+        ge=0,
+        le=63,
+        description="how many of in_channels, the last, are constants (initial values) that the first point "
+        "alone gets",
+    )
+
+    @model_validator(mode="after")
+    def _a_function_is_left(self) -> "TransformerNeuralOperator1dSettings":
+        if self.initial_channels >= self.in_channels:
+            raise ValueError(
+                f"initial_channels {self.initial_channels} leave no function among "
+                f"in_channels {self.in_channels}"
+            )
+        return self
+
+
+class TransformerNeuralOperator2dSettings(TransformerNeuralOperatorSettings):
+    """Transformer neural operator in two dimensions (Calvello et al. 2024)."""
+
+    operator = "resolvent.models.calvello2024.transformer_neural_operator:TransformerNeuralOperator2d"
+    dimension = 2
+
+
+class UniversalApproximatorSettings(Settings):
+    """One attention between pointwise networks, which universal approximation is proved for (section 5)."""
+
+    width: EncoderWidth = 128
+    feedforward_width: Width = Field(128, description="hidden width of the three pointwise networks")
+
+    def cost(self, points: int) -> Cost:
+        return _cost_of_all_pairs(self, points, num_layers=1)
+
+
+class UniversalApproximator1dSettings(UniversalApproximatorSettings):
+    """One attention between pointwise networks, which universal approximation is proved for, on a line."""
+
+    operator = "resolvent.models.calvello2024.universal_approximator:UniversalApproximator1d"
+    dimension = 1
+    any_nodes = True
+
+
+class UniversalApproximator2dSettings(UniversalApproximatorSettings):
+    """One attention between pointwise networks, which universal approximation is proved for, on the plane."""
+
+    operator = "resolvent.models.calvello2024.universal_approximator:UniversalApproximator2d"
+    dimension = 2
+
+
+def _cost_of_all_pairs(
+    settings: TransformerNeuralOperatorSettings | UniversalApproximatorSettings, points: int, num_layers: int
+) -> Cost:
+    """Predict the cost of layers in which all points attend to all."""
+    whole, width = points**settings.dimension, settings.width
+    flop = transformer_flop(width, settings.feedforward_width, whole)
+    return cost_of_layers(whole, width=width, num_layers=num_layers, layer_flop=flop)

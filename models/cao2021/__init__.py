@@ -1,0 +1,1 @@
+"""The Fourier and Galerkin transformers of Cao (2021)."""

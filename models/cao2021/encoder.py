@@ -1,0 +1,236 @@
+"""The encoder of Cao (2021, arXiv:2105.14995), in any dimension."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Literal, cast
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional
+
+from resolvent.models.layers import attention as attentions
+
+
+def bind_attention(
+    attention: Literal["galerkin", "fourier", "softmax", "linear", "none"],
+    *,
+    contraction: Literal["linear", "quadratic"],
+    public_code_scaling: bool,
+) -> Callable[..., Tensor] | None:
+    """Return the attention of that name with the options that concern it; None for "none"."""
+    match attention:
+        case "galerkin":
+            return attentions.galerkin
+        case "fourier":
+            return partial(
+                attentions.fourier, contraction=contraction, public_code_scaling=public_code_scaling
+            )
+        case "softmax":
+            return attentions.softmax
+        case "linear":
+            return partial(attentions.linear, public_code_scaling=public_code_scaling)
+        case "none":
+            return None
+
+
+class Encoder(nn.Module):
+    """`num_layers` encoder layers, each with its own initial weights; `layer`: `EncoderLayer`'s keywords."""
+
+    def __init__(self, *, num_layers: int, **layer) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderLayer(**layer) for _ in range(num_layers))
+        # Linear attention scaled as in the public code is O(1/n).
+        self.discretisation_invariant = not (layer["attention"] == "linear" and layer["public_code_scaling"])
+
+    def forward(
+        self, y: Float[Tensor, "batch n width"], x: Float[Tensor, "n coordinate_dim"]
+    ) -> Float[Tensor, "batch n width"]:
+        """Apply the layers in turn, all at the points `x`."""
+        for layer in self.layers:
+            y = layer(y, x)
+        return y
+
+
+class EncoderLayer(nn.Module):
+    """Attention and a pointwise feed-forward network, each added to what it is given.
+
+    With Q, K, V = affine(y), split into `num_heads` heads of h = width/num_heads features, and Z the heads'
+    attentions of x⊕Q, x⊕K, x⊕V (e = h + `coordinate_dim` features), concatenated and mapped back to `width`:
+
+    - `layer_norm="projection"` (eqs. 4-6): y ← y + Z; y ← y + F(y). Before the coordinates are appended,
+      K and V (galerkin, linear) or Q and K (fourier, softmax) are normalised over the h features, each
+      head and each of the two matrices with its own scale and shift. Nothing else is normalised.
+    - `layer_norm="regular"` (eq. 7 as coded): y ← LN(y + Z); y ← LN(y + F(y)).
+
+    `attention="none"` leaves out Z, its sum and its norm: y ← y + F(y), or y ← LN(y + F(y)), a pointwise map.
+
+    F is affine to `feedforward_width`, ReLU, dropout, affine back. `residual_dropout` acts on Z and on F(y);
+    `layer_norm_epsilon` is added to the variances. Both schemes and all four attentions have the same number
+    of parameters: with d = width, H heads, m coordinates and f = feedforward_width,
+    3(d² + d) + (d + Hm)d + d + 2df + f + d + 4d. Without attention: 2df + f + d, and 2d more if "regular".
+
+    Q's, K's and V's weights start from η Xavier + δ identity, their biases from zero (eq. 17;
+    η = `projection_gain`, δ = `projection_diagonal`); all else from torch's defaults.
+    """
+
+    def __init__(
+        self,
+        *,
+        width: int,
+        num_heads: int,
+        coordinate_dim: int,
+        feedforward_width: int,
+        attention: Literal["galerkin", "fourier", "softmax", "linear", "none"],
+        layer_norm: Literal["projection", "regular"],
+        layer_norm_epsilon: float,
+        projection_gain: float,
+        projection_diagonal: float,
+        residual_dropout: float,
+        feedforward_dropout: float,
+        attention_dropout: float,
+        attention_dropout_in_evaluation: bool,
+        public_code_scaling: bool,
+        contraction: Literal["linear", "quadratic"],
+    ) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.attention = bind_attention(
+            attention, contraction=contraction, public_code_scaling=public_code_scaling
+        )
+        # Without a softmax the sums over the points can come first.
+        self.reassociates = attention == "galerkin" or (attention == "fourier" and contraction == "linear")
+        root = math.sqrt(width // num_heads + coordinate_dim)
+        self.scale = root if attention == "fourier" and public_code_scaling else 1.0
+        self.attention_dropout = attention_dropout
+        self.attention_dropout_in_evaluation = attention_dropout_in_evaluation
+        if self.attention is not None:
+            # Three maps, not one to 3·width: slices of a joint result would have to be copied.
+            projections = [nn.Linear(width, width) for _ in "QKV"]
+            for projection in projections:
+                initialise_projection(projection, projection_gain, projection_diagonal)
+            self.projections = nn.ModuleList(projections)
+            self.output = nn.Linear(width + num_heads * coordinate_dim, width)
+        self.feedforward = nn.Sequential(
+            nn.Linear(width, feedforward_width),
+            nn.ReLU(inplace=True),
+            nn.Dropout(feedforward_dropout),
+            nn.Linear(feedforward_width, width),
+        )
+        self.residual_dropout = nn.Dropout(residual_dropout)
+
+        self.projection_norm: ProjectionNorm | None = None
+        self.attention_norm: nn.Module = nn.Identity()
+        self.feedforward_norm: nn.Module = nn.Identity()
+        if layer_norm == "regular":
+            if self.attention is not None:
+                self.attention_norm = nn.LayerNorm(width, eps=layer_norm_epsilon)
+            self.feedforward_norm = nn.LayerNorm(width, eps=layer_norm_epsilon)
+        elif self.attention is not None:
+            first = 0 if attention in ("fourier", "softmax") else 1  # Q and K, or K and V
+            self.projection_norm = ProjectionNorm(first, num_heads, width // num_heads, layer_norm_epsilon)
+
+    def forward(
+        self, y: Float[Tensor, "batch n width"], x: Float[Tensor, "n coordinate_dim"]
+    ) -> Float[Tensor, "batch n width"]:
+        """Apply the layer at the points `x`, whose raw coordinates every head sees."""
+        if self.attention is not None:
+            y = self.attention_norm(y + self.residual_dropout(self._attend(y, x, self.attention)))
+        return self.feedforward_norm(y + self.residual_dropout(self.feedforward(y)))
+
+    def _attend(self, y: Tensor, x: Tensor, attention: Callable[..., Tensor]) -> Tensor:
+        active = self.training or self.attention_dropout_in_evaluation
+        dropout = self.attention_dropout if active else 0.0
+        # Fourier's matrix under dropout is the n×n one.
+        if self.reassociates and (dropout == 0.0 or attention is attentions.galerkin):
+            return self._attend_reassociated(y, x, dropout)
+        q, k, v = (self._located(self._features(y, index), x).transpose(1, 2) for index in range(3))
+        z = attention(q, k, v, dropout=dropout)
+        return self.output(z.transpose(1, 2).flatten(2))
+
+    def _attend_reassociated(self, y: Tensor, x: Tensor, dropout: float) -> Tensor:
+        """Compute W Q(KᵀV)/n with as few products over the points as the norms allow.
+
+        Of Q, K and V those that are not normalised are affine in y, (x⊕1⊕y)A. Their A, and W of the output,
+        are multiplied with the small matrix KᵀV, whose sum over the points then is of x⊕1⊕y itself: with
+        "regular" norms, for any number of heads, (x⊕1⊕y)ᵀ(x⊕1⊕y).
+        """
+        lifted = torch.cat([x.expand(len(y), -1, -1), y.new_ones(1).expand(*y.shape[:2], 1), y], dim=-1)
+        (q, of_q), (k, of_k), (v, of_v) = (self._factors(lifted, y, x, index) for index in range(3))
+        matrix = moments(k, v) / (y.shape[1] * self.scale)
+        if of_k is not None:
+            matrix = of_k.mT @ matrix
+        if of_v is not None:
+            matrix = matrix @ of_v
+        matrix = functional.dropout(matrix, dropout)
+        matrix = matrix @ self.output.weight.T.unflatten(0, (self.num_heads, -1))
+        matrix = matrix.flatten(1, 2) if of_q is None else (of_q @ matrix).sum(dim=1)
+        return torch.baddbmm(self.output.bias, q.flatten(2), matrix)
+
+    def _factors(self, lifted: Tensor, y: Tensor, x: Tensor, index: int) -> tuple[Tensor, Tensor | None]:
+        """Return Q, K or V with the coordinates, (batch, n, heads, e); or, where affine, x⊕1⊕y and its A."""
+        if self.projection_norm is not None and self.projection_norm.acts_on(index):
+            return self._located(self._features(y, index), x), None
+        projection, m = cast(nn.Linear, self.projections[index]), x.shape[-1]
+        affine = torch.cat([projection.bias[None], projection.weight.T]).unflatten(1, (self.num_heads, -1))
+        affine = functional.pad(affine.transpose(0, 1), (m, 0))
+        copied = torch.eye(m, affine.shape[-1], dtype=affine.dtype, device=affine.device)
+        return lifted[:, :, None], torch.cat([copied.expand(self.num_heads, -1, -1), affine], dim=1)
+
+    def _features(self, y: Tensor, index: int) -> Tensor:
+        """Return Q, K or V by heads, (batch, n, heads, head_width), normalised where the norm says so."""
+        features = self.projections[index](y).unflatten(-1, (self.num_heads, -1))
+        return features if self.projection_norm is None else self.projection_norm(features, index)
+
+    def _located(self, features: Tensor, x: Tensor) -> Tensor:
+        """Put the coordinates in front of every head's features: (batch, n, heads, e)."""
+        place = x[:, None].expand(*features.shape[:3], -1)
+        return torch.cat([place, features], dim=-1)
+
+
+def moments(k: Tensor, v: Tensor) -> Tensor:
+    """Sum products over the points: (batch, heads, e, f).
+
+    `k` is (batch, n, heads, e), `v` (batch, n, heads, f), or (batch, n, 1, f) for all heads.
+    """
+    if v.shape[2] == 1:  # one product for all heads
+        return (k.flatten(2).mT @ v.squeeze(2)).unflatten(1, (k.shape[2], -1))
+    return k.transpose(1, 2).mT @ v.transpose(1, 2)
+
+
+class ProjectionNorm(nn.Module):
+    """Layer norm of two neighbours among Q, K, V, with a scale and a shift for each of them and each head.
+
+    `first` is the place of the first of the two, 0 (Q and K) or 1 (K and V).
+    """
+
+    def __init__(self, first: int, num_heads: int, head_width: int, epsilon: float) -> None:
+        super().__init__()
+        self.first = first
+        self.epsilon = epsilon
+        self.weight = nn.Parameter(torch.ones(2, num_heads, head_width))
+        self.bias = nn.Parameter(torch.zeros(2, num_heads, head_width))
+
+    def acts_on(self, index: int) -> bool:
+        """Say whether this one of Q, K, V (0, 1, 2) is normalised."""
+        return index in (self.first, self.first + 1)
+
+    def forward(self, features: Tensor, index: int) -> Tensor:
+        """Normalise Q, K or V, (batch, n, heads, head_width), over the last axis if it is to be."""
+        if not self.acts_on(index):
+            return features
+        weight, bias = self.weight[index - self.first], self.bias[index - self.first]
+        num_heads, head_width = weight.shape
+        if num_heads == 1:  # the fused kernel scales and shifts in its own pass: half the time
+            return functional.layer_norm(features, (head_width,), weight[0], bias[0], eps=self.epsilon)
+        features = functional.layer_norm(features, (head_width,), eps=self.epsilon)
+        return torch.addcmul(bias, features, weight)
+
+
+def initialise_projection(projection: nn.Linear, gain: float, diagonal: float) -> None:
+    """Set the square weight ← gain·Unif(±√(3/d)) + diagonal·I; bias ← 0 (Cao 2021, eq. 17)."""
+    with torch.no_grad():
+        nn.init.xavier_uniform_(projection.weight, gain=gain)
+        projection.weight.diagonal().add_(diagonal)
+        projection.bias.zero_()

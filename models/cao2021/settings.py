@@ -1,0 +1,210 @@
+"""What the architectures of Cao 2021 (arXiv:2105.14995) can be asked for. No torch here."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from resolvent.models.cost import Cost, cost_of_layers, transformer_flop
+from resolvent.models.layers.grid_sizes import coarse_points, downsampled_sizes
+from resolvent.models.settings import (
+    MODES_2D_DESCRIPTION,
+    Coordinates,
+    EncoderLayers,
+    EncoderWidth,
+    Epsilon,
+    FeedforwardWidth,
+    Heads,
+    Layers,
+    Modes,
+    Rate,
+    Scale,
+    Settings,
+    Width,
+    check_divides,
+    check_points,
+)
+
+SamplerWidth = Annotated[EncoderWidth, Field(ge=3)]  # the down-sampler splits it in three
+Factor = Annotated[
+    float,
+    Field(
+        gt=0.0,
+        le=1.0,
+        strict=False,
+        description="r: n points a side become ⌊n r⌋ and then, on the coarse grid, ⌊⌊n r⌋ r⌋",
+    ),
+]
+DownsamplingActivation = Annotated[
+    Literal["relu", "silu"], Field(description="activation of the down-sampler; relu for a rough input")
+]
+
+
+class EncoderSettings(Settings):
+    """What the encoder can be asked for, in any dimension; the sizes have no common default."""
+
+    attention: Literal["galerkin", "fourier", "softmax", "linear", "none"] = Field(
+        "galerkin",
+        description="GT, FT, ST and LT of the paper; none: the feed-forward networks alone, to see what "
+        "attention buys",
+    )
+    layer_norm: Literal["projection", "regular"] = Field(
+        "projection",
+        description="projection: two of Q, K, V are normalised before the product, nothing else (eqs. 5-6); "
+        "regular: the layer's output is normalised after each residual sum (eq. 7)",
+    )
+    layer_norm_epsilon: Epsilon
+    width: EncoderWidth
+    num_layers: EncoderLayers
+    num_heads: Heads
+    feedforward_width: FeedforwardWidth
+    projection_gain: Scale = Field(1e-2, description="η: Xavier gain of the Q, K, V weights (eq. 17)")
+    projection_diagonal: Scale = Field(
+        1e-2, description="δ: added to the diagonal of the Q, K, V weights (eq. 17)"
+    )
+    residual_dropout: Rate = Field(0.0, description="dropout on both residual branches of an encoder layer")
+    feedforward_dropout: Rate = Field(0.0, description="dropout inside the feed-forward network")
+    attention_dropout: Rate = Field(
+        0.0,
+        description="dropout on the attention matrix: n×n (fourier, softmax) or e×e (galerkin, linear)",
+    )
+    attention_dropout_in_evaluation: bool = Field(
+        False, description="keep attention_dropout on in evaluation, as the public code does (with rate 0.5)"
+    )
+    public_code_scaling: bool = Field(
+        False,
+        description="as the public code scales: 1/√e more for fourier, 1/n more for linear, no change else",
+    )
+    contraction: Literal["linear", "quadratic"] = Field(
+        "linear",
+        description="order of fourier's products: linear, Q(KᵀV), or quadratic, (QKᵀ)V, as the paper's",
+    )
+
+    def cost(self, points: int) -> Cost:
+        whole, coarse = points**self.dimension, self.coarse_points(points)
+        worked = whole if coarse is None else coarse**self.dimension
+        return cost_of_layers(
+            worked,
+            width=self.width,
+            num_layers=self.num_layers,
+            layer_flop=transformer_flop(self.width, self.feedforward_width, self._attended(worked)),
+            fine_points=None if coarse is None else whole,
+        )
+
+    def _attended(self, points: int) -> int | float:
+        """Count the points that each point attends to; for attention of linear cost, a head's features."""
+        if self.attention == "softmax" or self.contraction == "quadratic":
+            return points
+        return 0 if self.attention == "none" else self.width / self.num_heads
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "EncoderSettings":
+        check_divides(self.width, "num_heads", self.num_heads)
+        if self.contraction == "quadratic" and self.attention != "fourier":
+            raise ValueError(
+                f"contraction 'quadratic' is for attention 'fourier' only, got {self.attention!r}"
+            )
+        if self.attention_dropout > 0 and self.attention == "none":
+            raise ValueError(f"attention 'none' has no matrix for attention_dropout {self.attention_dropout}")
+        return self
+
+
+class Transformer1dSettings(EncoderSettings):
+    """Encoder with one of four attentions and a spectral decoder, in one dimension (Cao 2021, Example 1)."""
+
+    operator = "resolvent.models.cao2021.transformer1d:Transformer1d"
+    dimension = 1
+
+    layer_norm_epsilon: Epsilon = 1e-5
+    width: EncoderWidth = 96
+    num_layers: EncoderLayers = 4
+    num_heads: Heads = 1
+    feedforward_width: FeedforwardWidth = 192
+    decoder_width: Width = Field(48, description="channels of the spectral decoder")
+    decoder_layers: Layers = Field(2, description="spectral layers of the decoder")
+    modes: Modes = Field(16, description="Fourier modes the decoder keeps, k = 0..modes-1")
+    coordinates: Coordinates = "grid"
+    input_coordinates: bool = Field(
+        False,
+        description="concatenate the coordinates to the input function too, as the paper's text says; "
+        "the 530,305 parameters (530k in its table 5) are without",
+    )
+
+    def check_grid(self, points: int) -> None:
+        check_points(self.modes, points, 2 * self.modes - 2)
+
+
+class CoarseEncoderSettings(EncoderSettings):
+    """An encoder on a coarse grid below an interpolating CNN, in two dimensions (Cao 2021, appendix B)."""
+
+    dimension = 2
+
+    layer_norm_epsilon: Epsilon = 1e-7
+    num_layers: EncoderLayers = 6
+    num_heads: Heads = 4
+    downsampling_factor: Factor
+    downsampling_activation: DownsamplingActivation
+    downsampling_dropout: Rate = Field(0.0, description="dropout after each convolution of the down-sampler")
+    upsampling_dropout: Rate = Field(
+        0.0, description="dropout before both activations of the up-sampler's convolution"
+    )
+    hidden_dropout: Rate = Field(0.0, description="dropout on the encoder's input and on the decoder's")
+
+    def check_grid(self, points: int) -> None:
+        downsampled_sizes(points, self.downsampling_factor)
+
+    def coarse_points(self, points: int) -> int:
+        return coarse_points(points, self.downsampling_factor)
+
+
+class Transformer2dSettings(CoarseEncoderSettings):
+    """Encoder on a coarse grid, spectral decoder on the input's grid (Cao 2021, Example 2)."""
+
+    operator = "resolvent.models.cao2021.transformer2d:Transformer2d"
+
+    width: SamplerWidth = 128
+    feedforward_width: FeedforwardWidth = 256
+    downsampling_factor: Factor = 0.555
+    downsampling_activation: DownsamplingActivation = "relu"
+    decoder_width: Width = Field(32, description="channels of the spectral decoder")
+    decoder_layers: Layers = Field(2, description="spectral layers of the decoder")
+    modes: Modes = Field(12, description=f"of the decoder: {MODES_2D_DESCRIPTION}")
+    projection_width: Width = Field(128, description="hidden width of the pointwise output network")
+
+    def check_grid(self, points: int) -> None:
+        super().check_grid(points)
+        check_points(self.modes, points, 2 * self.modes)
+
+
+class Transformer2dCoarseSettings(CoarseEncoderSettings):
+    """Encoder on a coarse grid, pointwise decoder on the same coarse grid (Cao 2021, Example 3)."""
+
+    operator = "resolvent.models.cao2021.transformer2d:Transformer2dCoarse"
+    coarse_output = True
+
+    width: SamplerWidth = 192
+    feedforward_width: FeedforwardWidth = 384
+    downsampling_factor: Factor = 0.51
+    downsampling_activation: DownsamplingActivation = "silu"
+    decoder_width: Width = Field(192, description="hidden width of the pointwise decoder")
+    decoder_layers: Layers = Field(1, description="hidden layers of the pointwise decoder")
+    decoder_dropout: Rate = Field(0.0, description="dropout after each hidden layer of the decoder")
+
+
+class GalerkinEncoder2dSettings(EncoderSettings):
+    """The encoder of Cao (2021) between affine maps, the "Galerkin transformer" of Calvello et al. (2024)."""
+
+    operator = "resolvent.models.cao2021.galerkin_encoder:GalerkinEncoder2d"
+    dimension = 2
+
+    attention: Literal["galerkin", "fourier", "softmax", "linear", "none"] = Field(
+        "fourier", description="attention of Cao (2021); fourier is what Calvello et al. compare with"
+    )
+    layer_norm_epsilon: Epsilon = 1e-5
+    width: EncoderWidth = 128
+    num_layers: EncoderLayers = 6
+    num_heads: Heads = 4
+    feedforward_width: FeedforwardWidth = 128
+    public_code_scaling: bool = Field(
+        True,
+        description="as the galerkin-transformer package scales: 1/√e more for fourier, 1/n more for linear",
+    )

@@ -1,0 +1,72 @@
+"""Fourier, Galerkin, softmax and linear transformers in one dimension."""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from resolvent.models.cao2021.encoder import Encoder
+from resolvent.models.layers.coordinates import place
+from resolvent.models.layers.spectral_convolution import SpectralLayer
+
+
+class Transformer1d(nn.Module):
+    """Attention-based operator learner of Example 1 (Cao 2021, arXiv:2105.14995, figure 4 and table 5).
+
+    u → affine to `width` → `num_layers` encoder layers, which see the coordinates in every head
+    → `decoder_layers` spectral layers to and at `decoder_width`, SiLU after each
+    → affine, SiLU, affine to `out_channels`.
+
+    `encoder` are the remaining keywords of `Encoder`. No normaliser and no boundary condition.
+    It is discretisation-invariant unless `attention` is "linear" with `public_code_scaling`.
+    Width 96, 1 head, 4 layers, decoder 48, 16 modes: 530,305 parameters for each of the four attentions and
+    either place of the layer norm.
+    """
+
+    def __init__(
+        self,
+        *,
+        in_channels: int,
+        out_channels: int,
+        width: int,
+        decoder_width: int,
+        decoder_layers: int,
+        modes: int,
+        coordinates: Literal["grid", "linspace"],
+        input_coordinates: bool,
+        **encoder,
+    ) -> None:
+        super().__init__()
+        self.coordinates = coordinates
+        self.input_coordinates = input_coordinates
+        self.lifting = nn.Linear(in_channels + int(input_coordinates), width)
+        self.encoder = Encoder(width=width, coordinate_dim=1, **encoder)
+        self.discretisation_invariant = self.encoder.discretisation_invariant
+        self.decoder = nn.ModuleList(
+            SpectralLayer(
+                in_channels=decoder_width if index else width,
+                out_channels=decoder_width,
+                modes=modes,
+                initialisation="cao",
+            )
+            for index in range(decoder_layers)
+        )
+        self.projection = nn.Sequential(
+            nn.Linear(decoder_width, decoder_width), nn.SiLU(), nn.Linear(decoder_width, out_channels)
+        )
+
+    def forward(
+        self, u: Float[Tensor, "batch n in_channels"], x: Float[Tensor, "n 1"]
+    ) -> Float[Tensor, "batch n out_channels"]:
+        """Return the output function at the same points.
+
+        Raises `ValueError` if n is too small for the modes.
+        """
+        x = place(x, self.coordinates)
+        if self.input_coordinates:
+            u = torch.cat([u, x.expand(len(u), -1, -1)], dim=-1)
+        y = self.encoder(self.lifting(u), x)
+        for layer in self.decoder:
+            y = nn.functional.silu(layer(y))
+        return self.projection(y)

@@ -1,0 +1,1 @@
+"""The Fourier neural operators of Li et al. (2021)."""

@@ -1,0 +1,1 @@
+"""What the operators are built from: attentions, quadrature, spectral convolutions, samplers, smoothers."""

@@ -1,0 +1,88 @@
+"""Softmax attention as an operator between functions (Calvello et al. 2024, arXiv:2406.06486, section 2).
+
+A(v)(x) = ∫ e^{s(x,y)} Vv(y) dy / ∫ e^{s(x,y)} dy,   s(x, y) = ⟨Qv(x), Kv(y)⟩/√d_K     (definitions 4 and 5)
+
+is the mean of Vv under the density p(y; x) ∝ e^{s(x,y)}; with Q of one function and K and V of another, on
+another domain, it is cross-attention (definitions 10 and 11). With quadrature weights w_l at the nodes of v,
+
+A_j = Σ_l w_l e^{s_jl} V_l / Σ_l w_l e^{s_jl} = Σ_l softmax_l(s_jl + log w_l) V_l:
+
+the weights are terms to add to the scores, exactly. With those of the trapezoidal rule these sums are the
+paper's pairwise ones (eqs. 58-59), term by term regrouped by nodes.
+
+The paper prints s without the factor 1/√d_K, its public code has it. Here it is: Q can absorb it, and the
+usual initial weights suppose it.
+"""
+
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional
+
+from resolvent.models.layers.quadrature import product_trapezoid_weights, trapezoid_weights
+
+
+def trapezoid_log_weights(x: Float[Tensor, "*grid dim"]) -> Float[Tensor, " points"]:
+    """Compute log w_l of the trapezoidal rule, up to a common term, in the order of the flattened grid.
+
+    `x` holds increasing nodes, (n, 1), or a grid of two axes of such, (n1, n2, 2). The largest is 0, which
+    keeps the others small in low precision. Raises `ValueError` as `models.layers.quadrature` does.
+    """
+    weights = trapezoid_weights(x) if x.shape[-1] == 1 else product_trapezoid_weights(x).flatten()
+    return (weights / weights.max()).log()
+
+
+def continuum_attention(
+    q: Float[Tensor, "batch heads queries e"],
+    k: Float[Tensor, "batch heads nodes e"],
+    v: Float[Tensor, "batch heads nodes e"],
+    log_weights: Float[Tensor, " nodes"] | None = None,
+    *,
+    dropout: float = 0.0,
+) -> Float[Tensor, "batch heads queries e"]:
+    """Compute A_j above. `log_weights` are up to a common term; none: equal ones, ordinary softmax attention.
+
+    One fused kernel that forms no queries × nodes array: the log-weights are a mask broadcast over the
+    queries. (As one more feature of Q and K they cost concatenations: about 30 % more time, forward and
+    backward, for 200 points and for 4096.) `dropout` acts on the probabilities; with it the array is formed.
+    """
+    mask = None if log_weights is None else log_weights[None, None, None].to(q.dtype)
+    return functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
+
+
+class ContinuumAttention(nn.Module):
+    """Attention with several heads, from a function u to a function v (Calvello et al. 2024, eq. 11).
+
+    Q = affine(u), K, V = affine(v), each split into `num_heads` heads of width/num_heads features; the heads'
+    A_j, concatenated, are mapped affinely to `width`. Self-attention is v = u. 4(d² + d) parameters.
+
+    `dropout` acts on the probabilities in training.
+    """
+
+    def __init__(self, *, width: int, num_heads: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.dropout = dropout
+        self.projection = nn.Linear(width, 3 * width)  # Q, K and V, one below the other
+        self.output = nn.Linear(width, width)
+
+    def forward(
+        self,
+        u: Float[Tensor, "batch queries width"],
+        v: Float[Tensor, "batch nodes width"],
+        log_weights: Float[Tensor, " nodes"] | None = None,
+    ) -> Float[Tensor, "batch queries width"]:
+        """Attend at the points of u; `log_weights` belong to the points of v and are up to a common term."""
+        if v is u:
+            q, k, v = self._heads(self.projection(u), 3)
+        else:
+            width = u.shape[-1]
+            weight, bias = self.projection.weight, self.projection.bias
+            (q,) = self._heads(functional.linear(u, weight[:width], bias[:width]), 1)
+            k, v = self._heads(functional.linear(v, weight[width:], bias[width:]), 2)
+        dropout = self.dropout if self.training else 0.0
+        z = continuum_attention(q, k, v, log_weights, dropout=dropout)
+        return self.output(z.transpose(1, 2).flatten(2))
+
+    def _heads(self, features: Tensor, parts: int) -> tuple[Tensor, ...]:
+        """Split the features into their parts, each (batch, heads, n, head_width); views, no copies."""
+        return features.unflatten(-1, (parts, self.num_heads, -1)).permute(2, 0, 3, 1, 4).unbind(0)

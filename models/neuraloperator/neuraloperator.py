@@ -1,0 +1,172 @@
+"""Models of the package neuraloperator, in one and two dimensions."""
+
+import contextlib
+import inspect
+import io
+from copy import deepcopy
+from functools import partial
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from neuralop import models as package
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from resolvent.models.layers.precision import without_autocast
+
+# Of the package's keywords those that are code and no value, and those that would change what goes in.
+NO_OPTIONS = {
+    "non_linearity",
+    "conv_module",
+    "integral_operator",
+    "operator_block",
+    "complex_data",
+    "verbose",
+}
+
+
+class NeuralOperator(nn.Module):
+    """FNO, TFNO, UNO or CODANO of the PyPI package neuraloperator (Kossaifi et al. 2024, arXiv:2412.10354).
+
+    `width`, `modes` and `num_layers` are what each of them has; `options` are further keywords of theirs.
+
+    Modes are counted as the package counts: `modes` is how many wavenumbers it keeps along an axis, both
+    signs together, so 12 are k₁ = -6..5 and, along the last axis of a real function, k₂ = 0..6: 12·7
+    matrices. In `models.fno.fno2d` 12 are k₁ = -12..11 and k₂ = 0..11, twice the band: 24·12 matrices.
+
+    The coordinates x are concatenated to u, as in the public code of Calvello et al. (arXiv:2406.06486), and
+    the package's own grid on [0, 1] is off. CODANO takes every channel of u for a variable and the
+    coordinates as static channels. UNO halves the grid in its second layer and doubles it in its last, unless
+    `options` have `uno_scalings`.
+
+    The package's complex parameters are kept here as real pairs (`complex_weights`): fused optimisers and
+    checkpoints take real ones. Its Fourier coefficients are in single precision, whatever the input is.
+
+    FNO, width 128, 12 modes, 4 layers, one channel in and out on the plane: 5,705,089 parameters with a
+    complex one counted once (the 5.70e6 of Calvello et al., table 1), 11,210,113 with it counted twice.
+    """
+
+    def __init__(
+        self,
+        *,
+        in_channels: int,
+        out_channels: int,
+        dimension: int,
+        model: Literal["FNO", "TFNO", "UNO", "CODANO"],
+        width: int,
+        modes: int,
+        num_layers: int,
+        options: dict,
+    ) -> None:
+        super().__init__()
+        self.modes = modes
+        self.coordinates_are_static = model == "CODANO"
+        # CODANO's scores are sums over the points, divided by the root of their number. Where UNO doubles a
+        # grid of the plane, the package (2.0) puts negative wavenumbers of its first axis n/2 too high.
+        self.discretisation_invariant = model != "CODANO" and (model, dimension) != ("UNO", 2)
+        sizes = (in_channels, out_channels, [modes] * dimension, width, num_layers)
+        keywords = {"UNO": _uno_keywords, "CODANO": _codano_keywords}.get(model, _fno_keywords)
+        fixed, defaults = keywords(*sizes)
+        _check_options(model, options, fixed)
+        with contextlib.redirect_stdout(io.StringIO()):  # the package prints while it builds
+            self.operator = getattr(package, model)(**fixed, **defaults | deepcopy(options))
+        self.register_state_dict_post_hook(_drop_metadata)
+        self.complex_weights = _taken_out(self.operator)
+
+    def forward(
+        self, u: Float[Tensor, "batch *grid in_channels"], x: Float[Tensor, "*grid dim"]
+    ) -> Float[Tensor, "batch *grid out_channels"]:
+        """Return the output function at the same points, in the weights' precision, whatever autocast says.
+
+        Raises `ValueError` if an axis has fewer points than `modes`. (On the coarser grids inside a UNO the
+        package keeps the modes that there are.)
+        """
+        grid = x.shape[:-1]
+        if min(grid) < self.modes:
+            got = " x ".join(map(str, grid))
+            raise ValueError(f"{self.modes} modes need at least {self.modes} points along an axis; got {got}")
+        weights = {n.replace("/", "."): torch.view_as_complex(w) for n, w in self.complex_weights.items()}
+        dtype = next(self.parameters()).dtype
+        u, place = (t.to(dtype).movedim(-1, 1) for t in (u, x.expand(len(u), *x.shape)))
+        with without_autocast(u.device):
+            if self.coordinates_are_static:
+                v = functional_call(self.operator, weights, (u,), {"static_channel": place})
+            else:
+                v = functional_call(self.operator, weights, (torch.cat([u, place], dim=1),))
+        return v.movedim(1, -1)
+
+
+NeuralOperator1d = partial(NeuralOperator, dimension=1)
+NeuralOperator2d = partial(NeuralOperator, dimension=2)
+
+
+def _fno_keywords(
+    in_channels: int, out_channels: int, modes: list[int], width: int, num_layers: int
+) -> tuple[dict, dict]:
+    """Return the package's keywords that the settings give, and those that options may override."""
+    return {
+        "in_channels": in_channels + len(modes),
+        "out_channels": out_channels,
+        "n_modes": tuple(modes),
+        "hidden_channels": width,
+        "n_layers": num_layers,
+        "positional_embedding": None,
+    }, {}
+
+
+def _uno_keywords(
+    in_channels: int, out_channels: int, modes: list[int], width: int, num_layers: int
+) -> tuple[dict, dict]:
+    """Do as `_fno_keywords` does. The package's `channel_mlp_skip` fails where a layer changes the width."""
+    factors = [1.0] * num_layers
+    if num_layers > 2:
+        factors[1], factors[-1] = 0.5, 2.0
+    fixed, _ = _fno_keywords(in_channels, out_channels, modes, width, num_layers)
+    del fixed["n_modes"]
+    return fixed | {"uno_n_modes": [modes] * num_layers}, {
+        "uno_out_channels": [width] * num_layers,
+        "uno_scalings": [[factor] * len(modes) for factor in factors],
+        "channel_mlp_skip": "linear",
+    }
+
+
+def _codano_keywords(
+    in_channels: int, out_channels: int, modes: list[int], width: int, num_layers: int
+) -> tuple[dict, dict]:
+    """Do as `_fno_keywords` does. The package documents None for these defaults, and fails on it."""
+    return {
+        "output_variable_codimension": out_channels // in_channels,
+        "n_modes": [modes] * num_layers,
+        "hidden_variable_codimension": width,
+        "n_layers": num_layers,
+        "static_channel_dim": len(modes),
+    }, {
+        "n_heads": [1] * num_layers,
+        "per_layer_scaling_factors": [[1.0] * len(modes)] * num_layers,
+        "attention_scaling_factors": [1.0] * num_layers,
+    }
+
+
+def _check_options(model: str, options: dict, fixed: dict) -> None:
+    """Raise `ValueError`, in one line, for keywords that the package's class does not have or we give."""
+    signature = inspect.signature(package.FNO if model == "TFNO" else getattr(package, model))
+    accepted = [name for name in signature.parameters if name not in fixed and name not in NO_OPTIONS]
+    if unknown := [name for name in options if name not in accepted]:
+        raise ValueError(f"unknown options of {model}: {', '.join(unknown)}; accepted: {', '.join(accepted)}")
+
+
+def _taken_out(operator: nn.Module) -> nn.ParameterDict:
+    """Take the complex parameters out as real pairs, by their names with / for the dots."""
+    pairs = nn.ParameterDict()
+    for name, weight in list(operator.named_parameters()):
+        if weight.is_complex():
+            pairs[name.replace(".", "/")] = nn.Parameter(torch.view_as_real(weight.detach()))
+            owner, _, attribute = name.rpartition(".")
+            delattr(operator.get_submodule(owner), attribute)
+    return pairs
+
+
+def _drop_metadata(operator: nn.Module, state: dict, prefix: str, local_metadata: dict) -> None:
+    """Remove the keywords, functions among them, that the package puts into the state of its weights."""
+    state.pop("_metadata", None)

@@ -1,0 +1,52 @@
+"""Gaussian random fields as the configuration names them. Light to import."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BeforeValidator, Field
+
+from resolvent.common.settings import Settings
+from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
+
+
+class GaussianDistribution(Settings):
+    """Gaussian random field N(0, σ²(-Δ + τ²I)^{-γ}): by the `name` of a distribution, by numbers, or both.
+
+    Numbers beside a name replace those of the named distribution.
+    """
+
+    sigma: float = Field(gt=0, description="σ, the field's amplitude")
+    tau: float = Field(ge=0, description="τ, the inverse correlation length")
+    gamma: float = Field(gt=0.5, description="γ, the decay exponent of the covariance")
+    zero_mean: bool = Field(True, description="whether the constant mode is absent rather than drawn")
+    orthonormal: bool = Field(
+        True,
+        description="on the torus: whether the distribution's modes are orthonormal functions, or, as in "
+        "public generators, plain exponentials",
+    )
+
+
+def distribution_on(domain: str) -> BeforeValidator:
+    """Replace the name of a distribution on `domain` by its numbers, so that equals are equal settings."""
+
+    def resolve(value: Any) -> Any:
+        value = numbers_of(value)
+        gamma = value.get("gamma") if isinstance(value, dict) else None
+        if domain != "circle" and isinstance(gamma, int | float) and gamma <= 1:
+            raise ValueError(f"gamma must exceed 1 on the {domain}, or the variance is infinite; got {gamma}")
+        return value
+
+    def numbers_of(value: Any) -> Any:
+        if not isinstance(value, dict) or "name" not in value:
+            return value
+        names = [name for name, distribution in DISTRIBUTIONS.items() if distribution.domain == domain]
+        if value["name"] not in names:
+            raise ValueError(
+                f"unknown distribution '{value['name']}' on the {domain}; accepted: {', '.join(names)}"
+            )
+        distribution = DISTRIBUTIONS[value["name"]]
+        numbers = {key: getattr(distribution, key) for key in GaussianDistribution.model_fields}
+        return numbers | {key: other for key, other in value.items() if key != "name"}
+
+    return BeforeValidator(resolve)

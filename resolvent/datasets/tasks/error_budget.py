@@ -1,0 +1,82 @@
+"""What error budgets are made of. Entries "against_…" are measured errors of a solver, held to `accuracy`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from resolvent.common.norms import relative_l2
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.storage.addresses import located
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from resolvent.datasets.storage.stored import Stored
+    from resolvent.datasets.tasks.task import Task
+
+
+def error_facts(errors: np.ndarray) -> dict:
+    """Summarise the errors of samples for the card, to three digits: the rest is the machine's rounding."""
+    return {
+        "samples": len(errors),
+        "median_relative_l2": float(f"{np.median(errors):.2e}"),
+        "largest_relative_l2": float(f"{np.max(errors):.2e}"),
+    }
+
+
+def stored_errors(stored: Stored, positions: list[int], reference: dict[str, np.ndarray]) -> np.ndarray:
+    """Measure, of each sample at `positions`, the largest error among the arrays of `reference`."""
+    errors = [relative_l2(stored.values(name, positions), values) for name, values in reference.items()]
+    return np.max(errors, axis=0)
+
+
+def against_computed_again(task: Task, stored: Stored, positions: list[int]) -> dict:
+    """Measure what is stored against the same samples computed now: it differs by rounding, or is damaged.
+
+    Where a task measures its solver in float64, this ties the stored numbers to what was measured.
+
+    Raises
+    ------
+    DatasetError
+        When an array is farther from what is computed than rounding explains.
+    """
+    again = task.compute(stored.names(positions))
+    errors = {name: relative_l2(stored.values(name, positions), again[name]) for name in again}
+    name = max(errors, key=lambda name: errors[name].max())
+    largest = errors[name].max()
+    if not largest <= np.finfo(np.float32).eps:
+        raise DatasetError(
+            f"{located(stored.store)} is not finalised: '{name}' differs by {largest:.1e} from the same "
+            f"samples computed again; make it again with snakemake -R solve_{stored.store.parent.name}"
+        )
+    return error_facts(np.max(list(errors.values()), axis=0))
+
+
+def hold_to_accuracy(budget: dict, task: Task, store: Path | str) -> None:
+    """Check the measured errors "against_…" of `budget` against the accuracy that the settings state.
+
+    Raises
+    ------
+    DatasetError
+        When none was measured, or one is too large.
+    """
+    measured: Sequence[float] = [
+        entry["largest_relative_l2"]
+        for check, entry in budget.items()
+        if check.startswith("against_") and "largest_relative_l2" in entry
+    ]
+    if not measured:
+        name = type(task).__name__
+        raise DatasetError(
+            f"{store} is not finalised: no error of its solutions was measured; define {name}.refined, the "
+            f"same task solved more finely, or {name}.error_budget with an entry 'against_…'"
+        )
+    worst, accuracy = max(measured), task.settings.accuracy
+    if not np.max(measured) <= accuracy:
+        raise DatasetError(
+            f"{store} is not finalised: its relative L2 error is {worst:.1e}, above the stated accuracy "
+            f"{accuracy:.1e}; solve more finely (more modes or steps, a smaller step or tolerance)"
+        )

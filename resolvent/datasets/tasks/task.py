@@ -1,0 +1,125 @@
+"""The base of every task: what an equation has to say, and what is the same for all of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from resolvent.datasets.storage.layout import SPLITS, Group, Layout
+from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts, stored_errors
+from resolvent.datasets.tasks.settings import CHECKED_SAMPLES, DatasetSettings
+from resolvent.solvers.common.grid import Grid, Nodes
+
+if TYPE_CHECKING:
+    from resolvent.datasets.storage.stored import Stored
+
+# From input functions, (samples, ...space) or (samples, channels, ...space), on a grid to target functions.
+Baseline = Callable[[np.ndarray, Grid | Nodes], np.ndarray]
+
+
+class Task(ABC):
+    """Draws, solves and describes the samples of one dataset, and measures their errors.
+
+    A sample is named by its split and its index, and computed from these and the seed alone: it has the same
+    numbers alone, in any batch and in any shard.
+
+    An equation must define `groups`, `draw_one`, `solve` and `description`, and the names of its variables,
+    `inputs` and `targets`. It should define `refined` or `error_budget`: a dataset without a measured error
+    is not finalised. All else has defaults.
+
+    settings       of the dataset.
+    inputs         names of the stored variables that an operator takes; those of one number a sample, such
+                   as initial values, come last.
+    targets        names of the stored variables that it gives.
+    input_answers  whether the input is a first guess of the target, which makes it a baseline.
+    batch          samples computed between two saves.
+    dtype          of the stored numbers: "float64" or "float32". They are computed in float64.
+    """
+
+    settings: DatasetSettings
+    inputs: tuple[str, ...]
+    targets: tuple[str, ...]
+    input_answers: bool = False
+    batch: int = 32
+    dtype: str = "float64"
+
+    def __init__(self, settings: DatasetSettings):
+        self.settings = settings
+
+    @abstractmethod
+    def groups(self) -> tuple[Group, ...]:
+        """Lay out what is stored: the variables on each grid, or at each set of times."""
+
+    @abstractmethod
+    def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
+        """Draw the random numbers behind sample `index` of split number `split`, and no other's."""
+
+    @abstractmethod
+    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
+        """Compute every stored array of the samples drawn, (samples, ...).
+
+        Each is named by its group and variable, "n512/final_velocity" → (samples, 512), and is in float64.
+
+        Raises
+        ------
+        SolverError
+            When a sample cannot be solved.
+        """
+
+    @abstractmethod
+    def description(self) -> dict:
+        """Say for the card what the numbers mean.
+
+        Its entry "equation" has `in_words`, `in_symbols`, `operator` and `source`, which the dataset's page
+        shows, and may have `parameters`; "solver" names the method.
+        """
+
+    def refined(self) -> Task | None:
+        """Build the task with the same samples, solved more finely; None: there is nothing to refine."""
+        return None
+
+    def error_budget(self, stored: Stored) -> dict:
+        """Measure the errors of what is stored; entries "against_…" are held to the stated accuracy.
+
+        By default a random choice of samples is computed again, which tells damage from rounding, and, where
+        there is a `refined` task, solved more finely, of which the largest error over all arrays counts.
+        """
+        positions = stored.random_positions(CHECKED_SAMPLES)
+        budget = {"stored_against_computed_again": against_computed_again(self, stored, positions)}
+        finer = self.refined()
+        if finer is not None:
+            reference = finer.compute(stored.names(positions))
+            budget["against_refined_run"] = error_facts(stored_errors(stored, positions, reference))
+        return budget
+
+    def baselines(self) -> dict[str, Baseline]:
+        """Give the classical answers from the input alone, by name.
+
+        "coarse_solve" is the dataset's own solver on the grid of the input; where there is none, a linear
+        operator is fitted to the training samples. Names that tables know are in
+        `resolvent.evaluation.baselines.LABELS`.
+        """
+        return {}
+
+    @cached_property
+    def layout(self) -> Layout:
+        """What the store holds, and how it is cut."""
+        return Layout(
+            groups=self.groups(),
+            samples=self.settings.samples.model_dump(),
+            samples_per_shard=self.settings.samples_per_shard,
+            dtype=self.dtype,
+        )
+
+    def draw(self, samples: list[tuple[str, int]]) -> np.ndarray:
+        """Draw the random numbers behind `samples`, (split, index) each: (len(samples), ...)."""
+        seed = self.settings.seed
+        return np.stack([self.draw_one(seed, SPLITS.index(split), index) for split, index in samples])
+
+    def compute(self, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
+        """Compute every stored array of `samples`, (split, index) each."""
+        return self.solve(self.draw(samples))

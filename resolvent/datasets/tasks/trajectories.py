@@ -1,0 +1,96 @@
+"""Datasets of trajectories: the sets of times at which they are observed. Light to import."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from resolvent.common.settings import Settings
+from resolvent.datasets.storage.layout import resolution_of
+from resolvent.datasets.tasks.settings import DatasetSettings
+from resolvent.solvers.common.grid import Nodes
+from resolvent.solvers.common.observation_times import explicit, random_times, two_rates, uniform
+
+MOST_TIMES = 100_000  # of a trajectory
+
+
+class ObservationTimes(Settings):
+    """When trajectories are observed."""
+
+    kind: Literal["uniform", "two_rates", "random", "explicit"] = Field(
+        "uniform",
+        description="equal steps; equal steps, twice as long in the second half (Calvello 2024, eq. 41); "
+        "random; listed",
+    )
+    step: float | None = Field(None, gt=0, description="time step (uniform, two_rates)")
+    count: int | None = Field(None, ge=2, le=MOST_TIMES, description="number of times (random)")
+    times: list[float] | None = Field(None, description="the times (explicit)")
+
+    @model_validator(mode="after")
+    def _has_what_its_kind_needs(self):
+        needs = {"uniform": "step", "two_rates": "step", "random": "count", "explicit": "times"}[self.kind]
+        for key in ("step", "count", "times"):
+            if (getattr(self, key) is None) == (key == needs):
+                raise ValueError(f"times of kind {self.kind} take {needs}, and no other key")
+        return self
+
+    def nodes(self, final_time: float, seed: int) -> Nodes:
+        """Place the times, all below final_time or equal to it."""
+        if self.step is not None and final_time / self.step > MOST_TIMES:
+            raise ValueError(
+                f"{final_time / self.step:g} steps of {self.step:g}; accepted: at most {MOST_TIMES}"
+            )
+        if self.kind == "uniform":
+            return uniform(self.step, final_time)
+        if self.kind == "two_rates":
+            return two_rates(self.step, final_time)
+        if self.kind == "random":
+            return random_times(self.count, final_time, seed)
+        return explicit(tuple(self.times))
+
+
+class TrajectoryDataset(DatasetSettings):
+    """A dataset of trajectories, stored at several sets of times: its resolutions, by name."""
+
+    final_time: float = Field(2.0, gt=0, description="T")
+    observations: Annotated[dict[str, ObservationTimes], Field(min_length=1)] = Field(
+        {"dt0.01": ObservationTimes(step=0.01)},
+        description="sets of times by name; each sample is stored at all of them",
+    )
+    samples_per_shard: int = Field(2000, ge=1, le=10**6, description="samples that one generation job makes")
+
+    @property
+    def grid_kind(self) -> str:
+        return "explicit"
+
+    @property
+    def resolutions(self) -> list[str]:
+        """Names of the sets of times."""
+        return list(self.observations)
+
+    def times_of(self, name: str) -> Nodes:
+        """Place the times of the set `name`."""
+        return self.observations[name].nodes(self.final_time, self.seed)
+
+    def num_points(self, resolution: int | str) -> int:
+        return self.times_of(str(resolution)).points
+
+    @model_validator(mode="after")
+    def _times_fit(self):
+        for name in self.observations:
+            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.]{0,63}", name):
+                raise ValueError(
+                    f"observations.{name}: a name starts with a letter, and has letters, digits, '.' and '_' "
+                    "only, at most 64"
+                )
+            if isinstance(resolution_of(name), int):
+                raise ValueError(f"observations.{name}: names like n512 are those of grids of space")
+            try:
+                last = self.times_of(name).positions[-1]
+            except ValueError as error:
+                raise ValueError(f"observations.{name}: {error}") from None
+            if last > self.final_time:
+                raise ValueError(f"observations.{name}: {last:g} is after final_time {self.final_time:g}")
+        return self

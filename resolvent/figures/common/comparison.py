@@ -1,0 +1,135 @@
+"""The comparison of an experiment, as files: what their columns mean, and how to read them.
+
+`comparison.csv` is tidy: a row for each model or baseline, condition, metric and statistic. `models.csv`,
+beside it, has a row for each model or baseline and training condition, with the facts that no metric changes.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from resolvent.figures.common.results import read_table, same_noise
+
+MODELS_FILE = "models.csv"
+MODEL = ("kind", "key", "trained_resolution", "trained_noise")  # tells a row of models.csv from the others
+CONDITION = (*MODEL, "test_resolution", "test_noise")
+
+COMPARISON_COLUMNS = {
+    "kind": "`model` or `baseline`",
+    "key": "name of the model in the configuration, or of the baseline",
+    "label": "its name in tables and figures",
+    "architecture": "architecture of the model; empty for a baseline",
+    "trained_resolution": "number of points along each axis, or name of a set of times, in training",
+    "test_resolution": "the same, in the test",
+    "trained_noise": "level ε of the noise on the inputs in training",
+    "test_noise": "the same, in the test",
+    "metric": "column of errors.csv: `relative_l2`, `relative_h1`, …",
+    "statistic": "`mean`, `median` or `worst` of the errors of all samples and seeds that finished, or "
+    "`difference_to_lowest_mean`: the mean less that of the model with the lowest, 0 for this model itself",
+    "value": "the statistic; empty where every seed diverged or a baseline has no answer",
+    "low": "lower end of its 95 % bootstrap interval; of a difference, paired sample by sample",
+    "high": "upper end",
+    "sample": "index in the test split of the sample with the worst error",
+    "seeds": "number of seeds with finite errors",
+    "diverged_seeds": "number of seeds that diverged",
+    "samples": "number of test samples",
+    "status": "`finished`, `diverged (epoch …)`, or `no answer: …` with the reason",
+}
+MODELS_COLUMNS = {
+    **{name: COMPARISON_COLUMNS[name] for name in (*MODEL, "label")},
+    "best_test_mean": "mean relative L2 error at each seed's best epoch on the test samples, where recorded",
+    "best_test_epoch": "mean of these epochs",
+    "paper": "the paper with this example",
+    "reported": "the number that the paper reports for this model, only if the setting is the paper's",
+    "ratio_to_reported": "ours over the reported number",
+    "ratio_of": "which of our numbers this ratio takes",
+    "reported_note": "where the reported number is from, or why there is none",
+    "parameters": "number of parameters, a complex one counted twice",
+    "parameters_complex_once": "number of parameters, a complex one counted once",
+    "forward_flop": "operations of a forward pass of one sample",
+    "train_seconds": "seconds of training, mean over the seeds that finished",
+    "seconds_per_step": "seconds of an optimisation step, likewise",
+    "steps": "number of optimisation steps, likewise",
+    "device": "what the model was trained on",
+    "dataset_hash": "content hash of the dataset",
+    "config_hash": "hash of each run's configuration",
+    "code_digest": "digest of the code that trained it",
+}
+
+
+@dataclass(frozen=True)
+class Error:
+    """A statistic: its value, the ends of its interval and, of the worst error, the sample."""
+
+    value: float
+    low: float
+    high: float
+    sample: float
+
+    @property
+    def known(self) -> bool:
+        """Whether there is any: every seed may have diverged."""
+        return not pd.isna(self.value)
+
+
+NO_ERROR = Error(*[float("nan")] * 4)
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A model or baseline under one condition: its facts, and its errors by metric and statistic."""
+
+    facts: dict
+    errors: dict[tuple[str, str], Error]
+
+    @property
+    def on_training_grid(self) -> bool:
+        """Whether it is tested on the grid and with the noise of training."""
+        facts = self.facts
+        same_grid = facts["trained_resolution"] == facts["test_resolution"]
+        return same_grid and bool(same_noise(facts["trained_noise"], facts["test_noise"]))
+
+    def error(self, metric: str = "relative_l2", statistic: str = "mean") -> Error:
+        """A statistic, NaN where it was not measured."""
+        return self.errors.get((metric, statistic), NO_ERROR)
+
+    def is_among_the_best(self, metric: str = "relative_l2") -> bool:
+        """Whether its mean is the lowest of the models, or the interval of the difference contains zero."""
+        difference = self.error(metric, "difference_to_lowest_mean")
+        resolved = difference.low > 0 or difference.high < 0
+        return difference.known and not resolved
+
+
+def read_comparison(path: str | Path) -> pd.DataFrame:
+    """The rows of a comparison.csv, each with the facts that the models.csv beside it has of its model."""
+    path = Path(path)
+    rows = read_table(path, list(COMPARISON_COLUMNS))
+    return with_facts(rows, read_table(path.with_name(MODELS_FILE), list(MODELS_COLUMNS)))
+
+
+def with_facts(rows: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a comparison with the facts of their models beside them."""
+    return rows.merge(models.drop(columns="label"), on=list(MODEL), how="left", validate="many_to_one")
+
+
+def errors_of(comparison: pd.DataFrame, metric: str, statistic: str) -> pd.DataFrame:
+    """The rows with one statistic of one metric."""
+    return comparison[(comparison["metric"] == metric) & (comparison["statistic"] == statistic)]
+
+
+def by_condition(comparison: pd.DataFrame) -> list[Tested]:
+    """What was tested, one for each model or baseline and condition, in the order of the comparison."""
+    tested = []
+    for _, rows in comparison.groupby(list(CONDITION), sort=False):
+        errors = {
+            (row.metric, row.statistic): Error(row.value, row.low, row.high, row.sample)
+            for row in rows[["metric", "statistic", "value", "low", "high", "sample"]].itertuples()
+        }
+        tested.append(Tested(rows.iloc[0].to_dict(), errors))
+    return tested
+
+
+def metrics_in(comparison: pd.DataFrame) -> list[str]:
+    """The metrics of a comparison, in its order."""
+    return list(dict.fromkeys(comparison["metric"]))

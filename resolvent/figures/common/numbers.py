@@ -1,0 +1,39 @@
+"""Numbers as a person reads them: errors in a unit, powers of ten, durations."""
+
+import math
+
+UNIT = 1e-3  # of errors, where a paper has no other
+DASH = "—"
+
+
+def in_units(value: float, unit: float) -> str:
+    """An error in a unit, as in the papers: 1.203, 14.60, 911.4; below 0.001: 4.2e-04."""
+    scaled = value / unit
+    if scaled < 1e-3:
+        return f"{scaled:.1e}"
+    return f"{scaled:.3f}" if scaled < 10 else f"{scaled:.2f}" if scaled < 100 else f"{scaled:.1f}"
+
+
+def milli(value: float) -> str:
+    """An error in units of 1e-3."""
+    return in_units(value, UNIT)
+
+
+def power(unit: float) -> str:
+    """1e-3 as 10⁻³."""
+    return f"10{str(round(math.log10(unit))).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds as a person says them: 8.4 s, 3.2 min, 1.5 h."""
+    if absent(seconds):
+        return DASH
+    for size, name in ((3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {name}"
+    return f"{seconds:.1f} s"
+
+
+def absent(value: object) -> bool:
+    """Whether there is no number, or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))

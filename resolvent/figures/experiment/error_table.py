@@ -1,0 +1,244 @@
+"""The errors of an experiment as tables: models by resolution, trained and tested there.
+
+The first is laid out like Table 2a of Cao 2021: beside the mean relative L2 error stand, where there are
+such, the paper's statistic or protocol, and its number. Where runs trained on inputs of several levels of
+noise, a group of columns is a resolution and a level, as in Table 3. The others have every metric.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from resolvent.figures.common.comparison import Error, Tested, by_condition, metrics_in, read_comparison
+from resolvent.figures.common.metrics import name_of
+from resolvent.figures.common.numbers import DASH, UNIT, absent, duration, in_units, power
+from resolvent.figures.common.results import on_training_grid, resolution_in_words, without_answer
+from resolvent.figures.common.table import EMPTY, Cell, Column, Table, write_table
+
+BEST_TEST = "best epoch on the test samples"  # the protocol of Cao 2021, beside ours
+STANDARDISED = "standardised_relative_l2"
+MEDIAN = "median, standardised fields"  # what Calvello et al. 2024 report
+INTERVAL = "95 % interval"
+NO_NUMBER = Cell(DASH, value=float("nan"))
+STATISTICS = ("mean", "median", "worst")
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """Where rows were trained and tested: points, and level of the noise on the inputs."""
+
+    resolution: int | str
+    noise: float = 0.0
+
+
+def write_error_tables(comparison: str | Path, outputs: list[str | Path]) -> None:
+    """Write the headline of a comparison.csv and the tables of all metrics, in the format of each suffix."""
+    rows = read_comparison(comparison)
+    write_table([headline(rows), *of_all_metrics(rows)], outputs)
+
+
+def headline(
+    comparison: pd.DataFrame, unit: float = UNIT, headings: dict[int | str, str] | None = None
+) -> Table:
+    """Rows in the order of the comparison; `headings` replace "n = 141" at a resolution."""
+    found = by_condition(on_training_grid(comparison))
+    models = [one for one in found if one.facts["kind"] == "model"]
+    papers = [one.facts["paper"] for one in found if isinstance(one.facts["paper"], str)]
+    cells: dict[Column, Callable[[Tested], Cell]] = {
+        Column(f"error ×{power(unit)}", note=INTERVAL): lambda one: error_cell(one, unit=unit),
+    }
+    if any(not absent(one.facts["best_test_mean"]) for one in models):
+        cells[Column(BEST_TEST)] = lambda one: _best_test(one.facts, unit)
+    if any(one.error(STANDARDISED, "median").known for one in models):
+        cells[Column(MEDIAN, note=INTERVAL)] = lambda one: _median(one, unit)
+    cells[Column(papers[0] if papers else "the paper")] = lambda one: _reported(one.facts, unit)
+    cells[Column("training", latex=False)] = lambda one: _training(one.facts)
+    return _table(found, cells, headings or {})
+
+
+def of_all_metrics(comparison: pd.DataFrame, unit: float = UNIT) -> list[Table]:
+    """A table for each resolution and noise: mean, median and worst error in every metric."""
+    found = by_condition(on_training_grid(comparison))
+    rows, places = _rows(found), _places(found)
+    names = _names(comparison)
+    heads = _heads(names, unit)
+    tables = []
+    for place in places:
+        bodies = (
+            [
+                [
+                    _name(row),
+                    *(error_cell(row[place], *name, unit) if place in row else EMPTY for name in names),
+                ]
+                for row in rows[kind]
+            ]
+            for kind in ("model", "baseline")
+        )
+        title = f"All metrics, {_heading(place, {}, places)}"
+        tables.append(Table([Column("model"), *heads], *bodies, title=title))
+    return tables
+
+
+def of_every_condition(comparison: pd.DataFrame, unit: float = UNIT) -> Table:
+    """A row for each model or baseline and each resolution and noise that it was tested with."""
+    found = by_condition(comparison)
+    names = _names(comparison)
+    noisy = comparison["test_noise"].nunique() > 1
+    heads = [Column(head) for head in ("model", "trained at", "tested at", *["noise"] * noisy)]
+    heads += _heads(names, unit)
+    heads += [Column("minus the lowest", f"mean {name_of(names[0][0])}, ×{power(unit)}")]
+    heads += [Column(head) for head in ("reported", "ours / reported", "seeds", "status")]
+    bodies = {"model": [], "baseline": []}
+    for one in found:
+        facts = one.facts
+        noise = [Cell(f"{facts['test_noise']:g}", value=facts["test_noise"])] * noisy
+        trained, tested = (Cell(str(facts[f"{when}_resolution"])) for when in ("trained", "test"))
+        ratio = facts["ratio_to_reported"] if one.on_training_grid else None
+        bodies[facts["kind"]].append(
+            [
+                Cell(facts["label"]), trained, tested, *noise,
+                *(error_cell(one, *name, unit, short=True) for name in names),
+                _difference(one, names[0][0], unit),
+                _reported(facts, unit) if one.on_training_grid else EMPTY,
+                EMPTY if absent(ratio) else Cell(f"{ratio:.2f}", hint=facts["ratio_of"]),
+                Cell(str(facts["seeds"])), Cell(facts["status"], prose=True),
+            ]
+        )  # fmt: skip
+    return Table(heads, bodies["model"], bodies["baseline"])
+
+
+def error_cell(
+    one: Tested,
+    metric: str = "relative_l2",
+    statistic: str = "mean",
+    unit: float = UNIT,
+    short: bool = False,
+) -> Cell:
+    """A statistic with its interval, or the worst error with its sample, or why there is none.
+
+    A `short` cell leaves out what was lost, and why: another column has it.
+    """
+    error, facts = one.error(metric, statistic), one.facts
+    lost = bool(facts["diverged_seeds"])
+    if not error.known:
+        if short:
+            return NO_NUMBER
+        no_answer, reason = without_answer(facts["status"])
+        text = facts["status"] if lost else no_answer or DASH
+        return Cell(text, warning=reason, value=float("nan"), lost=text != DASH)
+    note = f"sample {error.sample:.0f}" if statistic == "worst" else interval(error, unit)
+    return Cell(
+        in_units(error.value, unit),
+        note=note,
+        warning=facts["status"] if lost and statistic == "mean" and not short else "",
+        value=error.value,
+        bold=statistic == "mean" and one.is_among_the_best(metric),
+    )
+
+
+def _names(comparison: pd.DataFrame) -> list[tuple[str, str]]:
+    """Metrics that any model has, each with every statistic."""
+    metrics = metrics_in(comparison[comparison["kind"] == "model"])
+    return [(metric, statistic) for metric in metrics for statistic in STATISTICS]
+
+
+def _errors(row: dict[Place, Tested], place: Place, names: list[tuple[str, str]], unit: float) -> list[Cell]:
+    """A row: what it is of, and its errors by metric and statistic."""
+    if place not in row:
+        return [_name(row), *[EMPTY] * len(names)]
+    return [_name(row), *(error_cell(row[place], *name, unit) for name in names)]
+
+
+def _heads(names: list[tuple[str, str]], unit: float) -> list[Column]:
+    """A column for each metric and statistic."""
+    notes = {"worst": "sample"}
+    return [
+        Column(statistic, f"{name_of(metric)}, ×{power(unit)}", notes.get(statistic, INTERVAL))
+        for metric, statistic in names
+    ]
+
+
+def interval(error: Error, unit: float) -> str:
+    """ "1.150 to 1.262"."""
+    return f"{in_units(error.low, unit)} to {in_units(error.high, unit)}"
+
+
+def _best_test(facts: dict, unit: float) -> Cell:
+    if absent(facts["best_test_mean"]):
+        return EMPTY
+    return Cell(in_units(facts["best_test_mean"], unit), note=f"epoch {facts['best_test_epoch']:g}")
+
+
+def _median(one: Tested, unit: float) -> Cell:
+    error = one.error(STANDARDISED, "median")
+    return Cell(in_units(error.value, unit), note=interval(error, unit)) if error.known else EMPTY
+
+
+def _reported(facts: dict, unit: float) -> Cell:
+    text = DASH if absent(facts["reported"]) else in_units(facts["reported"], unit)
+    return Cell(text, hint=str(facts["reported_note"]))
+
+
+def _training(facts: dict) -> Cell:
+    return Cell(duration(facts["train_seconds"]), value=facts["train_seconds"])
+
+
+def _difference(one: Tested, metric: str, unit: float) -> Cell:
+    error = one.error(metric, "difference_to_lowest_mean")
+    if not error.known:
+        return NO_NUMBER
+    if absent(error.low):
+        return Cell("lowest", value=0.0)
+    low, high = error.low / unit, error.high / unit
+    return Cell(f"{error.value / unit:.3f}", note=f"{low:.3f} to {high:.3f}", value=error.value)
+
+
+def _name(row: dict[Place, Tested]) -> Cell:
+    return Cell(next(iter(row.values())).facts["label"])
+
+
+def _rows(found: list[Tested]) -> dict[str, list[dict[Place, Tested]]]:
+    """Models, and baselines, by where they were trained; baselines only where models were."""
+    places = _places(found)
+    rows: dict[tuple[str, str], dict[Place, Tested]] = {}
+    for one in found:
+        rows.setdefault((one.facts["kind"], one.facts["key"]), {})[_place(one)] = one
+    return {
+        kind: [row for (of, _), row in rows.items() if of == kind and any(place in places for place in row)]
+        for kind in ("model", "baseline")
+    }
+
+
+def _places(found: list[Tested]) -> dict[Place, None]:
+    return dict.fromkeys(sorted({_place(one) for one in found if one.facts["kind"] == "model"}))
+
+
+def _place(one: Tested) -> Place:
+    return Place(one.facts["trained_resolution"], float(one.facts["trained_noise"]))
+
+
+def _heading(place: Place, headings: dict[int | str, str], places: dict[Place, None]) -> str:
+    """ "n = 141", and the noise if there is any."""
+    points = headings.get(place.resolution, resolution_in_words(place.resolution))
+    return f"{points}, ε = {place.noise:g}" if any(one.noise for one in places) else points
+
+
+def _table(
+    found: list[Tested], cells: dict[Column, Callable[[Tested], Cell]], headings: dict[int | str, str]
+) -> Table:
+    """A table of the cells for each place, behind label and number of parameters."""
+    places, rows = _places(found), _rows(found)
+    heads = [Column("model"), Column("parameters", latex=False)]
+    for place in places:
+        group = _heading(place, headings, places)
+        heads += [Column(one.head, group, one.note, one.latex) for one in cells]
+
+    def line(row: dict[Place, Tested]) -> list[Cell]:
+        parameters = int(next(iter(row.values())).facts["parameters"])
+        count = Cell(f"{parameters:,}", value=parameters) if parameters else NO_NUMBER
+        made = [make(row[place]) if place in row else EMPTY for place in places for make in cells.values()]
+        return [_name(row), count, *made]
+
+    return Table(heads, *([line(row) for row in rows[kind]] for kind in ("model", "baseline")))

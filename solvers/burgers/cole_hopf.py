@@ -1,0 +1,90 @@
+"""Burgers' equation on the circle solved exactly, by the Cole-Hopf transformation.
+
+    u_t + u u_x = ν u_xx,    u(x + L, t) = u(x, t)
+
+    u = -2ν φ_x / φ,    φ_t = ν φ_xx,    φ(x, 0) = exp(-U₀(x) / 2ν),    U₀' = u₀
+
+u(x, t)  velocity; x in [0, L), L = 1; t in [0, final_time], final_time = 1.
+ν        viscosity > 0.
+U₀       antiderivative of the initial field. It is periodic where the mean m of u₀ is zero; otherwise the
+         mean is removed and restored by Galilean invariance: u(x, t) = m + w(x - mt, t), with w solved from
+         u₀ - m.
+
+Convention: initial field and solution are Fourier coefficients (see `solvers.common.fourier`). φ lives on a
+periodic work grid, left end included and right end excluded, on which U₀ is observed spectrally.
+
+Expect: rounding error (about 1e-14 relative) from four FFTs and one exponential. The only approximations are
+the work grid and the rounding of φ, whose values span a factor exp((max U₀ - min U₀)/2ν).
+Limits: that exponent is refused beyond 45, where rounding reaches 1e-12 of the solution and soon all of it; a
+small viscosity needs a time stepper (`solvers.burgers.split_step`).
+Source: Hopf 1950, Comm. Pure Appl. Math. 3, 201; Cole 1951, Quart. Appl. Math. 9, 225.
+"""
+
+import numpy as np
+from jaxtyping import Complex, Float
+
+from resolvent.solvers.burgers.equation import check_input
+from resolvent.solvers.common.checks import check_tail, refuse
+from resolvent.solvers.common.fourier import coefficients_of, observe
+
+NAME = "Cole-Hopf"
+
+LARGEST_EXPONENT = 45.0  # exp(45) = 3e19 times the rounding unit 1e-16: measured error 1e-12
+
+
+def cole_hopf(
+    initial_coefficients: Complex[np.ndarray, "batch modes"],
+    viscosity: float,
+    final_time: float = 1.0,
+    length: float = 1.0,
+    work_points: int = 1024,
+) -> Complex[np.ndarray, "batch work_modes"]:
+    """Return the coefficients k = 0, …, work_points/2 - 1 of u(·, final_time), one row a sample.
+
+    viscosity    ν > 0, in the unit of x² over that of t.
+    final_time   the time of the solution, > 0.
+    length       L, the period, > 0.
+    work_points  points of the work grid, even.
+
+    Raises
+    ------
+    ValueError
+        Where a number is not positive, or the input is not an array of coefficients.
+    SolverError
+        Where the exponent exceeds LARGEST_EXPONENT, the input is not finite or the work grid too coarse.
+    """
+    if not viscosity > 0:
+        raise ValueError(f"viscosity must be positive, got {viscosity}")
+    if not final_time > 0:
+        raise ValueError(f"final_time must be positive, got {final_time}")
+    if not length > 0:
+        raise ValueError(f"length must be positive, got {length}")
+
+    check_input(initial_coefficients, NAME)
+    mean = initial_coefficients[:, :1].real
+    wavenumbers = 2j * np.pi / length * np.arange(initial_coefficients.shape[1])  # of ∂x
+    antiderivative = initial_coefficients.copy()
+    antiderivative[:, 0] = 0
+    antiderivative[:, 1:] /= wavenumbers[1:]
+    exponent = observe(antiderivative, work_points) / (2 * viscosity)
+    exponent -= exponent.min(axis=1, keepdims=True)  # φ ≤ 1: no overflow; u does not feel a factor in φ
+    _check_exponent(exponent.max(axis=1))
+
+    wavenumbers = 2j * np.pi / length * np.arange(work_points // 2)
+    potential = coefficients_of(np.exp(-exponent)) * np.exp(viscosity * final_time * (wavenumbers**2).real)
+    gradient = observe(wavenumbers * potential, work_points)
+    solution = coefficients_of(-2 * viscosity * gradient / observe(potential, work_points))
+    solution *= np.exp(-wavenumbers * final_time * mean)
+    solution[:, :1] = mean
+    check_tail(solution, NAME, f"use more work_points (now {work_points})")
+    return solution
+
+
+def _check_exponent(exponents: Float[np.ndarray, " batch"]) -> None:
+    refuse(
+        exponents > LARGEST_EXPONENT,
+        NAME,
+        f"(max U0 - min U0) / (2 viscosity) reaches {exponents.max(initial=0):.1f}, "
+        f"above {LARGEST_EXPONENT:.0f}, where rounding spoils the solution",
+        "use the time stepper BurgersSplitStep",
+    )

@@ -1,0 +1,129 @@
+"""Cosine series on the unit square, and their values on grids.
+
+    u(x, y) = Σ c[k_y, k_x] φ_{k_x}(x) φ_{k_y}(y),    φ_0 = 1,  φ_k(x) = √2 cos πkx
+
+The φ are orthonormal on (0, 1) and have zero slope at its ends: eigenfunctions of the Laplacian with Neumann
+boundary conditions. Values are (..., y, x), on nodes (both ends) or on cell centres (see
+`solvers.common.grid`).
+
+A series may have more modes than the grid has points: it is evaluated there, not truncated. On the points of
+a grid a high mode is equal to a low one, up to its sign; coefficients are added up accordingly. What is left
+is a fast cosine transform, or two matrix products where the number of intervals has large prime factors.
+
+A sample has the same bits alone as in any batch: its transform is its own.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+import scipy.fft
+from jaxtyping import Float
+
+from resolvent.solvers.common.grid import Grid
+
+
+def observe_cosine(
+    coefficients: Float[np.ndarray, "*batch modes modes"], points: int, kind: str
+) -> Float[np.ndarray, "*batch points points"]:
+    """Evaluate on points × points points of a `kind`, "nodes" or "cell_centres"; values are (..., y, x).
+
+    Raises
+    ------
+    ValueError
+        Where there is no such grid.
+    """
+    Grid(_known(kind), points, dimension=2)  # raises where the number of points is impossible
+    batch = coefficients.shape[:-2]
+    values = np.empty((*batch, points, points), coefficients.dtype)
+    sum_up = _by_transform if _has_fast_transform(points, kind) else _by_products
+    for sample in np.ndindex(*batch):
+        amplitudes = _folded(_folded(coefficients[sample], points, kind).T, points, kind).T
+        values[sample] = sum_up(amplitudes, kind)
+    return values
+
+
+def cosine_coefficients_of(
+    values: Float[np.ndarray, "*batch points points"], kind: str
+) -> Float[np.ndarray, "*batch points points"]:
+    """Return the coefficients k = 0, …, points - 1 of the series with these values, (..., y, x).
+
+    This inverts `observe_cosine`.
+
+    Raises
+    ------
+    ValueError
+        Where there is no grid of this `kind` and size.
+    """
+    points = values.shape[-1]
+    Grid(_known(kind), points, dimension=2)  # raises where the number of points is impossible
+    scale = np.full(points, np.sqrt(2.0), values.dtype)
+    scale[0] = 1
+    if kind == "nodes":
+        scale[-1] = np.sqrt(0.5)  # the last cosine is ±1 at every node: its square has twice the mean
+    scale = np.outer(scale, scale)
+    intervals, transform = (points - 1, 1) if kind == "nodes" else (points, 2)
+    result = np.empty_like(values)
+    for sample in np.ndindex(*values.shape[:-2]):
+        result[sample] = scipy.fft.dctn(values[sample], transform) * scale / (2 * intervals) ** 2
+    return result
+
+
+def _folded(
+    coefficients: Float[np.ndarray, "modes others"], points: int, kind: str
+) -> Float[np.ndarray, "points others"]:
+    """Return the amplitudes of cos πkx, k < points, along the first axis: a mode is added to its equal."""
+    modes = len(coefficients)
+    k = np.arange(modes)
+    if kind == "nodes":
+        k %= 2 * (points - 1)
+        low, amplitude = np.minimum(k, 2 * (points - 1) - k), np.full(modes, np.sqrt(2.0))
+    else:
+        k %= 4 * points
+        k = np.minimum(k, 4 * points - k)
+        low = np.minimum(k, 2 * points - k)
+        amplitude = np.sqrt(2.0) * np.sign(points - k)
+        low[k == points] = 0  # this mode is zero at every centre
+    amplitude[0] = 1
+    amplitude = amplitude.astype(coefficients.dtype)
+    result = np.zeros((points, coefficients.shape[1]), coefficients.dtype)
+    stride = points - (kind == "nodes")  # no two of so many neighbours fall together
+    for start in range(0, modes, stride):
+        some = slice(start, start + stride)
+        result[low[some]] += amplitude[some, None] * coefficients[some]
+    return result
+
+
+def _has_fast_transform(points: int, kind: str) -> bool:
+    length = 2 * (points - 1) if kind == "nodes" else points
+    return scipy.fft.next_fast_len(length) == length
+
+
+def _by_transform(
+    amplitudes: Float[np.ndarray, "points points"], kind: str
+) -> Float[np.ndarray, "points points"]:
+    halves = np.full(len(amplitudes), 0.5, amplitudes.dtype)  # the transform doubles all but the ends
+    halves[0] = 1
+    if kind == "nodes":
+        halves[-1] = 1
+    return scipy.fft.dctn(amplitudes * np.outer(halves, halves), 1 if kind == "nodes" else 3)
+
+
+def _by_products(
+    amplitudes: Float[np.ndarray, "points points"], kind: str
+) -> Float[np.ndarray, "points points"]:
+    cosines = _cosines(len(amplitudes), kind).astype(amplitudes.dtype)
+    return cosines @ amplitudes @ cosines.T
+
+
+@lru_cache(maxsize=16)
+def _cosines(points: int, kind: str) -> Float[np.ndarray, "points points"]:
+    """Return cos πkx_j. Angles are reduced as integers first, so that high modes lose no digits."""
+    half_turns = 2 * (points - 1) if kind == "nodes" else 4 * points
+    positions = np.arange(points) if kind == "nodes" else 2 * np.arange(points) + 1
+    return np.cos(2 * np.pi * (np.outer(positions, np.arange(points)) % half_turns) / half_turns)
+
+
+def _known(kind: str) -> str:
+    if kind not in ("nodes", "cell_centres"):
+        raise ValueError(f"a cosine series is observed on 'nodes' or 'cell_centres', got {kind!r}")
+    return kind

@@ -1,0 +1,13 @@
+"""The error that a solver raises instead of returning an answer that it cannot stand behind."""
+
+
+class SolverError(RuntimeError):
+    """A run diverged or was under-resolved. Its arguments are the finding and, where known, the remedy."""
+
+    @property
+    def finding(self) -> str:
+        """Return what is wrong with which samples, without the remedy."""
+        return str(self.args[0])
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.args))

@@ -1,0 +1,113 @@
+"""Real periodic functions as Fourier coefficients, and their observation on grids.
+
+    u(x) = Re[ û₀ + 2 Σ_{k=1…K} û_k e^{2πikx/L} ]
+
+An array of coefficients holds û₀, …, û_K along its last axis; û₀ is real, and the mean of u. Negative
+wavenumbers are not stored: û_{-k} is the conjugate of û_k. A grid of n points carries the modes k < n/2.
+
+On the torus, u(x, y) = Σ û[k_y, k_x] e^{2πi(k_x x + k_y y)/L} over |k_x|, |k_y| ≤ K, with values (..., y, x).
+Only k_x = 0, …, K is stored: an array of coefficients ends in (2K + 1, K + 1), with its rows k_y in the order
+of the FFT, 0, …, K, -K, …, -1.
+
+A sample has the same bits alone as in any batch. In one dimension NumPy's FFT does that by itself (SciPy's
+and JAX's vectorise across rows and promise no such thing); in two, SciPy transforms one sample at a time.
+"""
+
+import numpy as np
+import scipy.fft
+from jaxtyping import Complex, Float
+
+
+def observe(
+    coefficients: Complex[np.ndarray, "*batch modes"], points: int
+) -> Float[np.ndarray, "*batch points"]:
+    """Evaluate on the periodic grid of `points`: modes from points/2 on are dropped, absent ones are zero.
+
+    Raises
+    ------
+    ValueError
+        Where `points` is not even.
+    """
+    check_points(points)
+    # irfft pads with zeros; it must not see the mode points/2, which a grid cannot tell from -points/2.
+    return np.fft.irfft(coefficients[..., : points // 2], n=points, norm="forward")
+
+
+def coefficients_of(values: Float[np.ndarray, "*batch points"]) -> Complex[np.ndarray, "*batch modes"]:
+    """Return the coefficients k = 0, …, points/2 - 1 of the function with these values, inverting `observe`.
+
+    Raises
+    ------
+    ValueError
+        Where the number of points is not even.
+    """
+    points = values.shape[-1]
+    check_points(points)
+    return np.fft.rfft(values, norm="forward")[..., : points // 2]
+
+
+def observe_2d(
+    coefficients: Complex[np.ndarray, "*batch rows columns"], points: int
+) -> Float[np.ndarray, "*batch points points"]:
+    """Evaluate on the periodic grid of points × points; values are (..., y, x).
+
+    Modes from points/2 on are dropped, absent ones are zero.
+
+    Raises
+    ------
+    ValueError
+        Where `points` is not even.
+    """
+    check_points(points)
+    kept = min(coefficients.shape[-1], points // 2)
+    batch = coefficients.shape[:-2]
+    values = np.empty((*batch, points, points), coefficients.real.dtype)
+    for sample in np.ndindex(*batch):
+        half = np.zeros((points, kept), coefficients.dtype)
+        half[:kept] = coefficients[sample][:kept, :kept]
+        if kept > 1:
+            half[1 - kept :] = coefficients[sample][1 - kept :, :kept]
+        along_y = scipy.fft.ifft(half, axis=0, norm="forward", overwrite_x=True)
+        values[sample] = scipy.fft.irfft(along_y, n=points, norm="forward")
+    return values
+
+
+def coefficients_of_2d(
+    values: Float[np.ndarray, "*batch points points"],
+) -> Complex[np.ndarray, "*batch rows columns"]:
+    """Return the coefficients |k_x|, |k_y| < points/2 of the function with these values (..., y, x).
+
+    This inverts `observe_2d`.
+
+    Raises
+    ------
+    ValueError
+        Where the number of points is not even.
+    """
+    points = values.shape[-1]
+    check_points(points)
+    half = points // 2
+    batch = values.shape[:-2]
+    result = [
+        np.delete(
+            scipy.fft.fft(scipy.fft.rfft(values[sample], norm="forward")[:, :half], axis=0, norm="forward"),
+            half,
+            axis=0,
+        )
+        for sample in np.ndindex(*batch)
+    ]
+    return np.stack(result).reshape(*batch, points - 1, half)
+
+
+def product_points(num_modes: int) -> int:
+    """Return points on which products of K = num_modes modes are exact in these, and the FFT fast.
+
+    It is the smallest even number from 3K + 1 on (the 2/3 rule) without prime factors above 5.
+    """
+    return 2 * scipy.fft.next_fast_len((3 * num_modes + 2) // 2, real=True)
+
+
+def check_points(points: int) -> None:
+    """Raise a ValueError where no periodic grid has this number of points."""
+    if points < 2 or points % 2:
+        raise ValueError(f"a periodic grid has an even number of points, at least 2; got {points}")

@@ -1,0 +1,183 @@
+"""Grids, the one source of coordinates, spacing, quadrature weights, derivatives and restrictions.
+
+Conventions, on an interval or a square of side `length` with n points along each axis:
+
+    periodic       x_j = j · length / n          left end included, right end excluded; n is even
+    nodes          x_j = j · length / (n - 1)    both ends included
+    cell_centres   x_j = (j + 1/2) · length / n  neither end included
+
+In two dimensions values are arrays (..., y, x): the last axis is x. Values on a periodic grid stand for the
+trigonometric polynomial of its modes below n/2 (see `solvers.common.fourier`). `Nodes` are any increasing
+points of an interval, such as the times at which a trajectory is observed.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from jaxtyping import Float
+
+from resolvent.solvers.common.fourier import check_points
+
+KINDS = ("periodic", "nodes", "cell_centres")
+RESTRICTIONS = ("spectral", "stride")
+_NESTED_SIZES_SHOWN = 3  # enough of the list in an error message to see its pattern
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Points at which a function is known, of an interval or a square.
+
+    kind       "periodic", "nodes" or "cell_centres": see the module.
+    points     number of points n along each axis.
+    length     length of the interval, or side of the square, in the unit of x.
+    dimension  1 or 2.
+
+    Raises
+    ------
+    ValueError
+        Where there is no such grid.
+    """
+
+    kind: str
+    points: int
+    length: float = 1.0
+    dimension: int = 1
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"unknown grid kind {self.kind!r}; accepted: {', '.join(map(repr, KINDS))}")
+        if self.kind == "periodic":
+            check_points(self.points)
+        elif self.points < 3:
+            raise ValueError(
+                f"a grid of {self.kind} has at least 3 points along each axis; got {self.points}"
+            )
+        if not self.length > 0:
+            raise ValueError(f"length must be positive, got {self.length}")
+        if self.dimension not in (1, 2):
+            raise ValueError(f"dimension must be 1 or 2, got {self.dimension}")
+
+    @property
+    def spacing(self) -> float:
+        """The distance between neighbours along an axis, in the unit of x."""
+        return self.length / (self.points - 1 if self.kind == "nodes" else self.points)
+
+    @property
+    def coordinates(self) -> Float[np.ndarray, " points"]:
+        """Positions along an axis; both axes of a square have the same."""
+        return (np.arange(self.points) + (0.5 if self.kind == "cell_centres" else 0)) * self.spacing
+
+    @property
+    def weights(self) -> Float[np.ndarray, "*shape"]:
+        """Quadrature weights: trapezoidal on nodes and on the circle, midpoint on cell centres."""
+        along_axis = np.full(self.points, self.spacing)
+        if self.kind == "nodes":
+            along_axis[[0, -1]] /= 2
+        return along_axis if self.dimension == 1 else np.outer(along_axis, along_axis)
+
+    def derivative(self, values: Float[np.ndarray, "*batch points"]) -> Float[np.ndarray, "*batch points"]:
+        """Differentiate along the last axis, x.
+
+        Periodic: exact for modes below n/2, the mode n/2 is zeroed. Otherwise second-order differences,
+        one-sided at the ends.
+
+        Raises
+        ------
+        ValueError
+            Where the last axis does not have the grid's number of points.
+        """
+        if values.shape[-1] != self.points:
+            raise ValueError(f"values have {values.shape[-1]} points, the grid has {self.points}")
+        if self.kind != "periodic":
+            return np.gradient(values, self.spacing, axis=-1, edge_order=2)
+        factors = 2j * np.pi / self.length * np.arange(self.points // 2 + 1)
+        factors[-1] = 0
+        return np.fft.irfft(factors * np.fft.rfft(values), n=self.points)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Explicit, increasing points of an interval: at least two.
+
+    positions  x_0 < x_1 < … in the unit of x.
+
+    Raises
+    ------
+    ValueError
+        Where there are fewer than two, or they do not increase.
+    """
+
+    kind: ClassVar[str] = "explicit"
+    dimension: ClassVar[int] = 1
+
+    positions: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.positions) < 2:
+            raise ValueError(f"nodes are at least two positions, got {len(self.positions)}")
+        for before, after in zip(self.positions[:-1], self.positions[1:], strict=True):
+            if not after > before:
+                raise ValueError(f"positions must increase, but {after:g} follows {before:g}")
+
+    @property
+    def points(self) -> int:
+        """The number of positions."""
+        return len(self.positions)
+
+    @property
+    def coordinates(self) -> Float[np.ndarray, " points"]:
+        """The positions as an array."""
+        return np.array(self.positions)
+
+    @property
+    def weights(self) -> Float[np.ndarray, " points"]:
+        """Quadrature weights of the trapezoidal rule between the first node and the last."""
+        halves = np.diff(self.coordinates) / 2
+        return np.pad(halves, (0, 1)) + np.pad(halves, (1, 0))
+
+    def derivative(self, values: Float[np.ndarray, "*batch points"]) -> Float[np.ndarray, "*batch points"]:
+        """Differentiate along the last axis by second-order differences, one-sided at the ends."""
+        return np.gradient(values, self.coordinates, axis=-1, edge_order=1 if self.points == 2 else 2)
+
+
+def restrict_by_stride(
+    values: Float[np.ndarray, "*batch points_from"], points: int
+) -> Float[np.ndarray, "*batch points"]:
+    """Take every (points_from / points)-th value, as the papers do: modes from points/2 on alias.
+
+    Raises
+    ------
+    ValueError
+        Where `points` does not divide the number of values.
+    """
+    points_from = values.shape[-1]
+    check_restriction(points_from, points, "stride")
+    return values[..., :: points_from // points].copy()
+
+
+def check_restriction(points_from: int, points_to: int, how: str) -> None:
+    """Raise a ValueError where `points_from` periodic points cannot be restricted to `points_to`.
+
+    how  "spectral": without the modes that the coarser grid cannot carry; "stride": every k-th value.
+    """
+    if how not in RESTRICTIONS:
+        raise ValueError(f"unknown restriction {how!r}; accepted: {', '.join(map(repr, RESTRICTIONS))}")
+    check_points(points_from)
+    check_points(points_to)
+    if how == "spectral" and points_to > points_from:
+        raise ValueError(
+            f"{points_from} points cannot be restricted spectrally to {points_to}: "
+            f"a restriction has at most {points_from} points"
+        )
+    if how == "stride" and points_from % points_to:
+        raise ValueError(
+            f"{points_from} points cannot be restricted to {points_to} by stride; "
+            f"nested sizes: {_nested_sizes(points_from)}"
+        )
+
+
+def _nested_sizes(points: int) -> str:
+    sizes = [points // stride for stride in range(2, points // 2 + 1) if points % (2 * stride) == 0]
+    shown = ", ".join(map(str, sizes[:_NESTED_SIZES_SHOWN]))
+    return (shown or "none") + (", ..." if len(sizes) > _NESTED_SIZES_SHOWN else "")

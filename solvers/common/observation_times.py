@@ -1,0 +1,57 @@
+"""Sets of times at which trajectories on [0, T] are observed (Calvello et al. 2024, section 6.1)."""
+
+import numpy as np
+
+from resolvent.solvers.common.grid import Nodes
+
+_STREAM = 0x74696D6573  # keeps the random times apart from the draws of the samples
+
+
+def uniform(step: float, final_time: float) -> Nodes:
+    """Return 0, Δt, 2Δt, … below T, as the public code has them: 200 times for Δt = 0.01, T = 2, without T.
+
+    Raises a ValueError where `step` Δt and `final_time` T, in the unit of time, leave fewer than two times.
+    """
+    _check_step(step, final_time)
+    # A whole number of steps, but for rounding, must not let T in.
+    count = int(np.ceil(final_time / step - 1e-9))
+    return Nodes(tuple(float(time) for time in step * np.arange(count)))
+
+
+def two_rates(step: float, final_time: float) -> Nodes:
+    """Return 0, Δt, 2Δt, … up to T/2, then steps of 2Δt up to T (eq. 41).
+
+    The equation as printed has, for Δt = T/N, the times nΔt for n = 0, …, N/2 and then 2nΔt for n = N/2 + 1,
+    …, 3N/4, which would jump and run past T; n = N/4 + 1, …, N/2 is meant, which goes on to T.
+
+    Raises a ValueError where T / Δt is not a whole number divisible by 4.
+    """
+    _check_step(step, final_time)
+    count = round(final_time / step)
+    if count % 4 or abs(count * step - final_time) > 1e-9 * final_time:
+        raise ValueError(f"two rates need a number of steps divisible by 4, got {final_time / step:g}")
+    steps = np.concatenate([np.arange(count // 2 + 1), 2 * np.arange(count // 4 + 1, count // 2 + 1)])
+    return Nodes(tuple(float(time) for time in step * steps))
+
+
+def random_times(count: int, final_time: float, seed: int) -> Nodes:
+    """Draw `count` independent uniform times in (0, T), sorted: one set for all samples of a seed."""
+    key = np.random.SeedSequence(seed, spawn_key=(_STREAM, count))
+    times = np.sort(np.random.Generator(np.random.Philox(key)).uniform(0, final_time, count))
+    return Nodes(tuple(map(float, times)))
+
+
+def explicit(times: tuple[float, ...]) -> Nodes:
+    """Return the times listed; raise a ValueError where they do not increase, or one is negative."""
+    nodes = Nodes(tuple(map(float, times)))
+    if nodes.positions[0] < 0:
+        raise ValueError(f"times must not be negative, got {nodes.positions[0]:g}")
+    return nodes
+
+
+def _check_step(step: float, final_time: float) -> None:
+    for name, value in (("step", step), ("final_time", final_time)):
+        if not value > 0:
+            raise ValueError(f"{name} must be positive, got {value}")
+    if step >= final_time:
+        raise ValueError(f"step {step:g} leaves fewer than two times before {final_time:g}")

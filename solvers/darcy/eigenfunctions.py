@@ -1,0 +1,104 @@
+"""Eigenfunctions of the Darcy operator by bilinear finite elements.
+
+    -∇·(a∇φ) = λφ in (0, 1)²,    φ = 0 on the boundary
+
+a(x, y)  coefficient, > 0, one value an element;  φ  eigenfunction, ∫φ² = 1;  λ  eigenvalue, > 0, in units of
+a over squared length.
+
+Convention: m × m square elements of side h = 1/m; nodal values are (y, x) on (m + 1) × (m + 1) nodes, the
+boundary's among them. The element matrices are exact: with the consistent mass matrix M and the stiffness
+matrix K, Kφ = λMφ on the inner nodes.
+
+Expect: eigenvalues from above, of second order in h where a jumps along element edges only: for a = 1,
+λ₁ = 2π² within 0.3 % on 21 nodes. A coefficient that jumps inside elements is averaged there
+(`element_means`), which costs an order. Eigenfunctions of a multiple eigenvalue (a = 1: the second and third)
+are one basis of their space among many.
+Source: Cao 2021, arXiv:2105.14995, Figure 13 (e, f); Strang and Fix 1973, chapter 6.
+"""
+
+import numpy as np
+import scipy.sparse as sparse
+from jaxtyping import Float
+from scipy.sparse.linalg import eigsh
+
+# Matrices of a square element, nodes in the order (y, x) = 00, 01, 10, 11; free of h, and in units of h².
+STIFFNESS = np.array([[4, -1, -1, -2], [-1, 4, -2, -1], [-1, -2, 4, -1], [-2, -1, -1, 4]]) / 6
+MASS = np.array([[4, 2, 2, 1], [2, 4, 1, 2], [2, 1, 4, 2], [1, 2, 2, 4]]) / 36
+
+
+def eigenfunctions(
+    coefficient: Float[np.ndarray, "m m"], count: int = 2
+) -> tuple[Float[np.ndarray, " count"], Float[np.ndarray, "count nodes nodes"]]:
+    """Return the `count` smallest eigenvalues, ascending, and their eigenfunctions, zero on the boundary.
+
+    The sign of an eigenfunction is that which makes its value of largest modulus positive.
+
+    Raises
+    ------
+    ValueError
+        Where a coefficient is not positive, or the grid does not have `count` eigenfunctions to give.
+    """
+    elements = len(coefficient)
+    if not (np.isfinite(coefficient) & (coefficient > 0)).all():
+        raise ValueError("the coefficient must be positive and finite in every element")
+    unknowns = (elements - 1) ** 2
+    if not 1 <= count < unknowns:
+        raise ValueError(
+            f"{elements} x {elements} elements have {unknowns} unknowns: count must be between 1 and "
+            f"{unknowns - 1}, got {count}"
+        )
+    inner = np.arange((elements + 1) ** 2).reshape(elements + 1, -1)[1:-1, 1:-1].ravel()
+    stiff, mass = stiffness(coefficient)[inner][:, inner], mass_matrix(elements)[inner][:, inner]
+    # Lanczos with K⁻¹M finds the smallest first; the fixed start gives the same bytes every time.
+    values, vectors = eigsh(stiff.tocsc(), count, mass.tocsc(), sigma=0.0, v0=np.ones(unknowns))
+    order = np.argsort(values)
+    functions = np.zeros((count, elements + 1, elements + 1))
+    functions[:, 1:-1, 1:-1] = vectors.T[order].reshape(count, elements - 1, elements - 1)
+    return values[order], with_fixed_sign(functions)
+
+
+def stiffness(coefficient: Float[np.ndarray, "m m"]) -> sparse.csr_array:
+    """Return K of all nodes, boundary included: uᵀKv = ∫ a ∇u·∇v for bilinear u and v."""
+    return _assembled(np.multiply.outer(coefficient.ravel(), STIFFNESS), len(coefficient))
+
+
+def mass_matrix(elements: int) -> sparse.csr_array:
+    """Return M of all nodes, boundary included: uᵀMv = ∫ u v for bilinear u and v."""
+    return _assembled(np.broadcast_to(MASS / elements**2, (elements**2, 4, 4)), elements)
+
+
+def element_means(values: Float[np.ndarray, "n n"], elements: int) -> Float[np.ndarray, "m m"]:
+    """Return the means over elements of a coefficient on n × n nodes, constant on the cell around each node.
+
+    The cells end halfway to the neighbours and on the boundary; n and `elements` need not be nested.
+    """
+    shares = _shares(len(values), elements)
+    return shares @ values @ shares.T
+
+
+def with_fixed_sign(
+    functions: Float[np.ndarray, "count nodes nodes"],
+) -> Float[np.ndarray, "count nodes nodes"]:
+    """Return each function or its negative, whichever has a positive value of largest modulus."""
+    flat = functions.reshape(len(functions), -1)
+    largest = np.take_along_axis(flat, np.abs(flat).argmax(axis=1)[:, None], axis=1)
+    return functions * np.where(largest < 0, -1.0, 1.0)[:, :, None]
+
+
+def _assembled(matrices: Float[np.ndarray, "elements 4 4"], elements: int) -> sparse.csr_array:
+    nodes = np.arange((elements + 1) ** 2).reshape(elements + 1, -1)
+    corners = np.stack([nodes[:-1, :-1], nodes[:-1, 1:], nodes[1:, :-1], nodes[1:, 1:]], axis=-1).reshape(
+        -1, 4
+    )
+    rows, columns = np.repeat(corners, 4, axis=1), np.tile(corners, (1, 4))
+    entries = (np.ravel(matrices), (rows.ravel(), columns.ravel()))
+    return sparse.coo_array(entries, shape=(nodes.size, nodes.size)).tocsr()
+
+
+def _shares(points: int, elements: int) -> Float[np.ndarray, "elements points"]:
+    """Return what part of each equal interval of [0, 1] is in the cell of each node; rows sum to one."""
+    nodes = np.linspace(0, 1, points)
+    edges = np.concatenate([[0.0], (nodes[1:] + nodes[:-1]) / 2, [1.0]])
+    ends = np.linspace(0, 1, elements + 1)
+    overlap = np.minimum(edges[1:], ends[1:, None]) - np.maximum(edges[:-1], ends[:-1, None])
+    return np.maximum(overlap, 0) * elements

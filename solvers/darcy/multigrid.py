@@ -1,0 +1,365 @@
+"""Conjugate gradients preconditioned by multigrid, in Numba, for the equations of `solvers.darcy.five_point`.
+
+Unknowns are m × m values inside a frame of zeros, the boundary. `across` and `along` are the conductances
+between neighbours: across[j, i] from (j, i) to (j, i + 1), along[j, i] from (j, i) to (j + 1, i). The
+equations are
+
+    Σ_neighbours conductance · (p - p_neighbour) = right-hand side.
+
+A V-cycle relaxes once on the way down and once on the way up (red-black Gauss-Seidel, in mirrored order, so
+that it is symmetric). A coarser grid has half the intervals, rounded up: its points need not be points of the
+finer one, since 415 or 831 intervals cannot be halved. Between grids functions are interpolated linearly,
+residuals are gathered by the transpose, and the coefficient by its weighted mean.
+
+The V-cycle works in float32, for half the memory traffic; the conjugate gradients around it are in the
+precision of the input, and flexible (Polak and Ribière), so that the answer does not feel it.
+"""
+
+import inspect
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from jaxtyping import Float
+
+_COARSEST = 3  # unknowns along an axis, relaxed to convergence
+_COARSEST_SWEEPS = 8
+
+
+def _jit(function):
+    """Compile a function, and keep it on disk for the next process. Tests' type checks do not wrap these.
+
+    Sums may be reordered: once, on compilation, never from call to call.
+    """
+    compiled = numba.njit(
+        cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz"}
+    )
+    return compiled(inspect.unwrap(function))
+
+
+class Levels(NamedTuple):
+    """The grids of one size and kind, finest first, as flat tables that compiled code can walk.
+
+    sizes    unknowns along an axis of each level.
+    parents  for each position of each level but the last (with its frame): the coarse position before it.
+    weights  the weight of the coarse position after it.
+    """
+
+    sizes: np.ndarray
+    parents: np.ndarray
+    weights: np.ndarray
+
+
+def levels(points: int, grid: str) -> Levels:
+    """Return the hierarchy below a grid of `points` "nodes" or "cell_centres"."""
+    sizes, parents, weights = [], [], []
+    intervals = points - 1 if grid == "nodes" else points
+    positions = _positions(intervals, grid)
+    while True:
+        sizes.append(len(positions) - 2)
+        if sizes[-1] <= _COARSEST:
+            break
+        intervals = -(-intervals // 2)
+        coarse = _positions(intervals, grid)
+        parent = np.clip(np.searchsorted(coarse, positions, side="right") - 1, 0, len(coarse) - 2)
+        parents.append(parent)
+        weights.append((positions - coarse[parent]) / (coarse[parent + 1] - coarse[parent]))
+        positions = coarse
+    return Levels(
+        np.array(sizes), np.concatenate([*parents, [0]]), np.concatenate([*weights, [0.0]]).astype(np.float32)
+    )
+
+
+def _positions(intervals: int, grid: str) -> Float[np.ndarray, " positions"]:
+    """Return the positions of the unknowns between the two ends of the frame, at 0 and 1."""
+    if grid == "nodes":
+        return np.arange(intervals + 1) / intervals
+    return np.concatenate([[0.0], (np.arange(intervals) + 0.5) / intervals, [1.0]])
+
+
+@_jit
+def conductances(coefficient, cell_centred, harmonic):
+    """Return (across, along) of one sample; `coefficient` is (points, points) on nodes or cell centres.
+
+    Between two neighbours a conductance is the mean of their coefficients; between a cell and the boundary,
+    half a cell away, twice the cell's own.
+    """
+    points = coefficient.shape[0]
+    frame = points + 2 if cell_centred else points
+    shift = 1 if cell_centred else 0
+    across = np.zeros((frame, frame), coefficient.dtype)
+    along = np.zeros((frame, frame), coefficient.dtype)
+    for j in range(points):
+        for i in range(points - 1):
+            a, b = coefficient[j, i], coefficient[j, i + 1]
+            mean = 2 * a * b / (a + b) if harmonic else (a + b) / 2
+            across[j + shift, i + shift] = mean
+    for j in range(points - 1):
+        for i in range(points):
+            a, b = coefficient[j, i], coefficient[j + 1, i]
+            mean = 2 * a * b / (a + b) if harmonic else (a + b) / 2
+            along[j + shift, i + shift] = mean
+    if cell_centred:
+        for k in range(points):
+            across[k + 1, 0], across[k + 1, points] = 2 * coefficient[k, 0], 2 * coefficient[k, points - 1]
+            along[0, k + 1], along[points, k + 1] = 2 * coefficient[0, k], 2 * coefficient[points - 1, k]
+    return across, along
+
+
+@_jit
+def apply(pressure, across, along, result):
+    """Store A pressure inside the frame in `result`; return the inner product of the two."""
+    inner = pressure.dtype.type(0)
+    for j in range(1, pressure.shape[0] - 1):
+        row = pressure.dtype.type(0)
+        for i in range(1, pressure.shape[1] - 1):
+            p = pressure[j, i]
+            value = (
+                across[j, i - 1] * (p - pressure[j, i - 1])
+                + across[j, i] * (p - pressure[j, i + 1])
+                + along[j - 1, i] * (p - pressure[j - 1, i])
+                + along[j, i] * (p - pressure[j + 1, i])
+            )
+            result[j, i] = value
+            row += value * p
+        inner += row
+    return inner
+
+
+@_jit
+def _inverse_diagonal(across, along, result):
+    for j in range(1, across.shape[0] - 1):
+        for i in range(1, across.shape[1] - 1):
+            result[j, i] = 1 / (across[j, i - 1] + across[j, i] + along[j - 1, i] + along[j, i])
+
+
+@_jit
+def _relax(pressure, source, across, along, inverse, colour):
+    """Relax the points of one colour, by Gauss-Seidel.
+
+    A row is computed whole and the points of the other colour put back: vector units prefer that to skipping.
+    """
+    width = pressure.shape[1] - 2
+    relaxed = np.empty(width, pressure.dtype)
+    own = np.empty((2, width), pressure.dtype)
+    for i in range(width):
+        own[0, i] = i % 2
+        own[1, i] = 1 - i % 2
+    for j in range(1, pressure.shape[0] - 1):
+        here, above, below = pressure[j], pressure[j - 1], pressure[j + 1]
+        for i in range(width):
+            relaxed[i] = inverse[j, i + 1] * (
+                source[j, i + 1]
+                + across[j, i] * here[i]
+                + across[j, i + 1] * here[i + 2]
+                + along[j - 1, i + 1] * above[i + 1]
+                + along[j, i + 1] * below[i + 1]
+            )
+        mine = own[(j + colour) % 2]
+        for i in range(width):
+            here[i + 1] += mine[i] * (relaxed[i] - here[i + 1])
+
+
+@_jit
+def _restrict_residual(pressure, source, across, along, parents, weights, coarse):
+    """Apply the transposed interpolation to the residual, first along y, then along x, into `coarse`."""
+    width = pressure.shape[1] - 2
+    gathered = np.zeros((coarse.shape[0], width), pressure.dtype)
+    residual = np.empty(width, pressure.dtype)
+    for j in range(1, pressure.shape[0] - 1):
+        here, above, below = pressure[j], pressure[j - 1], pressure[j + 1]
+        for i in range(width):
+            p = here[i + 1]
+            residual[i] = source[j, i + 1] - (
+                across[j, i] * (p - here[i])
+                + across[j, i + 1] * (p - here[i + 2])
+                + along[j - 1, i + 1] * (p - above[i + 1])
+                + along[j, i + 1] * (p - below[i + 1])
+            )
+        upper, lower, weight = gathered[parents[j]], gathered[parents[j] + 1], weights[j]
+        for i in range(width):
+            upper[i] += (1 - weight) * residual[i]
+            lower[i] += weight * residual[i]
+    coarse[:] = 0
+    for j in range(1, coarse.shape[0] - 1):
+        for i in range(width):
+            parent, weight = parents[i + 1], weights[i + 1]
+            coarse[j, parent] += (1 - weight) * gathered[j, i]
+            coarse[j, parent + 1] += weight * gathered[j, i]
+        coarse[j, 0] = 0
+        coarse[j, -1] = 0
+
+
+@_jit
+def _add_interpolated(coarse, parents, weights, pressure):
+    """Add `coarse` to the pressure, interpolated linearly: first along x, then along y."""
+    width = pressure.shape[1] - 2
+    rows = np.empty((coarse.shape[0], width), coarse.dtype)
+    for j in range(coarse.shape[0]):
+        for i in range(width):
+            parent, weight = parents[i + 1], weights[i + 1]
+            rows[j, i] = (1 - weight) * coarse[j, parent] + weight * coarse[j, parent + 1]
+    for j in range(1, pressure.shape[0] - 1):
+        here, upper, lower, weight = pressure[j], rows[parents[j]], rows[parents[j] + 1], weights[j]
+        for i in range(width):
+            here[i + 1] += (1 - weight) * upper[i] + weight * lower[i]
+
+
+@_jit
+def _coarsen(coefficient, parents, weights, cell_centred, coarse_points):
+    """Return the coefficient on the next coarser grid: its mean, weighted as interpolation is.
+
+    Values are on points; `parents` and `weights` count positions, which for cells have the boundary around.
+    """
+    points = coefficient.shape[0]
+    shift = 1 if cell_centred else 0
+    gathered = np.zeros((coarse_points + 2, points), coefficient.dtype)
+    norm = np.zeros(coarse_points + 2, coefficient.dtype)
+    for j in range(points):
+        parent, weight = parents[j + shift], weights[j + shift]
+        norm[parent] += 1 - weight
+        norm[parent + 1] += weight
+        for i in range(points):
+            gathered[parent, i] += (1 - weight) * coefficient[j, i]
+            gathered[parent + 1, i] += weight * coefficient[j, i]
+    coarse = np.zeros((coarse_points, coarse_points), coefficient.dtype)
+    row = np.empty(coarse_points + 2, coefficient.dtype)
+    for j in range(coarse_points):
+        row[:] = 0
+        for i in range(points):
+            parent, weight = parents[i + shift], weights[i + shift]
+            row[parent] += (1 - weight) * gathered[j + shift, i]
+            row[parent + 1] += weight * gathered[j + shift, i]
+        for i in range(coarse_points):
+            coarse[j, i] = row[i + shift] / (norm[j + shift] * norm[i + shift])
+    return coarse
+
+
+@_jit
+def _view(stored, quantity, offset, frame):
+    """Return one quantity of one level, as a square."""
+    return stored[quantity, offset : offset + frame * frame].reshape(frame, frame)
+
+
+@_jit
+def _copy(values, target):
+    """Copy values to target. (An assignment of arrays takes seconds to compile: it words its own errors.)"""
+    for j in range(values.shape[0]):
+        for i in range(values.shape[1]):
+            target[j, i] = values[j, i]
+
+
+@_jit
+def _hierarchy(coefficient, across, along, sizes, parents, weights, cell_centred):
+    """Return conductances and inverse diagonals of all levels, one after the other in flat float32 arrays."""
+    total = 0
+    for size in sizes:
+        total += (size + 2) ** 2
+    stored = np.zeros((5, total), np.float32)  # across, along, inverse diagonal, pressure, source
+    offset, tables = 0, 0
+    for level in range(len(sizes)):
+        frame = sizes[level] + 2
+        _copy(across, _view(stored, 0, offset, frame))
+        _copy(along, _view(stored, 1, offset, frame))
+        _inverse_diagonal(across, along, _view(stored, 2, offset, frame))
+        offset += frame * frame
+        if level + 1 < len(sizes):
+            table = slice(tables, tables + frame)
+            coarse_points = sizes[level + 1] if cell_centred else sizes[level + 1] + 2
+            coefficient = _coarsen(coefficient, parents[table], weights[table], cell_centred, coarse_points)
+            across, along = conductances(coefficient, cell_centred, False)
+            tables += frame
+    return stored
+
+
+@_jit
+def _v_cycle(stored, sizes, parents, weights):
+    """Store an approximate solution for stored[4] of the finest level in stored[3] of it."""
+    offset, tables = 0, 0
+    last = len(sizes) - 1
+    for level in range(last + 1):
+        frame = sizes[level] + 2
+        across, along = _view(stored, 0, offset, frame), _view(stored, 1, offset, frame)
+        inverse = _view(stored, 2, offset, frame)
+        pressure, source = _view(stored, 3, offset, frame), _view(stored, 4, offset, frame)
+        pressure[:] = 0
+        sweeps = _COARSEST_SWEEPS if level == last else 1
+        for half in range(2 * sweeps):
+            _relax(pressure, source, across, along, inverse, half % 2)
+        if level == last:
+            for half in range(2 * sweeps):
+                _relax(pressure, source, across, along, inverse, 1 - half % 2)
+        else:
+            offset += frame * frame
+            coarse = _view(stored, 4, offset, sizes[level + 1] + 2)
+            table = slice(tables, tables + frame)
+            _restrict_residual(pressure, source, across, along, parents[table], weights[table], coarse)
+            tables += frame
+    for level in range(last - 1, -1, -1):
+        frame = sizes[level] + 2
+        coarse = _view(stored, 3, offset, sizes[level + 1] + 2)
+        offset -= frame * frame
+        tables -= frame
+        table = slice(tables, tables + frame)
+        pressure, source = _view(stored, 3, offset, frame), _view(stored, 4, offset, frame)
+        _add_interpolated(coarse, parents[table], weights[table], pressure)
+        across, along = _view(stored, 0, offset, frame), _view(stored, 1, offset, frame)
+        inverse = _view(stored, 2, offset, frame)
+        for colour in (1, 0):
+            _relax(pressure, source, across, along, inverse, colour)
+
+
+@_jit
+def solve_sample(
+    coefficient, source, sizes, parents, weights, cell_centred, harmonic, tolerance, max_iterations
+):
+    """Return the pressure of one sample in its frame of zeros, and the iterations taken (0: not converged).
+
+    `source` is the right-hand side with the frame; tolerance is of the residual relative to it.
+    """
+    across, along = conductances(coefficient, cell_centred, harmonic)
+    stored = _hierarchy(coefficient, across, along, sizes, parents, weights, cell_centred)
+    frame = sizes[0] + 2
+    preconditioned, scaled = _view(stored, 3, 0, frame), _view(stored, 4, 0, frame)
+    pressure = np.zeros((frame, frame), source.dtype)
+    direction = np.zeros((frame, frame), source.dtype)
+    image = np.zeros((frame, frame), source.dtype)
+    residual = source.copy()
+    norm = np.sqrt(np.sum(source * source))
+    if norm == 0:
+        return pressure, 1
+    size = norm
+    previous = source.dtype.type(1)
+    last_step = source.dtype.type(0)
+    for iteration in range(max_iterations):
+        # Scaled, so that a small residual does not underflow in float32.
+        for j in range(1, frame - 1):
+            for i in range(1, frame - 1):
+                scaled[j, i] = residual[j, i] / size
+        _v_cycle(stored, sizes, parents, weights)
+        product = source.dtype.type(0)
+        along_image = source.dtype.type(0)
+        for j in range(1, frame - 1):
+            for i in range(1, frame - 1):
+                product += preconditioned[j, i] * residual[j, i]
+                along_image += preconditioned[j, i] * image[j, i]
+        # Polak and Ribière: the residual has just changed by -last_step · image.
+        beta = -size * along_image * last_step / previous
+        for j in range(1, frame - 1):
+            for i in range(1, frame - 1):
+                direction[j, i] = size * preconditioned[j, i] + beta * direction[j, i]
+        product *= size
+        curvature = apply(direction, across, along, image)
+        last_step = product / curvature
+        previous = product
+        squares = source.dtype.type(0)
+        for j in range(1, frame - 1):
+            for i in range(1, frame - 1):
+                pressure[j, i] += last_step * direction[j, i]
+                changed = residual[j, i] - last_step * image[j, i]
+                residual[j, i] = changed
+                squares += changed * changed
+        size = np.sqrt(squares)
+        if size <= tolerance * norm:
+            return pressure, iteration + 1
+    return pressure, 0

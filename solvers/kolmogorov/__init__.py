@@ -1,0 +1,1 @@
+"""Kolmogorov flow: two-dimensional Navier-Stokes on the torus, by two integrators in time."""

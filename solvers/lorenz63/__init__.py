@@ -1,0 +1,1 @@
+"""Lorenz's model of convection: its trajectories, and what one observed component says of the others."""

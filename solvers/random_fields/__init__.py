@@ -1,0 +1,1 @@
+"""Gaussian random fields, drawn as coefficients, and the coefficients of equations made from them."""

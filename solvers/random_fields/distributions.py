@@ -1,0 +1,66 @@
+"""The distributions of the two papers' inputs, by name.
+
+A covariance is σ²(-Δ + τ²)^{-γ}: here `sigma` is σ, not σ². Zero mean means that the constant mode is absent,
+as the papers and their public data have it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A named Gaussian distribution of functions on a domain.
+
+    domain             "circle", "square" (with Neumann boundary conditions) or "torus".
+    sigma, tau, gamma  σ, τ, γ of the covariance.
+    source             where it is published.
+    zero_mean          True: the constant mode is absent.
+    orthonormal        on the torus: whether modes are orthonormal functions or plain exponentials.
+    """
+
+    domain: str
+    sigma: float
+    tau: float
+    gamma: float
+    source: str
+    zero_mean: bool = True
+    orthonormal: bool = True
+
+
+DISTRIBUTIONS = {
+    "cao_burgers": Distribution(
+        "circle", 25.0, 5.0, 2.0, "Cao 2021 (arXiv:2105.14995), C.2: N(0, 25²(-Δ + 25)^{-2})"
+    ),
+    # The public generator has σ = 3 (τ^{γ-1}), which a threshold at zero does not feel.
+    "cao_darcy": Distribution(
+        "square", 1.0, 3.0, 2.0, "Cao 2021 (arXiv:2105.14995), C.3: N(0, (-Δ + 9)^{-2})"
+    ),
+    "calvello_darcy": Distribution(
+        "square", 12.0, 6.0, 2.0, "Calvello et al. 2024, JMLR text, 6.2.2: 12²(-Δ + 6²)^{-2}"
+    ),
+    "calvello_darcy_v1": Distribution(
+        "square", 48.0, 12.0, 2.0, "Calvello et al. 2024 (arXiv:2406.06486v1): 48²(-Δ + 12²)^{-2}"
+    ),
+    # The reported numbers use 7³(-Δ + 49)^{-5/2} with plain exponentials: pointwise standard deviation 1.44.
+    "calvello_kolmogorov": Distribution(
+        "torus", 7**1.5, 7.0, 2.5, "public generator of the Kolmogorov data", orthonormal=False
+    ),
+    "calvello_kolmogorov_printed": Distribution(
+        "torus",
+        7**0.75,
+        7.0,
+        2.5,
+        "Calvello et al. 2024, JMLR text, 6.2.3: 7^{3/2}(-Δ + 49)^{-5/2}, pointwise standard deviation 0.33",
+        orthonormal=False,
+    ),
+    "calvello_kolmogorov_v1": Distribution(
+        "torus",
+        7**1.5,
+        7.0,
+        5.0,
+        "Calvello et al. 2024 (arXiv:2406.06486v1): 7³(-Δ + 49)^{-5}, nearly zero",
+        orthonormal=False,
+    ),
+}

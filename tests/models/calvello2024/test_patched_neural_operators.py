@@ -1,0 +1,255 @@
+"""ViT-NO and FANO against their formulas written out, and what is theirs: patches, extension, memory."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from model_variants import SMALL, band_limited, grid, relative_error
+
+from resolvent.models.build import build
+from resolvent.models.calvello2024 import patched_neural_operator
+from resolvent.models.layers.patched_attention import patched_attention
+
+HEADS = 2
+
+
+def small(architecture, seed=0, **settings):
+    """Off the initialisation, so that attention matters."""
+    operator = build(architecture, SMALL[architecture] | {"smoother": "none"} | settings, seed).double()
+    generator = torch.Generator().manual_seed(1)
+    for parameter in operator.parameters():
+        parameter.data += 0.2 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+    return operator
+
+
+def convolved(weight, patch, extended):
+    """Definition 20 on one patch (p1, p2, channels): full FFT, one frequency after another."""
+    p1, p2, _ = patch.shape
+    if extended:
+        patch = torch.cat([patch, patch.flip(0)], 0)
+        patch = torch.cat([patch, patch.flip(1)], 1)
+    n1, n2, _ = patch.shape
+    coefficients, weight = torch.fft.rfft2(patch, dim=(0, 1)), torch.view_as_complex(weight)
+    out = torch.zeros(*coefficients.shape[:2], weight.shape[3], dtype=coefficients.dtype)
+    modes = weight.shape[1]
+    for k1 in range(-modes, modes):
+        for k2 in range(modes):
+            if -n1 <= 2 * k1 < n1 and 2 * k2 <= n2:
+                out[k1, k2] = coefficients[k1, k2] @ weight[k1, k2]
+    return torch.fft.irfft2(out, s=(n1, n2), dim=(0, 1))[:p1, :p2]
+
+
+def normed(y, norm):
+    mean, variance = y.mean(-1, keepdim=True), y.var(-1, keepdim=True, correction=0)
+    return (y - mean) / torch.sqrt(variance + 1e-5) * norm.weight + norm.bias
+
+
+def written_out(operator, u, x, extended=False):
+    """Sections 4.3 and 4.4 and their appendices for one sample (n1, n2, channels), patch by patch."""
+    n1, n2, _ = u.shape
+    g = operator.patches
+    p1, p2 = n1 // g, n2 // g
+    u = torch.cat([u, x], -1)
+    where = [(slice(i * p1, (i + 1) * p1), slice(j * p2, (j + 1) * p2)) for i in range(g) for j in range(g)]
+
+    def apply(map_, patch):
+        if hasattr(map_, "convolution"):
+            return convolved(map_.convolution.weight, patch, extended)
+        return patch @ map_.weight.T + map_.bias
+
+    y = torch.stack([apply(operator.lifting, u[place]) for place in where])
+    for layer in operator.layers:
+        qkv = torch.stack([apply(layer.projections, patch) for patch in y])
+        q, k, v = qkv.reshape(*qkv.shape[:3], 3, HEADS, -1).unbind(3)
+        integrand = torch.einsum("jxyhe,kxyhe->hjkxye", q, k)
+        weights = torch.exp(integrand.sum((3, 4, 5)) / (n1 * n2))  # no 1/√e
+        weights = weights / weights.sum(-1, keepdim=True)
+        z = torch.einsum("hjk,kxyhe->jxyhe", weights, v).flatten(3)
+        y = normed(y + apply(layer.output, z), layer.attention_norm)
+        first, _, _, last = layer.feedforward
+        hidden = apply(first, y)
+        hidden = 0.5 * hidden * (1 + torch.erf(hidden / math.sqrt(2)))
+        y = normed(y + apply(last, hidden), layer.feedforward_norm)
+    out = torch.zeros(n1, n2, operator.projection.out_features, dtype=u.dtype)
+    for place, patch in zip(where, y, strict=True):
+        out[place] = apply(operator.projection, patch)
+    return out
+
+
+@pytest.mark.parametrize("extended", [False, True])
+@pytest.mark.parametrize(("n1", "n2", "patches"), [(16, 12, 2), (15, 12, 3)])
+@pytest.mark.parametrize("architecture", ["vit_no", "fano"])
+def test_is_the_formulas_written_out(architecture, n1, n2, patches, extended):
+    """Patches of 8 x 6 points, which carry the 3 modes, and of 5 x 4, which do not."""
+    operator = small(
+        architecture, patches=patches, periodic_extension=extended, in_channels=2, out_channels=3
+    )
+    x = grid(16, torch.float64, dim=2)[:n1, :n2]
+    u = torch.randn(2, n1, n2, 2, dtype=torch.float64)
+    with torch.no_grad():
+        expected = torch.stack([written_out(operator, sample, x, extended) for sample in u])
+        torch.testing.assert_close(operator(u, x), expected, rtol=1e-10, atol=1e-10)
+
+
+def test_attention_matters_in_these_tests():
+    """Another scale of the inner product gives another function."""
+    operator = small("fano")
+    x = grid(16, torch.float64, dim=2)
+    u = band_limited(x, 1, 1)
+    with torch.no_grad():
+        layer, y = operator.layers[0], torch.randn(1, 4, 8, 8, 16, dtype=torch.float64)
+        assert relative_error(layer(y, 1 / 16**2), layer(y, 1 / 8**2)) > 1e-2
+        assert operator(u, x).std() > 1e-2
+
+
+def smooth(x):
+    """Not periodic, so that patches are what they are for Darcy flow: (n, n, 2) → (1, n, n, 1)."""
+    return (torch.exp(x[..., :1]) * torch.cos(4 * x[..., 1:]) + x[..., :1])[None]
+
+
+@pytest.mark.parametrize(("architecture", "extended"), [("vit_no", False), ("fano", False), ("fano", True)])
+@pytest.mark.parametrize(("shift", "order"), [(0.5, 2.0), (0.0, 1.0)], ids=["cell centres", "corners"])
+def test_observed_order_in_the_grid(architecture, extended, shift, order):
+    """Fourier coefficients and inner products of a patch by the midpoint rule on cell centres: O(h²)."""
+    operator = small(architecture, patches=2, periodic_extension=extended)
+    sides, finest = [10, 18, 30, 54], 270  # all hold 3 modes on each patch, all are in the finest
+    outputs = {}
+    for n in [*sides, finest]:
+        axis = (torch.arange(n, dtype=torch.float64) + shift) / n
+        x = torch.stack(torch.meshgrid(axis, axis, indexing="ij"), dim=-1)
+        with torch.no_grad():
+            outputs[n] = operator(smooth(x), x)
+    errors = []
+    for n in sides:
+        step = finest // n
+        offset = step // 2 if shift else 0
+        errors.append(relative_error(outputs[n], outputs[finest][:, offset::step, offset::step]))
+    observed = -np.polyfit(np.log(sides), np.log(errors), 1)[0]
+    assert observed > order - 0.25, errors
+    assert observed < order + 0.6, errors
+
+
+def test_patches_too_coarse_for_the_modes_use_fewer_of_them():
+    """12 modes on 16 points a patch (208 of the paper's 416): what 8 modes give, with the same weights."""
+    twelve, eight = (small("vit_no", modes=modes, patches=1) for modes in (12, 8))
+    for name, parameter in eight.named_parameters():
+        wide = dict(twelve.named_parameters())[name].data
+        if name == "lifting.convolution.weight":
+            wide = torch.cat([wide[:8], wide[-8:]])[:, :9]
+            parameter.data = wide[:, :8]
+            twelve.lifting.convolution.weight.data[:, 8] = 0  # k₂ = 8 of 16 points is resolved as well
+        else:
+            parameter.data = wide
+    x = grid(16, torch.float64, dim=2)
+    u = torch.randn(1, 16, 16, 1, dtype=torch.float64)
+    torch.testing.assert_close(twelve(u, x), eight(u, x), rtol=1e-12, atol=1e-12)
+
+
+def test_extension_makes_the_output_of_a_ramp_smooth_at_the_patches_sides():
+    """FANO's convolution, the identity as kernel: periodic it overshoots at the sides, extended hardly."""
+    x = grid(32, torch.float64, dim=2)
+    ramp = (x[..., :1] + x[..., 1:])[None, None]  # one patch
+    deviations = []
+    for extended in (False, True):
+        layer = (
+            small("fano", modes=6, width=2, num_heads=2, periodic_extension=extended).layers[0].projections
+        )
+        layer.convolution.weight.data.zero_()
+        layer.convolution.weight.data[..., 0, 0, 0] = 1.0
+        out = layer(torch.cat([ramp, ramp], -1))[..., :1]
+        deviations.append((out - ramp).abs().max())
+    assert deviations[0] > 0.4
+    assert deviations[1] < 0.15
+
+
+def test_three_projections_share_one_analysis_and_one_product(monkeypatch):
+    layer = small("fano").layers[0]
+    convolution, calls = layer.projections.convolution, []
+    analyse = convolution._analyse
+    monkeypatch.setattr(convolution, "_analyse", lambda *a: calls.append(a[0].shape) or analyse(*a))
+    layer(torch.randn(2, 4, 8, 8, 16, dtype=torch.float64), 0.1)
+    assert calls == [(8, 8, 8, 16)]
+    assert convolution.weight.shape == (6, 3, 16, 48, 2)
+
+
+def test_heads_start_from_the_distribution_of_their_own_size():
+    """Unif[0, 1)/(in_channels·features of a head), as if every head had a convolution of its own."""
+    weight = build("fano", {"width": 32, "num_layers": 1, "modes": 3, "smoother": "none"}, 0)
+    weight = weight.layers[0].projections.convolution.weight
+    assert weight.min() >= 0
+    assert weight.max().item() == pytest.approx(1 / (32 * 4), rel=1e-3)
+
+
+@pytest.mark.parametrize("architecture", ["vit_no", "fano"])
+def test_checkpointing_gives_the_same_gradients_and_keeps_less(architecture):
+    x = grid(16, torch.float64, dim=2)
+    u = torch.randn(2, 16, 16, 1, dtype=torch.float64)
+    gradients, kept = [], []
+    for checkpointing in (False, True):
+        operator = small(architecture, checkpointing=checkpointing, dropout=0.2, num_layers=4)
+        torch.manual_seed(3)
+        sizes = []
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: sizes.append(t.numel()) or t, lambda t: t):  # noqa: B023
+            loss = operator(u, x).square().sum()
+        loss.backward()
+        gradients.append([parameter.grad for parameter in operator.parameters()])
+        kept.append(sum(sizes))
+    for plain, recomputed in zip(*gradients, strict=True):
+        assert torch.equal(plain, recomputed)
+    assert kept[1] < 0.3 * kept[0]
+    with torch.no_grad():
+        assert operator.eval()(u, x).shape == u.shape
+
+
+def test_dropout_reaches_attention_branches_and_feed_forward(monkeypatch):
+    operator, rates = small("vit_no", dropout=0.25), []
+    monkeypatch.setattr(
+        patched_neural_operator,
+        "patched_attention",
+        lambda *qkv, dropout, **more: rates.append(dropout) or patched_attention(*qkv, **more),
+    )
+    x = grid(16, torch.float64, dim=2)
+    operator(x[None, ..., :1], x)
+    operator.eval()(x[None, ..., :1], x)
+    assert rates == [0.25, 0.25, 0.0, 0.0]
+    for layer in operator.layers:
+        assert layer.dropout.p == layer.feedforward[2].p == 0.25
+
+
+def test_attention_is_in_bfloat16_and_convolutions_in_float32_under_autocast(monkeypatch):
+    operator = build("fano", SMALL["fano"] | {"smoother": "none"}, 0)
+    seen = []
+    monkeypatch.setattr(
+        patched_neural_operator,
+        "patched_attention",
+        lambda *qkv, **more: [z := patched_attention(*qkv, **more), seen.append(("attention", z.dtype))][0],
+    )
+    for layer in operator.layers:
+        layer.projections.register_forward_hook(lambda m, i, out: seen.append(("convolution", out.dtype)))
+    x = grid(16, dim=2)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        operator(x[None, ..., :1], x)
+    assert seen == [("convolution", torch.float32), ("attention", torch.bfloat16)] * 2
+
+
+@pytest.mark.parametrize(
+    ("architecture", "settings", "once", "twice"),
+    [
+        ("vit_no", {"smoother": "none"}, 708_225, 818_817),
+        ("vit_no", {}, 716_417, 835_201),
+        ("vit_no", {"modes": 9}, 668_033, 738_433),
+        ("vit_no", {"width": 32}, 112_097, 147_937),
+        ("vit_no", {"width": 64}, 264_385, 327_873),
+        ("vit_no", {"width": 96}, 465_825, 556_961),
+        ("fano", {"smoother": "none"}, 48_076_673, 95_852_417),
+        ("fano", {"width": 32}, 3_051_553, 6_045_729),
+        ("fano", {"width": 64}, 12_078_401, 24_030_529),
+        ("fano", {"width": 96}, 27_089_505, 53_971_553),
+    ],
+)
+def test_counts_with_complex_weights_once_as_in_the_paper_and_twice(architecture, settings, once, twice):
+    counts = {name: p.numel() for name, p in build(architecture, settings, 0).named_parameters()}
+    spectral = sum(number for name, number in counts.items() if "convolution" in name)
+    assert sum(counts.values()) == twice
+    assert sum(counts.values()) - spectral // 2 == once

@@ -1,0 +1,213 @@
+"""The transformer neural operator against torch's encoder, on uneven points, and with initial values."""
+
+import math
+from itertools import pairwise
+
+import pytest
+import torch
+from model_variants import SMALL, band_limited, grid, relative_error
+from torch import nn
+
+from resolvent.models.build import build
+from resolvent.models.calvello2024.transformer_neural_operator import TransformerLayer
+
+WITH_INITIAL_VALUES = {"in_channels": 3, "out_channels": 2, "initial_channels": 2}
+
+
+def small(seed=0, architecture="tno1d", **more):
+    """Double precision, without dropout, off the initial weights where attention is a small perturbation."""
+    operator = build(architecture, {**SMALL[architecture], **more}, seed).double().eval()
+    generator = torch.Generator().manual_seed(1)
+    for parameter in operator.parameters():
+        parameter.data += 0.2 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+    return operator
+
+
+def nodes(n, strength=0.0):
+    """n + 1 nodes on [0, 1], both ends included; those of n are among those of 2n."""
+    s = torch.linspace(0, 1, n + 1, dtype=torch.float64)[:, None]
+    return s + strength * torch.sin(2 * math.pi * s)
+
+
+def count(operator):
+    return sum(parameter.numel() for parameter in operator.parameters())
+
+
+def test_parameter_count_with_initial_values():
+    """The paper's Lorenz system, x to (y, z) with y(0) and z(0): two affine maps to start from."""
+    assert count(build("tno1d", WITH_INITIAL_VALUES, 0)) == 598_786
+    without = build("tno1d", {"in_channels": 1, "out_channels": 2}, 0)
+    assert count(build("tno1d", WITH_INITIAL_VALUES, 0)) - count(without) == (3 + 1) * 128 + 128
+
+
+def test_a_layer_without_weights_is_torchs():
+    torch.manual_seed(0)
+    reference = nn.TransformerEncoderLayer(
+        12, 3, dim_feedforward=20, dropout=0.0, activation="gelu", batch_first=True, dtype=torch.float64
+    )
+    layer = TransformerLayer(
+        width=12,
+        num_heads=3,
+        feedforward_width=20,
+        layer_norm_epsilon=1e-5,
+        residual_dropout=0.0,
+        attention_dropout=0.0,
+    ).double()
+    for parameter in reference.parameters():
+        nn.init.normal_(parameter, std=0.5)
+    theirs = reference.state_dict()
+    names = {
+        "attention.projection.weight": "self_attn.in_proj_weight",
+        "attention.projection.bias": "self_attn.in_proj_bias",
+        "attention.output.weight": "self_attn.out_proj.weight",
+        "attention.output.bias": "self_attn.out_proj.bias",
+        **{f"attention_norm.{kind}": f"norm1.{kind}" for kind in ("weight", "bias")},
+        **{f"feedforward_norm.{kind}": f"norm2.{kind}" for kind in ("weight", "bias")},
+        **{f"feedforward.0.{kind}": f"linear1.{kind}" for kind in ("weight", "bias")},
+        **{f"feedforward.2.{kind}": f"linear2.{kind}" for kind in ("weight", "bias")},
+    }
+    layer.load_state_dict({ours: theirs[name] for ours, name in names.items()})
+    v = torch.randn(2, 9, 12, dtype=torch.float64)
+    torch.testing.assert_close(layer(v, None), reference(v), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.1], ids=["even", "uneven"])
+def test_second_order_on_a_line_with_both_ends(strength):
+    operator, sizes = small(), [32, 64, 128, 256, 2048]
+    with torch.no_grad():
+        outputs = [operator(band_limited(x, 2, 1), x) for x in (nodes(n, strength) for n in sizes)]
+    *outputs, finest = (out[:, :: n // sizes[0]] for n, out in zip(sizes, outputs, strict=True))
+    errors = [relative_error(output, finest) for output in outputs]
+    orders = [math.log2(a / b) for a, b in pairwise(errors)]
+    assert min(orders) > 1.8, (errors, orders)
+
+
+def test_second_order_on_a_square_with_both_ends():
+    operator, sizes = small(architecture="tno2d"), [8, 16, 32, 64]
+    outputs = []
+    for n in sizes:
+        axis = nodes(n, 0.1)[:, 0]
+        x = torch.stack(torch.meshgrid(axis, axis, indexing="ij"), dim=-1)
+        with torch.no_grad():
+            outputs.append(operator(band_limited(x, 2, 1), x)[:, :: n // sizes[0], :: n // sizes[0]])
+    errors = [relative_error(output, outputs[-1]) for output in outputs[:-1]]
+    assert errors[0] > 3 * errors[1] > 9 * errors[2], errors
+
+
+def half_as_dense(n):
+    """Even nodes without every other one of the second half, and their indices among all."""
+    kept = torch.cat([torch.arange(n // 2), torch.arange(n // 2, n + 1, 2)])
+    return nodes(n)[kept], kept
+
+
+@pytest.mark.parametrize(("quadrature", "change"), [("trapezoid", (0.0, 0.003)), ("none", (0.03, 1.0))])
+def test_leaving_points_out_is_of_no_consequence_with_the_quadrature_alone(quadrature, change):
+    """Figures 8 and 9: the second half sampled half as densely."""
+    operator = small(quadrature=quadrature)
+    x, kept = half_as_dense(256)
+    with torch.no_grad():
+        expected = operator(band_limited(nodes(256), 2, 1), nodes(256))[:, kept]
+        error = relative_error(operator(band_limited(x, 2, 1), x), expected)
+    assert change[0] <= error < change[1]
+
+
+def test_points_without_quadrature_have_no_order():
+    operator = small(quadrature="none")
+    x = nodes(20, 0.1)
+    u, shuffled = band_limited(x, 2, 1), torch.randperm(21)
+    expected = operator(u, x)[:, shuffled]
+    torch.testing.assert_close(operator(u[:, shuffled], x[shuffled]), expected, rtol=1e-11, atol=1e-11)
+
+
+def with_initial_values(n, seed=0):
+    """An operator, points, and a function beside two constants."""
+    x = nodes(n)
+    u = torch.cat([band_limited(x, 2, 1, seed), torch.ones(2, n + 1, 2, dtype=torch.float64)], dim=-1)
+    return small(**WITH_INITIAL_VALUES), x, u
+
+
+def test_initial_values_are_read_at_the_first_point_alone():
+    operator, x, u = with_initial_values(20)
+    expected, elsewhere = operator(u, x), u.clone()
+    elsewhere[:, 1:, 1:] = 7.0
+    assert torch.equal(operator(elsewhere, x), expected)
+    for channel in range(3):  # the function's own value is read there too
+        first = u.clone()
+        first[:, 0, channel] += 1.0
+        assert ((operator(first, x) - expected).abs().amax(dim=(0, 2)) > 1e-6).all()
+
+
+def test_the_function_is_read_everywhere():
+    operator, x, u = with_initial_values(20)
+    expected = operator(u, x)
+    for point in range(21):
+        other = u.clone()
+        other[:, point, 0] += 1.0
+        assert not torch.allclose(operator(other, x), expected)
+
+
+def test_what_the_others_hear_of_initial_values_shrinks_with_the_spacing():
+    """The first point has half the weight of its interval, in the paper as here."""
+    changes = []
+    for n in (512, 1024, 2048):
+        operator, x, u = with_initial_values(n)
+        other = u.clone()
+        other[:, 0, 1:] += 1.0
+        with torch.no_grad():
+            changes.append((operator(other, x) - operator(u, x))[:, 1:].norm().item() / math.sqrt(n))
+    assert all(1.8 < a / b < 2.2 for a, b in pairwise(changes)), changes
+
+
+def gradients(architecture, **more):
+    """Of a training step with dropout, and the number of values kept for it."""
+    operator = build(architecture, {**SMALL[architecture], "residual_dropout": 0.3, **more}, 0)
+    x = grid(24) if architecture == "tno1d" else grid(9, dim=2)
+    kept = []
+    torch.manual_seed(5)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(t.numel()) or t, lambda t: t):
+        loss = operator(band_limited(x, 2, 1), x).square().sum()
+    loss.backward()
+    return [parameter.grad for parameter in operator.parameters()], sum(kept)
+
+
+@pytest.mark.parametrize("architecture", ["tno1d", "tno2d"])
+def test_checkpointing_keeps_less_and_changes_no_gradient(architecture):
+    expected, kept = gradients(architecture)
+    found, kept_less = gradients(architecture, checkpointing=True)
+    for ours, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(ours, theirs)
+    assert kept_less < kept / 2
+
+
+def test_dropout_of_the_attention_acts_in_training_only():
+    operator = build("tno1d", {**SMALL["tno1d"], "attention_dropout": 0.5}, 0)
+    x = grid(24)
+    u = band_limited(x, 2, 1)
+    assert not torch.equal(operator(u, x), operator(u, x))
+    operator.eval()
+    assert torch.equal(operator(u, x), operator(u, x))
+
+
+@pytest.mark.parametrize("branch", ["attention", "feedforward"])
+def test_residual_dropout_acts_on_each_branch(branch):
+    """With the other branch silent and no norms, v + 2Z where it is kept and v where it is not."""
+    layer = TransformerLayer(
+        width=12,
+        num_heads=3,
+        feedforward_width=20,
+        layer_norm_epsilon=1e-5,
+        residual_dropout=0.5,
+        attention_dropout=0.0,
+    ).double()
+    layer.attention_norm = layer.feedforward_norm = torch.nn.Identity()
+    silent = layer.feedforward[2] if branch == "attention" else layer.attention.output
+    torch.nn.init.zeros_(silent.weight)
+    torch.nn.init.zeros_(silent.bias)
+    torch.manual_seed(0)
+    v = torch.randn(8, 10, 12, dtype=torch.float64)
+    with torch.no_grad():
+        z = layer.eval()(v, None) - v
+        dropped = layer.train()(v, None) - v
+    kept = torch.isclose(dropped, 2 * z)
+    assert torch.equal(kept, ~(dropped == 0))
+    assert 0.4 < kept.double().mean() < 0.6

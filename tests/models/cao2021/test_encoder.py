@@ -1,0 +1,235 @@
+"""The encoder layer against a second implementation, written head by head from the paper's equations."""
+
+import math
+
+import pytest
+import torch
+from model_variants import ATTENTIONS, LAYER_NORMS, grid
+
+from resolvent.models.build import build
+from resolvent.models.cao2021.encoder import Encoder, EncoderLayer
+from resolvent.models.layers.attention import galerkin
+
+WIDTH, HEADS, N = 12, 3, 10
+
+DEFAULTS = {
+    "width": WIDTH,
+    "num_heads": HEADS,
+    "coordinate_dim": 1,
+    "feedforward_width": 20,
+    "attention": "galerkin",
+    "layer_norm": "projection",
+    "layer_norm_epsilon": 1e-5,
+    "projection_gain": 1e-2,
+    "projection_diagonal": 1e-2,
+    "residual_dropout": 0.0,
+    "feedforward_dropout": 0.0,
+    "attention_dropout": 0.0,
+    "attention_dropout_in_evaluation": False,
+    "public_code_scaling": False,
+    "contraction": "linear",
+}
+
+
+def scrambled(seed=0, **settings):
+    """A float64 layer with every parameter, norms and biases too, away from its initial value."""
+    layer = EncoderLayer(**DEFAULTS | settings).double().eval()
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in layer.parameters():
+        parameter.data = 0.5 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+    return layer
+
+
+def layer_norm(features, weight, bias, epsilon):
+    mean = features.mean(-1, keepdim=True)
+    variance = ((features - mean) ** 2).mean(-1, keepdim=True)
+    return (features - mean) / torch.sqrt(variance + epsilon) * weight + bias
+
+
+def naive(layer, y, x, attention, scheme, epsilon=1e-5):
+    """One sample (n, width) at a time, one head at a time: eqs. 3-7."""
+    n, width = y.shape
+    h = width // layer.num_heads
+    q_all, k_all, v_all = (y @ map_.weight.T + map_.bias for map_ in layer.projections)
+    outputs = []
+    for head in range(layer.num_heads):
+        q, k, v = (features[:, head * h : (head + 1) * h] for features in (q_all, k_all, v_all))
+        if scheme == "projection":
+            gamma, beta = layer.projection_norm.weight[:, head], layer.projection_norm.bias[:, head]
+            if attention in ("galerkin", "linear"):
+                k, v = layer_norm(k, gamma[0], beta[0], epsilon), layer_norm(v, gamma[1], beta[1], epsilon)
+            else:
+                q, k = layer_norm(q, gamma[0], beta[0], epsilon), layer_norm(k, gamma[1], beta[1], epsilon)
+        q, k, v = (torch.cat([x, features], dim=1) for features in (q, k, v))
+        if attention == "galerkin":
+            z = q @ (k.T @ v) / n
+        elif attention == "fourier":
+            z = (q @ k.T) @ v / n
+        elif attention == "softmax":
+            z = torch.softmax(q @ k.T / math.sqrt(h + x.shape[1]), dim=1) @ v
+        else:
+            z = torch.softmax(q, dim=1) @ (torch.softmax(k, dim=0).T @ v)
+        outputs.append(z)
+    z = torch.cat(outputs, dim=1) @ layer.output.weight.T + layer.output.bias
+    if scheme == "projection":
+        y = y + z
+        return y + feedforward(layer, y)
+    y = layer_norm(y + z, layer.attention_norm.weight, layer.attention_norm.bias, epsilon)
+    return layer_norm(
+        y + feedforward(layer, y), layer.feedforward_norm.weight, layer.feedforward_norm.bias, epsilon
+    )
+
+
+def feedforward(layer, y):
+    first, last = layer.feedforward[0], layer.feedforward[3]
+    return torch.clamp(y @ first.weight.T + first.bias, min=0) @ last.weight.T + last.bias
+
+
+@pytest.mark.parametrize("heads", [1, HEADS])
+@pytest.mark.parametrize("dim", [1, 2])
+@pytest.mark.parametrize("scheme", LAYER_NORMS)
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_layer_is_the_naive_one(attention, scheme, dim, heads):
+    layer = scrambled(attention=attention, layer_norm=scheme, coordinate_dim=dim, num_heads=heads)
+    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), torch.rand(N, dim, dtype=torch.float64)
+    expected = torch.stack([naive(layer, sample, x, attention, scheme) for sample in y])
+    torch.testing.assert_close(layer(y, x), expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("heads", [1, HEADS])
+@pytest.mark.parametrize("scheme", LAYER_NORMS)
+def test_dropout_acts_on_the_matrix_of_the_attention(scheme, heads):
+    layer = scrambled(layer_norm=scheme, num_heads=heads, attention_dropout=0.5).train()
+    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), torch.rand(N, 1, dtype=torch.float64)
+    torch.manual_seed(3)
+    result = layer(y, x)
+    torch.manual_seed(3)
+    q, k, v = (layer._located(layer._features(y, index), x).transpose(1, 2) for index in range(3))
+    z = layer.output(galerkin(q, k, v, dropout=0.5).transpose(1, 2).flatten(2))
+    sums = layer.attention_norm(y + z)
+    expected = layer.feedforward_norm(sums + feedforward(layer, sums))
+    torch.testing.assert_close(result, expected, rtol=1e-11, atol=1e-11)
+    assert not torch.allclose(layer.eval()(y, x), expected)
+
+
+@pytest.mark.parametrize("heads", [1, HEADS])
+@pytest.mark.parametrize("scheme", LAYER_NORMS)
+def test_epsilon_of_every_layer_norm(scheme, heads):
+    layer = scrambled(layer_norm=scheme, layer_norm_epsilon=0.3, num_heads=heads)
+    y, x = torch.randn(N, WIDTH, dtype=torch.float64), torch.rand(N, 1, dtype=torch.float64)
+    expected = naive(layer, y, x, "galerkin", scheme, epsilon=0.3)
+    torch.testing.assert_close(layer(y[None], x)[0], expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("scheme", LAYER_NORMS)
+def test_without_attention_the_layer_is_its_feedforward_network(scheme):
+    layer = scrambled(attention="none", layer_norm=scheme)
+    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), torch.rand(N, 1, dtype=torch.float64)
+    expected = y + feedforward(layer, y)
+    if scheme == "regular":
+        norm = layer.feedforward_norm
+        expected = layer_norm(expected, norm.weight, norm.bias, 1e-5)
+    torch.testing.assert_close(layer(y, x), expected, rtol=1e-11, atol=1e-11)
+    feedforward_count = 2 * WIDTH * 20 + 20 + WIDTH
+    norm_count = 2 * WIDTH if scheme == "regular" else 0
+    assert sum(p.numel() for p in layer.parameters()) == feedforward_count + norm_count
+
+
+@pytest.mark.parametrize("scheme", LAYER_NORMS)
+@pytest.mark.parametrize("attention", ["galerkin", "fourier"])
+def test_on_a_line_the_encoder_in_two_dimensions_is_that_in_one(attention, scheme):
+    """With the second coordinate zero, its entries of Q̂, K̂ and V̂ add nothing; the weights are the same."""
+    settings = DEFAULTS | {"num_layers": 3, "attention": attention, "layer_norm": scheme}
+    plane, line = (Encoder(**settings | {"coordinate_dim": dim}).double() for dim in (2, 1))
+    weights = {name: 0.5 * torch.randn_like(value) for name, value in plane.state_dict().items()}
+    plane.load_state_dict(weights)
+    e = WIDTH // HEADS + 2
+    kept = [column for column in range(HEADS * e) if column % e != 1]  # without the second coordinate
+    for index in range(3):
+        name = f"layers.{index}.output.weight"
+        weights[name] = weights[name][:, kept]
+    line.load_state_dict(weights)
+    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), torch.rand(N, 1, dtype=torch.float64)
+    x2 = torch.cat([x, torch.zeros_like(x)], dim=1)
+    torch.testing.assert_close(plane(y, x2), line(y, x), rtol=1e-11, atol=1e-11)
+
+
+def test_schemes_and_attentions_have_the_same_number_of_parameters():
+    counts = {
+        sum(p.numel() for p in EncoderLayer(**DEFAULTS | {"attention": a, "layer_norm": s}).parameters())
+        for a in ATTENTIONS
+        for s in LAYER_NORMS
+    }
+    d, f = WIDTH, DEFAULTS["feedforward_width"]
+    assert counts == {3 * (d**2 + d) + (d + HEADS) * d + d + 2 * d * f + f + d + 4 * d}
+
+
+def test_projections_start_near_a_small_multiple_of_the_identity():
+    torch.manual_seed(0)
+    width, gain, diagonal = 96, 1e-2, 0.3
+    layer = EncoderLayer(
+        **DEFAULTS | {"width": width, "projection_gain": gain, "projection_diagonal": diagonal}
+    )
+    bound = gain * math.sqrt(3 / width)
+    for projection in layer.projections:
+        noise = projection.weight.detach() - diagonal * torch.eye(width)
+        assert noise.abs().max() <= bound + 1e-7
+        assert noise.std() == pytest.approx(bound / math.sqrt(3), rel=0.05)  # of a uniform distribution
+        assert projection.bias.abs().max() == 0
+    assert not torch.equal(layer.projections[0].weight, layer.projections[1].weight)
+    assert layer.output.weight.abs().max() > bound  # eq. 17 is for Q, K, V only
+
+
+def test_layers_start_from_different_weights():
+    first, second = build("transformer1d", {}, 0).encoder.layers[:2]
+    assert not torch.equal(first.projections[0].weight, second.projections[0].weight)
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS)
+@pytest.mark.parametrize("in_evaluation", [False, True])
+def test_attention_dropout_in_evaluation(attention, in_evaluation):
+    torch.manual_seed(0)
+    rate = {"attention_dropout": 0.5, "attention_dropout_in_evaluation": in_evaluation}
+    layer, plain = scrambled(attention=attention, **rate), scrambled(attention=attention)
+    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), grid(N, torch.float64)
+    assert torch.allclose(layer(y, x), plain(y, x), rtol=1e-12) == (not in_evaluation)
+    layer.train()
+    assert not torch.allclose(layer(y, x), plain(y, x))
+
+
+@pytest.mark.parametrize("rate", ["residual_dropout", "feedforward_dropout"])
+def test_other_dropouts_are_for_training_only(rate):
+    torch.manual_seed(0)
+    layer, plain = scrambled(**{rate: 0.5}), scrambled()
+    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), grid(N, torch.float64)
+    assert torch.equal(layer(y, x), plain(y, x))
+    layer.train()
+    assert not torch.allclose(layer(y, x), plain(y, x))
+
+
+def test_input_is_left_as_it_was():
+    layer = scrambled()
+    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), grid(N, torch.float64)
+    before = y.clone()
+    layer(y, x)
+    assert torch.equal(y, before)
+
+
+@pytest.mark.parametrize("scheme", LAYER_NORMS)
+@pytest.mark.parametrize("branch", ["attention", "feedforward"])
+def test_residual_dropout_acts_on_each_branch(branch, scheme):
+    """With the other branch silent and no norm of the sum, y + 2Z where it is kept and y where it is not."""
+    layer = scrambled(layer_norm=scheme, residual_dropout=0.5)
+    layer.attention_norm = layer.feedforward_norm = torch.nn.Identity()
+    silent = layer.feedforward[3] if branch == "attention" else layer.output
+    torch.nn.init.zeros_(silent.weight)
+    torch.nn.init.zeros_(silent.bias)
+    x = grid(N, torch.float64)
+    torch.manual_seed(0)
+    y = torch.randn(8, N, WIDTH, dtype=torch.float64)
+    with torch.no_grad():
+        z = layer(y, x) - y
+        dropped = layer.train()(y, x) - y
+    kept = torch.isclose(dropped, 2 * z)
+    assert torch.equal(kept, ~(dropped == 0))
+    assert 0.4 < kept.double().mean() < 0.6

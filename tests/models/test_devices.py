@@ -1,0 +1,76 @@
+"""Forward passes never wait for their device: they run on shapes without numbers, and compile."""
+
+import copy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from model_variants import NAMES, SMALL, VARIANTS, points
+
+from resolvent.models.build import build
+from resolvent.models.layers.quadrature import trapezoid_weights
+
+# The package calls opt_einsum, which reads the number of its thread.
+NOT_COMPILED = {"neuraloperator1d", "neuraloperator2d"}
+
+HERE = Path(__file__).parent
+COMPILING = """
+import torch
+from model_variants import NAMES, SMALL, VARIANTS, points
+from resolvent.models.build import build
+
+for name, (architecture, settings) in zip(NAMES, VARIANTS):
+    if architecture == "transformer2d" and settings["attention"] != "galerkin":
+        continue  # the encoder is that of transformer1d
+    operator = build(architecture, {**SMALL[architecture], **settings}, seed=0).eval()
+    x = points(architecture)
+    u = torch.randn(2, *x.shape[:-1], 1)
+    torch._dynamo.reset()
+    try:
+        with torch.no_grad():
+            v = torch.compile(operator, fullgraph=True, backend="eager")(u, x)
+            print(name, "equal" if torch.equal(v, operator(u, x)) else "another result")
+    except torch._dynamo.exc.Unsupported:
+        print(name, "Unsupported")
+"""
+
+
+@pytest.fixture
+def operator(variant):
+    architecture, settings = variant
+    return build(architecture, {**SMALL[architecture], **settings}, seed=0).eval()
+
+
+def test_no_constant_is_on_another_device_and_no_value_is_looked_at(variant, operator):
+    """A number taken to the CPU, or a tensor left on it, is an error on the device "meta"."""
+    x = points(variant[0])
+    u = torch.randn(2, *x.shape[:-1], 1)
+    elsewhere = copy.deepcopy(operator).to("meta")
+    v = elsewhere(u.to("meta").requires_grad_(), x.to("meta"))
+    assert v.is_meta
+    assert v.shape == operator(u, x).shape
+    v.square().sum().backward()
+    assert all(parameter.grad.shape == parameter.shape for parameter in elsewhere.parameters())
+
+
+def test_all_compile_as_one_graph_to_the_same_numbers():
+    """In a process of its own: the compiler cannot trace the shape checks that tests add to functions."""
+    finished = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", COMPILING], cwd=HERE, capture_output=True, text=True
+    )
+    assert finished.returncode == 0, finished.stderr
+    expected = [
+        f"{name} {'Unsupported' if architecture in NOT_COMPILED else 'equal'}"
+        for name, (architecture, settings) in zip(NAMES, VARIANTS, strict=True)
+        if architecture != "transformer2d" or settings["attention"] == "galerkin"
+    ]
+    assert finished.stdout.splitlines() == expected
+
+
+def test_nodes_elsewhere_than_on_the_cpu_are_not_looked_at():
+    falling = torch.tensor([[1.0], [0.0]])
+    assert trapezoid_weights(falling.to("meta")).shape == (2,)
+    with pytest.raises(ValueError, match="nodes that increase"):
+        trapezoid_weights(falling)

@@ -1,0 +1,230 @@
+"""An architecture from outside of the checkout, named by module:SettingsClass."""
+
+import re
+import sys
+from types import SimpleNamespace
+
+import pytest
+import torch
+import yaml
+from merged_configuration import DEFAULT, merged
+
+from resolvent.models.build import build
+from resolvent.models.registry import module_of, resolve, settings_class
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.plan import Plan
+from resolvent.planning.prediction.needs import Needs
+
+NETS = '''
+import torch
+from pydantic import Field
+from resolvent.models.settings import Settings
+
+
+class NetSettings(Settings):
+    """A pointwise network."""
+
+    operator = "my_lab.nets:Net"
+    dimension = 1
+
+    channels: int = Field(5, ge=1, description="hidden channels")
+
+
+class Net(torch.nn.Module):
+    discretisation_invariant = True
+
+    def __init__(self, *, in_channels, out_channels, channels):
+        super().__init__()
+        self.maps = torch.nn.Sequential(
+            torch.nn.Linear(in_channels + 1, channels),
+            torch.nn.Tanh(),
+            torch.nn.Linear(channels, out_channels),
+        )
+
+    def forward(self, u, x):
+        return self.maps(torch.cat([u, x.expand(len(u), -1, -1)], dim=-1))
+'''
+FAULTY = """
+from resolvent.models.settings import Settings
+
+
+class NoDimension(Settings):
+    operator = "my_lab.nets:Net"
+
+
+class NoOperator(Settings):
+    dimension = 1
+
+
+class NoColon(Settings):
+    operator = "Net"
+    dimension = 1
+
+
+class NoModule(Settings):
+    operator = "my_lab.networks:Net"
+    dimension = 1
+
+
+class NoClass(Settings):
+    operator = "my_lab.nets:Nat"
+    dimension = 1
+"""
+NAME = "my_lab.nets:NetSettings"
+ON_PATH = "it must be installed, or its folder be on PYTHONPATH"
+
+
+@pytest.fixture
+def my_lab(tmp_path, monkeypatch):
+    folder = tmp_path / "my_lab"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "nets.py").write_text(NETS)
+    (folder / "faulty.py").write_text(FAULTY)
+    (folder / "broken.py").write_text("raise RuntimeError('no licence\\nfor this')\n")
+    (folder / "needy.py").write_text("import a_package_that_is_not_there\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield folder
+    for name in [name for name in sys.modules if name.partition(".")[0] == "my_lab"]:
+        del sys.modules[name]
+
+
+def test_it_is_built_from_its_settings_and_seed(my_lab):
+    one, same, other = (build(NAME, {"channels": 7}, seed=seed) for seed in (0, 0, 1))
+    assert type(one).__module__ == module_of(NAME) == "my_lab.nets"
+    x = torch.linspace(0, 1, 9)[:, None]
+    assert one(torch.zeros(2, 9, 1), x).shape == (2, 9, 1)
+    assert torch.equal(one.maps[0].weight, same.maps[0].weight)
+    assert not torch.equal(one.maps[0].weight, other.maps[0].weight)
+
+
+def test_what_it_does_not_say_has_defaults(my_lab):
+    net = settings_class(NAME)
+    assert [net.coarse_output, net.any_nodes, net.one_grid] == [False] * 3
+    settings = resolve(NAME, {})
+    settings.check_grid(3)
+    assert settings.coarse_points(64) is None
+    assert settings.cost(64).forward_flop == 64 * 4 * 12 * 128**2
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("my_labs.nets:NetSettings", {}, f"architecture {{}}: no module my_labs; {ON_PATH}"),
+        ("my_lab.network:NetSettings", {}, f"architecture {{}}: no module my_lab.network; {ON_PATH}"),
+        (
+            "my_lab.broken:Net",
+            {},
+            "architecture {}: module my_lab.broken cannot be imported: RuntimeError: no licence for this",
+        ),
+        (
+            "my_lab.needy:Net",
+            {},
+            "architecture {}: module my_lab.needy cannot be imported: ModuleNotFoundError: "
+            "No module named 'a_package_that_is_not_there'",
+        ),
+        (
+            "my_lab.nets:NetSetting",
+            {},
+            "architecture {}: unknown class of module my_lab.nets: 'NetSetting'; did you mean 'NetSettings'? "
+            "accepted: NetSettings, Net",
+        ),
+        (
+            "my_lab.nets:Net",
+            {},
+            "architecture {}: my_lab.nets:Net is not a settings class, that is, a subclass of "
+            "resolvent.models.settings.Settings",
+        ),
+        (
+            "my_lab.faulty:NoDimension",
+            {},
+            "architecture {}: my_lab.faulty:NoDimension must set `dimension`; accepted: 1, 2",
+        ),
+        (
+            "my_lab.faulty:NoOperator",
+            {},
+            "architecture {}: my_lab.faulty:NoOperator must set `operator`, module:Class of its torch "
+            "module; got None",
+        ),
+        (
+            "my_lab.faulty:NoColon",
+            {},
+            "architecture {}: my_lab.faulty:NoColon must set `operator`, module:Class of its torch module; "
+            "got 'Net'",
+        ),
+        (
+            "my_lab.faulty:NoModule",
+            {},
+            "architecture {}: operator 'my_lab.networks:Net' of my_lab.faulty:NoModule: no module "
+            "my_lab.networks",
+        ),
+        (
+            NAME,
+            {"chanels": 3},
+            "my_lab.nets:NetSettings: unknown setting 'chanels'; did you mean 'channels'? accepted: "
+            "in_channels, out_channels, channels",
+        ),
+        (
+            NAME,
+            {"channels": 0},
+            "my_lab.nets:NetSettings: channels: Input should be greater than or equal to 1, got 0",
+        ),
+    ],
+)
+def test_errors_are_one_line(my_lab, name, settings, message):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole message is compared
+        resolve(name, settings)
+    assert str(caught.value) == message.format(repr(name))
+
+
+@pytest.mark.parametrize("imported", [False, True])
+def test_an_operator_that_is_not_there_is_refused_when_built_or_as_soon_as_its_module_is_known(
+    my_lab, imported
+):
+    if imported:
+        resolve(NAME, {})
+        with pytest.raises(ValueError, match=r"module my_lab\.nets has no Nat$"):
+            resolve("my_lab.faulty:NoClass", {})
+    else:
+        with pytest.raises(
+            ValueError, match=r"^unknown class of module my_lab\.nets: 'Nat'; did you mean 'Net'"
+        ):
+            build("my_lab.faulty:NoClass", {}, seed=0)
+
+
+def configured(architecture, **more):
+    model = {"label": "A net of ours", "architecture": architecture, **more}
+    experiment = {"models": ["net"], "resolutions": [128]}
+    return merged(DEFAULT, {"models": {"net": model}, "experiments": {"burgers": experiment}})
+
+
+def test_a_configuration_names_it_and_its_jobs_are_planned(my_lab):
+    plan = Plan(
+        load_configuration(yaml.safe_load(yaml.safe_dump(configured(NAME, settings={"channels": 6}))))
+    )
+    assert plan.training("burgers", "net", 128)["settings"] == {
+        "in_channels": 1,
+        "out_channels": 1,
+        "channels": 6,
+    }
+    wildcards = SimpleNamespace(experiment="burgers", model="net", group="n128")
+    need = Needs(plan, gpu=False).train(wildcards)
+    assert need.seconds > 0
+    assert need.bytes > 1e8
+
+
+def test_a_configuration_with_one_that_is_not_there_is_refused(my_lab):
+    with pytest.raises(
+        ConfigurationError, match=re.escape("models.net: architecture 'my_labs.nets:N': no module")
+    ):
+        load_configuration(configured("my_labs.nets:N"))
+
+
+def test_functions_of_another_dimension_are_refused(my_lab):
+    content = configured(NAME)
+    content["experiments"]["darcy"]["models"] = ["net"]
+    with pytest.raises(
+        ConfigurationError, match=r"'net' \(my_lab\.nets:NetSettings\) maps functions of 1 var"
+    ):
+        load_configuration(content)

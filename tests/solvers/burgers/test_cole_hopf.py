@@ -1,0 +1,103 @@
+import re
+
+import numpy as np
+import pytest
+from burgers_problem import CAO_VISCOSITY, initial_fields, relative_errors
+
+from resolvent.solvers.burgers.cole_hopf import cole_hopf
+from resolvent.solvers.common.errors import SolverError
+from resolvent.solvers.common.fourier import coefficients_of, observe
+from resolvent.solvers.common.grid import Grid
+
+
+@pytest.mark.parametrize("length", [1.0, 2.5])
+@pytest.mark.parametrize("mean", [0.0, 0.7])
+def test_a_single_mode_of_the_potential_has_a_closed_form(mean, length):
+    viscosity, final_time, amplitude, wavenumber = 0.02, 0.8, 0.9, 2 * np.pi / length
+    grid = Grid("periodic", 256, length)
+
+    def closed_form(time):
+        angle = wavenumber * (grid.coordinates - mean * time)
+        decayed = amplitude * np.exp(-viscosity * wavenumber**2 * time)
+        return mean + 2 * viscosity * wavenumber * decayed * np.sin(angle) / (1 + decayed * np.cos(angle))
+
+    initial = coefficients_of(closed_form(0.0)[None])
+    solution = observe(cole_hopf(initial, viscosity, final_time, length), 256)
+    np.testing.assert_allclose(solution[0], closed_form(final_time), atol=1e-14)
+
+
+def test_the_solution_satisfies_the_equation():
+    initial, time, step = initial_fields(4), 0.6, 1e-3
+    initial[:, 0] = 0.3
+    grid = Grid("periodic", 1024)
+
+    def at(time):
+        return observe(cole_hopf(initial, CAO_VISCOSITY, time), 1024)
+
+    # Fourth-order central difference in time: error step⁴ u⁽⁵⁾/30.
+    in_time = (at(time - 2 * step) - 8 * at(time - step) + 8 * at(time + step) - at(time + 2 * step)) / (
+        12 * step
+    )
+    slope = grid.derivative(at(time))
+    terms = in_time, at(time) * slope, -CAO_VISCOSITY * grid.derivative(slope)
+    scale = np.linalg.norm(terms[1], axis=1)
+    assert (np.linalg.norm(sum(terms), axis=1) / scale).max() < 1e-7
+
+
+def test_a_constant_stays_constant():
+    solution = observe(cole_hopf(np.array([[0.3 + 0j], [0j]]), 0.1), 16)
+    np.testing.assert_allclose(solution, [[0.3] * 16, [0.0] * 16], rtol=1e-14)
+
+
+def test_two_steps_in_time_are_one():
+    initial = initial_fields(4)
+    halfway = cole_hopf(initial, CAO_VISCOSITY, 0.5)
+    twice = observe(cole_hopf(halfway, CAO_VISCOSITY, 0.5), 512)
+    assert relative_errors(twice, observe(cole_hopf(initial, CAO_VISCOSITY, 1.0), 512)).max() < 1e-12
+
+
+@pytest.mark.parametrize("viscosity", [CAO_VISCOSITY, 0.1])
+def test_the_default_work_grid_is_fine_enough(viscosity):
+    initial = initial_fields(16)
+    finest = observe(cole_hopf(initial, viscosity, work_points=8192), 8192)
+    default = observe(cole_hopf(initial, viscosity), 8192)
+    assert relative_errors(default, finest).max() < 1e-13
+
+
+def test_a_sample_has_the_same_bits_in_any_batch():
+    initial = initial_fields(23)
+    together = cole_hopf(initial, CAO_VISCOSITY)
+    np.testing.assert_array_equal(cole_hopf(initial[17:18], CAO_VISCOSITY)[0], together[17])
+    np.testing.assert_array_equal(cole_hopf(initial[15:18], CAO_VISCOSITY)[2], together[17])
+
+
+def test_a_viscosity_too_small_for_double_precision_is_refused():
+    initial = np.array([[0, 0.1 + 0j], [0, 2.0 + 0j]])
+    # U₀ = 2 · 2 sin(2πx)/2π has range 4/π; divided by 2 · 0.01 that is 63.7.
+    message = (
+        "Cole-Hopf: (max U0 - min U0) / (2 viscosity) reaches 63.7, above 45, where rounding spoils "
+        "the solution (sample rows 1); use the time stepper BurgersSplitStep"
+    )
+    with pytest.raises(SolverError, match=f"^{re.escape(message)}$"):
+        cole_hopf(initial, 0.01)
+
+
+def test_a_work_grid_too_coarse_is_refused():
+    message = (
+        "Cole-Hopf: the highest eighth of the modes holds more than 1e-08 of the solution "
+        "(sample rows 0); use more work_points (now 32)"
+    )
+    with pytest.raises(SolverError, match=f"^{re.escape(message)}$"):
+        cole_hopf(initial_fields(2), CAO_VISCOSITY, work_points=32)
+
+
+def test_initial_coefficients_that_are_not_finite_are_refused():
+    message = "Cole-Hopf: the initial field is not finite (sample rows 0); check where it comes from"
+    with pytest.raises(SolverError, match=f"^{re.escape(message)}$"):
+        cole_hopf(np.full((1, 4), np.nan + 0j), 0.1)
+
+
+@pytest.mark.parametrize("name", ["viscosity", "final_time", "length"])
+def test_impossible_parameters_are_refused(name):
+    with pytest.raises(ValueError, match=rf"^{name} must be positive, got 0\.0$"):
+        cole_hopf(initial_fields(1), **({"viscosity": 0.1} | {name: 0.0}))

@@ -1,0 +1,201 @@
+import re
+
+import numpy as np
+import pytest
+
+from resolvent.solvers.common.fourier import coefficients_of, coefficients_of_2d, observe, observe_2d
+from resolvent.solvers.common.grid import Grid, Nodes, check_restriction, restrict_by_stride
+
+
+def test_coordinates_include_the_left_end_and_exclude_the_right():
+    grid = Grid("periodic", 8, length=2.0)
+    np.testing.assert_array_equal(grid.coordinates, [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75])
+    assert grid.spacing == 0.25
+
+
+def test_quadrature_is_exact_for_trigonometric_polynomials():
+    grid = Grid("periodic", 16, length=3.0)
+    angle = 2 * np.pi * grid.coordinates / 3
+    assert grid.weights.sum() == pytest.approx(3, rel=1e-14)
+    assert grid.weights @ (np.cos(5 * angle) ** 2) == pytest.approx(1.5, rel=1e-14)
+    assert abs(grid.weights @ np.cos(15 * angle)) < 1e-14
+
+
+def test_derivative_is_exact_below_the_nyquist_mode_and_zero_on_it():
+    grid = Grid("periodic", 16, length=3.0)
+    angle = 2 * np.pi * grid.coordinates / 3
+    values = np.stack([np.sin(7 * angle), np.cos(8 * angle)])
+    expected = np.stack([14 * np.pi / 3 * np.cos(7 * angle), np.zeros(16)])
+    np.testing.assert_allclose(grid.derivative(values), expected, atol=1e-12)
+
+
+def test_observation_follows_the_stated_convention():
+    coefficients = np.array([0.5, 1 - 2j, 0, 0.25j])
+    angle = 2 * np.pi * Grid("periodic", 16).coordinates
+    expected = 0.5 + 2 * np.cos(angle) + 4 * np.sin(angle) - 0.5 * np.sin(3 * angle)
+    np.testing.assert_allclose(observe(coefficients, 16), expected, atol=1e-14)
+
+
+def test_observation_drops_the_modes_that_the_grid_cannot_carry():
+    coefficients = np.array([0.5, 1 - 2j, 7.0, 3.0])
+    np.testing.assert_array_equal(observe(coefficients, 4), observe(coefficients[:2], 4))
+
+
+def test_coefficients_are_the_inverse_of_observation():
+    random = np.random.default_rng(0)
+    coefficients = random.normal(size=(3, 16)) + 1j * random.normal(size=(3, 16))
+    coefficients[:, 0] = coefficients[:, 0].real
+    np.testing.assert_allclose(coefficients_of(observe(coefficients, 32)), coefficients, atol=1e-14)
+
+
+@pytest.mark.parametrize("points", [512, 1000, 8192])
+def test_observation_of_a_sample_has_the_same_bits_in_any_batch(points):
+    random = np.random.default_rng(0)
+    coefficients = random.normal(size=(23, 4096)) + 1j * random.normal(size=(23, 4096))
+    together = observe(coefficients, points)
+    np.testing.assert_array_equal(observe(coefficients[17], points), together[17])
+    np.testing.assert_array_equal(observe(coefficients[15:18], points)[2], together[17])
+    np.testing.assert_array_equal(coefficients_of(together)[17], coefficients_of(together[17]))
+
+
+def test_spectral_restriction_is_observation_on_the_coarser_grid():
+    random = np.random.default_rng(0)
+    coefficients = (random.normal(size=(3, 256)) + 1j * random.normal(size=(3, 256))) / np.arange(1, 257)
+    restricted = observe(coefficients_of(observe(coefficients, 512)), 128)
+    np.testing.assert_allclose(restricted, observe(coefficients, 128), atol=1e-13)
+
+
+def test_restriction_to_the_same_grid_changes_nothing():
+    values = np.random.default_rng(0).normal(size=(2, 32))
+    np.testing.assert_array_equal(restrict_by_stride(values, 32), values)
+
+
+def test_stride_picks_the_nested_points():
+    coordinates = Grid("periodic", 24).coordinates
+    np.testing.assert_allclose(restrict_by_stride(coordinates, 8), Grid("periodic", 8).coordinates)
+
+
+@pytest.mark.parametrize(
+    ("points_from", "points_to", "how", "message"),
+    [
+        (
+            8192,
+            3000,
+            "stride",
+            "8192 points cannot be restricted to 3000 by stride; nested sizes: 4096, 2048, 1024, ...",
+        ),
+        (12, 8, "stride", "12 points cannot be restricted to 8 by stride; nested sizes: 6, 4, 2"),
+        (2, 4, "stride", "2 points cannot be restricted to 4 by stride; nested sizes: none"),
+        (
+            512,
+            1024,
+            "spectral",
+            "512 points cannot be restricted spectrally to 1024: a restriction has at most 512 points",
+        ),
+        (512, 255, "spectral", "a periodic grid has an even number of points, at least 2; got 255"),
+        (512, 256, "strided", "unknown restriction 'strided'; accepted: 'spectral', 'stride'"),
+    ],
+)
+def test_impossible_restrictions_are_refused_with_the_reason(points_from, points_to, how, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        check_restriction(points_from, points_to, how)
+
+
+def test_restrictions_are_checked():
+    with pytest.raises(ValueError, match="cannot be restricted to 8 by stride"):
+        restrict_by_stride(np.zeros(12), 8)
+    with pytest.raises(ValueError, match="cannot be restricted spectrally to 16"):
+        check_restriction(12, 16, "spectral")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("chebyshev", 8), "unknown grid kind 'chebyshev'; accepted: 'periodic', 'nodes', 'cell_centres'"),
+        (("nodes", 2), "a grid of nodes has at least 3 points along each axis; got 2"),
+        (("periodic", 8, 1.0, 3), "dimension must be 1 or 2, got 3"),
+        (("periodic", 9), "a periodic grid has an even number of points, at least 2; got 9"),
+        (("periodic", 0), "a periodic grid has an even number of points, at least 2; got 0"),
+        (("periodic", 8, -1.0), "length must be positive, got -1.0"),
+    ],
+)
+def test_impossible_grids_are_refused_with_the_reason(arguments, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        Grid(*arguments)
+
+
+def test_values_of_another_grid_have_no_derivative_here():
+    with pytest.raises(ValueError, match=r"^values have 6 points, the grid has 8$"):
+        Grid("periodic", 8).derivative(np.zeros(6))
+
+
+def test_nodes_include_both_ends_and_cell_centres_neither():
+    np.testing.assert_allclose(Grid("nodes", 5).coordinates, [0, 0.25, 0.5, 0.75, 1])
+    np.testing.assert_allclose(Grid("cell_centres", 4, 2.0).coordinates, [0.25, 0.75, 1.25, 1.75])
+
+
+@pytest.mark.parametrize("kind", ["periodic", "nodes", "cell_centres"])
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_weights_sum_to_the_domain_and_integrate_to_second_order(kind, dimension):
+    grid = Grid(kind, 64, 2.0, dimension)
+    assert grid.weights.shape == (64,) * dimension
+    assert grid.weights.sum() == pytest.approx(2.0**dimension, rel=1e-14)
+    square = np.sin(np.pi * grid.coordinates / 2) ** 2
+    values = square if dimension == 1 else np.outer(square, square)
+    assert (grid.weights * values).sum() == pytest.approx(1.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["nodes", "cell_centres"])
+def test_differences_are_exact_for_quadratics_up_to_the_ends(kind):
+    grid = Grid(kind, 9)
+    np.testing.assert_allclose(grid.derivative(grid.coordinates**2), 2 * grid.coordinates, atol=1e-13)
+
+
+def test_explicit_nodes_have_trapezoidal_weights_and_second_order_differences():
+    nodes = Nodes((0.0, 0.1, 0.4, 1.0))
+    np.testing.assert_allclose(nodes.weights, [0.05, 0.2, 0.45, 0.3])
+    np.testing.assert_allclose(nodes.derivative(nodes.coordinates**2), 2 * nodes.coordinates, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("positions", "message"),
+    [
+        ((0.0,), "nodes are at least two positions, got 1"),
+        ((0.0, 0.5, 0.5), "positions must increase, but 0.5 follows 0.5"),
+        ((0.0, 0.5, float("nan")), "positions must increase, but nan follows 0.5"),
+    ],
+)
+def test_impossible_nodes_are_refused(positions, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        Nodes(positions)
+
+
+def two_dimensional(seed, modes):
+    values = np.random.default_rng(seed).normal(size=(3, 2 * modes + 2, 2 * modes + 2))
+    return coefficients_of_2d(values)
+
+
+def test_observation_on_the_torus_follows_the_stated_convention():
+    coefficients = np.zeros((7, 4), complex)
+    coefficients[-2, 1] = 0.5 - 1.5j  # k_y = -2, k_x = 1
+    axis = 2 * np.pi * Grid("periodic", 16).coordinates
+    y, x = np.meshgrid(axis, axis, indexing="ij")
+    expected = np.cos(x - 2 * y) + 3 * np.sin(x - 2 * y)
+    np.testing.assert_allclose(observe_2d(coefficients, 16), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("points", [8, 18, 48])
+def test_on_the_torus_coefficients_are_the_inverse_of_observation(points):
+    coefficients = two_dimensional(0, 8)
+    assert coefficients.shape == (3, 17, 9)
+    again = coefficients_of_2d(observe_2d(coefficients, points))
+    kept = min(9, points // 2)
+    rows = np.r_[:kept, 1 - kept : 0]
+    np.testing.assert_allclose(again[:, rows, :kept], coefficients[:, rows, :kept], atol=1e-14)
+    if points > 18:
+        assert np.abs(again[:, kept:-kept]).max() < 1e-14
+
+
+def test_on_the_torus_a_sample_has_the_same_bits_in_any_batch():
+    coefficients = two_dimensional(1, 20)
+    np.testing.assert_array_equal(observe_2d(coefficients, 104)[2], observe_2d(coefficients[2], 104))

@@ -1,0 +1,407 @@
+"""Darcy flow: exact solutions, an independent direct solution, and the balances that the equations imply."""
+
+import re
+from functools import lru_cache, partial
+
+import jax
+import numpy as np
+import pytest
+from darcy_problem import coefficients, manufactured
+
+from resolvent.solvers.common.errors import SolverError
+from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.darcy import five_point, sine_transforms
+from resolvent.solvers.darcy.direct import solve_direct
+from resolvent.solvers.darcy.five_point import (
+    FACE_MEANS,
+    GRIDS,
+    METHODS,
+    DarcyFivePoint,
+    default_method,
+    refined_pressure,
+)
+
+DISTRIBUTIONS = ("cao_darcy", "calvello_darcy", "calvello_darcy_v1")
+on_every_grid = pytest.mark.parametrize("grid", GRIDS)
+by_every_mean = pytest.mark.parametrize("face_mean", FACE_MEANS)
+by_every_method = pytest.mark.parametrize("method", METHODS)
+Tight = partial(DarcyFivePoint, tolerance=1e-12)
+
+
+@lru_cache
+def drawn(distribution, grid, points):
+    """Two coefficients of a distribution."""
+    return coefficients(distribution, points, 2, grid, num_modes=32)
+
+
+@lru_cache
+def direct(distribution, grid, points, face_mean):
+    return solve_direct(drawn(distribution, grid, points), grid=grid, face_mean=face_mean)
+
+
+@pytest.fixture
+def random():
+    return np.random.default_rng(0)
+
+
+def relative_errors(values, truth):
+    return np.linalg.norm(values - truth, axis=(1, 2)) / np.linalg.norm(truth, axis=(1, 2))
+
+
+def observed_order(spacings, errors):
+    return np.polyfit(np.log(spacings), np.log(errors), 1)[0]
+
+
+@on_every_grid
+@by_every_mean
+def test_second_order_for_a_smooth_coefficient(grid, face_mean):
+    """A manufactured pressure and its source: no other discretisation takes part."""
+    sizes = (17, 33, 65)
+    errors = []
+    for points in sizes:
+        coefficient, source, pressure = manufactured(points, grid)
+        solution = DarcyFivePoint(grid, face_mean).solve(coefficient, source)
+        errors.append(np.abs(solution - pressure).max())
+    spacings = [Grid(grid, points).spacing for points in sizes]
+    assert observed_order(spacings, errors) == pytest.approx(2, abs=0.1), errors
+    assert errors[-1] < 5e-3
+
+
+@on_every_grid
+def test_unit_coefficient_against_the_eigenfunction_series(grid):
+    """p = Σ over odd k of 4/(πk)³ sin πkx (1 - cosh πk(y - 1/2) / cosh πk/2)."""
+    odd = np.arange(1, 2000, 2)[:, None]
+    errors = []
+    for points in (33, 65):
+        axis = Grid(grid, points).coordinates
+        decay = (np.exp(-np.pi * odd * axis) + np.exp(-np.pi * odd * (1 - axis))) / (1 + np.exp(-np.pi * odd))
+        exact = (1 - decay).T @ (4 / (np.pi * odd) ** 3 * np.sin(np.pi * odd * axis))
+        errors.append(np.abs(DarcyFivePoint(grid).solve(np.ones((1, points, points)))[0] - exact).max())
+    assert errors[1] < 5e-4 * 0.0737  # the pressure in the middle
+    assert errors[0] / errors[1] == pytest.approx(4, abs=0.3)
+
+
+def layered(grid, points, across):
+    """Two layers, 3 and 12, whose interface lies midway between two rows of points, for any even `points`."""
+    y, x = np.meshgrid(*[Grid(grid, points).coordinates] * 2, indexing="ij")
+    layers, along = (x, y) if across else (y, x)
+    coefficient = np.where(layers < 0.5, 3.0, 12.0)
+    return coefficient, np.sin(2 * np.pi * layers) * np.sin(np.pi * along)
+
+
+def layer_errors(grid, face_mean, points):
+    """p = sin 2πx sin πy / a(x) has the source 5π² sin 2πx sin πy, and a continuous flux."""
+    coefficient, wave = layered(grid, points, across=True)
+    pressure = DarcyFivePoint(grid, face_mean).solve(coefficient[None], 5 * np.pi**2 * wave[None])[0]
+    return np.abs(pressure - wave / coefficient).max()
+
+
+@on_every_grid
+@pytest.mark.parametrize(("face_mean", "order"), [("harmonic", 2), ("arithmetic", 1)])
+def test_order_across_layers(grid, face_mean, order):
+    sizes = (16, 32, 64)
+    errors = [layer_errors(grid, face_mean, points) for points in sizes]
+    spacings = [Grid(grid, points).spacing for points in sizes]
+    assert observed_order(spacings, errors) == pytest.approx(order, abs=0.2), errors
+
+
+@on_every_grid
+@by_every_method
+@pytest.mark.parametrize("across", [True, False])
+def test_the_harmonic_mean_solves_the_layers_exactly(grid, method, across):
+    """With the eigenvalue of the differences in place of that of the Laplacian, up to rounding."""
+    coefficient, wave = layered(grid, 48, across)
+    spacing = Grid(grid, 48).spacing
+    eigenvalue = sum(2 - 2 * np.cos(np.pi * k * spacing) for k in (1, 2)) / spacing**2
+    exact = (wave / coefficient)[None]
+    pressure = Tight(grid, "harmonic", method).solve(coefficient[None], eigenvalue * wave[None])
+    assert relative_errors(pressure, exact).max() < 1e-11
+    pressure = Tight(grid, "arithmetic", method).solve(coefficient[None], eigenvalue * wave[None])
+    assert relative_errors(pressure, exact).max() > 1e-3
+
+
+@on_every_grid
+@by_every_mean
+@by_every_method
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_agreement_with_the_direct_solution(grid, face_mean, method, distribution):
+    """48 nodes have 47 intervals, which no coarser grid divides."""
+    pressure = DarcyFivePoint(grid, face_mean, method).solve(drawn(distribution, grid, 48))
+    assert relative_errors(pressure, direct(distribution, grid, 48, face_mean)).max() < 1e-9
+
+
+@on_every_grid
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+@pytest.mark.parametrize("points", [4, 5, 7, 31, 65, 103])
+def test_multigrid_coarsens_grids_of_any_size(grid, distribution, points):
+    pressure = DarcyFivePoint(grid, tolerance=1e-10).solve(drawn(distribution, grid, points))
+    assert relative_errors(pressure, direct(distribution, grid, points, "arithmetic")).max() < 1e-10
+
+
+@on_every_grid
+@by_every_method
+def test_a_high_contrast_is_solved(grid, method, random):
+    coefficient = np.where(random.random((1, 48, 48)) < 0.5, 1e4, 1.0)
+    pressure = DarcyFivePoint(grid, method=method).solve(coefficient)
+    assert relative_errors(pressure, solve_direct(coefficient, grid=grid)).max() < 1e-7
+
+
+@on_every_grid
+@by_every_mean
+def test_multigrid_and_sine_transforms_solve_the_same_equations(grid, face_mean, random):
+    coefficient, source = drawn("cao_darcy", grid, 48), random.normal(size=(2, 48, 48))
+    ours, other = (Tight(grid, face_mean, method).solve(coefficient, source) for method in METHODS)
+    assert relative_errors(ours, other).max() < 1e-10
+
+
+@pytest.mark.parametrize(("points", "pressure"), [(3, 1 / 16), (4, 1 / 18)])
+def test_the_smallest_grids(points, pressure):
+    """On 3 nodes the one unknown has 4p = h²; on 4 the four have 4p - 2p = h²."""
+    expected = np.zeros((1, points, points))
+    expected[:, 1:-1, 1:-1] = pressure
+    for solution in (DarcyFivePoint().solve(np.ones_like(expected)), solve_direct(np.ones_like(expected))):
+        np.testing.assert_allclose(solution, expected, rtol=1e-8)
+
+
+@on_every_grid
+@by_every_mean
+@by_every_method
+def test_what_the_source_puts_in_flows_out_through_the_boundary(grid, face_mean, method, random):
+    coefficient = drawn("cao_darcy", grid, 48)
+    source = random.random((2, 48, 48))
+    pressure = Tight(grid, face_mean, method).solve(coefficient, source)
+    spacing = Grid(grid, 48).spacing
+    outflow = np.zeros(2)
+    # Four times, each time through the edge y = 0.
+    a, f, p = coefficient, source, pressure
+    for _ in range(4):
+        if grid == "cell_centres":
+            outflow += (2 * a[:, 0] * p[:, 0]).sum(axis=1)
+        else:
+            edge, inner = a[:, 0, 1:-1], a[:, 1, 1:-1]
+            mean = (edge + inner) / 2 if face_mean == "arithmetic" else 2 / (1 / edge + 1 / inner)
+            outflow += (mean * p[:, 1, 1:-1]).sum(axis=1)
+        a, p = np.rot90(a, axes=(1, 2)), np.rot90(p, axes=(1, 2))
+    inside = f[:, 1:-1, 1:-1] if grid == "nodes" else f
+    np.testing.assert_allclose(outflow, inside.sum(axis=(1, 2)) * spacing**2, rtol=1e-10)
+
+
+@on_every_grid
+@by_every_mean
+@by_every_method
+def test_the_solution_operator_is_symmetric(grid, face_mean, method, random):
+    """⟨f, S g⟩ = ⟨g, S f⟩ over the unknowns."""
+    coefficient = drawn("calvello_darcy", grid, 48)
+    f, g = random.normal(size=(2, 2, 48, 48))
+    solver = Tight(grid, face_mean, method)
+    left, right = f * solver.solve(coefficient, g), g * solver.solve(coefficient, f)
+    np.testing.assert_allclose(left.sum(axis=(1, 2)), right.sum(axis=(1, 2)), rtol=1e-9)
+
+
+@on_every_grid
+@by_every_mean
+@by_every_method
+@pytest.mark.parametrize(
+    "turn",
+    [lambda v: v[:, ::-1], lambda v: v[:, :, ::-1], lambda v: v.swapaxes(1, 2)],
+    ids=["y reflected", "x reflected", "transposed"],
+)
+def test_turning_the_square_turns_the_pressure(grid, face_mean, method, turn):
+    coefficient = drawn("cao_darcy", grid, 48)
+    solver = Tight(grid, face_mean, method)
+    turned = solver.solve(np.ascontiguousarray(turn(coefficient)))
+    assert relative_errors(turned, turn(solver.solve(coefficient))).max() < 1e-11
+
+
+@on_every_grid
+@by_every_method
+def test_units_scale_out(grid, method, random):
+    coefficient, source = drawn("cao_darcy", grid, 48), random.random((2, 48, 48))
+    solver = Tight(grid, method=method)
+    expected = solver.solve(coefficient, source) * (1e-3 / 50)
+    assert relative_errors(solver.solve(50 * coefficient, 1e-3 * source), expected).max() < 1e-11
+
+
+@on_every_grid
+@by_every_mean
+@by_every_method
+def test_maximum_principle(grid, face_mean, method):
+    """A source in one place: positive everywhere inside, and only there larger than around."""
+    coefficient = drawn("cao_darcy", grid, 48)
+    source = np.zeros((1, 48, 48))
+    source[0, 30, 11] = 1
+    pressure = Tight(grid, face_mean, method).solve(coefficient, source)
+    framed = np.pad(pressure, ((0, 0), (1, 1), (1, 1))) if grid == "cell_centres" else pressure
+    for sample in framed:
+        edges = np.concatenate([sample[0], sample[-1], sample[:, 0], sample[:, -1]])
+        inner = sample[1:-1, 1:-1]
+        assert (edges == 0).all()
+        assert (inner > 0).all()
+        neighbours = [sample[:-2, 1:-1], sample[2:, 1:-1], sample[1:-1, :-2], sample[1:-1, 2:]]
+        peaks = np.argwhere(inner > np.max(neighbours, axis=0)).tolist()
+        assert peaks == [[30, 11]] if grid == "cell_centres" else peaks == [[29, 10]]
+
+
+@on_every_grid
+@by_every_mean
+def test_a_more_permeable_medium_holds_less_pressure(grid, face_mean):
+    """∫ f p falls when the coefficient rises anywhere (Dirichlet's principle)."""
+    mixed = drawn("cao_darcy", grid, 48)
+    wider = np.where(mixed[::-1] > 3, 12.0, mixed)
+    uniform = np.ones_like(mixed)
+    solver = DarcyFivePoint(grid, face_mean)
+    sums = [solver.solve(a).sum(axis=(1, 2)) for a in (12 * uniform, wider, mixed, 3 * uniform)]
+    assert (np.diff(sums, axis=0) > 0).all()
+
+
+@on_every_grid
+@by_every_mean
+@by_every_method
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-10])
+def test_the_residual_is_below_the_tolerance(grid, face_mean, method, tolerance, random):
+    coefficient, source = drawn("cao_darcy", grid, 48), random.normal(size=(1, 48, 48))
+    solver = DarcyFivePoint(grid, face_mean, method, tolerance)
+    residuals = solver.residual(coefficient, solver.solve(coefficient, source), source)
+    assert residuals.shape == (2,)
+    assert (residuals > 1e-4 * tolerance).all()  # it stops when it may
+    assert (residuals < tolerance).all()
+
+
+@on_every_grid
+@by_every_mean
+def test_the_residual_tells_solutions_from_others(grid, face_mean):
+    coefficient, pressure = drawn("cao_darcy", grid, 48), direct("cao_darcy", grid, 48, face_mean)
+    solver = DarcyFivePoint(grid, face_mean)
+    assert solver.residual(coefficient, pressure).max() < 1e-12
+    np.testing.assert_allclose(solver.residual(coefficient, 0 * pressure), 1)
+    np.testing.assert_allclose(solver.residual(coefficient, 1.5 * pressure), 0.5)
+    other = FACE_MEANS[face_mean == "arithmetic"]
+    assert solver.residual(coefficient, direct("cao_darcy", grid, 48, other)).min() > 1e-2
+
+
+@by_every_method
+def test_without_a_source_the_pressure_is_zero(method):
+    """Also where another sample of the batch has one; on the boundary's nodes a source does nothing."""
+    coefficient = drawn("cao_darcy", "nodes", 48)
+    source = np.stack([np.zeros((48, 48)), np.ones((48, 48))])
+    for edge in (0.0, 1.0):
+        source[0, 0] = edge
+        pressure = DarcyFivePoint(method=method).solve(coefficient, source)
+        assert (pressure[0] == 0).all()
+        assert relative_errors(pressure[1:], direct("cao_darcy", "nodes", 48, "arithmetic")[1:]).max() < 1e-9
+
+
+@by_every_method
+def test_single_precision_stays_single(method):
+    coefficient = drawn("cao_darcy", "cell_centres", 48)
+    solver = DarcyFivePoint("cell_centres", method=method, tolerance=1e-5)
+    single = solver.solve(coefficient.astype(np.float32))
+    assert single.dtype == np.float32
+    assert 0 < relative_errors(single, direct("cao_darcy", "cell_centres", 48, "arithmetic")).max() < 1e-5
+
+
+@by_every_method
+@pytest.mark.parametrize("size", [1e-14, 1e-20, 1e20])
+def test_a_source_of_any_size_is_solved_in_single_precision(method, size):
+    """Its square may underflow, which must not pass for convergence, or overflow."""
+    coefficient = drawn("cao_darcy", "cell_centres", 48).astype(np.float32)
+    solver = DarcyFivePoint("cell_centres", method=method, tolerance=1e-5)
+    pressure = solver.solve(coefficient, size) / np.float32(size)
+    assert relative_errors(pressure, direct("cao_darcy", "cell_centres", 48, "arithmetic")).max() < 1e-5
+
+
+@by_every_method
+def test_a_tolerance_whose_square_underflows_does_not_pass_for_reached(method):
+    with pytest.raises(SolverError, match="did not fall below 1e-170"):
+        DarcyFivePoint(method=method, tolerance=1e-170).solve(drawn("cao_darcy", "nodes", 48))
+
+
+@on_every_grid
+@by_every_method
+def test_a_batch_of_sources_or_one_for_all(grid, method, random):
+    coefficient, source = drawn("cao_darcy", grid, 48), random.random((2, 48, 48))
+    solver = DarcyFivePoint(grid, method=method)
+    np.testing.assert_array_equal(solver.solve(coefficient, np.ones((1, 48, 48))), solver.solve(coefficient))
+    together = solver.solve(coefficient, source)
+    np.testing.assert_array_equal(solver.solve(coefficient[1:], source[1:])[0], together[1])
+    np.testing.assert_array_equal(solver.solve(coefficient, source[:1])[0], together[0])
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_samples_solved_side_by_side_have_the_bits_of_one_alone(lanes, monkeypatch):
+    """One is finished in an iteration, some are scaled and some are not, and lanes stay empty."""
+    monkeypatch.setitem(sine_transforms.LANES, "cpu", lanes)
+    jumps, smooth = drawn("cao_darcy", "nodes", 48), manufactured(48)[0][:2]
+    coefficient = np.concatenate([np.ones((1, 48, 48)), jumps, smooth])
+    solver = Tight(method="sine")
+    together = solver.solve(coefficient)
+    for row in range(5):
+        np.testing.assert_array_equal(solver.solve(coefficient[row : row + 1])[0], together[row])
+    assert relative_errors(together, solve_direct(coefficient)).max() < 1e-11
+
+
+def test_refined_pressure_is_that_of_the_finer_grid():
+    refined = refined_pressure(lambda points: manufactured(points)[0][2], 17, 4)
+    finer = solve_direct(manufactured(65)[0][2:3], face_mean="harmonic")
+    assert relative_errors(refined[None], finer[:, ::4, ::4]).max() < 1e-9
+
+
+@pytest.mark.parametrize(("backend", "method"), [("cpu", "multigrid"), ("gpu", "sine"), ("tpu", "multigrid")])
+def test_sine_transforms_are_the_default_on_a_gpu_alone(backend, method, monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: backend)
+    assert default_method() == method
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"grid": "periodic"}, "unknown grid 'periodic'; accepted: 'nodes', 'cell_centres'"),
+        ({"face_mean": "geometric"}, "unknown face_mean 'geometric'; accepted: 'arithmetic', 'harmonic'"),
+        ({"method": "direct"}, "unknown method 'direct'; accepted: 'multigrid', 'sine'"),
+        ({"tolerance": 0.0}, "tolerance must be between 0 and 1, got 0.0"),
+        ({"tolerance": 1.0}, "tolerance must be between 0 and 1, got 1.0"),
+        ({"tolerance": float("nan")}, "tolerance must be between 0 and 1, got nan"),
+    ],
+)
+def test_unknown_choices_are_refused_with_those_accepted(arguments, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        DarcyFivePoint(**arguments)
+
+
+@on_every_grid
+@by_every_method
+def test_too_few_points_are_refused(grid, method):
+    with pytest.raises(ValueError, match=f"^a grid of {grid} has at least 3 points along each axis; got 2$"):
+        DarcyFivePoint(grid, method=method).solve(np.ones((1, 2, 2)))
+
+
+@by_every_method
+@pytest.mark.parametrize("value", [0.0, -3.0, np.nan, np.inf])
+def test_coefficients_that_are_not_positive_are_refused(method, value):
+    coefficient = np.ones((3, 9, 9))
+    coefficient[1, 0, 4] = coefficient[2, 5, 5] = value
+    message = "Darcy: the coefficient is not positive (sample rows 1, 2); check where it comes from"
+    with pytest.raises(SolverError, match=f"^{re.escape(message)}$"):
+        DarcyFivePoint(method=method).solve(coefficient)
+
+
+@by_every_method
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_source_that_is_not_finite_is_refused(method, value):
+    source = np.ones((2, 48, 48))
+    source[1, 5, 5] = value
+    with pytest.raises(SolverError, match=r"\(sample rows 1\)"):
+        DarcyFivePoint(method=method).solve(drawn("cao_darcy", "nodes", 48), source)
+
+
+@pytest.mark.parametrize(("method", "rows"), [("multigrid", "0, 1, 2"), ("sine", "1, 2")])
+def test_iterations_that_do_not_converge_are_refused(method, rows, monkeypatch):
+    """Sine transforms invert a constant coefficient in one iteration."""
+    monkeypatch.setattr(five_point, "MAX_ITERATIONS", 3)
+    coefficient = np.concatenate([np.ones((1, 48, 48)), drawn("cao_darcy", "nodes", 48)])
+    message = (
+        f"Darcy: the residual did not fall below 1e-08 in 3 iterations (sample rows {rows}); "
+        "use a larger tolerance, or less contrast in the coefficient"
+    )
+    with pytest.raises(SolverError, match=f"^{re.escape(message)}$"):
+        DarcyFivePoint(method=method).solve(coefficient)
