@@ -64,6 +64,7 @@ WITHOUT_RESULT = (
     "resolvent.training.errors",
     "resolvent.training.interruption",
     "resolvent.planning.configuration.load",
+    "resolvent.planning.configuration.read",
     "resolvent.planning.job",
     "resolvent.planning.prediction.needs",
     "resolvent.planning.plan",

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import jinja2
 import pytest
-import yaml
 from dataset_fixtures import FEW, make_dataset, small
+
+from resolvent.planning.configuration.read import read_configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -88,7 +89,7 @@ def test_python_on_the_page_of_a_dataset_runs(folder, monkeypatch):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_commands_name_what_there_is(page):
-    datasets = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["datasets"]
+    datasets = read_configuration([])["datasets"]
     rules = {f"{verb}_{name}" for verb in ("solve", "finalise", "preview") for name in datasets}
     for file in (ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")):
         rules |= set(

@@ -11,7 +11,8 @@ from merged_configuration import DEFAULT, merged
 
 from resolvent.models.build import build
 from resolvent.models.registry import module_of, resolve, settings_class
-from resolvent.planning.configuration.load import ConfigurationError, load_configuration
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.needs import Needs
 

@@ -184,10 +184,13 @@ def test_a_model_without_a_label_is_for_others_to_be_like_it():
             {"experiments": {"darcy_inverse_noise1": {"training": {"noise": 0.1}}}},
             "experiments.darcy_inverse_noise1.training.noise: the noise is the experiment's",
         ),
-        ({"datasets": {"darcy_cao": {"law": {}}}}, "datasets.darcy_cao.law: called 'distribution' now"),
+        (
+            {"datasets": {"darcy_cao": {"law": {}}}},
+            "datasets.darcy_cao: the key 'law' is now called 'distribution'",
+        ),
         (
             {"datasets": {"burgers": {"initial_law": {}}}},
-            "datasets.burgers.initial_law: called 'initial_distribution' now",
+            "datasets.burgers: the key 'initial_law' is now called 'initial_distribution'",
         ),
     ],
 )

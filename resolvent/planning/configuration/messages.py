@@ -12,7 +12,6 @@ from pydantic import BaseModel, ValidationError
 from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.models.registry import unknown
-from resolvent.planning.configuration.old_spellings import RENAMED
 from resolvent.training.settings import TrainingSettings
 
 NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # pydantic's words for it
@@ -32,9 +31,7 @@ def explain(
         keys, beside = _walk(root, location, content)
         where = ".".join(map(str, (*prefix, *keys)))
         if problem["type"] == "extra_forbidden":
-            new = RENAMED.get(str(keys[-1]))
-            renamed = f"called '{new}' now" if new in beside else None
-            yield f"{where}: {renamed or unknown('key', str(keys[-1]), beside)}"
+            yield f"{where}: {unknown('key', str(keys[-1]), beside)}"
         elif problem["type"] == "missing":
             yield f"{where}: required, but absent"
         elif problem["type"] == "no_equation":

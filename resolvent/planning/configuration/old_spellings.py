@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-# An unknown key of this name, where the new one is accepted beside it.
-RENAMED = {
-    "law": "distribution",
-    "initial_law": "initial_distribution",
-    "yardsticks": "baselines",
-}
 EMPTY = {
     "datasets": "null removes nothing; list what to build, `build: {datasets: [...]}`",
     "models": "null removes nothing; a model is trained where an experiment names it",
