@@ -237,7 +237,7 @@ def check_same_run(path: Path, resolution: int | str, seed: int, config_hash: st
 
 def _built(kind: type[Record], content: dict, where: str) -> Record:
     hints, remedy = get_type_hints(kind), "delete it and run snakemake"
-    for one in fields(kind):  # type: ignore[arg-type]  (every record is a dataclass)
+    for one in fields(kind):  # type: ignore[arg-type]
         if one.name not in content:
             if one.default is MISSING and one.default_factory is MISSING:
                 raise FileError(f"{where} has no '{one.name}': {remedy}")

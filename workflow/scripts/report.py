@@ -10,7 +10,6 @@ with job(snakemake):
     from resolvent.figures.experiment.report import write_report
     from resolvent.planning.captions import captioned
     from resolvent.planning.configuration.load import load_configuration
-    from resolvent.planning.configuration.read import with_defaults
     from resolvent.planning.plan import Plan
     from resolvent.planning.prediction.needs import Needs
     from resolvent.planning.provenance import command, provenance
