@@ -7,19 +7,15 @@ import numpy as np
 import pytest
 import xarray
 from dataset_fixtures import make_dataset, small
-from training_fixtures import SMALL_FNO, described
+from training_fixtures import finished_run
 
 import resolvent
 from resolvent.common.errors import FileError
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_samples
-from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.training.errors import TrainingError
-from resolvent.training.settings import TrainingSettings
-from resolvent.training.train import train_run
 
-COUNTS = {"train": 16, "validation": 4, "test": 6}
 UNSTABLE = {"learning_rate": 1e6, "gradient_clip": None, "initial_division": 1.0}
 
 
@@ -28,31 +24,14 @@ def card(tmp_path_factory):
     return make_dataset(tmp_path_factory.mktemp("burgers"), small("burgers"))
 
 
-def finished(
-    card, folder, resolution=64, tested=(64, 128), architecture="fno1d", settings=SMALL_FNO, counts=COUNTS,
-    **training,
-):  # fmt: skip
-    """Train and evaluate a small run."""
-    training = {"epochs": 2, "batch_size": 4, "gradient_weight": 0.0} | training
-    run = {
-        "architecture": architecture, "settings": settings, "grids": "stored",
-        "training": TrainingSettings(**training).model_dump(mode="json"),
-        "samples": {split: counts[split] for split in ("train", "validation")},
-    }  # fmt: skip
-    train_run(card, folder, resolution, seed=3, run=run, code_digest="c", threads=1, gpus=0)
-    description = described(run, resolution, 3, counts, test_resolutions=list(tested))
-    evaluate_run(card, folder, description, threads=1, gpus=0)
-    return folder
-
-
 @pytest.fixture(scope="module")
 def folder(card, tmp_path_factory):
-    return finished(card, tmp_path_factory.mktemp("run"))
+    return finished_run(card, tmp_path_factory.mktemp("run"))
 
 
 @pytest.fixture(scope="module")
 def diverged(card, tmp_path_factory):
-    return finished(card, tmp_path_factory.mktemp("diverged"), **UNSTABLE)
+    return finished_run(card, tmp_path_factory.mktemp("diverged"), **UNSTABLE)
 
 
 def test_importing_it_is_light_and_it_has_three_names():
@@ -151,7 +130,7 @@ def test_trajectories_are_predicted_at_other_times(tmp_path):
     channels = samples.inputs.shape[1] if samples.inputs.ndim == 3 else 1
     targets = samples.targets.shape[1] if samples.targets.ndim == 3 else 1
     settings |= {"in_channels": channels, "out_channels": targets}
-    folder = finished(
+    folder = finished_run(
         card, tmp_path / "run", "dt0.02", ("dt0.02", "random"), "tno1d", settings, few, batch_size=2
     )
     run = resolvent.load_run(folder)

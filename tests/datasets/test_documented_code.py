@@ -9,6 +9,7 @@ from pathlib import Path
 import jinja2
 import pytest
 from dataset_fixtures import FEW, make_dataset, small
+from training_fixtures import finished_run
 
 from resolvent.planning.configuration.read import read_configuration
 
@@ -46,7 +47,8 @@ def folder(server, tmp_path_factory):
     inverse = small(
         "darcy_inverse", finest=43, resolutions=[43], coarse=[15], samples=FEW | {"train": 192, "test": 32}
     )
-    make_dataset(folder / "data/burgers", burgers)
+    card = make_dataset(folder / "data/burgers", burgers)
+    finished_run(card, folder / "results/demo/burgers/fno/n128/seed1127802", 128, (128, 512))
     make_dataset(folder / "data/darcy_cao_inverse", inverse)
     server.mkdir("bucket")
     make_dataset(folder / "there", burgers, "s3://bucket/folder/burgers/0123.zarr")

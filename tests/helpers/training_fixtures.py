@@ -5,13 +5,16 @@ import torch
 
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.loading import Samples
+from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.models.build import build
 from resolvent.solvers.common.grid import Grid
 from resolvent.training.distributed.group import ALONE
 from resolvent.training.fit import Trainer
 from resolvent.training.normalisation import in_physical_units
 from resolvent.training.settings import TrainingSettings
+from resolvent.training.train import train_run
 
+COUNTS = {"train": 16, "validation": 4, "test": 6}
 SMALL_FNO = {"width": 8, "num_layers": 2, "modes": 6, "projection_width": 16}
 SMALL_FNO_2D = {"width": 6, "num_layers": 2, "modes": 4, "projection_width": 8}
 SMALL_TRANSFORMER_2D = {
@@ -68,6 +71,23 @@ def described(run: dict, resolution, seed: int, counts: dict[str, int], **testin
         "training": {**run["training"], **{f"{split}_samples": count for split, count in counts.items()}},
         "config_hash": settings_hash(run), "code_digest": "c", **testing,
     }  # fmt: skip
+
+
+def finished_run(
+    card, folder, resolution=64, tested=(64, 128), architecture="fno1d", settings=SMALL_FNO, counts=COUNTS,
+    **training,
+):  # fmt: skip
+    """Train and evaluate a small run of the dataset at `card` in `folder`, and return the folder."""
+    training = {"epochs": 2, "batch_size": 4, "gradient_weight": 0.0} | training
+    run = {
+        "architecture": architecture, "settings": settings, "grids": "stored", "noise": 0.0,
+        "training": TrainingSettings(**training).model_dump(mode="json"),
+        "samples": {split: counts[split] for split in ("train", "validation")},
+    }  # fmt: skip
+    train_run(card, folder, resolution, seed=3, run=run, code_digest="c", threads=1, gpus=0)
+    description = described(run, resolution, 3, counts, test_resolutions=list(tested))
+    evaluate_run(card, folder, description, threads=1, gpus=0)
+    return folder
 
 
 WITH_DROPOUT = {
