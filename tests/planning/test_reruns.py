@@ -80,8 +80,7 @@ COUNTS = {
     "resolvent.figures.experiment.cost_scatter": {"draw_figures": ALONE},
     "resolvent.figures.dataset.gallery": {"draw_dataset": ALONE},
     "resolvent.figures.theory.page": {"theory_page": ALONE},
-    "resolvent.planning.captions": dict.fromkeys(("dataset_page", "report", "theory_page"), ALONE)
-    | {"paper_page": {"items"}},
+    "resolvent.planning.captions": dict.fromkeys(("dataset_page", "report", "theory_page"), ALONE),
     "resolvent.planning.job": {},
     "resolvent.planning.prediction.costs": {},
 }
