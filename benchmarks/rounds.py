@@ -19,7 +19,7 @@ class Times:
     slowest: float
 
     def divided(self, samples: int) -> Times:
-        """Of one sample, where a run takes several."""
+        """Return the times of one sample, where a run takes several."""
         return Times(self.middle / samples, self.fastest / samples, self.slowest / samples)
 
     def __str__(self) -> str:

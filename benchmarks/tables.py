@@ -55,7 +55,7 @@ def measure_parts(
             text = page.read_text()
             present = contents(text, section) or ""
             bodies = {name: contents(present, name) for name in parts} | {part: body}
-            written = [enclosed(name, told) for name, told in bodies.items() if told]
+            written = [enclosed(name, body) for name, body in bodies.items() if body]
             page.write_text(replaced(text, section, "\n\n".join([introduction.strip(), *written])))
 
 

@@ -1,4 +1,4 @@
-"""From a name and settings to a torch module."""
+"""Build a torch module from the name of an architecture and its settings."""
 
 import torch
 

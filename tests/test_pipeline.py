@@ -71,9 +71,9 @@ def test_the_full_configuration_is_planned_on_sixteen_cores_and_two_gpus(project
 
 def test_the_forecast_lists_the_jobs_that_snakemake_plans(project):
     assert forecast_of("demo") | {"all": 1} == project.fresh_plan
-    told = project.build("plan")
-    assert re.search(r"^train +4 +4 +0.00", told, re.MULTILINE)
-    assert "About 0.0 hours on 2 cores" in told
+    output = project.build("plan")
+    assert re.search(r"^train +4 +4 +0.00", output, re.MULTILINE)
+    assert "About 0.0 hours on 2 cores" in output
 
 
 def forecast_of(overlay: str) -> Counter:
@@ -171,7 +171,7 @@ def test_the_inverse_problem_is_tested_at_every_level_of_noise(project):
         assert words in page
 
 
-def test_a_diverged_run_is_told_and_does_not_stop_the_pipeline(project):
+def test_a_diverged_run_is_reported_and_does_not_stop_the_pipeline(project):
     cost = json.loads((project.folder / RUN.format(model="unstable") / "cost.json").read_text())
     assert cost["status"] == "diverged"
     rows = csv.DictReader((project.folder / "results/test/burgers/comparison.csv").open())
@@ -305,7 +305,7 @@ def test_one_dataset_is_made_again_alone(project):
     assert project.planned("-R", "solve_burgers") == {"all": 1, **again, **pages}
 
 
-def test_a_damaged_store_is_told_and_its_remedy_makes_the_same_bits(project):
+def test_a_damaged_store_is_reported_and_its_remedy_makes_the_same_bits(project):
     before = project.contents("data")
     store = next((project.folder / "data/burgers").glob("*.zarr"))
     shard = store / "n64/initial_velocity/c/1/0"  # of the test samples

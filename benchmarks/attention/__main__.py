@@ -108,12 +108,12 @@ def raced(cases: list[Case], rounds: int) -> str:
 
 
 def _name(case: Case) -> str:
-    told = [f"{key} {value}" for key, value in case.settings.items() if key not in ("patches", "points")]
-    return ", ".join([f"`{case.architecture}`", *told])
+    settings = [f"{key} {value}" for key, value in case.settings.items() if key not in ("patches", "points")]
+    return ", ".join([f"`{case.architecture}`", *settings])
 
 
 def full_size(rounds: int) -> str:
-    """On the GPU where there is one; the number of rounds does not matter."""
+    """Measure on the GPU where there is one; the number of rounds does not matter."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     rows = []
     for case in tqdm(FULL_SIZE, leave=False):

@@ -22,7 +22,7 @@ from resolvent.solvers.random_fields.push_forwards import level_set, lognormal
 from resolvent.solvers.random_fields.square import NeumannGaussianField
 
 REMARK = (
-    "One thread each, but where two are told, and for the sine transforms, which take what JAX takes. "
+    "One thread each, except where two are stated and for the sine transforms, which use the threads of JAX. "
     "Ours start from the coefficient; peers are handed the assembled matrix, in the format that they "
     "want, untimed. Reference: SuperLU with three steps of iterative refinement."
 )
@@ -142,7 +142,7 @@ def by_pardiso(matrices: list, right: np.ndarray) -> Contestant:
 
 
 def by_cholmod(matrices: list, right: np.ndarray) -> Contestant:
-    """From cvxopt; one analysis for all samples."""
+    """Solve by CHOLMOD as cvxopt wraps it, with one symbolic analysis for all samples."""
     triangles = [sparse.coo_array(sparse.tril(matrix)) for matrix in matrices]
     own = [spmatrix(one.data, one.row, one.col, one.shape) for one in triangles]
     factors = cholmod.symbolic(own[0])

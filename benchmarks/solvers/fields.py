@@ -67,7 +67,7 @@ def periodic(points: int) -> Race:
     )
 
     def spectrum(draw: np.ndarray) -> np.ndarray:
-        """With the modes that a grid cannot tell apart, which are zero."""
+        """Lay the modes out for the grid; those that it cannot tell apart are zero."""
         full = np.zeros((points, modes + 2), complex)
         full[: modes + 1, :-1], full[-modes:, :-1] = draw[: modes + 1], draw[-modes:]
         return full

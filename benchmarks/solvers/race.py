@@ -33,8 +33,8 @@ class Contestant:
 class Race:
     """A problem: `error(solutions)` is the largest relative L2 error of a contestant's solutions.
 
-    The first contestant is ours, and the one that speed-ups refer to. `missing` tells of peers that could not
-    run here, and why. A long race has `most_rounds`.
+    The first contestant is ours, and the one that speed-ups refer to. `missing` names the peers that did not
+    run here, and says why. A long race has `most_rounds`.
     """
 
     title: str

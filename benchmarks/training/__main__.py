@@ -159,7 +159,7 @@ def compiled(options: Namespace) -> str:
 
 
 def paper_table(options: Namespace) -> str:
-    """On the CPU, and on the GPU where there is one."""
+    """Measure Table 1 on the CPU, and on the GPU where there is one."""
     parts = []
     for device in ["cpu"] + ["cuda"] * torch.cuda.is_available():
         rounds = 1 if device == "cpu" else options.rounds
@@ -167,8 +167,8 @@ def paper_table(options: Namespace) -> str:
         name, file = device_name(torch.device(device)), f"cao2021_table1_{device}.csv"
         table1.as_csv(results, MEASURED / file, name)
         n, batch = options.table1_points, table1.BATCH
-        told = TABLE1.format(n=n, batch=batch, device=name, rounds=rounds, csv=file)
-        parts += [told, table1.as_markdown(results)]
+        introduction = TABLE1.format(n=n, batch=batch, device=name, rounds=rounds, csv=file)
+        parts += [introduction, table1.as_markdown(results)]
     return "\n\n".join(parts)
 
 

@@ -96,7 +96,7 @@ OPERATORS = {"transformer1d": transformer1d, "transformer2d": transformer2d, "en
 
 
 def _settings(case: Case) -> dict:
-    # Projections of the size of y, so that the outputs tell whether the attentions agree.
+    # Projections of the size of y, so that the outputs show whether the attentions agree.
     return {
         "attention": case.attention,
         "contraction": case.contraction,

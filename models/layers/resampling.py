@@ -26,7 +26,7 @@ def interpolate(u: Float[Tensor, "batch n1 n2 c"], sizes: tuple[int, int]) -> Fl
 
 
 class DownSampler(nn.Module):
-    """From any grid to the coarse one of `downsampled_sizes`, and from `in_channels` to `width` channels.
+    """Take any grid to the coarse one of `downsampled_sizes`, and `in_channels` to `width` channels.
 
     Convolution to `width` channels → intermediate grid → activation → three convolutions in a row, to ⌊w/3⌋,
     ⌊w/3⌋ and the remaining channels, whose three outputs are stacked → coarse grid → activation (figure 6, as

@@ -2,7 +2,7 @@
 
 
 class ResolventError(Exception):
-    """An error whose message tells a user what is wrong and what to do about it."""
+    """An error whose message says to a user what is wrong and what to do about it."""
 
 
 class FileError(ResolventError):

@@ -114,7 +114,7 @@ def _predictions(root: Path, made: dict[str, DatasetPlan], costs: dict) -> str:
 
 
 def _core_seconds(name: str, equation: str, made: dict[str, DatasetPlan], costs: dict) -> float:
-    """Of a sample of this dataset; else of one of the same equation; NaN where nothing was measured."""
+    """Return those of a sample of this dataset, else of one of the same equation; NaN if not measured."""
     alike = [other for other, dataset in made.items() if dataset.settings.equation == equation]
     return costs[name if name in made else alike[0]]["core_seconds_a_sample"] if alike else math.nan
 

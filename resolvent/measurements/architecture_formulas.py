@@ -35,7 +35,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Operations:
-    """Of matrix products, and of Fourier transforms."""
+    """The operations of matrix products, and of Fourier transforms."""
 
     products: float
     transforms: float = 0.0
@@ -82,7 +82,7 @@ def fno_operations(s: Size) -> Operations:
 
 
 def afno_operations(s: Size) -> Operations:
-    """By the rules of section C.2, as its row in Table 5 (journal version) was not legible to us.
+    """Count by the rules of section C.2, as its row in Table 5 (journal version) was not legible to us.
 
     2N (d_u + D) d + 2N d d_z + 4 (15 d N log √N + 2N d²/b + 16N d²): a layer has two block-diagonal products
     at N/2 Fourier coefficients and a feed-forward network of 4d hidden channels.

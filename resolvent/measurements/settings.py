@@ -98,7 +98,7 @@ class ArchitectureCostSettings(Settings):
         return [n for n in self.points if n % self.patches == 0 and n >= 2 * self.smoother_modes]
 
     @model_validator(mode="after")
-    def _growth_can_be_told(self) -> ArchitectureCostSettings:
+    def _growth_can_be_measured(self) -> ArchitectureCostSettings:
         if len(set(self.patched_points)) < 2 or len(set(self.widths)) < 2:
             raise ValueError(
                 f"growth needs two widths and two grids for patched operators; of {self.points} points "

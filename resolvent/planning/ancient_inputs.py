@@ -16,7 +16,7 @@ from snakemake.dag import DAG
 
 
 def plan_behind_ancient_inputs() -> None:
-    """For this process: jobs behind `ancient` inputs that exist are looked at for reasons of their own.
+    """Let jobs behind `ancient` inputs that exist run, in this process, for reasons of their own alone.
 
     `--omit-from` walks the same way, and so leaves such jobs in the plan.
     """
@@ -34,7 +34,7 @@ def plan_behind_ancient_inputs() -> None:
 
 @dataclass(frozen=True)
 class _Followed:
-    """Of the jobs that depend on a job, those that run again after it."""
+    """The jobs that depend on a job and that run again after it."""
 
     depending: Mapping
 

@@ -51,7 +51,7 @@ def job(snakemake, alone: bool = False):
     log.write_text("")
     _bring_to_present(snakemake.input)
 
-    def tell(message: str) -> None:
+    def report(message: str) -> None:
         with log.open("a") as file:
             file.write(message)
         sys.stderr.write(message)
@@ -59,7 +59,7 @@ def job(snakemake, alone: bool = False):
     try:
         with (
             readable_disk_errors(Path([*snakemake.output, log][0]).parent, FULL_DISK),
-            _gpus(snakemake, alone, tell),
+            _gpus(snakemake, alone, report),
             log.open("a") as file,
             watched(float(os.environ[STALL_VARIABLE]), file),
         ):
@@ -70,12 +70,12 @@ def job(snakemake, alone: bool = False):
         message = traceback.format_exc()
     else:
         return
-    tell(message)
+    report(message)
     sys.exit(1)
 
 
-def _gpus(snakemake, alone: bool, tell: Callable[[str], None]) -> AbstractContextManager:
-    """In it the job has the GPUs of its resource `gpu`; of 0, as `--resources gpu=0` makes it, it sees none.
+def _gpus(snakemake, alone: bool, report: Callable[[str], None]) -> AbstractContextManager:
+    """Give the job the GPUs of its resource `gpu`; with 0, as `--resources gpu=0` makes it, it sees none.
 
     A job of a rule without the resource is left as it is: the solvers compute where JAX finds a device, and
     share it; torch computes on the CPU there, see `resolvent.training.devices.choose_device`.
@@ -84,7 +84,7 @@ def _gpus(snakemake, alone: bool, tell: Callable[[str], None]) -> AbstractContex
     if gpus is None:
         return nullcontext()
     jobs_per_device = 1 if alone else int(os.environ[JOBS_PER_DEVICE])
-    return lease(gpus, jobs_per_device, lambda message: tell(f"{snakemake.rule}: {message}"))
+    return lease(gpus, jobs_per_device, lambda message: report(f"{snakemake.rule}: {message}"))
 
 
 def _bring_to_present(files: Iterable[str]) -> None:

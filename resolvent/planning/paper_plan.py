@@ -44,7 +44,7 @@ class PaperPlan:
         return [self.page, *map(self.file, self.experiments)] if self.experiments else []
 
     def link(self, experiment: str) -> str | None:
-        """From the page of an experiment to the paper's."""
+        """Return the link from the page of an experiment to the paper's page, if it has one."""
         return (
             f"../{self.key}.html" if any(experiment in given for given in self.experiments.values()) else None
         )

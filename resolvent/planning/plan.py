@@ -1,4 +1,4 @@
-"""From a configuration to file names and to the narrow block of settings that each rule depends on.
+"""Derive, from a configuration, file names and the narrow block of settings that each rule depends on.
 
 A rule receives only what its result depends on, so that editing model X never reruns model Y. The names are
 stable: they come from the configuration's own words, and from a hash of the settings where data are shared.

@@ -42,7 +42,7 @@ def peak_memory_bytes(device: torch.device) -> int:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Tell whether an exception says that memory is used up: on a CPU torch raises a plain RuntimeError."""
+    """Return whether an exception says that memory is used up: on a CPU torch raises a plain RuntimeError."""
     return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "can't allocate memory" in str(error)
 
 

@@ -145,7 +145,7 @@ class Trainer:
         return self.progress
 
     def _ended(self, epoch: int) -> bool:
-        """Tell whether the run has come to its end before this epoch."""
+        """Return whether the run has come to its end before this epoch."""
         patience = self.settings.early_stopping or math.inf
         return self.progress.diverged_epoch is not None or epoch - self.progress.best_epoch > patience
 

@@ -1,4 +1,4 @@
-"""From samples to what operators take, and back: channels last, coordinates, batches that fit."""
+"""Turn samples into what operators take, and back: channels last, coordinates, batches that fit."""
 
 from __future__ import annotations
 

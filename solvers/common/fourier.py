@@ -29,7 +29,7 @@ def observe(
         Where `points` is not even.
     """
     check_points(points)
-    # irfft pads with zeros; it must not see the mode points/2, which a grid cannot tell from -points/2.
+    # irfft pads with zeros; it must not see the mode points/2, which on a grid equals -points/2.
     return np.fft.irfft(coefficients[..., : points // 2], n=points, norm="forward")
 
 

@@ -25,7 +25,7 @@ class NeumannGaussianField:
 
     sigma, tau, gamma  as on the circle; γ > 1 for a finite pointwise variance as K grows.
     zero_mean  True: the constant mode is absent.
-    num_modes  K, the highest wavenumber drawn along each axis. A grid of n nodes tells n - 1 of them apart;
+    num_modes  K, the highest wavenumber drawn along each axis. A grid of n nodes distinguishes n - 1 of them;
                the distribution is *defined* with this truncation.
     """
 

@@ -38,7 +38,7 @@ def changed(path, **changes):
 
 def test_a_record_is_read_as_it_was_written(path):
     assert read_record(path, CostRecord) == COST
-    changed(path, train_seconds=1)  # JSON does not tell 1 from 1.0
+    changed(path, train_seconds=1)  # JSON does not distinguish 1 from 1.0
     assert read_record(path, CostRecord) == COST
 
 

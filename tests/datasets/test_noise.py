@@ -67,7 +67,7 @@ def test_a_draw_depends_on_its_key_alone():
 
 
 def test_no_two_keys_share_a_draw():
-    """Test noise is never training noise: seeds, splits, indices and realisations all tell draws apart."""
+    """Test noise is never training noise: seeds, splits, indices and realisations all distinguish draws."""
     keys = list(itertools.product((0, 1, 2), SPLITS, range(5), range(4)))
     draws = np.array(
         [

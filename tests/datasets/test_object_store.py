@@ -91,8 +91,8 @@ def test_samples_are_the_same_from_both(made, dataset):
     np.testing.assert_array_equal(there.targets, here.targets)
 
 
-def test_xarray_and_the_card_at_the_address_tell_everything(dataset, server):
-    """As docs/datasets.md shows it, for those who have nothing but the address."""
+def test_xarray_and_the_card_at_the_address_suffice(dataset, server):
+    """Read as docs/datasets.md shows it, with nothing but the address."""
     tree = xarray.open_datatree(ADDRESS, engine="zarr", consolidated=False)
     card = json.loads(fsspec.filesystem("s3").cat(ADDRESS.replace(".zarr", ".json")))
     assert tree.attrs == card
@@ -162,7 +162,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_is_told_with_the_address_and_the_remedy(damage, made, dataset, server):
+def test_damage_is_reported_with_the_address_and_the_remedy(damage, made, dataset, server):
     name, place, message = DAMAGES[damage]
     content = bytearray(made[2][f"{STORE}/{name}"])
     content[place or 0] ^= 1
@@ -173,7 +173,7 @@ def test_damage_is_told_with_the_address_and_the_remedy(damage, made, dataset, s
         load(dataset)
 
 
-def test_finalising_tells_of_an_object_that_is_not_what_was_written(dataset, server):
+def test_finalising_reports_an_object_that_is_not_what_was_written(dataset, server):
     receipts = [dataset / f"controlled_ode.shards/{shard}.json" for shard in (0, 1)]
     store, card = dataset / "controlled_ode.zarr", dataset / "controlled_ode.json"
     with (
@@ -195,7 +195,7 @@ def test_a_file_without_an_address_leads_nowhere(content, tmp_path):
         open_store(store)
 
 
-def test_a_missing_bucket_is_told_to_readers_and_writers(server, tmp_path):
+def test_a_missing_bucket_is_reported_to_readers_and_writers(server, tmp_path):
     link(tmp_path / "controlled_ode.zarr", "s3://nobodys/controlled_ode/0123.zarr")
     (tmp_path / "controlled_ode.json").write_text("{}")
     message = r"cannot reach s3://nobodys/\S+: there is no s3://nobodys; make it, or correct data_root"
@@ -205,16 +205,16 @@ def test_a_missing_bucket_is_told_to_readers_and_writers(server, tmp_path):
         create_store(tmp_path / "controlled_ode.zarr", build_task(SETTINGS).layout)
 
 
-def test_missing_credentials_are_told(dataset, another_environment):
+def test_missing_credentials_are_reported(dataset, another_environment):
     another_environment.delenv("AWS_ACCESS_KEY_ID")
     with pytest.raises(
         DatasetError, match=rf"cannot reach {ADDRESS} \(Unable to locate credentials\){WAY}"
-    ) as told:
+    ) as raised:
         load(dataset)
-    assert len(str(told.value).splitlines()) == 1
+    assert len(str(raised.value).splitlines()) == 1
 
 
-def test_a_server_that_does_not_answer_is_told(dataset, another_environment):
+def test_a_server_that_does_not_answer_is_reported(dataset, another_environment):
     another_environment.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     another_environment.setenv("AWS_MAX_ATTEMPTS", "1")
     with pytest.raises(DatasetError, match=rf'Could not connect to .* "http://127\.0\.0\.1:1/.*\){WAY}'):
@@ -232,7 +232,7 @@ def test_no_credentials_are_printed(monkeypatch):
         object_store.put(ADDRESS, b"")
 
 
-def test_a_missing_package_is_told(dataset, monkeypatch):
+def test_a_missing_package_is_reported(dataset, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(DatasetError, match=r"needs the package s3fs: pip install .*\[cloud\]"):
         load(dataset)

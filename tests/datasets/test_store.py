@@ -136,7 +136,7 @@ def test_a_missing_group_is_noticed(dataset):
 
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:20])])
-def test_lost_metadata_are_told_and_laid_out_again(made, dataset, damage):
+def test_lost_metadata_are_reported_and_laid_out_again(made, dataset, damage):
     store, task = dataset / "burgers.zarr", build_task(small_settings())
     for name in ("n64/zarr.json", "n64/x/c/0"):  # for those who use xarray
         damage(store / name)
@@ -151,11 +151,11 @@ def test_lost_metadata_are_told_and_laid_out_again(made, dataset, damage):
     assert contents(dataset) == contents(made)
 
 
-def test_a_damaged_batch_is_told(made, tmp_path):
+def test_a_damaged_batch_is_reported(made, tmp_path):
     task, store = build_task(small_settings()), tmp_path / "burgers" / "burgers.zarr"
     generate_shard(task, store, 0, tmp_path / "0.json", CODE)
     (part,) = (store.with_suffix(".parts") / CODE / "shard-0000").iterdir()
-    whole, told, random = part.read_bytes(), 0, np.random.default_rng(0)
+    whole, reported, random = part.read_bytes(), 0, np.random.default_rng(0)
     for place in random.integers(len(whole), size=60):
         content = bytearray(whole)
         content[place] ^= 1 << random.integers(8)
@@ -163,14 +163,14 @@ def test_a_damaged_batch_is_told(made, tmp_path):
         try:
             generate_shard(task, store, 0, tmp_path / "again.json", CODE)
         except DatasetError as error:
-            told += f"the batch {part} is damaged" in str(error)
+            reported += f"the batch {part} is damaged" in str(error)
         else:
             assert (tmp_path / "again.json").read_bytes() == (tmp_path / "0.json").read_bytes()
-    assert told > 30
+    assert reported > 30
 
 
 @pytest.mark.parametrize("content", ["", '{"shard": ', "[]", "null"])
-def test_a_damaged_receipt_is_told(dataset, content):
+def test_a_damaged_receipt_is_reported(dataset, content):
     receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
     receipts[1].write_text(content)
     with pytest.raises(FileError, match=r"the receipt .*shards/1\.json is damaged .*; delete it and run"):

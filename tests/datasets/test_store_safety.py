@@ -43,9 +43,9 @@ class Command:
 
 
 def refused(dataset: Path) -> None:
-    with pytest.raises(DatasetError) as told:
+    with pytest.raises(DatasetError) as raised:
         load_samples(dataset / "burgers.json", 64, "train", 2)
-    assert len(str(told.value).splitlines()) == 1
+    assert len(str(raised.value).splitlines()) == 1
     assert not (dataset / "executed").exists()
 
 

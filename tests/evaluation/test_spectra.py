@@ -32,7 +32,7 @@ def test_the_powers_add_up_to_the_mean_square(kind, points):
 
 @pytest.mark.parametrize("length", [1.0, 2 * np.pi])
 def test_exponentials_are_in_the_shell_of_their_wavenumber(length):
-    """Along an axis, |k| = 3; and k = (3, -4), whichever the length of the side."""
+    """Check |k| = 3 along an axis and k = (3, -4), for several lengths of the side."""
     grid, x, y = square("periodic", 16, length)
     x, y = (2 * np.pi * one / length for one in (x, y))
     field = 5 + 2 * np.sin(3 * x) * np.ones_like(y) + np.cos(3 * x - 4 * y)

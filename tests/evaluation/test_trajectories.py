@@ -1,4 +1,4 @@
-"""From a store of trajectories to errors: several functions, uneven times, initial values, plateaus."""
+"""Errors of a store of trajectories: several functions, uneven times, initial values, plateaus."""
 
 import numpy as np
 import pandas
@@ -101,7 +101,7 @@ def test_several_standardised_functions_are_learnt_on_a_plateau(tmp_path):
 
 
 def test_the_loss_is_that_of_standardised_functions(tmp_path):
-    """In physical units the second, small function would count for nothing."""
+    """The second, small function would count for nothing in physical units."""
     standardised, physical = trainer(tmp_path / "a"), trainer(tmp_path / "b", loss_units="physical")
     worst = {}
     for name, run in (("standardised", standardised), ("physical", physical)):

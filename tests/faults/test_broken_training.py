@@ -42,10 +42,10 @@ def test_sigterm_within_an_epoch_costs_no_byte(untrained, to, fault, monkeypatch
     fault(f"SIGTERM to {to} within an epoch")
     output, _ = process.communicate()
     assert process.returncode != 0
-    told = re.search(r"train: SIGTERM asked to end in epoch (\d), after (\d) of 6 steps; all of", output)
+    reported = re.search(r"train: SIGTERM asked to end in epoch (\d), after (\d) of 6 steps; all of", output)
     assert "Traceback" not in output
     saved = checkpoints.load(resume)["progress"]
-    assert (len(saved["history"]) + 1, saved["steps"]) == (int(told[1]), int(told[2]))
+    assert (len(saved["history"]) + 1, saved["steps"]) == (int(reported[1]), int(reported[2]))
     assert saved["steps"] > 0
     monkeypatch.delenv("FAULT")
     untrained.build(f"{RUN}/errors.csv")
@@ -64,7 +64,7 @@ def test_training_that_runs_out_of_memory_takes_its_batches_in_parts(untrained, 
         assert row == pytest.approx(numbers, rel=1e-2, nan_ok=True)
 
 
-def test_a_loss_that_is_no_number_is_told_in_the_table(untrained, fault, monkeypatch):
+def test_a_loss_that_is_no_number_is_reported_in_the_table(untrained, fault, monkeypatch):
     monkeypatch.setenv("FAULT", "nan")
     fault("NaN loss")
     untrained.build()
@@ -80,8 +80,8 @@ def test_training_that_hangs_ends_with_its_stacks_and_goes_on(untrained, fault, 
     fault("a training job that hangs")
     output = untrained.build(f"{RUN}/checkpoint.pt", succeeds=False)
     log = (untrained.folder / f"logs/train/{RUN.removeprefix('results/')}.log").read_text()
-    for told in (log, output):
-        assert re.search(r"Timeout \(0:00:25\)!\n.*\n.*, line \d+ in gradients", told, re.DOTALL)
+    for text in (log, output):
+        assert re.search(r"Timeout \(0:00:25\)!\n.*\n.*, line \d+ in gradients", text, re.DOTALL)
     assert len(checkpoints.load(untrained.folder / RUN / "resume.pt")["progress"]["history"]) == 1
     untrained.build(f"{RUN}/errors.csv")
     untrained.assert_undisturbed()

@@ -11,7 +11,7 @@ from small_pipeline import EXPERIMENT, RUN, SMALL
 pytestmark = pytest.mark.faults
 
 
-def told(output):
+def reported_line(output):
     """The line that says what is damaged."""
     assert "Traceback" not in output
     lines = {line.strip() for line in output.splitlines() if re.search("delete it|again with", line)}
@@ -56,36 +56,36 @@ CASES = {  # what, in which file; the command that reads it: a target, and words
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_damage_is_told_and_its_remedy_works(project, case, fault):
+def test_damage_is_reported_and_its_remedy_works(project, case, fault):
     damage, *words = CASES[case]
     name, target, force = (word.format(data=project.data) for word in words)
     damage(project.folder / name)
     fault(case)
-    advice = told(project.build(target, *force.split(), succeeds=False))
+    advice = reported_line(project.build(target, *force.split(), succeeds=False))
     assert name.partition(".zarr")[0] in advice
     follow(project, advice, target)
     project.assert_undisturbed()
 
 
-def test_a_truncated_state_of_training_is_told_and_its_remedy_works(project, fault):
+def test_a_truncated_state_of_training_is_reported_and_its_remedy_works(project, fault):
     project.forget(RUN)
     project.build(f"{RUN}/checkpoint.pt")
     truncate(project.folder / RUN / "resume.pt")
     fault("a truncated resume.pt")
-    advice = told(project.build(f"{RUN}/errors.csv", "-R", "train", succeeds=False))
+    advice = reported_line(project.build(f"{RUN}/errors.csv", "-R", "train", succeeds=False))
     assert f"{RUN}/resume.pt is damaged" in advice
     follow(project, advice, f"{RUN}/errors.csv")
     project.assert_undisturbed()
 
 
-def test_a_card_of_another_store_is_told_and_its_remedy_works(project, fault):
+def test_a_card_of_another_store_is_reported_and_its_remedy_works(project, fault):
     other, preview = copy.deepcopy(SMALL), project.preview
     other["datasets"]["burgers"]["viscosity"] = 0.2
     project.build("datasets", config=other | {"data_root": "others"})
     (store,) = (project.folder / "others/burgers").glob("*.zarr")
     shutil.copy(store.with_suffix(".json"), project.folder / f"{project.data}.json")
     fault("a card from another store")
-    advice = told(project.build(preview, succeeds=False))
+    advice = reported_line(project.build(preview, succeeds=False))
     assert f"does not match the card {project.data}.json" in advice
     follow(project, advice, preview)
     project.assert_undisturbed()

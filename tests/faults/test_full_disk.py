@@ -62,9 +62,9 @@ def pages(*sizes):
     return sum(math.ceil(size / PAGE) * PAGE for size in sizes)
 
 
-def assert_told(output, job, path):
-    told = rf"^{job}: cannot write {path}: no space left on the device: free some, or move data_root"
-    assert re.search(told, output, re.MULTILINE), output[-3000:]
+def assert_reported(output, job, path):
+    message = rf"^{job}: cannot write {path}: no space left on the device: free some, or move data_root"
+    assert re.search(message, output, re.MULTILINE), output[-3000:]
     assert "Traceback" not in output
 
 
@@ -79,7 +79,7 @@ def test_a_full_disk_while_a_shard_is_written(project, small_disk, what, batches
     receipt = f"{project.data}.shards/0.json"
     disk = small_disk("data", laid_out + PAGE + int(batches * batch))
     fault(f"disk full while {what} is written")
-    assert_told(project.build(receipt, succeeds=False), "solve_burgers", path)
+    assert_reported(project.build(receipt, succeeds=False), "solve_burgers", path)
     assert not (project.folder / receipt).exists()
     assert list(disk.folder.rglob("*.partial")) == []
     disk.resize(2**26)
@@ -90,7 +90,7 @@ def test_a_full_disk_while_a_shard_is_written(project, small_disk, what, batches
 def test_a_full_disk_while_the_state_of_a_training_is_written(project, small_disk, fault):
     disk = small_disk(RUN, 12 * 2**20)  # one fits, a second one beside it does not
     fault("disk full while resume.pt is written")
-    assert_told(project.build(f"{RUN}/checkpoint.pt", succeeds=False), "train", rf"{RUN}/resume\.pt")
+    assert_reported(project.build(f"{RUN}/checkpoint.pt", succeeds=False), "train", rf"{RUN}/resume\.pt")
     assert len(checkpoints.load(project.folder / RUN / "resume.pt")["progress"]["history"]) == 1
     assert list(disk.folder.rglob("*.partial")) == []
     disk.resize(2**26)
@@ -104,7 +104,7 @@ def test_a_full_disk_while_a_checkpoint_is_written(project, small_disk, fault):
     checkpoint.unlink()
     disk.resize(disk.used + 2**20)
     fault("disk full while checkpoint.pt is written")
-    assert_told(project.build(f"{RUN}/checkpoint.pt", succeeds=False), "train", rf"{RUN}/checkpoint\.pt")
+    assert_reported(project.build(f"{RUN}/checkpoint.pt", succeeds=False), "train", rf"{RUN}/checkpoint\.pt")
     assert not checkpoint.exists()
     assert list(disk.folder.rglob("*.partial")) == []
     disk.resize(2**26)

@@ -15,8 +15,8 @@ def test_a_second_run_in_one_folder_ends_with_one_line(project, fault):
     wait(first, lambda: project.jobs(first, "solve_dataset.py"))
     fault("a second run in the same folder")
     output = project.build(succeeds=False)
-    told = f"this folder is being written by another job (process {first.pid} on {os.uname().nodename})"
-    assert f"{told}; wait for it, or stop it" in output
+    message = f"this folder is being written by another job (process {first.pid} on {os.uname().nodename})"
+    assert f"{message}; wait for it, or stop it" in output
     assert "Traceback" not in output
     printed, _ = first.communicate()
     assert first.returncode == 0, printed[-3000:]
@@ -37,10 +37,10 @@ def test_two_folders_with_one_data_root_do_not_hurt_each_other(project, tmp_path
     fault("a second run with the same data_root")
     output = other.build(f"{RUN}/errors.csv", succeeds=False)
     for job in jobs:
-        told = (
+        message = (
             rf"solve_burgers: shard \d of \S+\.zarr is being written by another job \(process {job.pid} on "
         )
-        assert re.search(told, output), output[-3000:]
+        assert re.search(message, output), output[-3000:]
         job.resume()
     assert "Traceback" not in output
     printed, _ = first.communicate()

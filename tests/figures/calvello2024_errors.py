@@ -29,7 +29,7 @@ NETWORKS = {  # architecture, settings and parameters with a complex one once an
 
 
 def write_calvello(make_run, model, dataset=LOGNORMAL, *, of=None, once=None, flop=10**9, **options):
-    """A run in the paper's setting, unless told otherwise; `of` names the network of model's kind.
+    """A run in the paper's setting by default; `of` names the network of model's kind.
 
     `training` and `settings` replace single ones; lists of `errors` are in physical units.
     """

@@ -183,7 +183,7 @@ def _write_predictions(directory, tested, level, diverged):
 
 
 def _write_fields(directory, tested, tested_noise, level, diverged):
-    """With noise, as of the inverse problem: the target on every second point."""
+    """Write predictions; with noise, as in the inverse problem, the target is on every second point."""
     parts = {}
     for points in tested:
         x = np.linspace(0, 1, points)

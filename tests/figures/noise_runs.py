@@ -33,8 +33,7 @@ def write_noisy_run(
 
 
 def expected_error(noise, level, realisation, sample):
-    """0.02 on the training grid, ten times the distance from there more, and a little by realisation and
-    sample."""
+    """Return 0.02 plus ten times the distance from the trained level, more by realisation and sample."""
     return (0.02 + 10 * abs(level - noise)) * (1 + 0.3 * realisation + 0.02 * sample)
 
 

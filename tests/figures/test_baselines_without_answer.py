@@ -85,7 +85,7 @@ def test_figures_leave_the_empty_row_out(compared, tmp_path):
     assert all("nan" not in svg.read_text() for svg in drawn if svg.suffix == ".svg")
 
 
-def test_a_papers_table_tells_the_reason(compared, tmp_path):
+def test_a_papers_table_gives_the_reason(compared, tmp_path):
     runs, _, comparison = compared
     table = pd.read_csv(comparison)
     table.loc[table["key"] == "coarse_solve", "value"] = np.nan

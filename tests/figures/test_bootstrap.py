@@ -40,7 +40,7 @@ def test_the_median_is_of_all_errors_at_once():
 
 
 def test_a_median_of_two_values_drawn_alike_is_between_them():
-    """Of two samples a replicate has either twice, with a quarter of the chance each, or both."""
+    """A replicate of two samples has either twice, with probability 1/4 each, or both."""
     interval = median_interval(np.array([1.0, 3.0]))
     assert (interval.low, interval.mean, interval.high) == (1.0, 2.0, 3.0)
 
@@ -72,7 +72,7 @@ def test_a_paired_difference_is_resolved_where_the_means_overlap():
     assert difference.mean == pytest.approx(np.mean(worse - better))
 
 
-def test_equal_rows_are_not_told_apart():
+def test_equal_rows_are_not_distinguished():
     generator = np.random.default_rng(2)
     one, other = generator.normal(5, 1, size=(2, 100))
     assert not paired_difference(one, other).excludes_zero

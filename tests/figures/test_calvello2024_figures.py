@@ -41,7 +41,7 @@ def words_of(figure):
 
 
 def drawn(panel):
-    """Of every line of a panel with a finite point, the points."""
+    """Return the points of every line of a panel that are all finite."""
     lines = [np.asarray(line.get_xydata(), dtype=float) for line in panel.get_lines()]
     return [line for line in lines if line.size and np.isfinite(line).all()]
 
@@ -128,7 +128,7 @@ def test_runs_without_the_uneven_times_are_refused(make_run, tmp_path):
         trajectories.draw_uneven_weighted([runs], tmp_path / "figure8.svg")
 
 
-def test_errors_of_standardised_functions_are_told_where_they_are_recorded(make_run):
+def test_errors_of_standardised_functions_are_reported_where_they_are_recorded(make_run):
     (without,) = read_runs([write_flow_run(make_run, "a", "fano", standardised=False)])
     (lost,) = read_runs([write_flow_run(make_run, "b", "fano", diverged_epoch=2)])
     assert (standardised_words(without, 16), standardised_words(lost, 16)) == ("", "")

@@ -38,7 +38,7 @@ def read(run):
         ({"equation": "controlled_ode"}, "Controlled ODE", "Calvello et al. 2024"),
     ],
 )
-def test_examples_of_the_two_papers_are_told_apart(make_run, dataset, title, paper):
+def test_examples_of_the_two_papers_are_distinguished(make_run, dataset, title, paper):
     example = example_of(read(write_calvello(make_run, "tno2d", dataset))[0])
     assert (example.title, example.source.name) == (title, paper)
 
@@ -148,20 +148,20 @@ def test_the_comparison_has_the_papers_statistic_and_compares_that(make_run, tmp
     assert "n = 64: median, standardised fields (95 % interval)" in as_csv(headline(table))
 
 
-def test_differences_are_told_once_for_all_models(make_run):
+def test_differences_are_reported_once_for_all_models(make_run):
     runs = [
         write_calvello(make_run, "tno2d", counts={"train_samples": 360}),
         write_calvello(make_run, "fno", counts={"train_samples": 360}, once=10**6),
     ]
-    told = differences_from_paper(read_runs(runs))
-    assert told.count("train samples 360 (paper 3600)") == 1
-    assert any(words.startswith("fno: 1,000,000 parameters") for words in told)
+    found = differences_from_paper(read_runs(runs))
+    assert found.count("train samples 360 (paper 3600)") == 1
+    assert any(words.startswith("fno: 1,000,000 parameters") for words in found)
 
 
 def test_a_difference_of_some_models_names_them_or_counts_them(make_run):
     narrow = {"settings": {"width": 64}, "counts": {"train_samples": 360}}
     runs = [write_calvello(make_run, name, of="tno2d", **narrow) for name in "abcd"]
     runs.append(write_calvello(make_run, "tno2d", counts={"train_samples": 360}))
-    told = differences_from_paper(read_runs(runs))
-    assert told == ["train samples 360 (paper 3600)", "4 models: width 64 (paper 128)"]
+    found = differences_from_paper(read_runs(runs))
+    assert found == ["train samples 360 (paper 3600)", "4 models: width 64 (paper 128)"]
     assert differences_from_paper(read_runs(runs[2:]))[1] == "c and d: width 64 (paper 128)"

@@ -234,7 +234,7 @@ def test_table_5_has_a_row_for_each_grid(tmp_path, outputs):
     assert 'class="prose"' in outputs[2].read_text()
 
 
-def test_other_sizes_than_the_papers_are_told(tmp_path):
+def test_other_sizes_than_the_papers_are_reported(tmp_path):
     row = pd.read_csv(costs(tmp_path)).iloc[0].to_dict()
     run, differences = remark(row)
     assert "one timing on a core (CPU), one thread" in run

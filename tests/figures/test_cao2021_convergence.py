@@ -1,4 +1,4 @@
-"""Figure 8 of Cao 2021: every seed is a line, those that diverged are told."""
+"""Figure 8 of Cao 2021: every seed is a line, those that diverged are reported."""
 
 import re
 

@@ -77,7 +77,7 @@ def test_figure_12_has_a_picture_for_each_pair(paper, tmp_path):
     assert again.read_bytes() == svg.read_bytes()
 
 
-def test_a_diverged_run_is_told(make_run, tmp_path):
+def test_a_diverged_run_is_reported(make_run, tmp_path):
     runs = [[write_noisy_run(make_run, 0.0, [0, 0.01], diverged_epoch=3)]]
     assert error_words(read_noisy_runs(runs)[0].error(0)) == "diverged"
     for draw in (draw_noise_levels, draw_noise_transfer):

@@ -84,7 +84,7 @@ def test_every_metric_of_the_errors_is_in_the_comparison_and_the_tables(make_run
     assert pd.read_csv(outputs[0])["kind"].tolist() == ["model"] + 4 * ["baseline"]
 
 
-def test_models_that_cannot_be_told_apart_are_both_marked(make_run, tmp_path):
+def test_models_that_cannot_be_distinguished_are_both_marked(make_run, tmp_path):
     errors = np.linspace(1e-3, 2e-3, 30)
     runs = [
         make_run("galerkin", errors=errors),
@@ -102,7 +102,7 @@ def test_a_baseline_is_a_row_but_never_the_best_model(make_run, make_baselines, 
     assert among_the_best(table) == [True] + 4 * [False]
 
 
-def test_diverged_seeds_are_told(make_run, tmp_path):
+def test_diverged_seeds_are_reported(make_run, tmp_path):
     runs = [
         make_run("softmax", attention="softmax", diverged_epoch=12),
         make_run("galerkin", seed=1),
@@ -250,17 +250,17 @@ def test_damaged_arrays_name_themselves_and_what_to_do(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("part", "value", "told"),
+    ("part", "value", "message"),
     [
         ("dataset_hash", "other", "different datasets"),
         ("settings", {"attention": "linear"}, "differs in settings"),
     ],
 )
-def test_runs_that_do_not_belong_together_are_refused(make_run, tmp_path, part, value, told):
+def test_runs_that_do_not_belong_together_are_refused(make_run, tmp_path, part, value, message):
     runs = [make_run(seed=1), make_run(seed=2)]
     facts = json.loads((runs[1] / "run.json").read_text())
     (runs[1] / "run.json").write_text(json.dumps({**facts, part: value}))
-    with pytest.raises(ResultError, match=told):
+    with pytest.raises(ResultError, match=message):
         write_comparison(runs, [], tmp_path / "comparison.csv")
 
 

@@ -118,7 +118,7 @@ def test_the_error_budget_shows_each_check_and_the_promise(dataset, tmp_path, mo
         assert expected in words
 
 
-def test_spectra_are_drawn_or_their_absence_is_told(dataset, tmp_path, monkeypatch):
+def test_spectra_are_drawn_or_their_absence_is_reported(dataset, tmp_path, monkeypatch):
     figure = drawn(monkeypatch, draw_dataset_spectra, *dataset, tmp_path / "spectra.svg")
     if DatasetPreview(*dataset).variables[0].dims == ("time",):
         assert "not equally spaced" in words_of(figure)
@@ -134,7 +134,7 @@ def test_histograms_share_out_all_values(dataset, tmp_path, monkeypatch):
         assert panel.patches[0].get_data().values.sum() == pytest.approx(1)
 
 
-def test_the_page_loads_nothing_and_tells_how_to_make_and_open_the_dataset(dataset, tmp_path):
+def test_the_page_loads_nothing_and_says_how_to_make_and_open_the_dataset(dataset, tmp_path):
     files = [
         draw_dataset_gallery(*dataset, tmp_path / "dataset_gallery.svg")[0],
         draw_error_budget(dataset[0], tmp_path / "error_budget.svg")[0],

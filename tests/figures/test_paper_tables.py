@@ -97,7 +97,7 @@ def test_table_3_has_a_column_for_each_noise_of_each_experiment(make_run, tmp_pa
     assert groups[1] in outputs[2].read_text()
 
 
-def test_table_5_tells_where_a_size_differs(make_run, outputs):
+def test_table_5_says_where_a_size_differs(make_run, outputs):
     runs = [
         make_run(settings=SIZES_1D),
         make_run("narrow", settings={**SIZES_1D, "width": 48}, parameters=150_000),

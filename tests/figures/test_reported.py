@@ -33,7 +33,7 @@ def beside(run, table=None):
     return reported_beside(one.record, one.cost, table)
 
 
-def told(run, table=None):
+def differences_of(run, table=None):
     one = read_run(run)
     return differences(one.record, one.cost, table)
 
@@ -166,7 +166,7 @@ def test_parameters_are_rounded_as_reported():
 
 
 def test_the_number_stands_beside_the_papers_setting(make_run, make_darcy, make_inverse):
-    assert told(make_run()) == []
+    assert differences_of(make_run()) == []
     assert beside(make_run("again")).value == pytest.approx(1.203e-3)
     assert beside(make_run("finest", resolution=8192, setting={"batch_size": 4})).value == pytest.approx(
         1.025e-3
@@ -243,5 +243,5 @@ def test_an_unrecorded_fact_is_not_comparable(make_run):
 
 def test_an_equation_that_the_paper_has_not(make_run):
     run = make_run(dataset={"equation": "poisson"})
-    assert told(run) == ["equation poisson, which the paper has not"]
+    assert differences_of(run) == ["equation poisson, which the paper has not"]
     assert beside(run).reason == "the paper has no such row"

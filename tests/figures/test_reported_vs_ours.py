@@ -34,7 +34,7 @@ def test_the_page_has_a_row_per_run_with_its_ratio_or_its_divergence(make_run, t
     assert text.endswith("# Why\n\nBecause.\n")
 
 
-def test_operators_with_and_without_weights_are_told_by_their_medians(make_run, tmp_path):
+def test_operators_with_and_without_weights_are_compared_by_their_medians(make_run, tmp_path):
     (tmp_path / "why.md").write_text("# Why\n")
     lorenz = {"equation": "lorenz63", "targets": "yz", "final_time": 2.0}
     runs = []

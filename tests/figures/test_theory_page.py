@@ -270,7 +270,7 @@ def test_the_page_shows_the_tables_and_loads_nothing(tables, drawn, tmp_path):
         assert words in page, words
 
 
-def test_a_missing_table_is_told_by_name(tables, tmp_path):
+def test_a_missing_table_is_reported_by_name(tables, tmp_path):
     tables["cost"].unlink()
     with pytest.raises(FileError, match=r"cost\.csv is missing"):
         draw_all(tables, tmp_path)

@@ -238,7 +238,7 @@ def universal_approximator_count(s, dim):
 
 
 def neuraloperator_count(s, dim):
-    """Of FNO; lifting and projection are twice as wide inside, a layer's channel network half as wide."""
+    """Count FNO's parameters; inside, lifting and projection are twice as wide, channel networks half."""
     d = s.width
     lifting = (s.in_channels + dim + 1) * 2 * d + (2 * d + 1) * d
     spectral = 2 * d**2 * s.modes ** (dim - 1) * (s.modes // 2 + 1) + d + d**2

@@ -21,7 +21,7 @@ NOT_COPIED = shutil.ignore_patterns(
 
 
 def job_counts(output: str) -> dict[str, int]:
-    """How many jobs of each rule a dry run tells of."""
+    """Count the jobs of each rule that a dry run lists."""
     table = output.split("Job stats:")[1].split("total")[0]
     return {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
 
@@ -29,7 +29,7 @@ def job_counts(output: str) -> dict[str, int]:
 class Project:
     """A fresh copy of the sources."""
 
-    config: str | dict = "config/test.yaml"  # unless told otherwise
+    config: str | dict = "config/test.yaml"  # by default
 
     def __init__(self, folder: Path):
         self.folder = folder

@@ -62,7 +62,7 @@ def rough_samples(count: int, points: int = 13, seed: int = 0) -> Samples:
 
 
 def described(run: dict, resolution, seed: int, counts: dict[str, int], **testing) -> dict:
-    """What the plan tells the evaluation of a run that was trained by `train_run`; `testing` says on what."""
+    """What the plan gives the evaluation of a run that was trained by `train_run`; `testing` says on what."""
     return {
         "experiment": "small", "model": "tiny", "label": "Tiny", "architecture": run["architecture"],
         "settings": run["settings"], "grids": run["grids"], "coarse_points": None, "resolution": resolution,

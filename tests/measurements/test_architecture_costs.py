@@ -53,7 +53,7 @@ def test_the_formulas_of_table_4_give_table_1_but_for_biases(formula, size, prin
 
 
 def biases_and_norms(width, layers):
-    """Of layers with four maps of attention, two of the feed-forward and two norms, beyond Table 4's 2d."""
+    """Count four maps of attention, two of the feed-forward and two norms a layer, less Table 4's 2d."""
     return layers * (4 * width + 2 * width + 4 * width - 2 * width)
 
 
@@ -138,6 +138,6 @@ def test_every_case_has_a_row_and_small_ones_a_time(monkeypatch):
         ({"modes": 20}, "20 modes need as many points"),
     ],
 )
-def test_sizes_that_tell_nothing_are_refused(change, words):
+def test_sizes_that_show_no_growth_are_refused(change, words):
     with pytest.raises(ValueError, match=words):
         ArchitectureCostSettings(**TINY | change)

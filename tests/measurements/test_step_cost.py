@@ -21,7 +21,7 @@ CPU = torch.device("cpu")
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """As the measurements have it."""
+    """Compute with one thread, as the measurements do."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

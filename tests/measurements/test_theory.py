@@ -43,7 +43,7 @@ def test_quasi_optimality_holds_in_every_row():
 
 
 def test_the_bound_is_attained_by_the_worst_function():
-    """With f chosen against the spaces, ‖f - p‖ = c⁻¹ min ‖f - q‖: a larger constant c would be wrong."""
+    """Choose f against the spaces: ‖f - p‖ = c⁻¹ min ‖f - q‖, so a larger constant c would be wrong."""
     n = 64
     generator = np.random.default_rng(SEED)
     values = projection.random_functions(projection.VALUES, n, generator)

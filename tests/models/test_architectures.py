@@ -79,7 +79,7 @@ def test_every_layer_norm_of_an_architecture_is_tested():
 
 
 def is_fno(variant):
-    """Of the package's models, the one whose parameters the paper and a formula count."""
+    """Return whether it is FNO, the package's model whose parameters the paper and a formula count."""
     return variant[1].get("model", "FNO") == "FNO"
 
 
@@ -163,7 +163,7 @@ def test_gradient_in_the_input_is_that_of_differences(variant):
 
 
 def scramble(operator):
-    """Off the initialisation, where attention is a small perturbation, so that its quadrature matters."""
+    """Leave the initialisation, where attention is a small perturbation, so that its quadrature matters."""
     generator = torch.Generator().manual_seed(1)
     for parameter in operator.parameters():
         parameter.data += 0.1 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)

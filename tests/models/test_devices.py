@@ -56,7 +56,7 @@ def test_no_constant_is_on_another_device_and_no_value_is_looked_at(variant, ope
 
 
 def test_all_compile_as_one_graph_to_the_same_numbers():
-    """In a process of its own: the compiler cannot trace the shape checks that tests add to functions."""
+    """Run in a process of its own: the compiler cannot trace the shape checks that tests add to functions."""
     finished = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", COMPILING], cwd=HERE, capture_output=True, text=True
     )

@@ -47,15 +47,15 @@ from resolvent.planning.configuration.read import read_configuration, read_file,
         ("nam: mine\n", "nam: unknown key 'nam'; did you mean 'name'? accepted: name, data_root"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_told_by_place(text, words, tmp_path, monkeypatch, capsys):
+def test_a_file_that_cannot_be_used_is_reported_by_place(text, words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "mine.yaml"
     if text is not None:
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
     assert main([str(file)]) == 1
-    told = capsys.readouterr().out
-    assert words in told
-    assert told.count("\n") == 1
+    output = capsys.readouterr().out
+    assert words in output
+    assert output.count("\n") == 1
     assert not (tmp_path / "executed").exists()
 
 

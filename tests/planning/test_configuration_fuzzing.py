@@ -143,31 +143,31 @@ def edit(draw, content, path):
         parent[key].append(copy.deepcopy(draw(st.sampled_from(parent[key] or ODD) | odd)))
 
 
-def everything_told(teller, **known) -> dict:
-    """Every property of `teller`, and every method that takes some of `known`, called with all choices."""
-    told = {}
-    for name, member in inspect.getmembers(type(teller)):
+def everything_of(owner, **known) -> dict:
+    """Every property of `owner`, and every method that takes some of `known`, called with all choices."""
+    values = {}
+    for name, member in inspect.getmembers(type(owner)):
         if name.startswith("_"):
             continue
         if not inspect.isfunction(member):
-            told[name] = getattr(teller, name)
+            values[name] = getattr(owner, name)
             continue
         wanted = list(inspect.signature(member).parameters)[1:]
         if set(wanted) <= set(known):
             for choice in itertools.product(*(known[key] for key in wanted)):
-                told[name, *choice] = getattr(teller, name)(*choice)
-    return told
+                values[name, *choice] = getattr(owner, name)(*choice)
+    return values
 
 
 def plan_everything(configuration: Configuration) -> None:
     """All that the Snakefile asks of a configuration; files stay where the configuration says."""
     plan = Plan(configuration)
     for dataset in plan.datasets.values():
-        told = everything_told(dataset)
-        assert {"card", "store", "receipts", "code"} <= set(told)
-    everything_told(plan)
+        values = everything_of(dataset)
+        assert {"card", "store", "receipts", "code"} <= set(values)
+    everything_of(plan)
     for name, experiment in configuration.experiments.items():
-        told = everything_told(
+        values = everything_of(
             plan,
             experiment=[name],
             model=experiment.models,
@@ -175,17 +175,17 @@ def plan_everything(configuration: Configuration) -> None:
             seed=experiment.seeds[:1],
         )
         some = (name, experiment.models[0], experiment.resolutions[0])
-        assert told["training", *some]["samples"]["train"] > 0
-        assert told["description", *some, experiment.seeds[0]]["test_resolutions"]
-        for folder in told["run_folders", name]:
+        assert values["training", *some]["samples"]["train"] > 0
+        assert values["description", *some, experiment.seeds[0]]["test_resolutions"]
+        for folder in values["run_folders", name]:
             assert Path(folder).parts[-4:-2] == (name, Path(folder).parts[-3])
     for key in PAPERS:
         paper = PaperPlan(plan, key)
-        everything_told(paper, item=list(paper.experiments), experiment=list(configuration.experiments))
+        everything_of(paper, item=list(paper.experiments), experiment=list(configuration.experiments))
 
 
 def keys_in_words(mapping: dict) -> set[str]:
-    """The keys that a message can name; the others are told with the place of the mapping."""
+    """The keys that a message can name; the others are reported with the place of the mapping."""
     return {str(key) for key in mapping if isinstance(key, str) or (isinstance(key, int) and key < 2**63)}
 
 

@@ -39,6 +39,6 @@ def test_without_its_package_an_address_is_refused(monkeypatch):
 
 def test_credentials_in_an_address_are_not_repeated():
     for key in ("data_root", "results_root"):
-        with pytest.raises(ConfigurationError) as told:
+        with pytest.raises(ConfigurationError) as raised:
             load_configuration(copy.deepcopy(DEFAULT) | {key: "s3://name:hunter2@bucket/data"})
-        assert "hunter2" not in str(told.value)
+        assert "hunter2" not in str(raised.value)

@@ -1,4 +1,4 @@
-"""One source of dependencies: pyproject.toml, pinned by constraints.txt, told to conda by environment.yml."""
+"""One source of dependencies: pyproject.toml, pinned by constraints.txt, read by conda in environment.yml."""
 
 from resolvent.documentation.environment import ROOT, environment_text
 

@@ -31,7 +31,7 @@ def test_hours_are_those_of_jobs_that_are_not_done(tmp_path):
     assert hours([one, other, solve]) == (0.5, 2.0)
     Path(one.output).touch()
     assert hours([one, other, solve]) == (0.5, 1.0)
-    rule, *_, total, _, told = forecast([one, other, solve], cores=2, gpus=4).splitlines()
+    rule, *_, total, _, summary = forecast([one, other, solve], cores=2, gpus=4).splitlines()
     assert rule.split() == [
         "rule",
         "jobs",
@@ -47,7 +47,7 @@ def test_hours_are_those_of_jobs_that_are_not_done(tmp_path):
         "disk",
     ]
     assert total.split() == ["total", "3", "1", "0.50", "1.00", "2.0", "3.00"]
-    assert told.startswith("About 0.2 hours on 2 cores and 4 GPUs")
+    assert summary.startswith("About 0.2 hours on 2 cores and 4 GPUs")
 
 
 def test_processes_take_as_many_hours_as_they_are():
@@ -78,7 +78,7 @@ def test_jobs_of_operators_are_counted_where_they_run(listed):
     assert hours(on_gpu)[1] == pytest.approx(counted)
 
 
-def test_every_job_is_told_apart_by_what_it_leaves(listed):
+def test_every_job_is_identified_by_what_it_leaves(listed):
     outputs = [(job.rule, job.output) for job in listed[0]]
     assert len(set(outputs)) == len(outputs)
     assert all(job.need.seconds > 0 and job.need.bytes > 0 for job in listed[0])

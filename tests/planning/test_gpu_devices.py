@@ -95,11 +95,11 @@ def test_a_host_without_nvidia_smi_has_no_gpu(nvidia_smi, monkeypatch):
     assert devices_for(2, pytest.fail) == []
 
 
-def test_a_failing_nvidia_smi_is_told(nvidia_smi):
+def test_a_failing_nvidia_smi_is_reported(nvidia_smi):
     nvidia_smi("NVIDIA-SMI has failed because it could not communicate with the NVIDIA driver.", code=9)
-    told = []
-    assert devices_for(1, told.append) == []
-    assert told == [
+    messages = []
+    assert devices_for(1, messages.append) == []
+    assert messages == [
         "computes on the CPU, for nvidia-smi finds no GPU (NVIDIA-SMI has failed because it could not "
         "communicate with the NVIDIA driver.)\n"
     ]

@@ -19,8 +19,8 @@ def host(tmp_path):
 
 
 @pytest.fixture
-def told(monkeypatch, tmp_path):
-    """What leases of this process tell; it sees the GPUs a, b and c."""
+def messages(monkeypatch, tmp_path):
+    """The messages of this process's leases; it sees the GPUs a, b and c."""
     monkeypatch.setenv("RESOLVENT_LEASES", str(tmp_path / "leases"))
     monkeypatch.setenv("RESOLVENT_GPUS", "a,b,c")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2")  # for it to be as before after the test
@@ -117,10 +117,10 @@ def test_a_child_that_ends_leaves_the_lease_to_the_job(host):
     assert second.stdout.readline() == f"waits for 1 of the GPUs a; held by process {parent.pid}\n"
 
 
-def test_the_folder_of_the_leases_is_open_to_all_users(told, tmp_path):
+def test_the_folder_of_the_leases_is_open_to_all_users(messages, tmp_path):
     mask = os.umask(0o077)
     try:
-        with lease(1, 2, told.append):
+        with lease(1, 2, messages.append):
             files = list((tmp_path / "leases").iterdir())
     finally:
         os.umask(mask)
@@ -130,18 +130,18 @@ def test_the_folder_of_the_leases_is_open_to_all_users(told, tmp_path):
 
 
 @pytest.mark.parametrize(("jobs_per_device", "lock"), [(1, "a.lock"), (2, "a.0.slot")])
-def test_a_lock_names_its_process_while_it_is_held(told, tmp_path, jobs_per_device, lock):
-    with lease(1, jobs_per_device, told.append):
+def test_a_lock_names_its_process_while_it_is_held(messages, tmp_path, jobs_per_device, lock):
+    with lease(1, jobs_per_device, messages.append):
         assert (tmp_path / "leases" / lock).read_text() == str(os.getpid())
     assert (tmp_path / "leases" / lock).read_text() == ""
 
 
-def test_a_folder_that_cannot_be_is_told_in_one_line(told, monkeypatch, tmp_path):
+def test_a_folder_that_cannot_be_is_reported_in_one_line(messages, monkeypatch, tmp_path):
     monkeypatch.setenv("RESOLVENT_LEASES", str(tmp_path / "absent/leases"))
     with pytest.raises(
         GpuError, match=r"^no GPU can be locked in .*: No such file or directory; name another"
     ):
-        lease(1, 1, told.append).__enter__()
+        lease(1, 1, messages.append).__enter__()
 
 
 @pytest.mark.parametrize(
@@ -156,22 +156,22 @@ def test_a_folder_that_cannot_be_is_told_in_one_line(told, monkeypatch, tmp_path
     ],
 )
 def test_devices_that_slurm_assigned_are_left_unless_they_are_of_several_jobs(
-    told, monkeypatch, tmp_path, gpus, assigned, leased
+    messages, monkeypatch, tmp_path, gpus, assigned, leased
 ):
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", assigned)
-    with lease(gpus, 1, told.append):
+    with lease(gpus, 1, messages.append):
         assert os.environ["CUDA_VISIBLE_DEVICES"] == leased
         assert (tmp_path / "leases").exists() == (leased == "b")
-    assert told == []
+    assert messages == []
 
 
-def test_more_devices_than_can_be_seen_are_refused(told):
+def test_more_devices_than_can_be_seen_are_refused(messages):
     with pytest.raises(GpuError, match=r"^asks for 4 GPUs, but only a, b, c can be seen$"):
-        lease(4, 1, told.append).__enter__()
+        lease(4, 1, messages.append).__enter__()
 
 
-def test_without_a_gpu_a_job_sees_none(told, monkeypatch):
+def test_without_a_gpu_a_job_sees_none(messages, monkeypatch):
     monkeypatch.setenv("RESOLVENT_GPUS", "")
-    with lease(2, 1, told.append):
+    with lease(2, 1, messages.append):
         assert os.environ["CUDA_VISIBLE_DEVICES"] == ""

@@ -1,4 +1,4 @@
-"""Experiments on the inverse problem: the paper's setting, one line for each fault, what runs are told."""
+"""Experiments on the inverse problem: the paper's setting, one line for each fault, what runs are given."""
 
 import re
 
@@ -61,17 +61,17 @@ def test_the_papers_inverse_setting_is_what_the_paper_says():
                 assert settings["downsampling_activation"] == "silu"
 
 
-def test_runs_are_told_what_to_train_and_test_on():
+def test_the_description_of_a_run_says_what_to_train_and_test_on():
     plan = Plan(configuration())
-    told = plan.description("darcy_inverse_noise1", "galerkin2d_coarse", 43, seed=1)
-    assert (told["resolution"], told["test_resolutions"], told["grids"]) == (43, [43], "stored")
-    assert (told["training"]["noise"], told["test_noise"]) == (0.01, [0.01, 0.0, 0.02, 0.05])
-    assert told["noise_realisations"] == 4
+    given = plan.description("darcy_inverse_noise1", "galerkin2d_coarse", 43, seed=1)
+    assert (given["resolution"], given["test_resolutions"], given["grids"]) == (43, [43], "stored")
+    assert (given["training"]["noise"], given["test_noise"]) == (0.01, [0.01, 0.0, 0.02, 0.05])
+    assert given["noise_realisations"] == 4
     assert plan.training("darcy_inverse_noise1", "fno2d_coarse", 43)["grids"] == "coarse"
     assert plan.baseline_resolutions("darcy_inverse_noise1") == [43]
     plain = plan.description("darcy", "galerkin2d", 43, seed=1)
     assert (plain["test_resolutions"], plain["test_noise"]) == ([43, 61, 85], [0.0])
-    assert [one["coarse_points"] for one in (told, plain)] == [15, 12]
+    assert [one["coarse_points"] for one in (given, plain)] == [15, 12]
     clean, noisy = (
         plan.description(name, "fno2d_fine", 43, seed=1)["config_hash"] for name in list(EXPERIMENTS)[:2]
     )

@@ -88,9 +88,9 @@ def test_the_configured_run_is_on_the_finest_grid_and_all_runs_are_candidates():
     assert sorted([first, *others]) == sorted(plan.run_folders("burgers"))
 
 
-@pytest.mark.parametrize("told", [None, "fno2d"])  # fno2d is a model, but none of this experiment's
-def test_the_shown_model_is_the_last_unless_told(told):
-    paper = planned({"burgers": ["figure9"]}, shown=told)
+@pytest.mark.parametrize("chosen", [None, "fno2d"])  # fno2d is a model, but none of this experiment's
+def test_the_shown_model_is_the_last_by_default(chosen):
+    paper = planned({"burgers": ["figure9"]}, shown=chosen)
     assert paper.source("figure9")[0][0] == RUN.replace("galerkin", "no_attention")
     assert paper.plan.caption_facts("burgers")["model"] == "No attention"
 

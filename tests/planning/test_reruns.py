@@ -141,7 +141,7 @@ def test_every_script_with_results_has_a_digest(digests):
 
 
 def test_the_digest_covers_all_that_a_script_imports(digests):
-    """Beside what brings no result, and what tables and settings import of what was not chosen.
+    """Test all but what brings no result, and what tables and settings import of what was not chosen.
 
     Of every script one choice is tried, and of every choice one script.
     """

@@ -29,7 +29,7 @@ SYSTEM = Path("/etc/slurm")
 FILES = ("slurm.conf", "gres.conf")
 MARKER = "resolvent-test-cluster"
 DAEMONS = ("slurmd", "slurmctld", "munged")  # in the order of stopping
-CPUS, MEGABYTES, GPUS = 6, 64_000, 2  # as SLURM is told: the machine may have fewer
+CPUS, MEGABYTES, GPUS = 6, 64_000, 2  # as SLURM's configuration says: the machine may have fewer
 PORT = 26817
 PATIENCE = 30.0  # seconds
 
@@ -110,7 +110,7 @@ def stop() -> None:
 
 
 def node_state() -> str:
-    """As `sinfo` has it: idle, mixed, draining, drained..."""
+    """Return the state that `sinfo` reports: idle, mixed, draining, drained..."""
     return _run("sinfo", "--noheader", "--format=%T", "--partition=cpu", check=False).strip()
 
 
@@ -197,7 +197,7 @@ def _slurm_configuration(folder: Path, host: str) -> str:
 
 
 def _pid(folder: Path, daemon: str) -> int | None:
-    """Of a daemon that runs."""
+    """Return the process of a daemon, if it runs."""
     try:
         pid = int((folder / f"{daemon}.pid").read_text())
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

@@ -100,7 +100,7 @@ def record(tmp_path_factory) -> Record:
 
 
 def edit_profile(path: Path) -> None:
-    """What docs/cluster.md tells a user to do: name the partitions."""
+    """What docs/cluster.md asks a user to do: name the partitions."""
     text = path.read_text()
     assert text.count("# slurm_partition:") == 2
     path.write_text(text.replace("# slurm_partition:", "slurm_partition:"))
@@ -150,7 +150,7 @@ def waiting_trainings() -> list[dict[str, str]]:
 
 
 def first_epochs(run: Path) -> list[int]:
-    """The first epoch that each process of a training told TensorBoard of, in the order of starting."""
+    """The first epoch that each process of a training reported to TensorBoard, in the order of starting."""
     files = sorted((run / "tensorboard").iterdir(), key=lambda path: path.name.split(".")[3])
     steps = [[event.step for event in EventFileLoader(str(file)).Load() if event.step] for file in files]
     return [min(one, default=0) for one in steps]

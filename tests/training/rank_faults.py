@@ -19,6 +19,6 @@ def fail_in_the_second(group, way):
 
 
 def wait_for_ever(group):
-    """Tells that it has begun."""
+    """Reports that it has begun."""
     os.write(1, f"{group.rank}\n".encode())
     time.sleep(3600)

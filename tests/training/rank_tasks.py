@@ -74,7 +74,7 @@ def train_until_the_second_is_asked_to_end(group, folder, kind):
     try:
         trainer.fit()
     except TrainingError as error:
-        (trainer.directory / f"told{group.rank}").write_text(str(error))
+        (trainer.directory / f"message{group.rank}").write_text(str(error))
 
 
 def add_up(group, folder):

@@ -54,9 +54,9 @@ def test_a_malicious_checkpoint_is_refused_and_not_executed(write, read, name, t
     write({"identity": "a", "operator": Command(mark)}, path)
     with pytest.raises(
         TrainingError, match=rf"the checkpoint .*{name} is damaged \(.*\); delete it and run"
-    ) as told:
+    ) as raised:
         checkpoints.load(path)
-    assert len(str(told.value).splitlines()) == 1
+    assert len(str(raised.value).splitlines()) == 1
     assert not mark.exists()
     read(path)
     assert mark.exists()  # it would have been
@@ -91,10 +91,10 @@ def same(one, other) -> bool:
     return one == other
 
 
-def test_a_flipped_byte_is_told_or_does_not_matter(tmp_path):
+def test_a_flipped_byte_is_reported_or_does_not_matter(tmp_path):
     path, random_byte = tmp_path / "checkpoint.pt", random.Random(0)
     checkpoints.save(STATE, path)
-    whole, told = path.read_bytes(), 0
+    whole, reported = path.read_bytes(), 0
     for _ in range(300):
         content = bytearray(whole)
         content[random_byte.randrange(len(content))] ^= 1 << random_byte.randrange(8)
@@ -102,5 +102,5 @@ def test_a_flipped_byte_is_told_or_does_not_matter(tmp_path):
         try:
             assert same(checkpoints.load(path), STATE)
         except TrainingError:
-            told += 1
-    assert 100 < told < 300  # the rest is padding, and dates of the archive
+            reported += 1
+    assert 100 < reported < 300  # the rest is padding, and dates of the archive

@@ -93,8 +93,8 @@ def test_both_take_smaller_parts_where_one_is_short_of_memory(done, tmp_path):
 
 def test_a_signal_to_one_stops_both_after_the_same_step(done):
     for rank in range(2):
-        told = (done / f"fourier_asked/told{rank}").read_text()
-        assert told.startswith("SIGTERM asked to end in epoch 2, after 2 of 3 steps")
+        message = (done / f"fourier_asked/message{rank}").read_text()
+        assert message.startswith("SIGTERM asked to end in epoch 2, after 2 of 3 steps")
 
 
 def test_a_run_begun_by_two_is_finished_by_one(done, tmp_path):
@@ -128,22 +128,22 @@ def test_a_resumed_run_of_two_ends_with_the_same_bytes(done, gone_on, tmp_path):
 
 
 def test_a_signal_to_the_launcher_is_handed_on(gone_on):
-    folder, told = gone_on
-    assert told.startswith("SIGTERM asked to end in epoch 2, after 2 of 3 steps; all of it is saved")
+    folder, message = gone_on
+    assert message.startswith("SIGTERM asked to end in epoch 2, after 2 of 3 steps; all of it is saved")
     assert checkpoints.load(folder / "asked/resume.pt")["progress"]["steps"] == 2
 
 
 @pytest.mark.parametrize(
-    ("way", "told"),
+    ("way", "message"),
     [
         ("raises", "rank 1 of 2: ZeroDivisionError: division by zero"),
         ("is killed", "rank 1 of 2: was ended by SIGKILL, perhaps for want of memory"),
     ],
 )
-def test_a_process_that_fails_ends_both_with_its_line(way, told, capfd):
+def test_a_process_that_fails_ends_both_with_its_line(way, message, capfd):
     with pytest.raises(TrainingError) as error:
         launch("rank_faults:fail_in_the_second", 2, [], {"way": way})
-    assert str(error.value) == told
+    assert str(error.value) == message
     assert ("rank 1: Traceback" in capfd.readouterr().err) == (way == "raises")
 
 

@@ -1,4 +1,4 @@
-"""Stores in an object store: what goes wrong on the way there is told in one line, without credentials."""
+"""Stores in an object store; what fails on the way there is reported in one line, without credentials."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def upload(folder: Path, address: str) -> None:
     files = (file for file in sorted(folder.rglob("*")) if file.is_file())
     objects = {f"{address}/{file.relative_to(folder).as_posix()}": file.read_bytes() for file in files}
     root = f"{address}/zarr.json"
-    with _faults_told(address):
+    with _readable_errors(address):
         system = _file_system(address)
         system.pipe({place: content for place, content in objects.items() if place != root})
         system.pipe_file(root, objects[root])
@@ -52,25 +52,25 @@ def upload(folder: Path, address: str) -> None:
 
 def put(address: str, content: bytes) -> None:
     """Put one object. Raises as `upload`."""
-    with _faults_told(address):
+    with _readable_errors(address):
         _file_system(address).pipe_file(address, content)
 
 
 def remove(address: str) -> None:
     """Remove one object, if it is there. Raises as `upload`."""
-    with _faults_told(address):
+    with _readable_errors(address):
         _file_system(address).rm_file(address)
 
 
 class ObjectStore(FsspecStore):
-    """The objects below an address. Whoever only reads is told of a missing chunk, instead of fill values."""
+    """The objects below an address. A missing chunk is an error for a reader, instead of fill values."""
 
     def __init__(self, fs, read_only: bool = False, path: str = "/", allowed_exceptions=()):
         super().__init__(fs, read_only, fs._strip_protocol(path), allowed_exceptions)
         self.address = fs.unstrip_protocol(self.path)
 
     async def get(self, key, prototype, byte_range=None):
-        with _faults_told(self.address):
+        with _readable_errors(self.address):
             try:
                 return await super().get(key, prototype, byte_range)
             except FileNotFoundError as error:
@@ -81,15 +81,15 @@ class ObjectStore(FsspecStore):
         return None
 
     async def set(self, key, value, byte_range=None) -> None:
-        with _faults_told(self.address):
+        with _readable_errors(self.address):
             await super().set(key, value, byte_range)
 
     async def exists(self, key) -> bool:
-        with _faults_told(self.address):
+        with _readable_errors(self.address):
             return await super().exists(key)
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        with _faults_told(self.address):
+        with _readable_errors(self.address):
             async for name in super().list_dir(prefix):
                 yield name
 
@@ -100,7 +100,7 @@ def _file_system(address: str, asynchronous: bool = False) -> fsspec.AbstractFil
 
 
 @contextmanager
-def _faults_told(address: str) -> Iterator[None]:
+def _readable_errors(address: str) -> Iterator[None]:
     """Whatever fails within is a fault of the way to the object store: one line says what to set."""
     try:
         yield

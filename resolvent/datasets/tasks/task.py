@@ -85,8 +85,9 @@ class Task(ABC):
     def error_budget(self, stored: Stored) -> dict:
         """Measure the errors of what is stored; entries "against_…" are held to the stated accuracy.
 
-        By default a random choice of samples is computed again, which tells damage from rounding, and, where
-        there is a `refined` task, solved more finely, of which the largest error over all arrays counts.
+        By default a random choice of samples is computed again, which distinguishes damage from rounding,
+        and, where there is a `refined` task, solved more finely, of which the largest error over all arrays
+        counts.
         """
         positions = stored.random_positions(CHECKED_SAMPLES)
         budget = {"stored_against_computed_again": against_computed_again(self, stored, positions)}

@@ -12,7 +12,7 @@ import pandas as pd
 from resolvent.figures.common.results import read_table, same_noise
 
 MODELS_FILE = "models.csv"
-MODEL = ("kind", "key", "trained_resolution", "trained_noise")  # tells a row of models.csv from the others
+MODEL = ("kind", "key", "trained_resolution", "trained_noise")  # identify a row of models.csv
 CONDITION = (*MODEL, "test_resolution", "test_noise")
 
 COMPARISON_COLUMNS = {

@@ -25,7 +25,7 @@ FLOOR = 1e-12  # of an error on a logarithmic axis
 
 @dataclass(frozen=True)
 class Trajectories:
-    """Of two samples: observed (2, times), targets and predictions (2, components, times)."""
+    """Trajectories of two samples: observed (2, times), targets and predictions (2, components, times)."""
 
     samples: list[int]
     times: np.ndarray
@@ -49,7 +49,7 @@ class Trajectories:
 
     @property
     def largest_error(self) -> np.ndarray:
-        """Over the components, at every time: (2, times)."""
+        """Return the largest error over the components at every time: (2, times)."""
         return np.maximum(np.abs(self.predictions - self.targets).max(axis=1), FLOOR)
 
     @property

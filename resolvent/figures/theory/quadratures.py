@@ -1,4 +1,4 @@
-"""With trapezoidal weights the nodes do not matter; with equal ones their density does."""
+"""Compare quadratures: the density of the nodes matters with equal weights, not with trapezoidal ones."""
 
 from pathlib import Path
 

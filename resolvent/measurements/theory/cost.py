@@ -34,7 +34,7 @@ def costs(points: list[int], features: int, repetitions: int, seed: int) -> pand
     """Measure one head's forward pass, batch of one, float32, on one CPU thread.
 
     Every repetition visits every attention and size in turn, so that a slow moment of the machine hits all
-    alike. A visit calls a fast attention several times: a clock cannot tell how long one call took.
+    alike. A visit calls a fast attention several times: a clock cannot resolve how long one call took.
 
     Columns: `attention`, `points`, `features`, `flops` (of the matrix products, two for a multiplication with
     its addition), `seconds` (the median), `repetitions`, `device`.

@@ -1,4 +1,4 @@
-"""What no single key of a configuration can tell: names that refer to nothing, sizes that do not fit."""
+"""Problems that no single key of a configuration has: names that refer to nothing, sizes that do not fit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TAKEN = {"experiments": ("datasets", "theory", *PAPERS), "models": ("figures", "
 
 
 def problems(configuration: Configuration) -> Iterator[str]:
-    """Yield what no single key can tell: names that refer to nothing, sizes that do not fit."""
+    """Yield the problems that no single key has: names that refer to nothing, sizes that do not fit."""
     for section, taken in TAKEN.items():
         for name in getattr(configuration, section):
             if name in taken:
@@ -190,7 +190,7 @@ def _grids_problems(experiment: Experiment, dataset, models: dict[str, Model]) -
 
 
 def _factor_problems(key: str, model: Model, experiment: Experiment, dataset) -> Iterator[str]:
-    """Down-sampling factors that lead from a fine grid to another coarse grid than the stored one."""
+    """Yield down-sampling factors that lead from a fine grid to another coarse grid than the stored one."""
     for fine, coarse in zip(dataset.resolutions, dataset.coarse, strict=True):
         if fine not in experiment.resolutions:
             continue

@@ -1,4 +1,4 @@
-"""From the merged YAML files to a checked configuration of what is built, or to a line for each problem."""
+"""Turn the merged YAML files into a checked configuration of what is built, or a line for each problem."""
 
 from __future__ import annotations
 

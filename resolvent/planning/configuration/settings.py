@@ -141,7 +141,7 @@ class Experiment(Settings):
     )
 
     def processes_for(self, model: str) -> int:
-        """Processes that share a training of this model; nothing of what a run is told by."""
+        """Return how many processes share a training of this model; it does not identify a run."""
         return self.processes_of.get(model, self.processes)
 
     @property

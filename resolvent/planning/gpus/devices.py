@@ -30,7 +30,7 @@ class Gpu:
         return self.instances or (self.name,)
 
 
-def devices_for(gpus: int, tell: Callable[[str], None]) -> list[str]:
+def devices_for(gpus: int, report: Callable[[str], None]) -> list[str]:
     """Visible devices that a job of `gpus` devices may choose from, as CUDA_VISIBLE_DEVICES names them.
 
     None where there is no GPU, or none is visible. CUDA gives a process at most one MIG instance: a job of
@@ -41,7 +41,7 @@ def devices_for(gpus: int, tell: Callable[[str], None]) -> list[str]:
     GpuError
         When there are devices, but too few, or CUDA_VISIBLE_DEVICES names one that there is not.
     """
-    visible = visible_devices(installed(tell))
+    visible = visible_devices(installed(report))
     devices = [device for device in visible if gpus == 1 or not device.startswith("MIG-")]
     if visible and len(devices) < gpus:
         one = "; a job can have only one MIG instance" if len(devices) < len(visible) else ""
@@ -80,7 +80,7 @@ def _named(name: str, gpus: list[Gpu]) -> tuple[str, ...]:
     raise GpuError(f"{VISIBLE} names '{name}', which is none of this host's GPUs: {', '.join(named)}")
 
 
-def installed(tell: Callable[[str], None]) -> list[Gpu]:
+def installed(report: Callable[[str], None]) -> list[Gpu]:
     """The GPUs of this host, by index; RESOLVENT_GPUS (names separated by commas) stands in for nvidia-smi.
 
     None without nvidia-smi. Indices are nvidia-smi's; CUDA's are the same where all GPUs are of one model, or
@@ -97,7 +97,7 @@ def installed(tell: Callable[[str], None]) -> list[Gpu]:
     gpus = listed(answer.stdout)
     if answer.returncode and not gpus:
         fault = " ".join((answer.stdout + answer.stderr).split())
-        tell(f"computes on the CPU, for nvidia-smi finds no GPU ({fault})\n")
+        report(f"computes on the CPU, for nvidia-smi finds no GPU ({fault})\n")
     return gpus
 
 

@@ -46,12 +46,12 @@ os.register_at_fork(after_in_child=_forget_locks)
 
 
 @contextmanager
-def lease(gpus: int, jobs_per_device: int, tell: Callable[[str], None]) -> Iterator[None]:
+def lease(gpus: int, jobs_per_device: int, report: Callable[[str], None]) -> Iterator[None]:
     """Hold `gpus` devices while the body runs, alone or beside `jobs_per_device` - 1 other jobs.
 
     Sets CUDA_VISIBLE_DEVICES to them, or to nothing where there are none or `gpus` is 0. CUDA reads the
     variable once, so this comes before torch or JAX looks for devices, and the variable stays set: the
-    process has no other devices afterwards. Waits while the devices are taken, and once tells for whom.
+    process has no other devices afterwards. Waits while the devices are taken, and reports once for whom.
 
     Raises
     ------
@@ -61,13 +61,13 @@ def lease(gpus: int, jobs_per_device: int, tell: Callable[[str], None]) -> Itera
     if gpus and _assigned_by_slurm(gpus):
         yield
         return
-    devices = devices_for(gpus, tell) if gpus else []
+    devices = devices_for(gpus, report) if gpus else []
     locks: list[int] = []
     try:
         if devices:
             folder = Path(os.environ.get("RESOLVENT_LEASES", FOLDER))
             with _readable_faults(folder):
-                taken = _waited_for(_Request(folder, tuple(devices), gpus, jobs_per_device), tell)
+                taken = _waited_for(_Request(folder, tuple(devices), gpus, jobs_per_device), report)
             locks = [lock for place in taken.values() for lock in place]
             devices = [device for device in devices if device in taken]
         os.environ[VISIBLE] = ",".join(devices)
@@ -134,30 +134,30 @@ class _Request:
         return []
 
 
-def _waited_for(request: _Request, tell: Callable[[str], None]) -> dict[str, list[int]]:
+def _waited_for(request: _Request, report: Callable[[str], None]) -> dict[str, list[int]]:
     """Locks by device, as soon as it is this job's turn and the devices are free."""
     with _writable_for_all():
         request.folder.mkdir(mode=0o1777, exist_ok=True)
-    told = False
+    reported = False
 
-    def tell_once() -> None:
-        nonlocal told
-        if not told and (holders := request.holders()):
-            told = True
+    def report_once() -> None:
+        nonlocal reported
+        if not reported and (holders := request.holders()):
+            reported = True
             devices, jobs = ", ".join(request.devices), ", ".join(map(str, holders))
-            tell(f"waits for {request.gpus} of the GPUs {devices}; held by process {jobs}\n")
+            report(f"waits for {request.gpus} of the GPUs {devices}; held by process {jobs}\n")
 
     for delay in (0, 0.01, 0.1):  # whose turn it is may only be choosing, which is not worth a message
         time.sleep(delay)
         if turn := _locked(request.queue, fcntl.LOCK_EX):
             break
     else:
-        tell_once()
+        report_once()
         turn = _locked(request.queue, fcntl.LOCK_EX, wait=True)
     try:
         delay = FIRST_DELAY
         while not (taken := request.take()):
-            tell_once()
+            report_once()
             # Jobs that see other devices, and wait for the same, shall not look at the same moments.
             time.sleep(delay * random.uniform(0.5, 1.5))
             delay = min(2 * delay, LONGEST_DELAY)

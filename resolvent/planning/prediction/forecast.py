@@ -1,4 +1,4 @@
-"""What a configuration will take, told before anything runs: jobs by rule, hours, memory and disk.
+"""What a configuration will take, predicted before anything runs: jobs by rule, hours, memory and disk.
 
 The jobs are listed from the plan, as the rules make them; a test holds the list to Snakemake's own.
 """

@@ -37,7 +37,7 @@ class Needs:
         return self.plan.experiment(wildcards.experiment).processes_for(wildcards.model)
 
     def checkpoint_bytes(self, wildcards) -> float:
-        """On disk, of a finished run: its weights in single precision; predictions and errors are small."""
+        """Return the bytes of a run on disk: its weights in single precision, as all else is small."""
         resolution = resolution_of(wildcards.group)
         return 4 * self.operator(wildcards.experiment, wildcards.model, resolution, resolution).weights
 

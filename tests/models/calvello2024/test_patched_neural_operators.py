@@ -15,7 +15,7 @@ HEADS = 2
 
 
 def small(architecture, seed=0, **settings):
-    """Off the initialisation, so that attention matters."""
+    """Build a small operator away from its initialisation, so that attention matters."""
     operator = build(architecture, SMALL[architecture] | {"smoother": "none"} | settings, seed).double()
     generator = torch.Generator().manual_seed(1)
     for parameter in operator.parameters():

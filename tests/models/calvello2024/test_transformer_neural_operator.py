@@ -159,7 +159,7 @@ def test_what_the_others_hear_of_initial_values_shrinks_with_the_spacing():
 
 
 def gradients(architecture, **more):
-    """Of a training step with dropout, and the number of values kept for it."""
+    """Return the gradients of a training step with dropout, and the number of values kept for it."""
     operator = build(architecture, {**SMALL[architecture], "residual_dropout": 0.3, **more}, 0)
     x = grid(24) if architecture == "tno1d" else grid(9, dim=2)
     kept = []
@@ -190,7 +190,7 @@ def test_dropout_of_the_attention_acts_in_training_only():
 
 @pytest.mark.parametrize("branch", ["attention", "feedforward"])
 def test_residual_dropout_acts_on_each_branch(branch):
-    """With the other branch silent and no norms, v + 2Z where it is kept and v where it is not."""
+    """Silence the other branch, without norms: v + 2Z where it is kept and v where it is not."""
     layer = TransformerLayer(
         width=12,
         num_heads=3,

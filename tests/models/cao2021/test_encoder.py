@@ -138,7 +138,7 @@ def test_without_attention_the_layer_is_its_feedforward_network(scheme):
 @pytest.mark.parametrize("scheme", LAYER_NORMS)
 @pytest.mark.parametrize("attention", ["galerkin", "fourier"])
 def test_on_a_line_the_encoder_in_two_dimensions_is_that_in_one(attention, scheme):
-    """With the second coordinate zero, its entries of Q̂, K̂ and V̂ add nothing; the weights are the same."""
+    """Set the second coordinate to zero: its entries of Q̂, K̂ and V̂ add nothing; the weights are the same."""
     settings = DEFAULTS | {"num_layers": 3, "attention": attention, "layer_norm": scheme}
     plane, line = (Encoder(**settings | {"coordinate_dim": dim}).double() for dim in (2, 1))
     weights = {name: 0.5 * torch.randn_like(value) for name, value in plane.state_dict().items()}
@@ -218,7 +218,7 @@ def test_input_is_left_as_it_was():
 @pytest.mark.parametrize("scheme", LAYER_NORMS)
 @pytest.mark.parametrize("branch", ["attention", "feedforward"])
 def test_residual_dropout_acts_on_each_branch(branch, scheme):
-    """With the other branch silent and no norm of the sum, y + 2Z where it is kept and y where it is not."""
+    """Silence the other branch, without a norm of the sum: y + 2Z where it is kept and y where it is not."""
     layer = scrambled(layer_norm=scheme, residual_dropout=0.5)
     layer.attention_norm = layer.feedforward_norm = torch.nn.Identity()
     silent = layer.feedforward[3] if branch == "attention" else layer.output

@@ -86,7 +86,7 @@ def test_dropout_keeps_the_mean(name):
 
 
 def test_dropout_of_fourier_acts_on_the_points():
-    """With one feature and V = 1 a row's sum over the n×n matrix takes many values, not the two of e×e."""
+    """Take one feature and V = 1: a row's sum over the n×n matrix takes many values, not the two of e×e."""
     torch.manual_seed(0)
     ones = torch.ones(1, 1, N, 1)
     assert len(attention.fourier(ones, ones, ones, dropout=0.5).unique()) > 2

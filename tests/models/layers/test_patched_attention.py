@@ -24,7 +24,7 @@ def written_out(q, k, v, cell_volume):
 
 @pytest.mark.parametrize(("others", "f"), [(6, 5), (4, 5), (6, 2)])
 def test_is_the_definition(others, f):
-    """As many patches of one function, fewer of another one, and values of another number of channels."""
+    """Compare as many patches of one function, fewer of another one, and values with other channels."""
     q, k = random_functions(2, 3, 6, 4, 7, 5), random_functions(2, 3, others, 4, 7, 5, seed=1)
     v = random_functions(2, 3, others, 4, 7, f, seed=2)
     inputs = [t.requires_grad_() for t in (q, k, v)]
@@ -82,7 +82,7 @@ def test_observed_order_of_the_inner_product(shift, order):
 
 
 def test_without_the_cell_volume_the_grid_matters():
-    """On four times as many points the same scale makes other weights."""
+    """The same scale makes other weights on four times as many points."""
     coarse, fine = random_functions(1, 1, 3, 2, 2, 4), None
     fine = coarse.repeat_interleave(2, 3).repeat_interleave(2, 4)
     at = slice(None, None, 2)

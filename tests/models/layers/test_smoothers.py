@@ -18,7 +18,7 @@ def inverse_laplacian(boundary="periodic", epsilon=EPSILON, exponent=EXPONENT):
 @pytest.mark.parametrize("length", [1.0, 2 * math.pi])
 @pytest.mark.parametrize("wave", [(0, 0), (1, 0), (0, 3), (2, -3), (-5, 4), (8, 0), (0, 7)])
 def test_a_wave_is_damped_by_its_symbol(wave, length):
-    """On [0, 2π]², as in figure 18, k are integers; on the unit square 2π times integers."""
+    """The k are integers on [0, 2π]², as in figure 18, and 2π times integers on the unit square."""
     x = length * grid(16, torch.float64, dim=2)[:, :14] * torch.tensor([1, 16 / 14], dtype=torch.float64)
     k = 2 * math.pi / length * torch.tensor(wave, dtype=torch.float64)
     z = torch.cos(x @ k + (0.3 if max(map(abs, wave)) < 7 else 0.0))[None, ..., None]
@@ -37,7 +37,7 @@ def test_a_cosine_is_damped_by_its_symbol_with_even_boundary(wave):
 
 
 def test_solves_the_equation_of_its_definition():
-    """With α = 1, ε and h: (I - εΔ)z = input, Δ by the Fourier symbol and so by differences up to O(h²)."""
+    """Take α = 1, ε and h: (I - εΔ)z = input, Δ by the Fourier symbol and so by differences up to O(h²)."""
     n, epsilon = 256, 1e-2
     x = grid(n, torch.float64, dim=2)
     u = band_limited(x, 1, 1)

@@ -154,7 +154,7 @@ def test_resolved_band_has_every_mode_of_a_coarse_grid_once(n1, n2):
 
 @pytest.mark.parametrize("n", [8, 5, 2])
 def test_negative_frequencies_keep_their_own_weights_on_a_coarse_grid(n):
-    """With weights of k₁ < 0 alone, a wave that has none of them gives nothing."""
+    """Set the weights of k₁ < 0 alone: a wave that has none of them gives nothing."""
     layer = SpectralConvolution2d(
         in_channels=1, out_channels=1, modes=6, initialisation="li", band="resolved"
     ).double()

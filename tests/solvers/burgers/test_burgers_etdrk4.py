@@ -55,7 +55,7 @@ def test_split_step_agrees(initial, solution):
 
 
 def test_a_run_without_advection_is_the_heat_equation():
-    """At an amplitude of 1e-9 the product is lost in rounding, and each mode decays by itself."""
+    """The product is lost in rounding at an amplitude of 1e-9, and each mode decays by itself."""
     initial = 1e-9 * initial_fields(4)
     solution = BurgersEtdrk4(CAO_VISCOSITY, final_time=0.1).solve(initial)
     wavenumbers = 2 * np.pi * np.arange(solution.shape[1])
@@ -145,7 +145,7 @@ def closed_forms(z: float) -> Etdrk4:
 
 @pytest.mark.parametrize("name", Etdrk4._fields)
 def test_coefficients_of_the_exponential_integrator(name):
-    """From 0 over the numbers where the closed forms cancel to those where they do not."""
+    """Check 0, numbers where the closed forms cancel, and those where they do not."""
     z = -np.concatenate([[0.0, 0.5, 0.999, 1.0, 1.001, 2.0], np.logspace(-8, 3, 120)])
     expected = np.array([getattr(closed_forms(float(number)), name) for number in z])
     np.testing.assert_allclose(getattr(etdrk4(z, 1.0), name), expected, rtol=1e-12, atol=1e-300)

@@ -151,7 +151,7 @@ def test_restriction_to_nested_nodes_takes_every_kth_value(points_from, points):
 
 @pytest.mark.parametrize(("points_from", "points"), [(33, 32), (33, 20), (31, 12), (13, 9), (6, 5), (32, 4)])
 def test_restriction_elsewhere_is_the_sine_interpolant(points_from, points):
-    """A function of all the modes that the fine grid tells apart: only its own interpolant has its values."""
+    """A function of all the modes that the fine grid resolves: only its own interpolant has its values."""
     coefficients = random_coefficients(points_from - 2, points_from - 2)
     restricted = restrict_dirichlet(sine_values(coefficients, points_from), points)
     np.testing.assert_allclose(restricted, sine_values(coefficients, points), atol=1e-11)

@@ -109,7 +109,7 @@ def test_order_across_layers(grid, face_mean, order):
 @by_every_method
 @pytest.mark.parametrize("across", [True, False])
 def test_the_harmonic_mean_solves_the_layers_exactly(grid, method, across):
-    """With the eigenvalue of the differences in place of that of the Laplacian, up to rounding."""
+    """Use the eigenvalue of the differences in place of that of the Laplacian: equal up to rounding."""
     coefficient, wave = layered(grid, 48, across)
     spacing = Grid(grid, 48).spacing
     eigenvalue = sum(2 - 2 * np.cos(np.pi * k * spacing) for k in (1, 2)) / spacing**2
@@ -156,7 +156,7 @@ def test_multigrid_and_sine_transforms_solve_the_same_equations(grid, face_mean,
 
 @pytest.mark.parametrize(("points", "pressure"), [(3, 1 / 16), (4, 1 / 18)])
 def test_the_smallest_grids(points, pressure):
-    """On 3 nodes the one unknown has 4p = h²; on 4 the four have 4p - 2p = h²."""
+    """The one unknown on 3 nodes has 4p = h²; the four on 4 nodes have 4p - 2p = h²."""
     expected = np.zeros((1, points, points))
     expected[:, 1:-1, 1:-1] = pressure
     for solution in (DarcyFivePoint().solve(np.ones_like(expected)), solve_direct(np.ones_like(expected))):
@@ -269,7 +269,7 @@ def test_the_residual_is_below_the_tolerance(grid, face_mean, method, tolerance,
 
 @on_every_grid
 @by_every_mean
-def test_the_residual_tells_solutions_from_others(grid, face_mean):
+def test_the_residual_distinguishes_solutions_from_others(grid, face_mean):
     coefficient, pressure = drawn("cao_darcy", grid, 48), direct("cao_darcy", grid, 48, face_mean)
     solver = DarcyFivePoint(grid, face_mean)
     assert solver.residual(coefficient, pressure).max() < 1e-12

@@ -63,7 +63,7 @@ def test_observed_order_for_a_constant_coefficient():
 
 
 def test_observed_order_for_two_layers():
-    """Against the transcendental equation of the layers; their boundary lies on element edges."""
+    """Compare with the transcendental equation of the layers; their boundary lies on element edges."""
     exact, u = layered_eigenvalue(12.0, 3.0, wave=1)
     sizes, errors, shapes = np.array([8, 16, 32]), [], []
     for m in sizes:

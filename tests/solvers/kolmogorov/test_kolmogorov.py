@@ -230,7 +230,7 @@ def test_shift_and_reflect(solver, initial, solutions):
 
 @BOTH
 def test_a_solution_does_not_depend_on_the_other_times_asked_for(solver, initial, solutions):
-    """To rounding where the other times are whole steps; elsewhere the steps, and so their errors, differ."""
+    """Equal to rounding where the other times are whole steps; else the steps and their errors differ."""
     at_end = solutions[solver][:, 1:]
     assert relative_error(solver.solve(initial, (0.1, 0.24, 0.6))[:, 2:], at_end) < 1e-12
     assert relative_error(solver.solve(initial, (0.6, 0.8))[:, :1], at_end) < 1e-12
@@ -298,7 +298,7 @@ def test_a_sample_too_fast_for_the_step_is_solved_with_half_of_it(initial):
 
 @pytest.mark.parametrize("viscosity", [0.1, 0.2])
 def test_an_unstable_run_is_not_returned(viscosity, initial):
-    """From flows that the step can follow to flows that it cannot: a solution is right, or refused."""
+    """Take flows that the step can follow and flows that it cannot: a solution is right, or refused."""
     solver = KolmogorovEtdrk4(viscosity=viscosity, num_modes=MODES, step=0.02)
     fine = KolmogorovEtdrk4(viscosity=viscosity, num_modes=MODES, step=0.002)
     errors = {}

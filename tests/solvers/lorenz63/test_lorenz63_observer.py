@@ -1,4 +1,4 @@
-"""What x alone tells of y and z, against the model's own trajectories."""
+"""What follows for y and z from x alone, against the model's own trajectories."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ INITIAL = np.stack([initial_condition(1127802, 2, index) for index in range(16)]
 
 
 def relative_errors(times: Nodes) -> np.ndarray:
-    """Of y and z, the worst of the samples."""
+    """Return the errors of y and z, the worst over the samples."""
     x, y, z = np.moveaxis(MODEL.solve(INITIAL, times), 1, 0)
     guess_y = unobserved_y(x, times, MODEL.sigma)
     guess_z = unobserved_z(x, guess_y, INITIAL[:, 2], times, MODEL.beta)

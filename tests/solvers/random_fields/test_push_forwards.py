@@ -1,4 +1,4 @@
-"""From Gaussian fields to positive coefficients."""
+"""Positive coefficients made from Gaussian fields."""
 
 import re
 

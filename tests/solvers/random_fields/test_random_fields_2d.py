@@ -80,7 +80,7 @@ def projections(distribution):
 
 
 def expected_variances(distribution, eigenvalues):
-    """Of the coefficients: without its 1/L a field on the torus is L times larger."""
+    """Return the variances of the coefficients: without its 1/L a field on the torus is L times larger."""
     larger = 1 if distribution.orthonormal else (2 * np.pi) ** 2
     return larger * distribution.sigma**2 * (eigenvalues + distribution.tau**2) ** -distribution.gamma
 
