@@ -10,13 +10,14 @@ with job(snakemake):
     from resolvent.figures.experiment.report import write_report
     from resolvent.planning.captions import captioned
     from resolvent.planning.configuration.load import load_configuration
+    from resolvent.planning.configuration.read import with_defaults
     from resolvent.planning.plan import Plan
     from resolvent.planning.prediction.needs import Needs
     from resolvent.planning.provenance import command, provenance
 
     # No parameter of the rule: a better prediction is no reason to write the page again.
     on_cpu = read_record(Path(snakemake.params.runs[0]) / "cost.json", CostRecord).device.endswith("(CPU)")
-    needs = Needs(Plan(load_configuration(snakemake.config)), gpu=not on_cpu)
+    needs = Needs(Plan(load_configuration(with_defaults(snakemake.config))), gpu=not on_cpu)
     facts = snakemake.params.facts | {"shown": choose_shown(snakemake.params.candidates).words}
     write_report(
         snakemake.output.page,
