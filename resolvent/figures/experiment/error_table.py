@@ -1,8 +1,9 @@
 """The errors of an experiment as tables: models by resolution, trained and tested there.
 
 The first is laid out like Table 2a of Cao 2021: beside the mean relative L2 error stand, where there are
-such, the paper's statistic or protocol, and its number. Where runs trained on inputs of several levels of
-noise, a group of columns is a resolution and a level, as in Table 3. The others have every metric.
+such, the paper's statistic or protocol, and its number where a paper has the example. Where runs trained on
+inputs of several levels of noise, a group of columns is a resolution and a level, as in Table 3. The others
+have every metric.
 """
 
 from collections.abc import Callable
@@ -48,7 +49,7 @@ def headline(
     """
     found = by_condition(on_training_grid(comparison))
     models = [one for one in found if one.facts["kind"] == "model"]
-    papers = [one.facts["paper"] for one in found if isinstance(one.facts["paper"], str)]
+    papers = _papers(found)
     cells: dict[Column, Callable[[Tested], Cell]] = {
         Column(f"error ×{power(unit)}", note=INTERVAL): lambda one: error_cell(one, unit=unit),
     }
@@ -56,7 +57,8 @@ def headline(
         cells[Column(BEST_TEST)] = lambda one: _best_test(one.facts, unit)
     if any(one.error(STANDARDISED, "median").known for one in models):
         cells[Column(MEDIAN, note=INTERVAL)] = lambda one: _median(one, unit)
-    cells[Column(papers[0] if papers else "the paper")] = lambda one: _reported(one.facts, unit)
+    if papers:
+        cells[Column(papers[0])] = lambda one: _reported(one.facts, unit)
     cells[Column("training", latex=False)] = lambda one: _training(one.facts)
     return _table(found, cells, headings or {})
 
@@ -92,20 +94,25 @@ def of_every_condition(comparison: pd.DataFrame, unit: float = UNIT) -> Table:
     heads = [Column(head) for head in ("model", "trained at", "tested at", *["noise"] * noisy)]
     heads += _heads(names, unit)
     heads += [Column("minus the lowest", f"mean {name_of(names[0][0])}, ×{power(unit)}")]
-    heads += [Column(head) for head in ("reported", "ours / reported", "seeds", "status")]
+    of_paper = bool(_papers(found))
+    heads += [Column(head) for head in ("reported", "ours / reported")] * of_paper
+    heads += [Column(head) for head in ("seeds", "status")]
     bodies = {"model": [], "baseline": []}
     for one in found:
         facts = one.facts
         noise = [Cell(f"{facts['test_noise']:g}", value=facts["test_noise"])] * noisy
         trained, tested = (Cell(str(facts[f"{when}_resolution"])) for when in ("trained", "test"))
         ratio = facts["ratio_to_reported"] if one.on_training_grid else None
+        reported = [
+            _reported(facts, unit) if one.on_training_grid else EMPTY,
+            EMPTY if absent(ratio) else Cell(f"{ratio:.2f}", hint=facts["ratio_of"]),
+        ] * of_paper
         bodies[facts["kind"]].append(
             [
                 Cell(facts["label"]), trained, tested, *noise,
                 *(error_cell(one, *name, unit, short=True) for name in names),
                 _difference(one, names[0][0], unit),
-                _reported(facts, unit) if one.on_training_grid else EMPTY,
-                EMPTY if absent(ratio) else Cell(f"{ratio:.2f}", hint=facts["ratio_of"]),
+                *reported,
                 Cell(str(facts["seeds"])), Cell(facts["status"], prose=True),
             ]
         )  # fmt: skip
@@ -177,6 +184,11 @@ def _best_test(facts: dict, unit: float) -> Cell:
 def _median(one: Tested, unit: float) -> Cell:
     error = one.error(STANDARDISED, "median")
     return Cell(in_units(error.value, unit), note=interval(error, unit)) if error.known else EMPTY
+
+
+def _papers(found: list[Tested]) -> list[str]:
+    """Return the paper that has this example, of each run that is of one."""
+    return [one.facts["paper"] for one in found if isinstance(one.facts["paper"], str)]
 
 
 def _reported(facts: dict, unit: float) -> Cell:
