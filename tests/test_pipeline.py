@@ -246,7 +246,7 @@ THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
             {"train": 4, "evaluate": 4, **PAGES, "paper_table": 4, "paper_figure": 3},
         ),
         (
-            "resolvent/evaluation/evaluate.py", "compressed=True", "compressed=False",
+            "resolvent/evaluation/evaluate.py", "unlink(missing_ok=True)", "unlink(missing_ok=False)",
             {"evaluate": 4, **PAGES, "paper_table": 4, "paper_figure": 3},
         ),
         (
