@@ -61,12 +61,9 @@ class Laboratory:
         (self.package / "__init__.py").touch()
         (self.package / "heat.py").write_text(snippet("docs/datasets.md", "class HeatDataset"))
         (self.package / "nets.py").write_text(snippet("docs/models.md", "class NetSettings"))
-        self.write(OVERLAY)
+        (self.work / "heat.yaml").write_text(yaml.safe_dump(OVERLAY))
 
-    def write(self, overlay: dict) -> None:
-        (self.work / "heat.yaml").write_text(yaml.safe_dump(overlay))
-
-    def snakemake(self, *words: str, succeeds: bool = True) -> str:
+    def snakemake(self, *words: str) -> str:
         """Run the checkout's Snakefile in the working folder for the report; returns what it printed."""
         command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", *words]
         command += ["--cores", "2", "--resources", "gpu=0", "--configfile", "heat.yaml"]
@@ -79,7 +76,7 @@ class Laboratory:
             text=True,
             check=False,
         )
-        assert (done.returncode == 0) == succeeds, done.stdout[-3000:]
+        assert done.returncode == 0, done.stdout[-3000:]
         return done.stdout
 
     def planned_after(self, module: str, old: str, new: str) -> dict[str, int]:
@@ -134,14 +131,3 @@ def test_an_edited_equation_is_solved_again(laboratory):
     assert planned == {
         "solve_heat": 1, "finalise_heat": 1, "baselines": 1, "train": 2, "evaluate": 2, **AFTER_TRAINING,
     }  # fmt: skip
-
-
-def test_a_slip_is_one_line(laboratory):
-    slip = {**OVERLAY, "models": {"net": {**OVERLAY["models"]["net"], "architecture": "my_lab.nets:Nets"}}}
-    laboratory.write(slip)
-    try:
-        output = laboratory.snakemake("--dry-run", succeeds=False)
-    finally:
-        laboratory.write(OVERLAY)
-    (line,) = (line for line in output.splitlines() if "my_lab" in line)
-    assert re.search(r"models\.net: architecture 'my_lab\.nets:Nets': unknown class .* accepted: Net", line)
