@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from run_files import vouched
+from run_files import replace_errors, vouched
 
 from resolvent.common.errors import FileError
 from resolvent.figures.common.comparison import by_condition, errors_of, read_comparison
@@ -66,7 +66,7 @@ def test_statistics_equal_hand_computation(make_run, tmp_path):
 def test_every_metric_of_the_errors_is_in_the_comparison_and_the_tables(make_run, make_baselines, tmp_path):
     run = make_run(errors=[1e-3, 2e-3, 6e-3])
     errors = pd.read_csv(run / "errors.csv").assign(largest_jump=[0.5, 0.75, 0.25])
-    errors.to_csv(run / "errors.csv", index=False)
+    replace_errors(run, errors)
     outputs = [tmp_path / f"table.{suffix}" for suffix in ("csv", "tex", "html")]
     table = write_comparison([run], [make_baselines()], tmp_path / "comparison.csv")
     write_error_tables(tmp_path / "comparison.csv", outputs)
