@@ -1,10 +1,14 @@
 """The defaults, and what Snakemake makes of them with overlays."""
 
+from copy import deepcopy
 from pathlib import Path
 
-from resolvent.planning.configuration.read import merged, read_configuration
-
-__all__ = ["DEFAULT", "ROOT", "merged"]
+from resolvent.planning.configuration import read
 
 ROOT = Path(__file__).resolve().parents[2]
-DEFAULT = read_configuration([])
+DEFAULT = read.read_configuration([])
+
+
+def merged(base: dict, changes: dict) -> dict:
+    """Return `base` with `changes`, as a copy that a test may change."""
+    return deepcopy(read.merged(base, changes))

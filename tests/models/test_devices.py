@@ -15,7 +15,7 @@ from resolvent.models.layers.quadrature import trapezoid_weights
 # The package calls opt_einsum, which reads the number of its thread.
 NOT_COMPILED = {"neuraloperator1d", "neuraloperator2d"}
 
-HERE = Path(__file__).parent
+HELPERS = Path(__file__).parents[1] / "helpers"
 COMPILING = """
 import torch
 from model_variants import NAMES, SMALL, VARIANTS, points
@@ -58,7 +58,7 @@ def test_no_constant_is_on_another_device_and_no_value_is_looked_at(variant, ope
 def test_all_compile_as_one_graph_to_the_same_numbers():
     """Run in a process of its own: the compiler cannot trace the shape checks that tests add to functions."""
     finished = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", COMPILING], cwd=HERE, capture_output=True, text=True
+        [sys.executable, "-W", "ignore", "-c", COMPILING], cwd=HELPERS, capture_output=True, text=True
     )
     assert finished.returncode == 0, finished.stderr
     expected = [

@@ -153,8 +153,8 @@ for architecture, others in {others}.items():
     if os.fork() == 0:
         operator = build(architecture, {{}}, 0)
         parts = [name.split(".") for name in sys.modules]
-        imported = {{names[2] for names in parts if names[0] == "models" and len(names) == 3}}
-        assert type(operator).__module__.split(".")[2] in imported
+        imported = {{names[-1] for names in parts if names[:2] == ["resolvent", "models"]}}
+        assert type(operator).__module__.split(".")[-1] in imported
         os._exit(any(other in imported for other in others))
     if os.wait()[1]:
         sys.exit(architecture)
