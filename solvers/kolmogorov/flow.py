@@ -153,7 +153,7 @@ def march(
         Where an initial field is not finite.
     """
     check_times(times)
-    hint = "resolvent.solvers.common.fourier.coefficients_of_2d turns values on a periodic grid into coefficients"
+    hint = "resolvent.solvers.common.fourier.coefficients_of_2d turns values on a grid into coefficients"
     check_array(initial, "c", ("batch", "2K + 1", "K + 1"), f"initial of {NAME}", hint)
     if initial.shape[1] != 2 * initial.shape[2] - 1:
         raise ValueError(

@@ -40,9 +40,7 @@ for call in (
 PERIODIC = (
     "resolvent.solvers.common.fourier.coefficients_of turns values on a periodic grid into coefficients"
 )
-TORUS = (
-    "resolvent.solvers.common.fourier.coefficients_of_2d turns values on a periodic grid into coefficients"
-)
+TORUS = "resolvent.solvers.common.fourier.coefficients_of_2d turns values on a grid into coefficients"
 SQUARE = "resolvent.solvers.common.cosine_series.observe_cosine evaluates a field's coefficients on a grid"
 BURGERS = "must be a complex array of shape (batch, modes), got"
 FLOW = "initial of Kolmogorov flow must be a complex array of shape (batch, 2K + 1, K + 1), got"
