@@ -1,5 +1,6 @@
 # What can be built: the configuration is checked, the rules are included, the targets are named.
 import sys
+import time
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -38,6 +39,7 @@ prepare_environment(plan.configuration)
 plan_behind_ancient_inputs()
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
 sole_run = ExitStack()
+started = time.time()
 
 # What the profile or `--resources` allows: `gpu=0` is a machine without one, and no job asks for more wall time than
 # `longest_minutes`, which nothing consumes.
@@ -77,6 +79,14 @@ onstart:
     limiter = workflow.scheduler.job_rate_limiter
     if limiter is not None and (limiter.max_jobs, limiter.timespan) == (100, 1):
         workflow.scheduler.job_rate_limiter = None
+
+
+# What a job says itself is on the terminal. A job that hangs can only leave its stacks in its log, which Snakemake
+# does not show where it is quiet about rules.
+onerror:
+    for file in Path("logs").rglob("*.log"):
+        if file.stat().st_mtime >= started and "Timeout (" in (text := file.read_text(errors="replace")):
+            sys.stderr.write(f"{file}:\n{text}")
 
 
 localrules:
