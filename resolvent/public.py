@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import xarray
 
-from resolvent.common.records import check_same_run
+from resolvent.common.records import check_same_run, identity_of
 from resolvent.common.runs import Run, read_run
 
 
@@ -119,9 +119,7 @@ class TrainedRun(Run):
 
         path = self.directory / "checkpoint.pt"
         checkpoint = checkpoints.load(path)
-        of = self.record
-        expected = {"resolution": of.resolution, "seed": of.seed, "config_hash": of.config_hash}
-        check_same_run(path, *checkpoints.run_of(checkpoint), expected)
+        check_same_run(path, checkpoints.run_of(checkpoint), identity_of(self.record))
         if checkpoint["operator"] is None:
             raise TrainingError(
                 f"{self.directory} diverged in epoch {self.cost.diverged_epoch} and has no operator to "

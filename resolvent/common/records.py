@@ -26,6 +26,7 @@ HISTORY_COLUMNS = (
     "validation_relative_l2",
     "test_relative_l2",  # of runs that record it, else empty
 )
+IDENTITY = ("resolution", "seed", "config_hash")  # what distinguishes the runs of a model
 RUN_FILES = ("history.csv", "errors.csv", "predictions.nc")  # beside run.json, which has their digests
 
 Record = TypeVar("Record")
@@ -219,19 +220,24 @@ def check_file(path: Path, record: RunRecord | BaselinesRecord) -> Path:
     return path
 
 
-def check_same_run(path: Path, resolution: int | str, seed: int, config_hash: str, expected: dict) -> None:
-    """Check that what the file `path` says it is of is what is `expected` (resolution, seed, config_hash).
+def identity_of(record: RunRecord | CostRecord) -> dict:
+    """Return what a record says of the run that it is of, by `IDENTITY`."""
+    return {name: getattr(record, name) for name in IDENTITY}
+
+
+def check_same_run(path: Path, given: dict, expected: dict) -> None:
+    """Check that the run that the file `path` says it is of, `given`, is the one `expected`, by `IDENTITY`.
 
     Raises
     ------
     FileError
         When it is of another run.
     """
-    for name, value in (("resolution", resolution), ("seed", seed), ("config_hash", config_hash)):
-        if value != expected[name]:
+    for name in IDENTITY:
+        if given[name] != expected[name]:
             raise FileError(
-                f"{path} is of another run ({name} {value} instead of {expected[name]}): delete it and run "
-                "snakemake"
+                f"{path} is of another run ({name} {given[name]} instead of {expected[name]}): delete it and "
+                "run snakemake"
             )
 
 

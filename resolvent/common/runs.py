@@ -22,6 +22,7 @@ from resolvent.common.records import (
     RunRecord,
     check_file,
     check_same_run,
+    identity_of,
     read_record,
 )
 
@@ -76,8 +77,7 @@ def read_run(directory: Path | str, kind: type[Run] = Run) -> Run:
     directory = Path(directory)
     record = read_record(directory / "run.json", RunRecord)
     cost = read_record(directory / "cost.json", CostRecord)
-    of = {"resolution": record.resolution, "seed": record.seed, "config_hash": record.config_hash}
-    check_same_run(directory / "cost.json", cost.resolution, cost.seed, cost.config_hash, of)
+    check_same_run(directory / "cost.json", identity_of(cost), identity_of(record))
     return kind(directory, record, cost)
 
 

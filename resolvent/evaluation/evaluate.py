@@ -14,6 +14,7 @@ from resolvent.common.records import (
     RunRecord,
     check_same_run,
     file_digests,
+    identity_of,
     read_record,
     write_record,
 )
@@ -44,9 +45,9 @@ def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus
     device = choose_device(gpus)
     facts = read_card(card)
     checkpoint = checkpoints.load(folder / "checkpoint.pt")
-    check_same_run(folder / "checkpoint.pt", *checkpoints.run_of(checkpoint), description)
+    check_same_run(folder / "checkpoint.pt", checkpoints.run_of(checkpoint), description)
     cost = read_record(folder / "cost.json", CostRecord)
-    check_same_run(folder / "cost.json", cost.resolution, cost.seed, cost.config_hash, description)
+    check_same_run(folder / "cost.json", identity_of(cost), description)
     operator, scale = trained_operator(checkpoint), None
     if operator is not None:
         if checkpoint["training"]["normalisation"] == "scalar":

@@ -12,7 +12,7 @@ CAPTIONS = HOME / "workflow/report/captions.yaml"
 
 
 def read_captions() -> dict:
-    """Read all captions: by name of figure, and those of a paper by its key."""
+    """Read all captions, by name of figure."""
     return yaml.safe_load(CAPTIONS.read_text(encoding="utf-8"))
 
 

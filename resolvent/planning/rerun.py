@@ -119,7 +119,7 @@ def everything_reached(script: str, *names: str) -> frozenset[str]:
     waiting, seen = [f"{SCRIPTS}.{script}", *names], set()
     for module in map(_module_of, waiting):
         if _file_of(module) is None:
-            raise ModuleNotFoundError(f"no module {module} in {ROOTS[module.partition('.')[0]]}")
+            raise ModuleNotFoundError(f"no module {module} in {HOME}, nor installed")
     waiting, chosen = [_whole(name) for name in waiting], set(map(_whole, names))
     while waiting:
         name = waiting.pop()

@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 
 from resolvent.common.files import write_atomically
+from resolvent.common.records import IDENTITY
 from resolvent.training.errors import TrainingError
 
 
@@ -54,8 +55,8 @@ def load(path: Path) -> dict:
     return state
 
 
-def run_of(checkpoint: dict) -> tuple[int | str, int, str]:
-    """Return resolution, seed and config_hash of the run that a checkpoint is of.
+def run_of(checkpoint: dict) -> dict:
+    """Return what a checkpoint says of the run that it is of, by `resolvent.common.records.IDENTITY`.
 
     Raises
     ------
@@ -63,6 +64,6 @@ def run_of(checkpoint: dict) -> tuple[int | str, int, str]:
         When it does not say: it is of an earlier version, or a state between epochs.
     """
     try:
-        return checkpoint["resolution"], checkpoint["seed"], checkpoint["config_hash"]
+        return {name: checkpoint[name] for name in IDENTITY}
     except KeyError as error:
         raise TrainingError(f"the checkpoint has no {error}; delete it and run snakemake") from None

@@ -121,11 +121,6 @@ def _set_common_limits(panels, all_found: list[Trajectories]) -> None:
             panel.set_ylim(low - margin, high + margin)
 
 
-def _channels(values: np.ndarray) -> np.ndarray:
-    """Reshape to (samples, channels, times), whatever the number of channels."""
-    return values[:, None] if values.ndim == 2 else values
-
-
 def _names(components: int) -> list[str]:
     return ["recovered"] if components == 1 else [f"recovered {index + 1}" for index in range(components)]
 
