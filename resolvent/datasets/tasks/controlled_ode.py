@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -25,12 +25,6 @@ class ControlledOdeDataset(TrajectoryDataset):
     """Controlled ODE dz = sin(z) du: from the control u to z (Calvello 2024, section 6.1)."""
 
     quantities: ClassVar[tuple[str, str]] = ("control", "state")
-    example: ClassVar[dict[str, Any]] = {
-        "final_time": 0.4,
-        "observations": {"dt0.02": {"step": 0.02}, "random": {"kind": "random", "count": 30}},
-        "samples": {"train": 3, "validation": 1, "test": 2},
-        "samples_per_shard": 4,
-    }
 
     equation: Literal["controlled_ode"] = Field(description="the equation solved")
     initial_value: float = Field(1.0, description="z(0)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -26,12 +26,6 @@ class Lorenz63Dataset(TrajectoryDataset):
     """Lorenz-63: from the x trajectory to the unobserved ones (Calvello 2024, eq. 40 and section 6.1)."""
 
     quantities: ClassVar[tuple[str, str]] = ("observed component x", "unobserved components")
-    example: ClassVar[dict[str, Any]] = {
-        "final_time": 0.4,
-        "observations": {"dt0.02": {"step": 0.02}, "random": {"kind": "random", "count": 30}},
-        "samples": {"train": 3, "validation": 1, "test": 2},
-        "samples_per_shard": 4,
-    }
 
     equation: Literal["lorenz63"] = Field(description="the equation solved")
     targets: Literal["yz", "y"] = Field(

@@ -109,7 +109,9 @@ class DatasetSettings(Settings):
 
     def num_points(self, resolution: int | str) -> int:
         """Count the points of the whole grid of `resolution`, or the times of a set."""
-        raise NotImplementedError
+        raise NotImplementedError(
+            f"define {type(self).__name__}.num_points, or derive from SpaceDataset or TrajectoryDataset"
+        )
 
     @property
     def largest_array(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -51,6 +51,13 @@ class ObservationTimes(Settings):
 
 class TrajectoryDataset(DatasetSettings):
     """A dataset of trajectories, stored at several sets of times: its resolutions, by name."""
+
+    example: ClassVar[dict[str, Any]] = {
+        "final_time": 0.4,
+        "observations": {"dt0.02": {"step": 0.02}, "random": {"kind": "random", "count": 30}},
+        "samples": {"train": 3, "validation": 1, "test": 2},
+        "samples_per_shard": 4,
+    }
 
     final_time: float = Field(2.0, gt=0, description="T")
     observations: Annotated[dict[str, ObservationTimes], Field(min_length=1)] = Field(
