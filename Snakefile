@@ -1,6 +1,5 @@
 # What can be built: the configuration is checked, the rules are included, the targets are named.
 import sys
-import time
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -39,7 +38,6 @@ prepare_environment(plan.configuration)
 plan_behind_ancient_inputs()
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
 sole_run = ExitStack()
-started = time.time()
 
 # What the profile or `--resources` allows: `gpu=0` is a machine without one, and no job asks for more wall time than
 # `longest_minutes`, which nothing consumes.
@@ -81,12 +79,14 @@ onstart:
         workflow.scheduler.job_rate_limiter = None
 
 
-# What a job says itself is on the terminal. A job that hangs can only leave its stacks in its log, which Snakemake
-# does not show where it is quiet about rules.
+# Snakemake, where it is quiet about rules, does not say which jobs failed, nor show their logs: a job that hung has
+# left its stacks there, and one that was killed has left nothing else.
 onerror:
-    for file in Path("logs").rglob("*.log"):
-        if file.stat().st_mtime >= started and "Timeout (" in (text := file.read_text(errors="replace")):
-            sys.stderr.write(f"{file}:\n{text}")
+    for failed in workflow.scheduler.failed:
+        for job in failed.jobs if failed.is_group() else [failed]:
+            for log in map(Path, job.log):
+                text = log.read_text(errors="replace") if log.exists() else ""
+                sys.stderr.write(f"rule {job.name} failed; its log {log}:\n{text}")
 
 
 localrules:
