@@ -81,7 +81,7 @@ class TrainedRun(Run):
     def predict(
         self, inputs: np.ndarray | xarray.DataArray, device: str = "cpu"
     ) -> np.ndarray | xarray.DataArray:
-        """Return predictions in physical units, in float64.
+        """Return the predictions in physical units, in float64.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ def _has(inputs: np.ndarray | xarray.DataArray, name: str) -> bool:
 
 
 def _labelled(values: np.ndarray, inputs: xarray.DataArray, grid) -> xarray.DataArray:
-    """Return predictions with the dimensions and coordinates of their inputs, where they are the same."""
+    """Return the predictions with the dimensions and coordinates of their inputs, where they are the same."""
     space = inputs.dims[-grid.dimension :]
     if values.shape[-1] != grid.points:
         space = tuple(f"{name}_target" for name in space)

@@ -44,7 +44,8 @@ def readable_disk_errors(path: Path, reasons: dict[int, str] = FULL_DISK | REFUS
 
 
 def partial_path(path: Path) -> Path:
-    """Where this process writes what becomes `path`. What killed processes left of it there is removed."""
+    """Return where this process writes what becomes `path`. What killed processes left of it there is
+    removed."""
     prefix = f".{path.name}.{os.uname().nodename}-"
     for left in path.parent.glob(f"{glob.escape(prefix)}*.partial"):
         process = left.name.removeprefix(prefix).removesuffix(".partial")
@@ -90,7 +91,7 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def read_json(path: Path, what: str) -> dict:
-    """The JSON object at `path`; `what` names it in the message.
+    """Return the JSON object at `path`; `what` names it in the message.
 
     Raises
     ------
@@ -117,7 +118,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def json_text(content: dict) -> str:
-    """What `write_json` writes."""
+    """Return what `write_json` writes."""
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -169,7 +169,7 @@ def condition(tree: xarray.DataTree, resolution: int | str, noise: float) -> xar
 
 
 def functions(values: xarray.DataArray) -> np.ndarray:
-    """Return samples as (samples, ...space), or (samples, channels, ...space) of several channels."""
+    """Return the samples as (samples, ...space), or (samples, channels, ...space) of several channels."""
     for dimension in ("channel", "input_channel"):
         if values.sizes.get(dimension) == 1:
             values = values.isel({dimension: 0})

@@ -14,6 +14,6 @@ class _Bar(tqdm):
 
 
 def progress_bar(total: int, what: str, unit: str, done: int = 0) -> tqdm:
-    """A bar of `total` steps of which `done` are behind us; each shows that the job is alive."""
+    """Return a bar of `total` steps of which `done` are behind us; each shows that the job is alive."""
     interval = 0.5 if sys.stderr.isatty() else 20
     return _Bar(total=total, initial=done, desc=what, unit=f" {unit}", mininterval=interval, leave=False)

@@ -256,7 +256,7 @@ def _built(kind: type[Record], content: dict, where: str) -> Record:
 
 
 def _is_of(value: Any, expected: Any) -> bool:
-    """Whether a JSON value has the type expected; an integer is a float, true is not an integer."""
+    """Say whether a JSON value has the type expected; an integer is a float, true is not an integer."""
     if get_origin(expected) in (types.UnionType, Union):
         return any(_is_of(value, one) for one in get_args(expected))
     if isinstance(value, bool):

@@ -61,7 +61,8 @@ class Run:
         return read_predictions(check_file(self.directory / "predictions.nc", self.record))
 
     def predictions_at(self, noise: float | None = None) -> xarray.Dataset:
-        """Predictions at the training resolution and the level `noise`; default: that of training."""
+        """Return the predictions at the training resolution and the level `noise`; default: that of
+        training."""
         noise = self.record.noise if noise is None else noise
         return condition(self.predictions, self.record.resolution, noise)
 

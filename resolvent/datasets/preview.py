@@ -57,7 +57,8 @@ def write_preview(card_path: Path, output: Path) -> None:
 
 
 def _points(entry: tuple[str, dict]) -> int:
-    """Points of a group's grid. Sets of times count alike, and so keep their order: the first is shown."""
+    """Return the points of a group's grid. Sets of times count alike, and so keep their order: the first is
+    shown."""
     return entry[1]["grid"].get("points", 0)
 
 
@@ -93,7 +94,8 @@ def _spectra(values: np.ndarray, grid: Grid | Nodes) -> tuple[str, np.ndarray, n
 
 
 def _powers(values: np.ndarray, grid: Grid) -> np.ndarray:
-    """Power by wavenumber of each sample, (samples, wavenumbers); in two dimensions summed over |k| rounded.
+    """Return the power by wavenumber of each sample, (samples, wavenumbers); in two dimensions summed over
+    |k| rounded.
 
     Of functions on the circle or the torus the Fourier series; on the square the cosine series, in half waves
     a side.

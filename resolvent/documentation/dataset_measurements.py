@@ -23,7 +23,7 @@ COMMAND = f"snakemake datasets --cores 2 --configfile {MEASURED}"
 
 
 def tables(root: Path) -> str:
-    """The tables in Markdown.
+    """Return the tables in Markdown.
 
     Raises
     ------
@@ -55,8 +55,8 @@ def _plan(root: Path, overlay: str) -> Plan:
 
 
 def _cost(root: Path, dataset: DatasetPlan) -> dict[str, float]:
-    """Seconds of generation and finalising jobs; core seconds a sample, NaN where no job had a second
-    batch."""
+    """Return the seconds of generation and finalising jobs; core seconds a sample, NaN where no job had a
+    second batch."""
     generating, samples, core_seconds = 0.0, 0, 0.0
     for shard in range(dataset.settings.num_shards):
         log = root / "logs" / f"solve_{dataset.name}" / f"{dataset.base.name}-{shard}"
@@ -70,7 +70,7 @@ def _cost(root: Path, dataset: DatasetPlan) -> dict[str, float]:
 
 
 def _job_seconds(benchmark: str | Path) -> float:
-    """Duration of a job, from Snakemake's benchmark file."""
+    """Return the duration of a job, from Snakemake's benchmark file."""
     (row,) = csv.DictReader(Path(benchmark).read_text(encoding="utf-8").splitlines(), delimiter="\t")
     return float(row["s"])
 

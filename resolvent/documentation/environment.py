@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def environment_text() -> str:
-    """The content that environment.yml should have.
+    """Return the content that environment.yml should have.
 
     Raises
     ------

@@ -78,7 +78,8 @@ Noise on the inputs is the experiment's (`experiments.<name>.noise`): data are t
 
 
 def configuration_page() -> str:
-    """docs/configuration.md: every key with its type, default and meaning, from the settings classes."""
+    """Return docs/configuration.md: every key with its type, default and meaning, from the settings
+    classes."""
     sections = [
         ("config.yaml", Configuration),
         *(
@@ -161,7 +162,7 @@ def main() -> None:
 
 
 def _runs(folder: str) -> list[Path]:
-    """Folders of the evaluated runs of a configuration."""
+    """Return the folders of the evaluated runs of a configuration."""
     return sorted(path.parent for path in (ROOT / folder).glob("*/*/*/seed*/run.json"))
 
 

@@ -62,7 +62,7 @@ def write_baselines(
 def measured_baselines(
     card: Path, resolution: int | str, counts: dict[str, int], noise: float, realisations: int
 ) -> tuple[pandas.DataFrame, dict[str, BaselineCost]]:
-    """Return errors and costs of the baselines on the training grid, with one level of noise.
+    """Return the errors and costs of the baselines on the training grid, with one level of noise.
 
     That is on one grid of the dataset at `card`, in training and test alike.
     `counts` are the samples of the splits, `realisations` the draws of the noise on each test sample.
@@ -78,7 +78,7 @@ def measured_baselines(
 def baselines(
     train: Samples, test: list[tuple[Condition, Samples]], task: Task
 ) -> tuple[pandas.DataFrame, dict[str, BaselineCost]]:
-    """Return errors of every baseline under every condition of `test`, and what each costs per sample.
+    """Return the errors of every baseline under every condition of `test`, and what each costs per sample.
 
     Those of standardised fields are among them, as models with `normalisation: scalar` have them.
     `task` brings the classical answers that it has (`Task.baselines`). For one that

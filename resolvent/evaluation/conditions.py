@@ -64,7 +64,7 @@ def measured(
 
 @torch.no_grad()
 def predict(operator: nn.Module, samples: Samples, device: torch.device) -> np.ndarray:
-    """Return predictions, shaped as the targets, in float64; the operator computes in float32."""
+    """Return the predictions, shaped as the targets, in float64; the operator computes in float32."""
     operator.eval()
     coordinates = coordinate_tensor(samples.grid).to(device)
     inputs = function_tensor(samples.inputs, samples.grid)

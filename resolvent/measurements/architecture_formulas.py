@@ -46,36 +46,36 @@ class Operations:
 
 
 def fno_parameters(s: Size) -> int:
-    """Table 4: (d_u + D) d_F + 2 d_F d + d_F d_z + 4 (d² k + d²)."""
+    """Count by Table 4: (d_u + D) d_F + 2 d_F d + d_F d_z + 4 (d² k + d²)."""
     lifting = POINTWISE_INPUTS * FNO_HIDDEN + 2 * FNO_HIDDEN * s.width + FNO_HIDDEN * CHANNELS
     return lifting + FNO_LAYERS * (s.width**2 * s.modes + s.width**2)
 
 
 def afno_parameters(s: Size) -> int:
-    """Table 4: (d_u + D) d + N d + d d_z + 4 (8 + 4/b) d²."""
+    """Count by Table 4: (d_u + D) d + N d + d d_z + 4 (8 + 4/b) d²."""
     outside = (POINTWISE_INPUTS + s.points + CHANNELS) * s.width
     return outside + AFNO_LAYERS * (8 * s.width**2 + 4 * s.width**2 // s.blocks)
 
 
 def tno_parameters(s: Size) -> int:
-    """Table 4: (d_u + D) d + d d_z + 6 (6 d² + 2 d)."""
+    """Count by Table 4: (d_u + D) d + d d_z + 6 (6 d² + 2 d)."""
     return (POINTWISE_INPUTS + CHANNELS) * s.width + ENCODER_LAYERS * (6 * s.width**2 + 2 * s.width)
 
 
 def vit_parameters(s: Size) -> int:
-    """Table 4: (d_u + D) d k + d d_z + 6 (6 d² + 2 d)."""
+    """Count by Table 4: (d_u + D) d k + d d_z + 6 (6 d² + 2 d)."""
     outside = (POINTWISE_INPUTS * s.modes + CHANNELS) * s.width
     return outside + ENCODER_LAYERS * (6 * s.width**2 + 2 * s.width)
 
 
 def fano_parameters(s: Size) -> int:
-    """Table 4: (d_u + D) d + d d_z + 6 (3 d² k + 3 d² + 2 d)."""
+    """Count by Table 4: (d_u + D) d + d d_z + 6 (3 d² k + 3 d² + 2 d)."""
     layer = 3 * s.width**2 * s.modes + 3 * s.width**2 + 2 * s.width
     return (POINTWISE_INPUTS + CHANNELS) * s.width + ENCODER_LAYERS * layer
 
 
 def fno_operations(s: Size) -> Operations:
-    """Table 5: 2N (d_u + D + 2d) d_F + 2N d_F d_z + 4 (15 d N log √N + k (2d² - d) + 2N d²)."""
+    """Count by Table 5: 2N (d_u + D + 2d) d_F + 2N d_F d_z + 4 (15 d N log √N + k (2d² - d) + 2N d²)."""
     lifting = 2 * s.points * FNO_HIDDEN * (POINTWISE_INPUTS + 2 * s.width + CHANNELS)
     layer = s.modes * (2 * s.width**2 - s.width) + 2 * s.points * s.width**2
     return Operations(lifting + FNO_LAYERS * layer, FNO_LAYERS * 2 * _transform(s.width, s.points))
@@ -93,14 +93,14 @@ def afno_operations(s: Size) -> Operations:
 
 
 def tno_operations(s: Size) -> Operations:
-    """Table 5: 2N (d_u + D) d + 2N d d_z + 6 (8 d² N + 2N² d + 4 d² N)."""
+    """Count by Table 5: 2N (d_u + D) d + 2N d d_z + 6 (8 d² N + 2N² d + 4 d² N)."""
     outside = 2 * s.points * s.width * (POINTWISE_INPUTS + CHANNELS)
     layer = 12 * s.width**2 * s.points + 2 * s.points**2 * s.width
     return Operations(outside + ENCODER_LAYERS * layer)
 
 
 def vit_operations(s: Size) -> Operations:
-    """Table 5: (d_u + D + d) 15N log √(N/P) / 2 + P k d (2 (d_u + D) - 1) + 2N d d_z
+    """Count by Table 5: (d_u + D + d) 15N log √(N/P) / 2 + P k d (2 (d_u + D) - 1) + 2N d d_z
     + 6 (8 d² N + 2 d N P + 4 d² N) + the final convolution."""
     lifting = s.patches * s.modes * s.width * (2 * POINTWISE_INPUTS - 1)
     layer = 12 * s.width**2 * s.points + 2 * s.width * s.points * s.patches
@@ -112,8 +112,8 @@ def vit_operations(s: Size) -> Operations:
 
 
 def fano_operations(s: Size) -> Operations:
-    """Table 5: 2N (d_u + D) d + 2N d d_z + 6 (45 d N log √(N/P) + 3 k P (2d² - d) + 2N d² + 2 d N P + 4N d²)
-    + the final convolution."""
+    """Count by Table 5: 2N (d_u + D) d + 2N d d_z + 6 (45 d N log √(N/P) + 3 k P (2d² - d) + 2N d² + 2 d N P
+    + 4N d²) + the final convolution."""
     outside = 2 * s.points * s.width * (POINTWISE_INPUTS + CHANNELS)
     layer = 3 * s.modes * s.patches * (2 * s.width**2 - s.width)
     layer += 6 * s.points * s.width**2 + 2 * s.width * s.points * s.patches
@@ -130,6 +130,6 @@ def _transform(channels: int, points: float) -> float:
 
 
 def _final_convolution(s: Size) -> Operations:
-    """15 d_z N log √N + k' (2 d_z² - d_z)."""
+    """Count 15 d_z N log √N + k' (2 d_z² - d_z)."""
     products = s.smoother_modes * (2 * CHANNELS**2 - CHANNELS)
     return Operations(products, 2 * _transform(CHANNELS, s.points))

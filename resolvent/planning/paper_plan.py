@@ -86,11 +86,12 @@ class PaperPlan:
         return list(dict.fromkeys(folders))
 
     def file(self, item: str) -> str:
-        """What the page shows of an item."""
+        """Return what the page shows of an item."""
         return f"{self.folder}/{item}.{'html' if item.startswith('table') else 'svg'}"
 
     def runs(self, item: str) -> list[list[str]]:
-        """Folders of the runs of each of its experiments; where one is shown, the configured one first."""
+        """Return the folders of the runs of each of its experiments; where one is shown, the configured one
+        first."""
         if self.items[item].shows_one_run:
             of_latents = self.items[item].file == "latent_basis.npz"
             return [
@@ -99,8 +100,8 @@ class PaperPlan:
         return [self.plan.run_folders(name) for name in self.experiments[item]]
 
     def source(self, item: str) -> list:
-        """The first arguments of the item's writer or drawer, as `resolvent.figures.papers.items.Item.takes`
-        says."""
+        """Return the first arguments of the item's writer or drawer, as
+        `resolvent.figures.papers.items.Item.takes` says."""
         runs = self.runs(item)
         match self.items[item].takes:
             case "cost":
@@ -112,7 +113,7 @@ class PaperPlan:
         return [runs]
 
     def inputs(self, item: str) -> list[str]:
-        """The files that the item is made from."""
+        """Return the files that the item is made from."""
         files = [
             f"{folder}/{file}" for folders in self.runs(item) for folder in folders for file in RUN_FILES
         ]
@@ -126,12 +127,12 @@ class PaperPlan:
         return files
 
     def facts(self, item: str) -> dict:
-        """Words and numbers that the item's caption quotes."""
+        """Return the words and numbers that the item's caption quotes."""
         given = self.experiments[item]
         return self.plan.caption_facts(given[0]) if given else {}
 
     def made(self, item: str) -> dict:
-        """What the page says of an item, beside its caption (`resolvent.figures.papers.page.Made`)."""
+        """Return what the page says of an item, beside its caption (`resolvent.figures.papers.page.Made`)."""
         given = self.experiments[item]
         return {
             "file": self.file(item),
@@ -144,5 +145,5 @@ class PaperPlan:
         return [f"{self.plan.results}/{name}/comparison.csv" for name in self.experiments[item]]
 
     def _models(self, item: str) -> list[str]:
-        """The files that are read beside the comparisons."""
+        """Return the files that are read beside the comparisons."""
         return [f"{self.plan.results}/{name}/models.csv" for name in self.experiments[item]]

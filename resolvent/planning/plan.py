@@ -104,7 +104,7 @@ class Plan:
         return self.datasets[self.experiment(experiment).dataset]
 
     def test_dataset_of(self, experiment: str) -> DatasetPlan:
-        """The dataset of the test samples."""
+        """Return the dataset of the test samples."""
         e = self.experiment(experiment)
         return self.datasets[e.test_dataset or e.dataset]
 
@@ -113,23 +113,24 @@ class Plan:
         return str(self.results / RUN_FOLDER.format(**names))
 
     def run_folders(self, experiment: str) -> list[str]:
-        """Folders of the experiment's runs, in table order."""
+        """Return the folders of the experiment's runs, in table order."""
         e = self.experiment(experiment)
         runs = itertools.product(e.models, e.resolutions, e.seeds)
         return [self.run_folder(experiment, *run) for run in runs]
 
     def tested(self, experiment: str) -> list[Resolution]:
-        """Resolutions at which errors are measured; of an inverse problem each run's own."""
+        """Return the resolutions at which errors are measured; of an inverse problem each run's own."""
         e, dataset = self.experiment(experiment), self.test_dataset_of(experiment).settings
         return e.test_resolutions or (e.resolutions if dataset.inverse else dataset.resolutions)
 
     def baseline_resolutions(self, experiment: str) -> list[Resolution]:
-        """Where there are baselines: the resolutions tested on that have training samples."""
+        """Return where there are baselines: the resolutions tested on that have training samples."""
         stored = self.dataset_of(experiment).settings.resolutions
         return [one for one in self.tested(experiment) if one in stored]
 
     def shown_candidates(self, experiment: str, *, latent_basis: bool = False) -> list[str]:
-        """Folders of the runs of which one is shown (`figures.common.shown`), the configured one first.
+        """Return the folders of the runs of which one is shown (`figures.common.shown`), the configured one
+        first.
 
         That is the shown model's on the finest training grid. With `latent_basis`, of the others those that
         have one.
@@ -142,12 +143,12 @@ class Plan:
         return list(dict.fromkeys(self.run_folder(experiment, *run) for run in runs))
 
     def _has_latent_basis(self, model: str) -> bool:
-        """Whether `resolvent.evaluation.latent_basis` can measure its runs."""
+        """Say whether `resolvent.evaluation.latent_basis` can measure its runs."""
         settings = settings_class(self.configuration.models[model].architecture)
         return issubclass(settings, CoarseEncoderSettings)
 
     def sample_counts(self, experiment: str) -> dict[str, int]:
-        """Samples that the experiment uses of each split."""
+        """Return the samples that the experiment uses of each split."""
         e = self.experiment(experiment)
         available = dict.fromkeys(("train", "validation"), self.dataset_of(experiment))
         available["test"] = self.test_dataset_of(experiment)
@@ -157,7 +158,7 @@ class Plan:
         }
 
     def training(self, experiment: str, model: str, resolution: Resolution) -> dict:
-        """All that a training run depends on beside its data and seed; nothing of other models.
+        """Return all that a training run depends on beside its data and seed; nothing of other models.
 
         Labels are left out, for a new label is no reason to train again.
         """
@@ -181,7 +182,7 @@ class Plan:
         return [REGISTRY, *(settings_class(name).operator for name in ARCHITECTURES)]
 
     def modules_of(self, model: str) -> tuple[str, str]:
-        """What scripts choose by the model's name: its architecture and the settings of that."""
+        """Return what scripts choose by the model's name: its architecture and the settings of that."""
         return architecture_modules(self.configuration.models[model].architecture)
 
     def training_code(self, model: str) -> str:
@@ -189,7 +190,7 @@ class Plan:
         return script_digest("train", *self.modules_of(model))
 
     def description(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
-        """What tables and captions say of a run."""
+        """Return what tables and captions say of a run."""
         e, m = self.experiment(experiment), self.configuration.models[model]
         dataset = self.dataset_of(experiment)
         training = self.training(experiment, model, resolution)
@@ -219,7 +220,7 @@ class Plan:
         }
 
     def caption_facts(self, experiment: str) -> dict:
-        """Words and numbers that captions quote."""
+        """Return the words and numbers that captions quote."""
         e = self.experiment(experiment)
         tested = ", ".join(map(str, self.tested(experiment)))
         in_time = self.dataset_of(experiment).settings.grid_kind == "explicit"
@@ -271,7 +272,7 @@ class Plan:
 
 
 def architecture_modules(architecture: str) -> tuple[str, str]:
-    """The architecture and its settings, as `script_digest` takes them."""
+    """Return the architecture and its settings, as `script_digest` takes them."""
     settings = settings_class(architecture)
     return settings.operator, location_of(settings)
 
@@ -283,7 +284,8 @@ def _dataset_plan(root: str, name: str, settings: DatasetSettings) -> DatasetPla
 
 
 def _coarse_points(dataset: DatasetSettings, model: Model, resolution: Resolution) -> int | None:
-    """Points a side of the grid on which attention works, or of the targets of an inverse problem."""
+    """Return the points a side of the grid on which attention works, or of the targets of an inverse
+    problem."""
     if dataset.inverse:
         return dataset.coarse_of(resolution)
     if not isinstance(resolution, int):  # a set of times

@@ -23,12 +23,12 @@ def record_command() -> None:
 
 
 def command() -> str:
-    """The command line that planned this job."""
+    """Return the command line that planned this job."""
     return os.environ[COMMAND_VARIABLE]
 
 
 def provenance() -> dict[str, str]:
-    """Revision, machine and library versions, for the report."""
+    """Return revision, machine and library versions, for the report."""
     return {
         "git revision": git_revision(),
         "machine": machine(),
@@ -38,7 +38,7 @@ def provenance() -> dict[str, str]:
 
 
 def machine() -> str:
-    """The machine in a few words."""
+    """Return the machine in a few words."""
     return f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPU cores"
 
 

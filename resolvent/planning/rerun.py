@@ -90,7 +90,7 @@ LOCATION = re.compile(r"(\w+(?:\.\w+)+):\w+")  # "module:function", imported whe
 
 @cache
 def script_digest(script: str, *names: str) -> str:
-    """Sixteen hexadecimal digits for the rule's `script` ("train", …) and what it chooses by name.
+    """Return sixteen hexadecimal digits for the rule's `script` ("train", …) and what it chooses by name.
 
     `names` are modules or what is in them, "module:name"; the constants above leave out none of them.
 
@@ -109,13 +109,14 @@ def script_digest(script: str, *names: str) -> str:
 
 
 def location_of(definition: type) -> str:
-    """The name, as `script_digest` takes it, of a class."""
+    """Return the name, as `script_digest` takes it, of a class."""
     return f"{definition.__module__}:{definition.__qualname__}"
 
 
 @cache
 def everything_reached(script: str, *names: str) -> frozenset[str]:
-    """Modules, and of modules of settings and tables "module:definition", that count for the digest."""
+    """Return the modules, and of modules of settings and tables "module:definition", that count for the
+    digest."""
     waiting, seen = [f"{SCRIPTS}.{script}", *names], set()
     for module in map(_module_of, waiting):
         if _file_of(module) is None:
@@ -135,13 +136,13 @@ def everything_reached(script: str, *names: str) -> frozenset[str]:
 
 
 def files_read(modules: Iterable[str]) -> list[Path]:
-    """The files that these modules read beside the results."""
+    """Return the files that these modules read beside the results."""
     patterns = {pattern for module in modules for pattern in FILES_READ.get(module, ())}
     return sorted({file for pattern in patterns for file in ROOTS[pattern.partition("/")[0]].glob(pattern)})
 
 
 def partial_modules() -> set[str]:
-    """Modules of which only the definitions that are used count."""
+    """Return the modules of which only the definitions that are used count."""
     return {*SETTINGS, *map(_module_of, TABLES)}
 
 
@@ -150,7 +151,7 @@ def _module_of(name: str) -> str:
 
 
 def _whole(name: str) -> str:
-    """The module of `name`, unless single definitions of that module count."""
+    """Return the module of `name`, unless single definitions of that module count."""
     return name if _module_of(name) in partial_modules() else _module_of(name)
 
 
@@ -167,7 +168,7 @@ def _file_of(module: str) -> Path | None:
 
 
 def _file_outside(module: str) -> Path | None:
-    """The file of a module that is not the project's, such as a model or an equation of one's own."""
+    """Return the file of a module that is not the project's, such as a model or an equation of one's own."""
     try:
         spec = find_spec(module)
     except (ImportError, ValueError):
@@ -177,7 +178,7 @@ def _file_outside(module: str) -> Path | None:
 
 @cache
 def _tree(file: Path) -> ast.Module:
-    """The syntax tree without docstrings, imports for type checkers, descriptions and predictions."""
+    """Return the syntax tree without docstrings, imports for type checkers, descriptions and predictions."""
     return _Bare().visit(ast.parse(file.read_text(encoding="utf-8")))
 
 
@@ -203,7 +204,7 @@ class _Bare(ast.NodeTransformer):
 
 @cache
 def _parts(name: str) -> tuple[ast.AST, ...]:
-    """The module's tree, or the statements of it that define the name after the colon."""
+    """Return the module's tree, or the statements of it that define the name after the colon."""
     module, _, definition = name.partition(":")
     tree = _tree(_file_of(module))
     if not definition:
@@ -212,7 +213,7 @@ def _parts(name: str) -> tuple[ast.AST, ...]:
 
 
 def _defined_by(node: ast.stmt) -> set[str]:
-    """The names that a statement binds or changes; of a call or a block every name in it."""
+    """Return the names that a statement binds or changes; of a call or a block every name in it."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             return {node.name}
@@ -233,7 +234,7 @@ def _meaning(name: str) -> str:
 
 
 def _text(value: object) -> str:
-    """A syntax tree as text, the same for every version of Python that parses it alike."""
+    """Return a syntax tree as text, the same for every version of Python that parses it alike."""
     if isinstance(value, list):
         return f"[{','.join(map(_text, value))}]"
     if not isinstance(value, ast.AST):
@@ -244,7 +245,7 @@ def _text(value: object) -> str:
 
 @cache
 def _used_by(name: str) -> tuple[str, ...]:
-    """What a module or definition imports, uses of its own module, and names as "module:function"."""
+    """Return what a module or definition imports, uses of its own module, and names as "module:function"."""
     used = [one for part in _parts(name) for one in _imports(part)]
     for part in _parts(name):
         for node in ast.walk(part):
@@ -257,7 +258,7 @@ def _used_by(name: str) -> tuple[str, ...]:
 
 
 def _names_of_its_module(name: str) -> Iterator[str]:
-    """What a definition refers to: other definitions of its module, and what that module imports."""
+    """Yield what a definition refers to: other definitions of its module, and what that module imports."""
     module = _module_of(name)
     tree = _tree(_file_of(module))
     imported = {}
@@ -279,7 +280,7 @@ def _imports(tree: ast.AST) -> Iterator[str]:
 
 
 def _bound_imports(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The names that an import statement binds, each with the project modules or definitions behind it.
+    """Yield the names that an import statement binds, each with the project modules or definitions behind it.
 
     The project uses absolute imports only.
     """

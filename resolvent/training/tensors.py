@@ -11,7 +11,7 @@ from resolvent.training.errors import TrainingError
 
 
 def function_tensor(values: np.ndarray, grid: Grid | Nodes) -> Tensor:
-    """Samples as `resolvent.datasets.loading.Samples` has them → (samples, ...space, channels), in
+    """Return the samples as `resolvent.datasets.loading.Samples` has them → (samples, ...space, channels), in
     float32."""
     tensor = torch.from_numpy(np.asarray(values, dtype=np.float32))
     return tensor[..., None] if tensor.ndim == 1 + grid.dimension else tensor.movedim(1, -1)
@@ -23,7 +23,7 @@ def as_samples(functions: Tensor) -> Tensor:
 
 
 def coordinate_tensor(grid: Grid | Nodes) -> Tensor:
-    """Return positions (...space, dimension) in float32; on a square, x (the last axis) comes first.
+    """Return the positions (...space, dimension) in float32; on a square, x (the last axis) comes first.
 
     Raises `TrainingError` if two of them are the same in float32, which no operator looks for on a GPU.
     """

@@ -50,7 +50,7 @@ class Group:
     variables: tuple[Variable, ...]
 
     def shape(self, variable: Variable) -> tuple[int, ...]:
-        """Shape of one sample of `variable`."""
+        """Return the shape of one sample of `variable`."""
         sizes = {axis.name: len(axis.coordinates) for axis in self.axes}
         return tuple(sizes[name] for name in variable.axes)
 
@@ -87,7 +87,7 @@ class Layout:
         return np.dtype(self.dtype).itemsize * sum(int(np.prod(shape)) for shape in self.arrays.values())
 
     def shard_range(self, shard: int) -> range:
-        """Positions on the sample axis that job `shard` writes."""
+        """Return the positions on the sample axis that job `shard` writes."""
         if not 0 <= shard < self.num_shards:
             raise DatasetError(
                 f"shard {shard} does not exist: the dataset has shards 0 to {self.num_shards - 1}"
@@ -96,7 +96,7 @@ class Layout:
         return range(start, min(start + self.samples_per_shard, self.num_samples))
 
     def split_range(self, split: str) -> range:
-        """Positions on the sample axis that belong to `split`."""
+        """Return the positions on the sample axis that belong to `split`."""
         start = 0
         for name, size in self.samples.items():
             if name == split:
@@ -113,7 +113,7 @@ class Layout:
         raise DatasetError(f"no sample {position}: the dataset has {self.num_samples}")
 
     def samples_per_chunk(self, shape: tuple[int, ...]) -> int:
-        """Largest divisor of a shard whose samples of this shape fit into CHUNK_BYTES, or 1."""
+        """Return the largest divisor of a shard whose samples of this shape fit into CHUNK_BYTES, or 1."""
         fitting = max(1, CHUNK_BYTES // (np.dtype(self.dtype).itemsize * int(np.prod(shape))))
         return max(
             c

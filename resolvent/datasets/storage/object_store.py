@@ -19,7 +19,7 @@ CHUNK = re.compile(r"(?P<name>.+)/c/(?P<shard>\d+)(/\d+)*")
 
 
 def opened(store: Path | str) -> Path | ObjectStore:
-    """What Zarr and xarray take for the store that lies at `store` (`addresses.located`).
+    """Return what Zarr and xarray take for the store that lies at `store` (`addresses.located`).
 
     Raises
     ------
@@ -101,7 +101,8 @@ def _file_system(address: str, asynchronous: bool = False) -> fsspec.AbstractFil
 
 @contextmanager
 def _readable_errors(address: str) -> Iterator[None]:
-    """Whatever fails within is a fault of the way to the object store: one line says what to set."""
+    """Turn whatever fails within, a fault of the way to the object store, into one line that says what to
+    set."""
     try:
         yield
     except DatasetError:
@@ -126,7 +127,7 @@ def _no_bucket(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """The error's own words in one line, without what is secret."""
+    """Return the error's own words in one line, without what is secret."""
     words = " ".join(str(error).split()) or type(error).__name__
     for secret in filter(None, map(os.environ.get, SECRETS)):
         words = words.replace(secret, "***")

@@ -78,7 +78,7 @@ class DatasetSettings(Settings):
 
     @property
     def grid_kind(self) -> str:
-        """Kind of every stored grid, of `resolvent.solvers.common.grid.KINDS`; "explicit" for any times."""
+        """Kind of every stored grid, of `solvers.common.grid.KINDS`; "explicit" for any times."""
         return "periodic"
 
     @property

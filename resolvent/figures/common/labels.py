@@ -83,7 +83,8 @@ def label_points(
 
 
 def spread(wanted: np.ndarray, gap: float) -> np.ndarray:
-    """Return positions near the `wanted` ones (ascending), `gap` apart, each cluster about its own mean."""
+    """Return the positions near the `wanted` ones (ascending), `gap` apart, each cluster about its own
+    mean."""
     clusters: list[list[float]] = []
     for value in wanted:
         clusters.append([float(value)])

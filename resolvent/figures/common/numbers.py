@@ -25,7 +25,7 @@ def power(unit: float) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Return seconds as a person says them: 8.4 s, 3.2 min, 1.5 h."""
+    """Return the seconds as a person says them: 8.4 s, 3.2 min, 1.5 h."""
     if absent(seconds):
         return DASH
     for size, name in ((3600, "h"), (60, "min")):

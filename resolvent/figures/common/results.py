@@ -56,7 +56,7 @@ class Run(runs.Run):
         return self.record.seed
 
     def by_epoch(self, column: str) -> pd.Series:
-        """The finite errors of a column of the history, by epoch."""
+        """Return the finite errors of a column of the history, by epoch."""
         curve = self.history.set_index("epoch")[column].astype(float)
         return curve[np.isfinite(curve) & (curve > 0)]
 
@@ -66,7 +66,8 @@ class Run(runs.Run):
         return [int(sample) for sample in self.predictions[node_name(self.resolution)]["sample"].values]
 
     def shown(self, name: str, noise: float | None = None) -> np.ndarray:
-        """`input`, `target` or `prediction` of these samples, at the level `noise`; default: of training.
+        """Return `input`, `target` or `prediction` of these samples, at the level `noise`; default: of
+        training.
 
         With the prefix `extreme_`: of the samples of median and of worst error, two of each.
         """
@@ -75,7 +76,7 @@ class Run(runs.Run):
         return functions(self.predictions_at(noise)[name])
 
     def shown_errors(self, noise: float | None = None) -> pd.Series:
-        """Relative L2 error of the predictions that `shown` gives, by sample."""
+        """Return the relative L2 error of the predictions that `shown` gives, by sample."""
         errors, noise = self.errors, self.noise if noise is None else noise
         here = (errors["resolution"] == self.resolution) & same_noise(errors["noise"], noise)
         return errors[here & (errors["realisation"] == 0)].set_index("sample")["relative_l2"]
@@ -94,7 +95,7 @@ class Baseline:
 
 
 def read_runs(directories: Iterable[str | Path]) -> list[Run]:
-    """The runs in these directories, ordered by model as given, then resolution, then seed."""
+    """Return the runs in these directories, ordered by model as given, then resolution, then seed."""
     found = [runs.read_run(one, Run) for one in directories]
     if not found:
         raise ResultError("no run directory was given: list at least one model in the experiment")
@@ -103,7 +104,7 @@ def read_runs(directories: Iterable[str | Path]) -> list[Run]:
 
 
 def read_baselines(directories: Iterable[str | Path]) -> list[Baseline]:
-    """The baselines in these directories, one for each resolution."""
+    """Return the baselines in these directories, one for each resolution."""
     baselines = []
     for directory in directories:
         record, errors = runs.read_baselines_table(directory)
@@ -114,12 +115,12 @@ def read_baselines(directories: Iterable[str | Path]) -> list[Baseline]:
 
 
 def resolution_in_words(resolution: int | str) -> str:
-    """ "n = 512", or "times dt0.01"."""
+    """Return "n = 512", or "times dt0.01"."""
     return f"times {resolution}" if isinstance(resolution, str) else f"n = {resolution}"
 
 
 def present(path: Path) -> Path:
-    """`path`, if it is a file with something in it."""
+    """Return `path`, if it is a file with something in it."""
     if not path.is_file():
         raise ResultError(f"{path} is missing: make it with `snakemake {path}`")
     if path.stat().st_size == 0:
@@ -132,7 +133,7 @@ def _unusable(path: Path, how: str) -> ResultError:
 
 
 def read_json(path: str | Path) -> dict:
-    """A JSON object."""
+    """Return a JSON object."""
     path = present(Path(path))
     try:
         return json.loads(path.read_text())
@@ -141,7 +142,7 @@ def read_json(path: str | Path) -> dict:
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
-    """All arrays of an .npz file."""
+    """Return all arrays of an .npz file."""
     path = present(Path(path))
     try:
         with np.load(path) as stored:
@@ -157,25 +158,25 @@ def without_answer(status: str) -> tuple[str, str]:
 
 
 def same_noise(levels, others):
-    """Where two levels of noise are one, up to the rounding of a number read from text."""
+    """Return where two levels of noise are one, up to the rounding of a number read from text."""
     return np.isclose(levels, others, rtol=1e-9, atol=0)
 
 
 def on_training_grid(comparison: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a comparison that are tested on the grid and with the noise of training."""
+    """Return the rows of a comparison that are tested on the grid and with the noise of training."""
     home = with_training_noise(comparison)
     return home[home["trained_resolution"] == home["test_resolution"]]
 
 
 def with_training_noise(comparison: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a comparison that are tested with the noise of training, on any grid."""
+    """Return the rows of a comparison that are tested with the noise of training, on any grid."""
     return comparison[same_noise(comparison["trained_noise"], comparison["test_noise"])]
 
 
 def error_matrix(
     tables: list[pd.DataFrame], resolution: int | str, noise: float = 0.0, metric: str = "relative_l2"
 ) -> pd.DataFrame:
-    """Errors at one test resolution and level of noise: a row a seed, a column a sample.
+    """Return the errors at one test resolution and level of noise: a row a seed, a column a sample.
 
     Before anything else the realisations of the noise on a sample are averaged: what is left are independent
     samples. A table whose errors there are not finite (a diverged seed) has no row in the matrix.

@@ -58,7 +58,8 @@ def monte_carlo_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str
 
 
 def average_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
-    """Return points, fitted order, theory, largest difference from eq. 37 with the mean over the points."""
+    """Return the points, fitted order, theory, largest difference from eq. 37 with the mean over the
+    points."""
     rows = []
     for case, fit in fits_of(orders, "average").iterrows():
         group = table[table["nodes"] + "_" + table["dimension"].astype(str) + "d" == case]

@@ -86,7 +86,7 @@ def exact_mean(dimension: int) -> Tensor:
 
 
 def placed(name: str, dimension: int, side: int, draws: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Return points (sets, side², dimension), and log-weights (side²,) up to a common term."""
+    """Return the points (sets, side², dimension), and log-weights (side²,) up to a common term."""
     if name == "monte_carlo":
         generator = np.random.default_rng([seed, side, dimension])
         x = torch.from_numpy(generator.uniform(size=(draws, side**2, dimension)))

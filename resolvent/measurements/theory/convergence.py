@@ -44,7 +44,8 @@ def non_periodic(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def errors(points: list[int]) -> pandas.DataFrame:
-    """Return relative errors, root mean square over 16 outputs and all components, against Gauss-Legendre.
+    """Return the relative errors, root mean square over 16 outputs and all components, against
+    Gauss-Legendre.
 
     Rules: `periodic` and `left_rectangle` are the attentions as they are, on x = i/n, for functions that are
     and are not periodic; `trapezoid` is the rule of that name on x = i/n, i ≤ n, by weighted keys.

@@ -128,7 +128,7 @@ def _experiment_problems(configuration: Configuration, name: str, experiment: Ex
 
 
 def _repeated(at: str, experiment: Experiment) -> Iterator[str]:
-    """Entries of lists that would be the same run, row or level twice."""
+    """Report entries of lists that would be the same run, row or level twice."""
     lists = {key: getattr(experiment, key) for key in LISTS}
     lists |= {f"shows.{paper}": items for paper, items in experiment.shows.items()}
     for key, entries in lists.items():
@@ -140,7 +140,7 @@ def _repeated(at: str, experiment: Experiment) -> Iterator[str]:
 def _architecture_problems(
     at: str, name: str, dataset, resolutions: list, models: dict[str, Model]
 ) -> Iterator[str]:
-    """Models whose functions are not the dataset's."""
+    """Report models whose functions are not the dataset's."""
     for key, model in models.items():
         if not is_architecture(model.architecture):
             continue  # reported with the model
@@ -172,7 +172,7 @@ def _architecture_problems(
 
 
 def _grids_problems(experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
-    """Models that would not end on the grid of their targets."""
+    """Report models that would not end on the grid of their targets."""
     for key, model in models.items():
         if not is_architecture(model.architecture):
             continue  # reported with the model
@@ -207,7 +207,8 @@ def _factor_problems(key: str, model: Model, experiment: Experiment, dataset) ->
 
 
 def _training_problems(at: str, experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
-    """Merged training settings that do not fit the data; each problem once, however many models have it."""
+    """Report merged training settings that do not fit the data; each problem once, however many models have
+    it."""
     train = experiment.samples.train or dataset.samples.train
     found = {}
     for resolution in experiment.resolutions:
@@ -247,7 +248,7 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
 
 
 def _noise_problems(at: str, experiment: Experiment, dataset) -> Iterator[str]:
-    """Noise where nothing is measured, or levels that leave out the one of training."""
+    """Report noise where nothing is measured, or levels that leave out the one of training."""
     levels = {"noise": [experiment.noise], "test_noise": experiment.test_noise or []}
     for key, given in levels.items():
         if any(given) and not dataset.inverse:

@@ -37,7 +37,7 @@ def grid_problems(experiment: Experiment, dataset, tested: list, models: dict[st
 
 
 def _points(model: Model, dataset, resolution: Resolution) -> Resolution:
-    """Points along each axis of the grid that the model is given."""
+    """Return the points along each axis of the grid that the model is given."""
     if dataset.inverse and model.grids == "coarse":
         return dataset.coarse_of(resolution)
     return resolution

@@ -15,7 +15,7 @@ SHOWN = {
 
 
 def shown_problems(experiments: dict) -> Iterator[str]:
-    """Papers and items that do not exist, and items that two experiments give where one can."""
+    """Report papers and items that do not exist, and items that two experiments give where one can."""
     given: dict[tuple[str, str], str] = {}
     for name, experiment in experiments.items():
         at = f"experiments.{name}.shows"

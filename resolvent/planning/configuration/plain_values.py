@@ -10,7 +10,7 @@ LARGEST = 2**63
 
 
 def odd_values(content: dict) -> Iterator[str]:
-    """One line for each value or key that is no plain text, number, list or mapping.
+    """Yield one line for each value or key that is no plain text, number, list or mapping.
 
     What is left has a short `repr`, and can be hashed, written as JSON and put into a file name.
     """

@@ -31,7 +31,8 @@ class Gpu:
 
 
 def devices_for(gpus: int, report: Callable[[str], None]) -> list[str]:
-    """Visible devices that a job of `gpus` devices may choose from, as CUDA_VISIBLE_DEVICES names them.
+    """Return the visible devices that a job of `gpus` devices may choose from, as CUDA_VISIBLE_DEVICES names
+    them.
 
     None where there is no GPU, or none is visible. CUDA gives a process at most one MIG instance: a job of
     several devices chooses among whole GPUs.
@@ -50,7 +51,8 @@ def devices_for(gpus: int, report: Callable[[str], None]) -> list[str]:
 
 
 def visible_devices(gpus: list[Gpu]) -> list[str]:
-    """Names of the devices that CUDA_VISIBLE_DEVICES shows, in its order; all, where it is not set.
+    """Return the names of the devices that CUDA_VISIBLE_DEVICES shows, in its order; all, where it is not
+    set.
 
     Raises
     ------
@@ -69,7 +71,8 @@ def visible_devices(gpus: list[Gpu]) -> list[str]:
 
 
 def _named(name: str, gpus: list[Gpu]) -> tuple[str, ...]:
-    """Devices behind an index or a name; like CUDA, takes the beginning of a name where it is unambiguous."""
+    """Return the devices behind an index or a name; like CUDA, takes the beginning of a name where it is
+    unambiguous."""
     named = {instance: (instance,) for gpu in gpus for instance in gpu.instances}
     named |= {gpu.name: gpu.devices for gpu in gpus}
     indices = {gpu.index: gpu.devices for gpu in gpus}
@@ -81,7 +84,8 @@ def _named(name: str, gpus: list[Gpu]) -> tuple[str, ...]:
 
 
 def installed(report: Callable[[str], None]) -> list[Gpu]:
-    """The GPUs of this host, by index; RESOLVENT_GPUS (names separated by commas) stands in for nvidia-smi.
+    """Return the GPUs of this host, by index; RESOLVENT_GPUS (names separated by commas) stands in for
+    nvidia-smi.
 
     None without nvidia-smi. Indices are nvidia-smi's; CUDA's are the same where all GPUs are of one model, or
     with CUDA_DEVICE_ORDER=PCI_BUS_ID.
@@ -102,7 +106,7 @@ def installed(report: Callable[[str], None]) -> list[Gpu]:
 
 
 def listed(text: str) -> list[Gpu]:
-    """GPUs and their MIG instances from what `nvidia-smi -L` prints."""
+    """Return GPUs and their MIG instances from what `nvidia-smi -L` prints."""
     gpus: list[Gpu] = []
     for line in text.splitlines():
         if gpu := re.match(r"GPU (\d+): .*\(UUID: (GPU-\S+)\)", line):

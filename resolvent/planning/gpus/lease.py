@@ -35,7 +35,7 @@ _held: set[int] = set()  # descriptors of this process's locks
 
 
 def _forget_locks() -> None:
-    """A forked child may outlive the job, and holds none of its locks. (A program that it starts inherits
+    """Forget the locks in a forked child, which may outlive the job. (A program that it starts inherits
     no descriptor.)"""
     for descriptor in _held:
         os.close(descriptor)
@@ -77,8 +77,8 @@ def lease(gpus: int, jobs_per_device: int, report: Callable[[str], None]) -> Ite
 
 
 def _assigned_by_slurm(gpus: int) -> bool:
-    """Whether SLURM gave this job its devices. If it gave more, several jobs share them: a group, or all jobs
-    of a Snakemake inside an allocation."""
+    """Say whether SLURM gave this job its devices. If it gave more, several jobs share them: a group, or all
+    jobs of a Snakemake inside an allocation."""
     given = os.environ.get(VISIBLE)
     return "SLURM_JOB_ID" in os.environ and given is not None and len(given.split(",")) <= gpus
 
@@ -103,14 +103,15 @@ class _Request:
         return self.folder / f"{re.sub(r'[^A-Za-z0-9._-]', '_', device)}.lock"
 
     def holders(self) -> list[int]:
-        """Processes that hold these devices, as they wrote themselves into the lock files."""
+        """Return the processes that hold these devices, as they wrote themselves into the lock files."""
         locks = [self.lock_of(device) for device in self.devices]
         files = [file for lock in locks for file in (lock, *self.folder.glob(f"{lock.stem}.*.slot"))]
         numbers = {file.read_text() for file in files if file.exists()}
         return sorted(int(number) for number in numbers if number.isdigit() and _alive(int(number)))
 
     def take(self) -> dict[str, list[int]]:
-        """Locks by device, or nothing. Jobs that share devices spread: the first slots of all come first."""
+        """Return the locks by device, or nothing. Jobs that share devices spread: the first slots of all
+        come first."""
         taken: dict[str, list[int]] = {}
         for slot in range(self.jobs_per_device):
             for device in self.devices:
@@ -122,8 +123,8 @@ class _Request:
         return {}
 
     def _take_slot(self, device: str, slot: int) -> list[int]:
-        """A job alone locks the device; one of several a slot, and the device against jobs that want it alone
-        (another Snakemake may have another `gpu_jobs_per_device`)."""
+        """Lock a slot: a job alone locks the device; one of several a slot, and the device against jobs that
+        want it alone (another Snakemake may have another `gpu_jobs_per_device`)."""
         if self.jobs_per_device == 1:
             return _locked(self.lock_of(device), fcntl.LOCK_EX)
         if not (shared := _locked(self.lock_of(device), fcntl.LOCK_SH)):
@@ -135,7 +136,7 @@ class _Request:
 
 
 def _waited_for(request: _Request, report: Callable[[str], None]) -> dict[str, list[int]]:
-    """Locks by device, as soon as it is this job's turn and the devices are free."""
+    """Return the locks by device, as soon as it is this job's turn and the devices are free."""
     with _writable_for_all():
         request.folder.mkdir(mode=0o1777, exist_ok=True)
     reported = False
@@ -168,7 +169,7 @@ def _waited_for(request: _Request, report: Callable[[str], None]) -> dict[str, l
 
 @contextmanager
 def _readable_faults(folder: Path) -> Iterator[None]:
-    """What the disk says against a lock, in one line."""
+    """Turn what the disk says against a lock into one line."""
     try:
         yield
     except OSError as error:
@@ -180,7 +181,7 @@ def _readable_faults(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _writable_for_all() -> Iterator[None]:
-    """Other users' jobs lock the files that are made in the body, too."""
+    """Let other users' jobs lock the files that are made in the body, too."""
     mask = os.umask(0)
     try:
         yield
@@ -189,7 +190,8 @@ def _writable_for_all() -> Iterator[None]:
 
 
 def _locked(path: Path, mode: int, wait: bool = False) -> list[int]:
-    """The descriptor of the locked file, or nothing where another job holds it and this one does not wait.
+    """Return the descriptor of the locked file, or nothing where another job holds it and this one does not
+    wait.
 
     Who has a file alone writes its process number into it.
     """

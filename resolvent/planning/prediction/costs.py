@@ -60,18 +60,19 @@ class Need:
 
 
 def minutes_requested(need: Need, attempt: int, longest: int | None = None) -> int:
-    """Wall time to ask for, at most `longest`, which is what a cluster allows."""
+    """Return the wall time to ask for, at most `longest`, which is what a cluster allows."""
     minutes = max(LEAST_MINUTES, math.ceil(TIME_FACTOR * need.seconds / 60)) * 2 ** (attempt - 1)
     return minutes if longest is None else min(minutes, longest)
 
 
 def megabytes_requested(need: Need, attempt: int) -> int:
-    """Main memory to ask for."""
+    """Return the main memory to ask for."""
     return math.ceil((MEMORY_FACTOR * need.bytes + SNAKEMAKE_BYTES) / MEGABYTE) * 2 ** (attempt - 1)
 
 
 def request(need: Need | Callable[..., Need], longest: int | None) -> dict[str, Callable[..., int]]:
-    """The resources `mem_mb` and `runtime` of a rule; `need` may be a function of the job's wildcards."""
+    """Return the resources `mem_mb` and `runtime` of a rule; `need` may be a function of the job's
+    wildcards."""
 
     def of(wildcards) -> Need:
         return need(wildcards) if callable(need) else need
@@ -83,7 +84,7 @@ def request(need: Need | Callable[..., Need], longest: int | None) -> dict[str, 
 
 
 def solving(dataset: DatasetSettings) -> Need:
-    """A generation job: one shard."""
+    """Predict a generation job: one shard."""
     samples = min(dataset.samples_per_shard, dataset.samples.total)
     shard_bytes = samples * dataset.largest_array * 8
     return Need(
@@ -92,14 +93,14 @@ def solving(dataset: DatasetSettings) -> Need:
 
 
 def finalising(dataset: DatasetSettings) -> Need:
-    """Verifying every shard, measuring the errors of some samples, the card."""
+    """Predict verifying every shard, measuring the errors of some samples, the card."""
     seconds = START_SECONDS + store_bytes(dataset) / READ_BYTES_PER_SECOND + dataset.seconds_of_checks()
     shard_bytes = min(dataset.samples_per_shard, dataset.samples.total) * dataset.largest_array * 8
     return Need(seconds, START_BYTES + COPIES * shard_bytes + dataset.bytes_of_checks())
 
 
 def store_bytes(dataset: DatasetSettings) -> float:
-    """Size of a store before compression, roughly: input and target on every grid."""
+    """Predict the size of a store before compression, roughly: input and target on every grid."""
     functions = dataset.in_channels + dataset.out_channels
     points = sum(map(dataset.num_points, dataset.resolutions))
     return (4.0 if dataset.dimension == 2 else 8.0) * functions * points * dataset.samples.total
@@ -116,7 +117,7 @@ def training(
     gpu: bool,
     processes: int = 1,
 ) -> Need:
-    """A training run.
+    """Predict a training run.
 
     `samples` for training, `tested` after every epoch (validation, and test where it is recorded), each of as
     many functions as `channels`. Several `processes` share batches and tests; each has its own memory, with
@@ -138,7 +139,8 @@ def training(
 
 
 def evaluating(operators: list[Cost], *, samples: int, channels: int, gpu: bool) -> Need:
-    """Outputs for test samples, their errors and spectra: `operators` has one for each grid tested on.
+    """Predict outputs for test samples, their errors and spectra: `operators` has one for each grid tested
+    on.
 
     `samples` are counted with every level and draw of noise.
     """
@@ -153,5 +155,5 @@ def evaluating(operators: list[Cost], *, samples: int, channels: int, gpu: bool)
 
 
 def drawing(files: int) -> Need:
-    """A table, a figure or a page, from as many result files."""
+    """Predict a table, a figure or a page, from as many result files."""
     return Need(START_SECONDS + 0.2 * files, START_BYTES + 2 * MEGABYTE * files)

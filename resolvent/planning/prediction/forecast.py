@@ -39,7 +39,7 @@ class Job:
 
 
 def jobs(plan: Plan, papers: Iterable[PaperPlan], needs: Needs) -> Iterator[Job]:
-    """Every job of `rule all`, whether or not it is done."""
+    """Yield every job of `rule all`, whether or not it is done."""
     papers = list(papers)
     yield from _of_datasets(plan, needs)
     for experiment in plan.configuration.experiments:
@@ -51,7 +51,8 @@ def jobs(plan: Plan, papers: Iterable[PaperPlan], needs: Needs) -> Iterator[Job]
 
 
 def forecast(listed: Iterable[Job], cores: int, gpus: int) -> str:
-    """A table of the jobs that are still to be done, and what it comes to on so many cores and GPUs."""
+    """Return a table of the jobs that are still to be done, and what it comes to on so many cores and
+    GPUs."""
     by_rule: dict[str, list[Job]] = {}
     for job in listed:
         by_rule.setdefault(job.rule, []).append(job)
@@ -77,7 +78,7 @@ def forecast(listed: Iterable[Job], cores: int, gpus: int) -> str:
 
 
 def hours(listed: Iterable[Job]) -> tuple[float, float]:
-    """Core-hours, and GPU-hours, of the jobs that are not done."""
+    """Return core-hours, and GPU-hours, of the jobs that are not done."""
     waiting = [job for job in listed if not job.done]
     return tuple(
         sum(job.processes * job.need.seconds for job in waiting if job.gpu == gpu) / 3600

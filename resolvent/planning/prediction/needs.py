@@ -33,7 +33,7 @@ class Needs:
         return self._training(wildcards.experiment, wildcards.model, resolution_of(wildcards.group))
 
     def processes(self, wildcards) -> int:
-        """Processes that share a training, each with a GPU where there are some."""
+        """Return the processes that share a training, each with a GPU where there are some."""
         return self.plan.experiment(wildcards.experiment).processes_for(wildcards.model)
 
     def checkpoint_bytes(self, wildcards) -> float:
@@ -46,7 +46,7 @@ class Needs:
         return self._evaluation(wildcards.experiment, wildcards.model, resolution, gpu=self.gpu)
 
     def of_runs(self, experiment: str) -> list[tuple[float, float]]:
-        """Seconds and bytes of training, in the order of `Plan.run_folders`."""
+        """Predict the seconds and bytes of training, in the order of `Plan.run_folders`."""
         e = self.plan.experiment(experiment)
         found = [
             self._training(experiment, *run) for run in product(e.models, e.resolutions) for _ in e.seeds
@@ -54,19 +54,19 @@ class Needs:
         return [(need.seconds, need.bytes) for need in found]
 
     def rollout(self, wildcards) -> Need:
-        """The step applied once for every frame."""
+        """Predict the step applied once for every frame."""
         once = self.evaluate(wildcards)
         frames = self.plan.test_dataset_of(wildcards.experiment).settings.frames
         return Need(START_SECONDS + frames * (once.seconds - START_SECONDS), once.bytes * (1 + frames / 4))
 
     def latent_basis(self, wildcards) -> Need:
-        """The latent functions of test samples, and eigenfunctions by finite elements, on the CPU."""
+        """Predict the latent functions of test samples, and eigenfunctions by finite elements, on the CPU."""
         resolution = resolution_of(wildcards.group)
         once = self._evaluation(wildcards.experiment, wildcards.model, resolution, gpu=False)
         return Need(once.seconds + START_SECONDS, once.bytes + 300e6)
 
     def baselines(self, wildcards) -> Need:
-        """Classical answers for the test samples on every grid tested on."""
+        """Predict classical answers for the test samples on every grid tested on."""
         dataset = self.plan.dataset_of(wildcards.experiment).settings
         samples, counts = self._tested(wildcards.experiment), self.plan.sample_counts(wildcards.experiment)
         largest = dataset.largest_array
@@ -76,7 +76,7 @@ class Needs:
         return Need(2 * START_SECONDS + seconds, START_BYTES + held)
 
     def preview(self, dataset: DatasetPlan) -> Need:
-        """Reads the samples that the page shows, and spectra of some."""
+        """Predict reading the samples that the page shows, and spectra of some."""
         size = store_bytes(dataset.settings)
         return Need(START_SECONDS + size / 1e8, START_BYTES + min(size, 1e9))
 
@@ -141,7 +141,7 @@ class Needs:
         )
 
     def operator(self, experiment: str, model: str, trained: Resolution, resolution: Resolution) -> Cost:
-        """What is trained at one resolution, on the grid of another."""
+        """Predict what is trained at one resolution, on the grid of another."""
         m = self.plan.configuration.models[model]
         settings = model_settings(m, trained, self.plan.dataset_of(experiment).settings)
         dataset = self.plan.test_dataset_of(experiment).settings

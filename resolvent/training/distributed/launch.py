@@ -99,8 +99,8 @@ class _Fault:
 
 
 def _reported(folder: Path, codes: list[int | None]) -> str:
-    """What went wrong, in one line: the first cause, not what followed. None is the code of a process that
-    had not ended."""
+    """Return what went wrong, in one line: the first cause, not what followed. None is the code of a process
+    that had not ended."""
     reports = {
         rank: _Fault(**json.loads(file.read_text()))
         for rank in range(len(codes))
