@@ -36,12 +36,16 @@ def write(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
 
     def write_module(source: str) -> None:
-        for name in [name for name in sys.modules if name.partition(".")[0] == "my_lab"]:
-            monkeypatch.delitem(sys.modules, name)
+        unload()
         (tmp_path / "my_lab" / "heat.py").write_text(source, encoding="utf-8")
 
     yield write_module
     forget()
+    unload()
+
+
+def unload() -> None:
+    """Remove my_lab from Python's modules. `monkeypatch` would put it back, for the next test file to find."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "my_lab"]:
         del sys.modules[name]
 
