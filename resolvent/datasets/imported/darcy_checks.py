@@ -1,4 +1,4 @@
-"""Whether imported Darcy data are what they are said to be: the coefficient's law, and the equations solved.
+"""Whether imported Darcy data are what they are said to be: the coefficient, and the equations solved.
 
 Coefficients and pressures are (samples, y, x) on points × points.
 """
