@@ -236,6 +236,18 @@ def test_coefficients_of_another_distribution_are_remarked_on(tmp_path):
     assert warning.startswith("The logarithm of the coefficient has the variance")
 
 
+def test_the_inverse_problem_reads_the_same_files(darcy, tmp_path):
+    changes = {"equation": "darcy_inverse", "resolutions": [17], "coarse": [5]}
+    card = checked_darcy(tmp_path, darcy, **changes)
+    assert card["imported"]["warnings"] == []
+    assert card["error_budget"]["labels_against_our_solver"]["largest_relative_l2"] < 1e-6
+    samples = load_samples(tmp_path / "made/darcy_inverse.json", 17, "test", 8)
+    np.testing.assert_array_equal(samples.inputs, darcy[1]["sol"][32:, ::2, ::2].astype("float32"))
+    own = {"equation": "darcy_inverse", "finest": SIDE, "resolutions": [17], "coarse": [5]}
+    made = build_task(settings_of(own)).compute([("test", index) for index in range(32, 40)])
+    np.testing.assert_allclose(samples.targets, made["n5/coefficient"], rtol=1e-6)
+
+
 def test_the_settings_on_a_card_make_the_same_dataset_again(burgers, tmp_path):
     path = write_mat(tmp_path / "burgers.mat", burgers)
     card = make_dataset(tmp_path / "made", burgers_settings(path))
