@@ -205,10 +205,10 @@ class Plan:
             for name, settings in (e.tuning.candidates if e.tuning else {}).items()
         }
 
-    def tuned(self, experiment: str, model: str, resolution: Resolution) -> list[str]:
-        """Return the file with the settings that the short runs choose; none where nothing is tuned."""
+    def tuned(self, experiment: str, model: str, resolution: Resolution) -> str | None:
+        """Return the file with the settings that the short runs choose; None where nothing is tuned."""
         file = self.results / TUNED_FILE.format(**self._names(experiment, model, resolution))
-        return [str(file)] if self.experiment(experiment).tuning else []
+        return str(file) if self.experiment(experiment).tuning else None
 
     @property
     def every_architecture(self) -> list[str]:

@@ -155,7 +155,7 @@ def _of_tuning(plan: Plan, needs: Needs, wildcards: SimpleNamespace, resolution:
             disk=needs.checkpoint_bytes(wildcards),
             processes=needs.processes(wildcards),
         )
-    for file in plan.tuned(wildcards.experiment, wildcards.model, resolution):
+    if file := plan.tuned(wildcards.experiment, wildcards.model, resolution):
         yield Job("choose_settings", file, drawing(len(short_runs)))
 
 
