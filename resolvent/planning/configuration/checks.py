@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 
 from pydantic import ValidationError
 
@@ -68,6 +69,7 @@ def _experiment_problems(configuration: Configuration, name: str, experiment: Ex
         if model not in configuration.models:
             yield f"{at}.training_of: {unknown('model', model, configuration.models)}"
         yield from partial_problems(settings, ("experiments", name, "training_of", model))
+    yield from _tuning_problems(at, experiment)
     for model in experiment.processes_of:
         if model not in configuration.models:
             yield f"{at}.processes_of: {unknown('model', model, configuration.models)}"
@@ -125,6 +127,17 @@ def _experiment_problems(configuration: Configuration, name: str, experiment: Ex
     yield from _grids_problems(experiment, dataset, models)
     yield from _training_problems(at, experiment, dataset, models)
     yield from _noise_problems(at, experiment, dataset)
+
+
+def _tuning_problems(at: str, experiment: Experiment) -> Iterator[str]:
+    """Report settings that are given for a model or resolution, and tuned for every one."""
+    tuned = experiment.tuning.lists if experiment.tuning else {}
+    given = {f"training_at.{key}": experiment.training_at.get(key, {}) for key in experiment.resolutions}
+    given |= {f"training_of.{key}": experiment.training_of.get(key, {}) for key in experiment.models}
+    for where, settings in given.items():
+        for name in settings:
+            if name in tuned:
+                yield f"{at}.{where}.{name}: `tuning` chooses it for every model; leave it out here or there"
 
 
 def _repeated(at: str, experiment: Experiment) -> Iterator[str]:
@@ -210,11 +223,12 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
     """Report merged training settings that do not fit the data; each problem once, however many models have
     it."""
     available = experiment.samples.train or dataset.samples.train
+    candidates = experiment.tuning.candidates.values() if experiment.tuning else [{}]
     found = {}
-    for resolution in experiment.resolutions:
+    for resolution, tuned in product(experiment.resolutions, candidates):
         for key, model in models.items():
             try:
-                settings = training_settings(experiment, key, model, resolution)
+                settings = training_settings(experiment, key, model, resolution, tuned)
             except ValidationError:
                 continue  # reported with the part that is wrong
             train = min(available, settings.train_samples or available)
