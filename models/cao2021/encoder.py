@@ -157,7 +157,7 @@ class EncoderLayer(nn.Module):
         return functional.linear(z.transpose(1, 2).flatten(2), *self._output())
 
     def _output(self) -> tuple[Tensor, Tensor]:
-        """Return the weight (width, heads·e) and the bias of the map to Z, scaled: no product over the points."""
+        """Return the weight, (width, heads·e), and the bias of the map to Z, both times the layer scale."""
         weight, bias = self.output.weight, self.output.bias
         if self.layer_scale is None:
             return weight, bias

@@ -73,8 +73,8 @@ class EncoderSettings(Settings):
         None,
         gt=0.0,
         le=10.0,
-        description="LayerScale of Touvron et al. (2021, arXiv:2103.17239) on the attention branch: one trained "
-        "factor a channel, with this initial value; none: no such factors",
+        description="LayerScale of Touvron et al. (2021, arXiv:2103.17239) on the attention branch: one "
+        "trained factor a channel, with this initial value; none: no such factors",
     )
     public_code_scaling: bool = Field(
         False,

@@ -1,8 +1,8 @@
 """Which trainings collapse: one model, from several seeds at several peaks of the learning rate.
 
-Every run is trained by `resolvent.training.train` as any other. Of a finished one its curves are kept, in a file
-of its own; so a job that is killed, or asked for further seeds, trains only what is missing, and the run begun goes
-on from its last epoch.
+Every run is trained by `resolvent.training.train` as any other. Of a finished one its curves are kept, in a
+file of its own; so a job that is killed, or asked for further seeds, trains only what is missing, and the run
+begun goes on from its last epoch.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ with job(snakemake):
     from resolvent.figures.stability.fractions import draw_stability_fractions
     from resolvent.figures.stability.runs import read_study
 
-    models, folder = snakemake.params.facts["models"], Path(snakemake.output[0]).parent
-    study = read_study(map(Path, snakemake.input), models)
+    panels, folder = snakemake.params.facts["panels"], Path(snakemake.output[0]).parent
+    study = read_study(map(Path, snakemake.input), panels)
     draw_stability_fractions(study, folder / "stability_fractions.svg")
     draw_stability_errors(study, folder / "stability_errors.svg")
     draw_stability_curves(study, folder / "stability_curves.svg")

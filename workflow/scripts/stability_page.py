@@ -7,13 +7,14 @@ from resolvent.planning.job import job
 with job(snakemake):
     from resolvent.figures.stability.page import write_stability_page
     from resolvent.figures.stability.runs import read_study
+
     from resolvent.planning.captions import captioned
     from resolvent.planning.provenance import command, provenance
 
     facts = snakemake.params.facts
     write_stability_page(
         snakemake.output.page,
-        study=read_study(map(Path, snakemake.input.tables), facts["models"]),
+        study=read_study(map(Path, snakemake.input.tables), facts["panels"]),
         facts=facts,
         figures=captioned(snakemake.input.figures, facts),
         command=command(),

@@ -231,8 +231,7 @@ class Configuration(Settings):
     models: dict[Name, Model] = Field(description="what can be trained")
     experiments: dict[Name, Experiment] = Field(description="what can be compared")
     stability: Stability | None = Field(
-        None,
-        description="a study of which trainings collapse, and at which learning rates; none: no such study",
+        None, description="a study of which trainings collapse at which learning rates; none: no such study"
     )
     theory: TheorySettings = Field(TheorySettings(), description="sizes at which theory is measured")
     cost: CostSettings = Field(CostSettings(), description="sizes at which the cost of a step is measured")
