@@ -261,10 +261,10 @@ class Plan:
 
     @property
     def stability_facts(self) -> dict:
-        """What the page and the captions of that study say: models in order with their labels, and sizes."""
+        """What the page of that study says: its panels and its sizes."""
         study = self.configuration.stability
         return {
-            "models": {name: self.configuration.models[name].label for name in study.models},
+            "panels": study.panels,
             "resolution": study.resolution,
             "epochs": study.training.epochs,
             "batch_size": study.training.batch_size,

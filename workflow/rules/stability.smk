@@ -1,6 +1,6 @@
 # Which trainings collapse, and at which learning rates: a job a model, all of its runs in one process.
 
-STABILITY_FIGURES = ["stability_fractions", "stability_errors", "stability_curves"]
+STABILITY_FIGURES = [f"panel{number}" for number, _ in enumerate(plan.configuration.stability.panels, 1)]
 STABILITY_FOLDER = f"{plan.results}/{STABILITY}"
 
 

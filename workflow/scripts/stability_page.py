@@ -7,8 +7,6 @@ from resolvent.planning.job import job
 with job(snakemake):
     from resolvent.figures.stability.page import write_stability_page
     from resolvent.figures.stability.runs import read_study
-
-    from resolvent.planning.captions import captioned
     from resolvent.planning.provenance import command, provenance
 
     facts = snakemake.params.facts
@@ -16,7 +14,7 @@ with job(snakemake):
         snakemake.output.page,
         study=read_study(map(Path, snakemake.input.tables), facts["panels"]),
         facts=facts,
-        figures=captioned(snakemake.input.figures, facts),
+        figures=snakemake.input.figures,
         command=command(),
         provenance=provenance(),
     )

@@ -161,8 +161,8 @@ class Stability(Settings):
     dataset: str = Field(description="a key of `datasets`")
     resolution: Resolution = Field(description="training resolution")
     panels: Annotated[dict[Words, dict[Words, str]], Field(min_length=1)] = Field(
-        description="what is compared: the panels of the figures by title, in each of them keys of `models` by "
-        "the words for them there: `Galerkin: {as printed: galerkin}`"
+        description="what is compared: panels of figures by title, and in each keys of `models` by the words "
+        "for them there: `Galerkin: {as printed: galerkin}`"
     )
     learning_rates: Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)] = Field(
         description="each takes the place of the learning rate of every model"
