@@ -77,6 +77,13 @@ class EncoderSettings(Settings):
     attention_dropout_in_evaluation: bool = Field(
         False, description="keep attention_dropout on in evaluation, as the public code does (with rate 0.5)"
     )
+    attention_layer_scale: float | None = Field(
+        None,
+        gt=0.0,
+        le=10.0,
+        description="LayerScale of Touvron et al. (2021, arXiv:2103.17239) on the attention branch: one "
+        "trained factor a channel, with this initial value; none: no such factors",
+    )
     public_code_scaling: bool = Field(
         False,
         description="as the public code scales: 1/√e more for fourier, 1/n more for linear, no change else",
@@ -118,6 +125,10 @@ class EncoderSettings(Settings):
             )
         if self.attention_dropout > 0 and self.attention == "none":
             raise ValueError(f"attention 'none' has no matrix for attention_dropout {self.attention_dropout}")
+        if self.attention_layer_scale is not None and self.attention == "none":
+            raise ValueError(
+                f"attention 'none' has no branch for attention_layer_scale {self.attention_layer_scale}"
+            )
         return self
 
 

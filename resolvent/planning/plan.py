@@ -39,6 +39,7 @@ COMPARE = {  # the paper with such a figure; an experiment that shows nothing of
     True: ("calvello2024", " (compare Calvello et al. 2024, Fig. 6)"),
 }
 # A group of the dataset names the resolution: "n512", or a set of times.
+STABILITY = "stability"  # folder of the study of stability, which no experiment can have
 RUN_FOLDER = "{experiment}/{model}/{group}/seed{seed}"
 # Of an experiment that tunes: a short run, and what the short runs of a model choose at a resolution.
 SHORT_RUN_FOLDER = "{experiment}/{model}/{group}/tuning/{candidate}/seed{seed}"
@@ -101,6 +102,9 @@ class Plan:
         }
 
     def experiment(self, name: str) -> Experiment:
+        """Return the experiment, or, by the name of STABILITY, the trainings of that study."""
+        if name == STABILITY:
+            return self.configuration.stability.experiment
         return self.configuration.experiments[name]
 
     def dataset_of(self, experiment: str) -> DatasetPlan:
@@ -292,6 +296,29 @@ class Plan:
                 )
             ),
             "model": self.configuration.models[e.shown_model].label,
+        }
+
+    def stability(self, model: str) -> dict:
+        """Return what the runs of a model in the study of stability depend on beside their data."""
+        study = self.configuration.stability
+        return {
+            "model": model,
+            "resolution": study.resolution,
+            "run": self.training(STABILITY, model, study.resolution),
+            "learning_rates": study.learning_rates,
+            "seeds": study.seeds_for(model),
+        }
+
+    @property
+    def stability_facts(self) -> dict:
+        """What the page of that study says: its panels and its sizes."""
+        study = self.configuration.stability
+        return {
+            "panels": study.panels,
+            "resolution": study.resolution,
+            "epochs": study.training.epochs,
+            "batch_size": study.training.batch_size,
+            **self.sample_counts(STABILITY),
         }
 
     @property

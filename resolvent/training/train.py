@@ -101,15 +101,7 @@ def train_in_group(
         settings,
         seed=seed,
         device=device,
-        identity=settings_hash(
-            {
-                **run,
-                "resolution": resolution,
-                "seed": seed,
-                "code": code_digest,
-                "data": read_card(card)["content_hash"],
-            }
-        ),
+        identity=identity_of(card, run, resolution, seed, code_digest),
         directory=Path(folder),
         test=load("test") if settings.record_test_error else None,
         group=group,
@@ -118,6 +110,15 @@ def train_in_group(
     if group.first:
         of_run = {"resolution": resolution, "seed": seed, "config_hash": settings_hash(run)}
         _write(trainer, progress, run, of_run, train.grid, threads)
+
+
+def identity_of(card: Path, run: dict, resolution: int | str, seed: int, code_digest: str) -> str:
+    """Return the name of a run's data, settings and code: two runs of one name are the same.
+
+    Raises `DatasetError` where there is no such card.
+    """
+    data = read_card(card)["content_hash"]
+    return settings_hash({**run, "resolution": resolution, "seed": seed, "code": code_digest, "data": data})
 
 
 def _write(

@@ -9,7 +9,7 @@ from resolvent.datasets.storage.layout import resolution_of
 from resolvent.models.cost import Cost
 from resolvent.models.registry import resolve
 from resolvent.planning.configuration.settings import Resolution, model_settings, training_settings
-from resolvent.planning.plan import DatasetPlan, Plan
+from resolvent.planning.plan import STABILITY, DatasetPlan, Plan
 from resolvent.planning.prediction.costs import (
     EVALUATED_BYTES,
     FLOP_PER_SECOND,
@@ -84,6 +84,13 @@ class Needs:
         """Predict reading the samples that the page shows, and spectra of some."""
         size = store_bytes(dataset.settings)
         return Need(START_SECONDS + size / 1e8, START_BYTES + min(size, 1e9))
+
+    def stability(self, wildcards) -> Need:
+        """Predict all runs of a model in the study of stability, one after the other."""
+        study = self.plan.configuration.stability
+        once = self._training(STABILITY, wildcards.model, study.resolution)
+        runs = len(study.learning_rates) * len(study.seeds_for(wildcards.model))
+        return Need(START_SECONDS + runs * (once.seconds - START_SECONDS), once.bytes)
 
     @property
     def theory(self) -> Need:

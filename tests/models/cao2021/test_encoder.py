@@ -26,6 +26,7 @@ DEFAULTS = {
     "feedforward_dropout": 0.0,
     "attention_dropout": 0.0,
     "attention_dropout_in_evaluation": False,
+    "attention_layer_scale": None,
     "public_code_scaling": False,
     "contraction": "linear",
 }
@@ -282,3 +283,33 @@ def test_residual_dropout_acts_on_each_branch(branch, scheme):
     kept = torch.isclose(dropped, 2 * z)
     assert torch.equal(kept, ~(dropped == 0))
     assert 0.4 < kept.double().mean() < 0.6
+
+
+@pytest.mark.parametrize("scheme", LAYER_NORMS)
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_layer_scale_multiplies_the_attention_branch_by_channel(attention, scheme):
+    """Leave the feed-forward branch and the norms of the sums out: what is added is γ Z."""
+    plain = scrambled(attention=attention, layer_norm=scheme)
+    scaled = EncoderLayer(
+        **DEFAULTS | {"attention": attention, "layer_norm": scheme, "attention_layer_scale": 0.1}
+    ).double()
+    assert torch.equal(scaled.layer_scale, torch.full((WIDTH,), 0.1, dtype=torch.float32).double())
+    factors = torch.linspace(-1, 2, WIDTH, dtype=torch.float64)
+    scaled.load_state_dict({**plain.state_dict(), "layer_scale": factors})
+    for layer in (plain, scaled):
+        layer.attention_norm = layer.feedforward_norm = torch.nn.Identity()
+        torch.nn.init.zeros_(layer.feedforward[3].weight)
+        torch.nn.init.zeros_(layer.feedforward[3].bias)
+    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), grid(N, torch.float64)
+    assert torch.allclose(scaled(y, x) - y, factors * (plain(y, x) - y), rtol=1e-10, atol=1e-12)
+
+
+def test_layer_scale_adds_a_factor_a_channel_and_leaves_all_else_as_drawn():
+    settings = {"width": 16, "num_layers": 2, "feedforward_width": 24, "decoder_width": 12, "modes": 8}
+    plain = build("transformer1d", settings, seed=5).state_dict()
+    scaled = build("transformer1d", {**settings, "attention_layer_scale": 0.1}, seed=5).state_dict()
+    added = {name: scaled.pop(name) for name in list(scaled) if name not in plain}
+    assert list(added) == [f"encoder.layers.{index}.layer_scale" for index in range(2)]
+    assert all(torch.equal(one, torch.full((16,), 0.1)) for one in added.values())
+    assert list(scaled) == list(plain)
+    assert all(torch.equal(scaled[name], plain[name]) for name in plain)
