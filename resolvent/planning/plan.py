@@ -18,6 +18,7 @@ from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.architectures_measured import MEASURED
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
+from resolvent.planning.configuration.contents import with_contents
 from resolvent.planning.configuration.settings import (
     Configuration,
     Experiment,
@@ -82,7 +83,7 @@ class DatasetPlan:
     @property
     def modules(self) -> tuple[str, ...]:
         """What scripts choose by the dataset's equation: the module with its settings and its task."""
-        return (task_module(self.settings.equation),)
+        return (task_module(self.settings.equation, hasattr(self.settings, "source")),)
 
     @property
     def code(self) -> str:
@@ -91,10 +92,16 @@ class DatasetPlan:
 
 
 class Plan:
-    """Every file that the configuration asks for."""
+    """Every file that the configuration asks for.
+
+    Raises
+    ------
+    ConfigurationError
+        When a file that a dataset is imported from is missing, or is not what the configuration says.
+    """
 
     def __init__(self, configuration: Configuration):
-        self.configuration = configuration
+        self.configuration = configuration = with_contents(configuration)
         self.results = Path(configuration.results_root) / configuration.name
         self.datasets = {
             name: _dataset_plan(configuration.data_root, name, settings)
