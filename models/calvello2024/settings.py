@@ -66,8 +66,13 @@ class TransformerNeuralOperator1dSettings(TransformerNeuralOperatorSettings):
         0,
         ge=0,
         le=63,
-        description="how many of in_channels, the last, are constants (initial values) that the first point "
-        "alone gets",
+        description="how many of in_channels, the last, are constants (initial values)",
+    )
+    initial_values: Literal["first_token", "every_time", "own_weight"] = Field(
+        "first_token",
+        description="how the initial channels enter; first_token: at the first point alone, as in the paper, "
+        "which is not discretisation-invariant; every_time: as channels of every point; own_weight: as a "
+        "token that has, on any grid, the weight of all points together",
     )
 
     @model_validator(mode="after")
