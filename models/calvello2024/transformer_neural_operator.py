@@ -28,7 +28,7 @@ class TransformerNeuralOperator(nn.Module):
                    there, and the other points embed the remaining channels and x. The first point's weight is
                    half its distance to the next, so the influence of these values on the other points
                    vanishes with that distance: this form is not discretisation-invariant.
-    "every_time"   ours: every point embeds all channels and x, with one map. The constants are functions then.
+    "every_time"   ours: every point embeds all channels and x, by one map.
     "own_weight"   ours: an affine map embeds the constants alone, as a token beside the points. Its weight in
                    the attention is that of all points together, whatever the grid.
 
@@ -137,8 +137,15 @@ class TransformerLayer(nn.Module):
         self.residual_dropout = nn.Dropout(residual_dropout)
 
     def forward(
-        self, v: Float[Tensor, "batch points width"], log_weights: Float[Tensor, " points"] | None
+        self,
+        v: Float[Tensor, "batch points width"],
+        log_weights: Float[Tensor, " nodes"] | None,
+        attended: Float[Tensor, "batch nodes width"] | None = None,
     ) -> Float[Tensor, "batch points width"]:
-        """Apply the layer; `log_weights` of the points, or none for equal ones."""
-        v = self.attention_norm(v + self.residual_dropout(self.attention(v, v, log_weights)))
+        """Apply the layer; `log_weights` of the points attended to, or none for equal ones.
+
+        `attended` is another function, on its own nodes, that v attends to; without it v attends to itself.
+        """
+        z = self.attention(v, v if attended is None else attended, log_weights)
+        v = self.attention_norm(v + self.residual_dropout(z))
         return self.feedforward_norm(v + self.residual_dropout(self.feedforward(v)))
