@@ -12,6 +12,7 @@ from resolvent.models.settings import (
     EncoderLayers,
     EncoderWidth,
     Epsilon,
+    Factor,
     FeedforwardWidth,
     Heads,
     Layers,
@@ -29,14 +30,6 @@ from resolvent.models.settings import (
 KEPT_ENTRIES = 6
 
 SamplerWidth = Annotated[EncoderWidth, Field(ge=3)]  # the down-sampler splits it in three
-Factor = Annotated[
-    float,
-    Field(
-        gt=0.0,
-        le=1.0,
-        description="r: n points a side become ⌊n r⌋ and then, on the coarse grid, ⌊⌊n r⌋ r⌋",
-    ),
-]
 DownsamplingActivation = Annotated[
     Literal["relu", "silu"], Field(description="activation of the down-sampler; relu for a rough input")
 ]
