@@ -62,6 +62,7 @@ class RunRecord:
     model: str
     label: str
     architecture: str
+    recipe: str | None = None
     settings: dict
     grids: str
     grid: dict

@@ -200,6 +200,7 @@ class Plan:
             "model": model,
             "label": m.label,
             "architecture": m.architecture,
+            "recipe": m.recipe,
             "settings": training["settings"],
             "grids": training["grids"],
             "coarse_points": _coarse_points(dataset.settings, m, resolution),

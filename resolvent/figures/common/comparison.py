@@ -41,7 +41,10 @@ MODELS_COLUMNS = {
     "best_test_mean": "mean relative L2 error at each seed's best epoch on the test samples, where recorded",
     "best_test_epoch": "mean of these epochs",
     "paper": "the paper with this example",
-    "reported": "the number that the paper reports for this model, only if the setting is the paper's",
+    "recipe": "`paper`, as its text has it, or `code`, as its public code does it; empty for neither",
+    "reported": "the number that the paper reports for this model, only if the setting is that which made it",
+    "reported_of_other_recipe": "the same, where the model follows the paper's text in everything and the "
+    "public code, which differs from the text, made the number; it has no ratio",
     "ratio_to_reported": "ours over the reported number",
     "ratio_of": "which of our numbers this ratio takes",
     "reported_note": "where the reported number is from, or why there is none",
