@@ -184,7 +184,9 @@ def test_every_field_is_accounted_for(run):
 
 
 @pytest.mark.parametrize(
-    ("run", "name"), altered_fields(), ids=lambda one: one if isinstance(one, str) else "-".join(map(str, one[1:]))
+    ("run", "name"),
+    altered_fields(),
+    ids=lambda one: one if isinstance(one, str) else "-".join(map(str, one[1:])),
 )
 def test_another_value_of_any_field_takes_the_number_away(run, name):
     facts, _ = run_of(*run)
@@ -202,7 +204,10 @@ def test_another_value_of_any_field_takes_the_number_away(run, name):
         assert number(changed) != number(facts)
     else:
         assert number(changed) is None
-        assert any(one.startswith(name.rpartition(".")[2].replace("_", " ")) for one in differences(changed, cost_of(facts)))
+        assert any(
+            one.startswith(name.rpartition(".")[2].replace("_", " "))
+            for one in differences(changed, cost_of(facts))
+        )
 
 
 def test_a_field_that_nobody_thought_of_takes_the_number_away():

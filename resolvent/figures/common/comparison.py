@@ -46,6 +46,8 @@ MODELS_COLUMNS = {
     "reported_of_other_recipe": "the same, where the model follows the paper's text in everything and the "
     "public code, which differs from the text, made the number; it has no ratio",
     "ratio_to_reported": "ours over the reported number",
+    "reported_worst": "the largest error that the paper reports, if any, in the same setting",
+    "worst_ratio_to_reported": "ours over that",
     "ratio_of": "which of our numbers this ratio takes",
     "reported_note": "where the reported number is from, or why there is none",
     "parameters": "number of parameters, a complex one counted twice",

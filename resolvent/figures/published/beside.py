@@ -29,6 +29,7 @@ class Reported:
     value         the number; None where it cannot be compared, and `reason` says why.
     digits        as printed; "" where the paper has no such row.
     best_epoch    where the paper reports it.
+    worst         the largest error that the paper reports, where value is its statistic; None without any.
     other_recipe  whether the run follows the paper's text in everything, but the number was made by its code,
                   which differs from the text; `reason` says in what.
     """
@@ -39,6 +40,7 @@ class Reported:
     best_epoch: str = ""
     other_recipe: bool = False
     unit: float = 1.0
+    worst: float | None = None
 
     @property
     def shown(self) -> float | None:
@@ -132,10 +134,16 @@ def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None
         where = f"{source}, {table.name}" if table else source
         return Reported(None, "", f"{where} has no such row")
     differ, closest, row = min(having, key=lambda one: len(one[0]))
-    digits, best_epoch = row["reported"], row.get("best_epoch", "")
+    digits, best_epoch, worst = row["reported"], row.get("best_epoch", ""), row.get("worst")
     if not differ:
-        value = float(digits) * closest.unit
-        return Reported(value, digits, f"{source}, {closest.name}", best_epoch, unit=closest.unit)
+        return Reported(
+            float(digits) * closest.unit,
+            digits,
+            f"{source}, {closest.name}",
+            best_epoch,
+            unit=closest.unit,
+            worst=float(worst) * closest.unit if worst else None,
+        )
     as_printed = facts.recipe == "paper" and not differences(facts, cost, closest, "paper")
     words = "the number was made by the public code" if as_printed else "not comparable"
     return Reported(None, digits, f"{words}: {'; '.join(differ)}", best_epoch, as_printed, closest.unit)

@@ -210,8 +210,8 @@ GRIDS: tuple[Condition, ...] = (
     ),
 )
 SETTING: tuple[Condition, ...] = (
-    RUN, BURGERS, DARCY, FORWARD, ENCODER, TRANSFORMER_1D, COARSE, TRANSFORMER_2D, TRANSFORMER_2D_COARSE, *FNO,
-    HALF_RATE, *GRIDS,
+    RUN, BURGERS, DARCY, FORWARD, ENCODER, TRANSFORMER_1D, COARSE, TRANSFORMER_2D, TRANSFORMER_2D_COARSE,
+    *FNO, HALF_RATE, *GRIDS,
 )  # fmt: skip
 
 # Dropout in the feed-forward network: Table 7; softmax and linear, not in it, as fourier and galerkin.
