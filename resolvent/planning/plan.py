@@ -157,13 +157,22 @@ class Plan:
             for split, dataset in available.items()
         }
 
+    def samples_of(self, experiment: str, model: str, resolution: Resolution) -> dict[str, int]:
+        """Return the samples of each split that a run of `model` uses: it may train on fewer than others."""
+        counts, m = self.sample_counts(experiment), self.configuration.models[model]
+        settings = training_settings(self.experiment(experiment), model, m, resolution)
+        return counts | {"train": min(counts["train"], settings.train_samples or counts["train"])}
+
     def training(self, experiment: str, model: str, resolution: Resolution) -> dict:
         """Return all that a training run depends on beside its data and seed; nothing of other models.
 
         Labels are left out, for a new label is no reason to train again.
         """
         e, m = self.experiment(experiment), self.configuration.models[model]
-        counts, training = self.sample_counts(experiment), training_settings(e, model, m, resolution)
+        counts, training = (
+            self.samples_of(experiment, model, resolution),
+            training_settings(e, model, m, resolution),
+        )
         seen = ("train", "validation", "test") if training.record_test_error else ("train", "validation")
         return {
             "architecture": m.architecture,
@@ -172,6 +181,7 @@ class Plan:
             ),
             "grids": m.grids,
             "noise": e.noise,
+            "noise_samples": self.sample_counts(experiment)["train"],  # whose deviation is its unit, for all
             "training": training.model_dump(mode="json"),
             "samples": {split: counts[split] for split in seen},
         }
@@ -194,6 +204,7 @@ class Plan:
         e, m = self.experiment(experiment), self.configuration.models[model]
         dataset = self.dataset_of(experiment)
         training = self.training(experiment, model, resolution)
+        counts = self.samples_of(experiment, model, resolution)
         on_training_grid = dataset.settings.inverse or settings_class(m.architecture).one_grid
         return {
             "experiment": experiment,
@@ -214,7 +225,8 @@ class Plan:
             "training": {
                 **training["training"],
                 "noise": e.noise,
-                **{f"{split}_samples": count for split, count in self.sample_counts(experiment).items()},
+                "noise_samples": training["noise_samples"],
+                **{f"{split}_samples": count for split, count in counts.items()},
             },
             "config_hash": settings_hash(training),
             "code_digest": self.training_code(model),

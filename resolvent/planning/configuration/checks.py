@@ -209,7 +209,7 @@ def _factor_problems(key: str, model: Model, experiment: Experiment, dataset) ->
 def _training_problems(at: str, experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
     """Report merged training settings that do not fit the data; each problem once, however many models have
     it."""
-    train = experiment.samples.train or dataset.samples.train
+    available = experiment.samples.train or dataset.samples.train
     found = {}
     for resolution in experiment.resolutions:
         for key, model in models.items():
@@ -217,6 +217,7 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
                 settings = training_settings(experiment, key, model, resolution)
             except ValidationError:
                 continue  # reported with the part that is wrong
+            train = min(available, settings.train_samples or available)
             if settings.batch_size > train:
                 words = f"batch_size {settings.batch_size} is more than the {train} training samples"
                 found[f"{at}: {words}"] = None
@@ -229,6 +230,12 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
                     if getattr(settings, name) == only:
                         words = f"{name} '{getattr(settings, name)}' is for functions on nodes of a square"
                         found[f"{at}: {words}; those of '{experiment.dataset}' are on another grid"] = None
+            if (dataset.grid_kind, dataset.dimension) != (
+                "periodic",
+                1,
+            ) and settings.periodic_gradient != "spectral":
+                words = f"periodic_gradient {settings.periodic_gradient!r} is for a periodic interval"
+                found[f"{at}: {words}; accepted for '{experiment.dataset}': 'spectral'"] = None
             for name, only in OF_A_JUMP.items() if dataset.inverse else ():
                 if getattr(settings, name) != only:
                     words = f"{name} {getattr(settings, name)!r} is not for a coefficient that jumps"

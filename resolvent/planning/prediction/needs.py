@@ -115,7 +115,8 @@ class Needs:
 
     def training(self, experiment: str, model: str, resolution: Resolution) -> Need:
         e, m = self.plan.experiment(experiment), self.plan.configuration.models[model]
-        settings, counts = training_settings(e, model, m, resolution), self.plan.sample_counts(experiment)
+        settings = training_settings(e, model, m, resolution)
+        counts = self.plan.samples_of(experiment, model, resolution)
         dataset = self.plan.dataset_of(experiment).settings
         return training(
             self.operator(experiment, model, resolution, resolution),
