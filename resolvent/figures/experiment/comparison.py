@@ -31,6 +31,7 @@ from resolvent.figures.common.results import (
     read_runs,
     same_noise,
 )
+from resolvent.figures.experiment.tuned import tuned_in_words
 from resolvent.figures.published.beside import example_of, reported_beside
 from resolvent.figures.published.tables import Example
 
@@ -196,8 +197,12 @@ def _facts_of_model(group: list[Run]) -> dict:
         "best_test_mean": tested and tested.mean,
         "best_test_epoch": tested and tested.epoch,
         "paper": example and example.source.name,
+        "recipe": first.record.recipe,
         "reported": beside.value,
+        "reported_of_other_recipe": beside.shown if beside.other_recipe else None,
+        "reported_worst": beside.worst,
         "reported_note": beside.reason,
+        "tuned": tuned_in_words(first),
         "parameters": first.cost.parameters,
         "parameters_complex_once": first.cost.parameters_complex_once,
         "forward_flop": first.cost.forward_flop,
@@ -257,6 +262,9 @@ def _add_ratio(facts: dict, example: Example | None, blocks: list[Block]) -> Non
         ours, of = facts["best_test_mean"], PAPERS_PROTOCOL
     if ours and np.isfinite(ours):
         facts["ratio_to_reported"], facts["ratio_of"] = ours / facts["reported"], of
+    worst = measured.get((source.metric, "worst"))
+    if facts["reported_worst"] and worst and np.isfinite(worst):
+        facts["worst_ratio_to_reported"] = worst / facts["reported_worst"]
 
 
 def _add_differences(blocks: list[Block]) -> None:
