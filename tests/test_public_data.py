@@ -9,8 +9,8 @@ from pipeline_project import ROOT, Project
 from public_files import burgers_variables, darcy_variables, write_mat
 
 from resolvent.common.files import read_json
-from resolvent.common.records import RunRecord, read_record
-from resolvent.figures.published.beside import example_of
+from resolvent.common.records import CostRecord, RunRecord, read_record
+from resolvent.figures.published.beside import differences, example_of
 from resolvent.planning.configuration.read import merged
 from resolvent.solvers.darcy.direct import solve_direct
 
@@ -68,6 +68,10 @@ def project(tmp_path_factory):
     return project
 
 
+def run_cost(folder) -> CostRecord:
+    return read_record(folder / "cost.json", CostRecord)
+
+
 def test_what_the_documentation_prints_is_the_configuration_that_is_shipped():
     shipped = yaml.safe_load((ROOT / "config/public_data.yaml").read_text())["datasets"]
     for name, settings in printed()["datasets"].items():
@@ -84,6 +88,11 @@ def test_models_are_trained_and_tested_on_the_files(project):
         record = read_record(folder / "run.json", RunRecord)
         assert record.dataset_settings["source"]
         assert example_of(record).source.name == "Cao 2021"
+        differing = [name.partition(" (")[0] for name in differences(record, run_cost(folder))]
+        of_data = [
+            words for words in differing if words.startswith(("source", "sha256", "accuracy", "imported"))
+        ]
+        assert bool(of_data) == (resolution == 33), of_data  # what the check of the Darcy file remarks on
         assert (folder.parents[2] / "baselines/errors.csv").exists()
 
 

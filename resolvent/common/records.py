@@ -51,6 +51,8 @@ class RunRecord:
         Points a side of a coarse grid inside the model, or of the targets of an inverse problem.
     dataset_hash
         Content hash of the dataset that it was tested on.
+    data_warnings
+        What the check of that dataset remarks on, where it was imported.
     training
         `TrainingSettings`, and the number of samples of each split that this run used; `noise_samples` is
         that of the training samples whose standard deviation is the unit of the noise.
@@ -85,6 +87,7 @@ class RunRecord:
     config_hash: str
     code_digest: str
     versions: dict
+    data_warnings: list = field(default_factory=list)
     metrics: dict = field(default_factory=dict)
     files: dict = field(default_factory=dict)
     tuning: dict | None = None

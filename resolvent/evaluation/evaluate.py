@@ -71,6 +71,7 @@ def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus
     found = {
         "grid": checkpoint["grid"],
         "dataset_hash": facts["content_hash"],
+        "data_warnings": facts.get("imported", {}).get("warnings", []),
         "versions": {name: version(name) for name in LIBRARIES},
         "metrics": metric_words(metric_columns(errors)),
         "files": file_digests(folder, RUN_FILES),

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from resolvent.common.records import CostRecord, RunRecord
 from resolvent.datasets.tasks.registry import settings_class as dataset_settings
+from resolvent.datasets.tasks.registry import settings_of as dataset_of
 from resolvent.figures.published.beside import (
     EXAMPLES,
     conditions,
@@ -236,3 +237,13 @@ def test_the_old_counter_example_has_no_number():
 def test_every_example_names_its_recipes():
     for example in EXAMPLES:
         assert set(example.recipes) in (set(), {"paper", "code"})
+
+
+def test_a_number_stands_beside_a_run_on_the_public_files_whose_check_found_nothing():
+    facts, _ = run_of("cao2021", "burgers", "fno_public_code", 512)
+    public = {"equation": "burgers", "source": "burgers_data_R10.mat", "sha256": ["0"]}
+    imported = replace(facts, dataset_settings=dataset_of(public).model_dump(mode="json"))
+    assert number(imported) == number(facts) is not None
+    assert number(replace(imported, data_warnings=["The solutions differ from ours."])) is None
+    other = dataset_of(public | {"viscosity": 0.1})
+    assert number(replace(facts, dataset_settings=other.model_dump(mode="json"))) is None

@@ -105,6 +105,7 @@ def _differences(
     recorded = fields_of(facts)
     expected = expected_of(recorded, conditions(example, table, recipe))
     differ = list(differing(recorded, expected, recipe if example.recipes else "paper"))
+    differ += [f"imported data are not what is stated: {warning}" for warning in facts.data_warnings]
     low, high = example.source.parameters(record(facts), table) or (0, math.inf)
     count = getattr(cost, (table.counted if table else "") or example.source.counted)
     if count is None:

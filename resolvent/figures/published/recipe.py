@@ -39,13 +39,17 @@ UNUSED = Free("what it belongs to is not in use")
 
 
 def fields_of(facts: RunRecord) -> dict[str, object]:
-    """Return all that a run.json has recorded of its setting, by block and key."""
+    """Return all that a run.json has recorded of its setting, by block and key.
+
+    "data.imported" is there, and true, where the samples were read from files.
+    """
     recorded: dict[str, object] = {"architecture": facts.architecture, "resolution": facts.resolution}
     recorded |= {"grids": facts.grids, "coarse_points": facts.coarse_points}
     blocks = {"data": facts.dataset_settings, "model": facts.settings, "training": facts.training}
     for block, settings in blocks.items():
         recorded |= _leaves(settings, f"{block}.")
-    return {"training.noise": 0.0} | recorded
+    imported = {"data.imported": True} if "source" in facts.dataset_settings else {}
+    return {"training.noise": 0.0} | recorded | imported
 
 
 def expected_of(recorded: dict, conditions: tuple[Condition, ...]) -> dict[str, object]:

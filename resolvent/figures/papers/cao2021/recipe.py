@@ -94,6 +94,16 @@ DARCY: Condition = (
 
 FORWARD: Condition = ({"data.equation": "darcy"}, {"data.grid": "nodes", "data.pressure": "restricted"})
 
+# The public files themselves: what their check remarks on is a difference of its own.
+IMPORTED: Condition = (
+    {"data.imported": True},
+    dict.fromkeys(
+        ("data.imported", "data.source", "data.sha256", "data.accuracy", "data.tolerance"),
+        Free("the card has what a check of the files found"),
+    )
+    | {"data.method": UNUSED, "data.num_modes": UNUSED, "data.num_steps": UNUSED},
+)
+
 # The encoder in every example (Table 5, eq. 17).
 ENCODER: Condition = (
     {"architecture": ("transformer1d", "transformer2d", "transformer2d_coarse")},
@@ -210,8 +220,8 @@ GRIDS: tuple[Condition, ...] = (
     ),
 )
 SETTING: tuple[Condition, ...] = (
-    RUN, BURGERS, DARCY, FORWARD, ENCODER, TRANSFORMER_1D, COARSE, TRANSFORMER_2D, TRANSFORMER_2D_COARSE,
-    *FNO, HALF_RATE, *GRIDS,
+    RUN, BURGERS, DARCY, FORWARD, IMPORTED, ENCODER, TRANSFORMER_1D, COARSE, TRANSFORMER_2D,
+    TRANSFORMER_2D_COARSE, *FNO, HALF_RATE, *GRIDS,
 )  # fmt: skip
 
 # Dropout in the feed-forward network: Table 7; softmax and linear, not in it, as fourier and galerkin.
