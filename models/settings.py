@@ -34,6 +34,12 @@ EncoderWidth = Annotated[Width, Field(description="channels of the hidden functi
 EncoderLayers = Annotated[Layers, Field(description="encoder layers")]
 Heads = Annotated[int, Field(ge=1, le=64, description="attention heads; they divide width")]
 FeedforwardWidth = Annotated[Width, Field(description="hidden width of a layer's feed-forward network")]
+EqualLayers = Annotated[
+    bool,
+    Field(
+        description="all layers start as copies of one, as in the papers' public codes, and part in training"
+    ),
+]
 Epsilon = Annotated[float, Field(gt=0.0, le=1.0, description="added to the variances in the layer norms")]
 
 

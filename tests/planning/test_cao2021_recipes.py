@@ -61,7 +61,7 @@ ABLATION = {
         for dropout in ("", "_dropout")
     },
 }
-# training.md of 30 May 2021 has the command lines of the square, with softmax as fourier and linear as galerkin.
+# training.md of 30 May 2021 has the command lines of the square; softmax is as fourier, linear as galerkin.
 SQUARE = CLIPPED | {"target_gradient": "public_code"}
 DARCY = {
     141: {
