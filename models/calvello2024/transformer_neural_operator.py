@@ -129,7 +129,7 @@ class TransformerLayer(nn.Module):
         layer_norm_epsilon: float,
         residual_dropout: float,
         attention_dropout: float,
-        scaled_scores: bool,
+        scaled_scores: bool = True,
     ) -> None:
         super().__init__()
         self.attention = ContinuumAttention(
