@@ -49,11 +49,12 @@ class TrainingSettings(Settings):
         ge=0,
         description="γ of the H1-seminorm regulariser, whose weight is γ h with the spacing h; 0: none",
     )
-    periodic_gradient: Literal["spectral", "public_code"] = Field(
-        "spectral",
-        description="of a target on a periodic interval, in the regulariser: spectral, at every point; or, "
-        "as in the public code of Cao 2021, by central differences on the finest grid that is stored, at all "
-        "points but the first and the last, relative to the norm over all",
+    target_gradient: Literal["grid", "public_code"] = Field(
+        "grid",
+        description="the target's derivative in the regulariser: grid, that of the grid, spectral on a "
+        "periodic one and one-sided on a boundary; or, as in the public code of Cao 2021, by central "
+        "differences on the finest stored grid, zero outside of the square, and on a periodic interval at "
+        "all points but the first and the last, relative to the norm over all",
     )
     gradient_coefficient: Literal["one", "input"] = Field(
         "one",
