@@ -4,6 +4,7 @@ The runs are those of the two full-size configurations; each of their recorded f
 """
 
 import copy
+import itertools
 import typing
 from dataclasses import fields, replace
 from functools import cache
@@ -46,6 +47,9 @@ COMPARED = {
         ("burgers", "galerkin_public_code", 2048),
         ("burgers", "softmax_regular_public_code", 8192),
         ("burgers_ablation", "galerkin_small_gain_public_code", 512),
+        ("darcy", "fourier2d_public_code", 211),
+        ("darcy_inverse_noise1", "fno2d_coarse_public_code", 141),
+        ("darcy_inverse_noise10", "linear2d_coarse_regular_public_code", 211),
     ],
     "calvello2024": [
         ("lorenz63_yz", "tno", "dt0.01"),
@@ -254,6 +258,14 @@ PRINTED_BY_CODE = {
         "galerkin_regular_public_code",
     },
 }  # fmt: skip
+ATTENTIONS = ("fourier", "galerkin", "softmax", "linear")
+ON_THE_SQUARE = {
+    "fno2d_public_code", "fno2d_fine_public_code", "fno2d_coarse_public_code",
+    *(
+        f"{one}2d{grid}{norm}_public_code"
+        for one in ATTENTIONS for grid in ("", "_coarse") for norm in ("", "_regular")
+    ),
+}  # fmt: skip
 OF_CALVELLO = {
     "Figure 6": {("lorenz63_yz", "tno")},
     "Table 1": {
@@ -296,8 +308,13 @@ def test_every_row_as_coded_is_comparable_at_full_size():
     for table, models in PRINTED_BY_CODE.items():
         burgers = {(model, resolution) for name, _, model, resolution in found if name == table}
         assert burgers == {(model, points) for model in models for points in (512, 2048, 8192)}
-    plan = plan_of("cao2021")
-    assert all(plan.configuration.models[model].recipe == "code" for _, _, model, _ in found)
+    darcy = {model for model in ON_THE_SQUARE if "coarse" not in model and "fine" not in model}
+    of_darcy = {(model, points) for model in darcy for points in (141, 211)}
+    assert {one[2:] for one in found if one[0] == "Table 2b"} == of_darcy
+    inverse = itertools.product(("clean", "noise1", "noise10"), ON_THE_SQUARE - darcy, (141, 211))
+    assert {one[1:] for one in found if one[0] == "Table 3"} == {
+        (f"darcy_inverse_{noise}", model, points) for noise, model, points in inverse
+    }
 
 
 def test_every_number_of_calvello_has_a_run_at_full_size():

@@ -34,7 +34,8 @@ ITEMS: dict[str, Item] = {
         several=True,
         caption="Median over all test samples and seeds of the relative L² error of standardised fields in "
         "units of 10⁻³, with its 95 % bootstrap interval, on the finest grid of training. The first "
-        "version on arXiv has Darcy coefficients of another distribution, in columns of their own, another FNO "
+        "version on arXiv has Darcy coefficients of another distribution, in columns of their own, another "
+        "FNO "
         "and no AFNO. Of models that "
         "differ only in width, the widest is shown. Below the rule are baselines.",
     ),
