@@ -9,10 +9,12 @@ ITEMS: dict[str, Item] = {
         "Table 1. Attention at low resolution",
         f"{HERE}.errors:write_low_resolution",
         takes="comparisons",
+        several=True,
         caption="Median over all test samples and seeds of the relative L² error of standardised fields in "
         "units of 10⁻², with its 95 % bootstrap interval, and the mean error in physical units; on "
         "the finest grid of training. The two versions of the paper differ in the distribution of the "
-        "coefficient and in the FNO, whose complex parameters the first counts twice. Below the rule "
+        "coefficient and in the FNO, whose complex parameters the first counts twice; ours of either have "
+        "columns of their own. Below the rule "
         "are baselines.",
     ),
     "table2": Item(
@@ -32,7 +34,9 @@ ITEMS: dict[str, Item] = {
         several=True,
         caption="Median over all test samples and seeds of the relative L² error of standardised fields in "
         "units of 10⁻³, with its 95 % bootstrap interval, on the finest grid of training. The first "
-        "version on arXiv has Darcy coefficients of another distribution and no AFNO. Of models that "
+        "version on arXiv has Darcy coefficients of another distribution, in columns of their own, another "
+        "FNO "
+        "and no AFNO. Of models that "
         "differ only in width, the widest is shown. Below the rule are baselines.",
     ),
     "table4": Item(
@@ -130,8 +134,8 @@ ITEMS: dict[str, Item] = {
         several=True,
         caption="Median relative L² error of models trained on one grid and tested unchanged on others, the "
         "same functions on each; the first model of each architecture that finished. The large marker "
-        "and the dotted line are at the grid of training. AFNO is for one grid. Upper panel in the "
-        "paper: trained on 64 points a side; lower: on 416.",
+        "and the dotted line are at the grid of training. AFNO is for one grid. Upper panel (left in "
+        "the paper): trained on 64 points a side; lower: on 416. The paper does not list its grids.",
     ),
     "figure15": Item(
         "Figure 15. Piecewise constant Darcy flow on other grids",
