@@ -38,6 +38,9 @@ class RunRecord:
 
     Attributes
     ----------
+    recipe
+        What the model starts from: `paper`, what its paper says, or `code`, what the paper's public code does
+        (`recipes` of the configuration); None: the architecture's defaults.
     settings
         Of the architecture.
     grids
@@ -49,7 +52,8 @@ class RunRecord:
     dataset_hash
         Content hash of the dataset that it was tested on.
     training
-        `TrainingSettings`, and the number of samples of each split.
+        `TrainingSettings`, and the number of samples of each split that this run used; `noise_samples` is
+        that of the training samples whose standard deviation is the unit of the noise.
     config_hash
         Hash of all that determines the training but resolution, seed and data.
     metrics
@@ -64,6 +68,7 @@ class RunRecord:
     model: str
     label: str
     architecture: str
+    recipe: str | None = None
     settings: dict
     grids: str
     grid: dict

@@ -20,7 +20,6 @@ class Cell:
 
     note     small, below the text: an interval, an epoch.
     warning  the same, where something went wrong that the text does not say.
-    hint     words on hovering.
     value    to sort by, in place of the text; NaN or None goes last.
     bold     among the best of its column.
     lost     stands in place of a number.
@@ -30,7 +29,6 @@ class Cell:
     text: str
     note: str = ""
     warning: str = ""
-    hint: str = ""
     value: float | None = None
     bold: bool = False
     lost: bool = False
@@ -186,7 +184,6 @@ def _html_cell(cell: Cell, number: int) -> str:
     if number == 0:
         return f'<th scope="row">{text}</th>'
     kind = "prose" if cell.prose else "number" + " lost" * cell.lost + " best" * cell.bold
-    hint = f' title="{escape(cell.hint)}"' if cell.hint else ""
     value = (
         "" if cell.value is None else f' data-value="{"" if absent(cell.value) else f"{cell.value:.10g}"}"'
     )
@@ -195,7 +192,7 @@ def _html_cell(cell: Cell, number: int) -> str:
         for name, words in (("interval", cell.note), ("warning", cell.warning))
         if words
     )
-    return f'<td class="{kind}"{value}{hint}>{text}{small}</td>'
+    return f'<td class="{kind}"{value}>{text}{small}</td>'
 
 
 def _latex_cell(cell: Cell) -> str:

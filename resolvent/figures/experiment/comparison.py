@@ -197,7 +197,10 @@ def _facts_of_model(group: list[Run]) -> dict:
         "best_test_mean": tested and tested.mean,
         "best_test_epoch": tested and tested.epoch,
         "paper": example and example.source.name,
+        "recipe": first.record.recipe,
         "reported": beside.value,
+        "reported_of_other_recipe": beside.shown if beside.other_recipe else None,
+        "reported_worst": beside.worst,
         "reported_note": beside.reason,
         "tuned": tuned_in_words(first),
         "parameters": first.cost.parameters,
@@ -259,6 +262,9 @@ def _add_ratio(facts: dict, example: Example | None, blocks: list[Block]) -> Non
         ours, of = facts["best_test_mean"], PAPERS_PROTOCOL
     if ours and np.isfinite(ours):
         facts["ratio_to_reported"], facts["ratio_of"] = ours / facts["reported"], of
+    worst = measured.get((source.metric, "worst"))
+    if facts["reported_worst"] and worst and np.isfinite(worst):
+        facts["worst_ratio_to_reported"] = worst / facts["reported_worst"]
 
 
 def _add_differences(blocks: list[Block]) -> None:

@@ -21,6 +21,7 @@ from resolvent.figures.common.table import EMPTY, Cell, Column, Table, write_tab
 BEST_TEST = "best epoch on the test samples"  # the protocol of Cao 2021, beside ours
 STANDARDISED = "standardised_relative_l2"
 MEDIAN = "median, standardised fields"  # what Calvello et al. 2024 report
+OTHER_RECIPE = "reported, by another recipe"
 INTERVAL = "95 % interval"
 NO_NUMBER = Cell(DASH, value=float("nan"))
 STATISTICS = ("mean", "median", "worst")
@@ -107,7 +108,7 @@ def of_every_condition(comparison: pd.DataFrame, unit: float = UNIT) -> Table:
         ratio = facts["ratio_to_reported"] if one.on_training_grid else None
         reported = [
             _reported(facts, unit) if one.on_training_grid else EMPTY,
-            EMPTY if absent(ratio) else Cell(f"{ratio:.2f}", hint=facts["ratio_of"]),
+            EMPTY if absent(ratio) else Cell(f"{ratio:.2f}", note=facts["ratio_of"]),
         ] * of_paper
         bodies[facts["kind"]].append(
             [
@@ -194,8 +195,10 @@ def _papers(found: list[Tested]) -> list[str]:
 
 
 def _reported(facts: dict, unit: float) -> Cell:
-    text = DASH if absent(facts["reported"]) else in_units(facts["reported"], unit)
-    return Cell(text, hint=str(facts["reported_note"]))
+    if not absent(facts["reported"]):
+        return Cell(in_units(facts["reported"], unit))
+    other = facts["reported_of_other_recipe"]
+    return EMPTY if absent(other) else Cell(in_units(other, unit), note=OTHER_RECIPE)
 
 
 def _tuned(facts: dict) -> Cell:

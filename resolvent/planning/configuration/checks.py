@@ -18,6 +18,7 @@ from resolvent.planning.configuration.settings import (
     Configuration,
     Experiment,
     Model,
+    Stability,
     given_by_data,
     model_settings,
     training_settings,
@@ -30,7 +31,7 @@ OF_A_JUMP = {"gradient_weight": 0.0, "boundary": "free"}
 # Lists of an experiment in which an entry is named once.
 LISTS = ("models", "resolutions", "test_resolutions", "test_noise", "seeds")
 # Names of folders beside those of experiments, and beside those of an experiment's models.
-TAKEN = {"experiments": ("datasets", "theory", *PAPERS), "models": ("figures", "baselines")}
+TAKEN = {"experiments": ("datasets", "stability", "theory", *PAPERS), "models": ("figures", "baselines")}
 
 
 def problems(configuration: Configuration) -> Iterator[str]:
@@ -43,7 +44,9 @@ def problems(configuration: Configuration) -> Iterator[str]:
         yield from _model_problems(name, model)
         yield from partial_problems(model.training, ("models", name, "training"))
     for name, experiment in configuration.experiments.items():
-        yield from _experiment_problems(configuration, name, experiment)
+        yield from _experiment_problems(configuration, f"experiments.{name}", experiment)
+    if configuration.stability:
+        yield from _stability_problems(configuration, configuration.stability)
     yield from shown_problems(configuration.experiments)
 
 
@@ -60,15 +63,30 @@ def _model_problems(name: str, model: Model) -> Iterator[str]:
             yield f"models.{name}.settings_at.{resolution}: {error}"
 
 
-def _experiment_problems(configuration: Configuration, name: str, experiment: Experiment) -> Iterator[str]:
-    at = f"experiments.{name}"
-    yield from _repeated(at, experiment)
+def _stability_problems(configuration: Configuration, study: Stability) -> Iterator[str]:
+    """Yield what an experiment of the same trainings would have, and what is named twice or not at all."""
+    if study.training.schedule != "1cycle":
+        yield f"stability.training.schedule: {study.training.schedule!r} has no peak; accepted: '1cycle'"
+    lists = {"learning_rates": study.learning_rates} | {
+        f"seeds_of.{model}": seeds for model, seeds in study.seeds_of.items()
+    }
+    yield from _repeated("stability", lists)
+    for model in study.seeds_of:
+        if model not in study.models:
+            yield f"stability.seeds_of: {unknown('model', model, study.models)}"
+    yield from _experiment_problems(configuration, "stability", study.experiment)
+
+
+def _experiment_problems(configuration: Configuration, at: str, experiment: Experiment) -> Iterator[str]:
+    lists = {key: getattr(experiment, key) for key in LISTS}
+    lists |= {f"shows.{paper}": items for paper, items in experiment.shows.items()}
+    yield from _repeated(at, lists)
     for resolution, settings in experiment.training_at.items():
-        yield from partial_problems(settings, ("experiments", name, "training_at", resolution))
+        yield from partial_problems(settings, (*at.split("."), "training_at", resolution))
     for model, settings in experiment.training_of.items():
         if model not in configuration.models:
             yield f"{at}.training_of: {unknown('model', model, configuration.models)}"
-        yield from partial_problems(settings, ("experiments", name, "training_of", model))
+        yield from partial_problems(settings, (*at.split("."), "training_of", model))
     yield from _tuning_problems(at, experiment)
     for model in experiment.processes_of:
         if model not in configuration.models:
@@ -140,10 +158,8 @@ def _tuning_problems(at: str, experiment: Experiment) -> Iterator[str]:
                 yield f"{at}.{where}.{name}: `tuning` chooses it for every model; leave it out here or there"
 
 
-def _repeated(at: str, experiment: Experiment) -> Iterator[str]:
+def _repeated(at: str, lists: dict[str, list | None]) -> Iterator[str]:
     """Report entries of lists that would be the same run, row or level twice."""
-    lists = {key: getattr(experiment, key) for key in LISTS}
-    lists |= {f"shows.{paper}": items for paper, items in experiment.shows.items()}
     for key, entries in lists.items():
         for entry, count in Counter(entries or []).items():
             if count > 1:
@@ -222,7 +238,7 @@ def _factor_problems(key: str, model: Model, experiment: Experiment, dataset) ->
 def _training_problems(at: str, experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
     """Report merged training settings that do not fit the data; each problem once, however many models have
     it."""
-    train = experiment.samples.train or dataset.samples.train
+    available = experiment.samples.train or dataset.samples.train
     candidates = experiment.tuning.candidates.values() if experiment.tuning else [{}]
     found = {}
     for resolution, tuned in product(experiment.resolutions, candidates):
@@ -231,6 +247,7 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
                 settings = training_settings(experiment, key, model, resolution, tuned)
             except ValidationError:
                 continue  # reported with the part that is wrong
+            train = min(available, settings.train_samples or available)
             if settings.batch_size > train:
                 words = f"batch_size {settings.batch_size} is more than the {train} training samples"
                 found[f"{at}: {words}"] = None
@@ -243,6 +260,12 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
                     if getattr(settings, name) == only:
                         words = f"{name} '{getattr(settings, name)}' is for functions on nodes of a square"
                         found[f"{at}: {words}; those of '{experiment.dataset}' are on another grid"] = None
+            if (dataset.grid_kind, dataset.dimension) != (
+                "periodic",
+                1,
+            ) and settings.periodic_gradient != "spectral":
+                words = f"periodic_gradient {settings.periodic_gradient!r} is for a periodic interval"
+                found[f"{at}: {words}; accepted for '{experiment.dataset}': 'spectral'"] = None
             for name, only in OF_A_JUMP.items() if dataset.inverse else ():
                 if getattr(settings, name) != only:
                     words = f"{name} {getattr(settings, name)!r} is not for a coefficient that jumps"

@@ -72,7 +72,7 @@ def _walk(root: type[BaseModel], location: tuple, content: object) -> tuple[list
     keys, place, accepted = [], root, []
     for part in location:
         if place is DatasetSettings:
-            place = settings_class(content["equation"])
+            place = settings_class(content["equation"], "source" in content)
         keys.append(part)
         content = content.get(part) if isinstance(content, dict) else None
         if isinstance(place, type) and issubclass(place, BaseModel):

@@ -163,6 +163,49 @@ class Experiment(Settings):
         return self.test_noise or [self.noise]
 
 
+class Stability(Settings):
+    """A study of training: each model from several seeds at several learning rates, on one dataset."""
+
+    dataset: str = Field(description="a key of `datasets`")
+    resolution: Resolution = Field(description="training resolution")
+    panels: Annotated[dict[Words, dict[Words, str]], Field(min_length=1)] = Field(
+        description="what is compared: panels of figures by title, and in each keys of `models` by the words "
+        "for them there: `Galerkin: {as printed: galerkin}`"
+    )
+    learning_rates: Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)] = Field(
+        description="each takes the place of the learning rate of every model"
+    )
+    seeds: Annotated[list[Seed], Field(min_length=1)] = Field(description="one run per model, rate and seed")
+    seeds_of: dict[str, Annotated[list[Seed], Field(min_length=1)]] = Field(
+        {}, description="seeds that differ for a model"
+    )
+    samples: SampleCounts = Field(SampleCounts(), description="default: every sample of the dataset")
+    training: TrainingSettings = Field(TrainingSettings(), description="for every model")
+
+    @property
+    def models(self) -> list[str]:
+        """Keys of the models, in the order of the panels, each once."""
+        return list(dict.fromkeys(key for panel in self.panels.values() for key in panel.values()))
+
+    @property
+    def experiment(self) -> Experiment:
+        """The same trainings as an experiment, at each model's own learning rate."""
+        return Experiment(
+            title="Stability of training",
+            dataset=self.dataset,
+            models=self.models,
+            resolutions=[self.resolution],
+            test_resolutions=[self.resolution],
+            seeds=self.seeds,
+            samples=self.samples,
+            training=self.training,
+        )
+
+    def seeds_for(self, model: str) -> list[int]:
+        """Return the seeds of the runs of a model."""
+        return self.seeds_of.get(model, self.seeds)
+
+
 class Configuration(Settings):
     """The whole configuration: config.yaml with what it starts from, and overlays."""
 
@@ -195,6 +238,9 @@ class Configuration(Settings):
     )
     models: dict[Name, Model] = Field(description="what can be trained")
     experiments: dict[Name, Experiment] = Field(description="what can be compared")
+    stability: Stability | None = Field(
+        None, description="a study of which trainings collapse at which learning rates; none: no such study"
+    )
     theory: TheorySettings = Field(TheorySettings(), description="sizes at which theory is measured")
     cost: CostSettings = Field(CostSettings(), description="sizes at which the cost of a step is measured")
     architecture_costs: ArchitectureCostSettings = Field(

@@ -11,8 +11,8 @@ from resolvent.common.settings import Settings
 from resolvent.planning.configuration.names import COMPONENT_BYTES
 from resolvent.training.settings import TrainingSettings
 
-# Training settings that short runs cannot choose: their own length, what is recorded, a seed.
-NOT_TUNED = ("epochs", "record_test_error", "loader_seed")
+# Training settings that short runs cannot choose: their own length, what they are of, what is recorded, a seed.
+NOT_TUNED = ("epochs", "train_samples", "record_test_error", "loader_seed")
 TUNABLE = [name for name in TrainingSettings.model_fields if name not in NOT_TUNED]
 
 

@@ -9,7 +9,7 @@ from resolvent.datasets.storage.layout import resolution_of
 from resolvent.models.cost import Cost
 from resolvent.models.registry import resolve
 from resolvent.planning.configuration.settings import Resolution, model_settings, training_settings
-from resolvent.planning.plan import DatasetPlan, Plan
+from resolvent.planning.plan import STABILITY, DatasetPlan, Plan
 from resolvent.planning.prediction.costs import (
     EVALUATED_BYTES,
     FLOP_PER_SECOND,
@@ -85,6 +85,13 @@ class Needs:
         size = store_bytes(dataset.settings)
         return Need(START_SECONDS + size / 1e8, START_BYTES + min(size, 1e9))
 
+    def stability(self, wildcards) -> Need:
+        """Predict all runs of a model in the study of stability, one after the other."""
+        study = self.plan.configuration.stability
+        once = self._training(STABILITY, wildcards.model, study.resolution)
+        runs = len(study.learning_rates) * len(study.seeds_for(wildcards.model))
+        return Need(START_SECONDS + runs * (once.seconds - START_SECONDS), once.bytes)
+
     @property
     def theory(self) -> Need:
         """Timings are most of it: attentions on every grid, two of them on all pairs of points."""
@@ -132,7 +139,7 @@ class Needs:
     def _training_with(self, experiment: str, model: str, resolution: Resolution, tuned: dict) -> Need:
         e, m = self.plan.experiment(experiment), self.plan.configuration.models[model]
         settings = training_settings(e, model, m, resolution, tuned)
-        counts = self.plan.sample_counts(experiment)
+        counts = self.plan.samples_of(experiment, model, resolution)
         dataset = self.plan.dataset_of(experiment).settings
         return training(
             self.operator(experiment, model, resolution, resolution),

@@ -100,7 +100,7 @@ def _parameters(facts: dict) -> Cell:
     """Return the number of parameters, a complex one counted once, as in the paper."""
     once, twice = facts["parameters_complex_once"], facts["parameters"]
     if pd.isna(once):
-        return Cell(DASH, hint="not recorded as the paper counts them")
+        return Cell(DASH, note="complex ones once: not recorded")
     note = f"complex as two: {twice:,.0f}" if twice != once else ""
     return Cell(f"{once:,.0f}", note=note)
 
@@ -108,7 +108,7 @@ def _parameters(facts: dict) -> Cell:
 def _median(one: Tested, unit: float) -> Cell:
     error = one.error(STANDARDISED, "median")
     if not error.known:
-        return _lost(one.facts, "errors of standardised fields were not measured")
+        return _lost(one.facts, "not measured")
     return Cell(in_units(error.value, unit), note=f"{interval(error, unit)}{_lost_seeds(one.facts)}")
 
 
@@ -119,11 +119,11 @@ def _mean(one: Tested, unit: float) -> Cell:
     )
 
 
-def _lost(facts: dict, hint: str) -> Cell:
+def _lost(facts: dict, note: str) -> Cell:
     no_answer, reason = without_answer(facts["status"])
     if no_answer:
         return Cell(no_answer, note=reason, lost=True)
-    return Cell(facts["status"], lost=True) if facts["diverged_seeds"] else Cell(DASH, hint=hint)
+    return Cell(facts["status"], lost=True) if facts["diverged_seeds"] else Cell(DASH, note=note)
 
 
 def _lost_seeds(facts: dict) -> str:
@@ -136,7 +136,7 @@ def _reported(run: Run, tables: dict[str, PaperTable], unit: float) -> list[Cell
     for table in tables.values():
         beside = reported_beside(run.record, run.cost, table)
         if beside.value is None:
-            entries.append(Cell(DASH, hint=beside.reason))
+            entries.append(Cell(DASH))
         else:
-            entries.append(Cell(f"{beside.value / unit:#.3g}".rstrip("."), hint=beside.reason))
+            entries.append(Cell(f"{beside.value / unit:#.3g}".rstrip(".")))
     return entries
