@@ -193,6 +193,7 @@ def test_the_best_finished_run_is_shown_in_place_of_a_diverged_one(project):
 
 
 TUNED = {
+    "build": {"experiments": ["burgers_tuned"]},
     "experiments": {
         "burgers_tuned": {
             "models": ["unstable"],

@@ -48,7 +48,7 @@ def test_a_short_run_has_the_candidate_its_own_length_the_first_seed_and_no_test
     assert (run["training"]["learning_rate"], run["training"]["epochs"]) == (2e-3, 4)
     assert not run["training"]["record_test_error"]
     assert set(run["samples"]) == {"train", "validation"}
-    assert run["training"]["weight_decay"] == 1e-4  # of its recipe
+    assert run["training"]["gradient_weight"] == 0.0  # of its recipe
 
 
 def test_the_value_of_a_recipe_reruns_nothing_of_a_tuned_experiment():
