@@ -27,7 +27,7 @@ from resolvent.planning.configuration.read import with_defaults
 from resolvent.planning.job import prepare_environment
 from resolvent.planning.prediction.needs import Needs
 from resolvent.planning.paper_plan import PaperPlan
-from resolvent.planning.plan import RUN_FOLDER, STABILITY, Plan
+from resolvent.planning.plan import RUN_FOLDER, SHORT_RUN_FOLDER, STABILITY, TUNED_FILE, Plan
 from resolvent.planning.prediction.costs import drawing, request, finalising, solving
 
 try:
@@ -53,11 +53,13 @@ wildcard_constraints:
     dataset=r"[^/]+",
     experiment=r"[^/]+",
     model=r"[^/]+",
+    candidate=r"[^/]+",
 
 
 include: "workflow/rules/datasets.smk"
 include: "workflow/rules/dataset_pages.smk"
 include: "workflow/rules/training.smk"
+include: "workflow/rules/tuning.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/latent_basis.smk"
 include: "workflow/rules/rollout.smk"

@@ -1,5 +1,6 @@
 """The encoder of Cao (2021, arXiv:2105.14995), in any dimension."""
 
+import copy
 import math
 from collections.abc import Callable
 from functools import partial
@@ -36,11 +37,17 @@ def bind_attention(
 
 
 class Encoder(nn.Module):
-    """`num_layers` encoder layers, each with its own initial weights; `layer`: `EncoderLayer`'s keywords."""
+    """`num_layers` encoder layers; `layer`: `EncoderLayer`'s keywords.
 
-    def __init__(self, *, num_layers: int, **layer) -> None:
+    Each has initial weights of its own; with `equal_layers` they start as copies of the first.
+    """
+
+    def __init__(self, *, num_layers: int, equal_layers: bool, **layer) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(EncoderLayer(**layer) for _ in range(num_layers))
+        layers = [EncoderLayer(**layer)]
+        for _ in range(num_layers - 1):
+            layers.append(copy.deepcopy(layers[0]) if equal_layers else EncoderLayer(**layer))
+        self.layers = nn.ModuleList(layers)
         # Linear attention scaled as in the public code is O(1/n).
         self.discretisation_invariant = not (layer["attention"] == "linear" and layer["public_code_scaling"])
 

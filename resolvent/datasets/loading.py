@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -201,11 +202,13 @@ def training_noise(card_path: Path, points: int, count: int, level: float) -> No
     return Noise(level, pointwise_standard_deviation(train), card["seed"])
 
 
-def target_gradients(card_path: Path, samples: Samples, split: str) -> np.ndarray:
+def target_gradients(card_path: Path, samples: Samples, split: str, periodic: str = "spectral") -> np.ndarray:
     """Differentiate the targets of `samples`, the first ones of `split`: (samples, dimension, ...space).
 
     On nodes the gradients are second-order differences on the finest stored grid that holds the very same
-    values at these nodes, as Cao 2021, section C.1, has them; elsewhere those of the samples' own grid.
+    values at these nodes, as Cao 2021, section C.1, has them; elsewhere those of the samples' own grid. On a
+    periodic interval they are those of its trigonometric polynomial, or, with `periodic="public_code"`,
+    central differences on the finest stored grid that has these points, as in the public code of Cao 2021.
 
     Raises
     ------
@@ -216,21 +219,42 @@ def target_gradients(card_path: Path, samples: Samples, split: str) -> np.ndarra
     if isinstance(own, Nodes):
         raise DatasetError(f"{card['dataset']} has trajectories; gradients are of functions on a grid")
     (target,) = card["targets"]
+    stored = stored_points(card, target)
+    if periodic == "public_code":
+        finest = max(n for n in stored if n % own.points == 0)
+        parts = [
+            _central_differences(values, own.length)[..., :: finest // own.points]
+            for _, values in _batches(card_path, card, f"{group_name(finest)}/{target}", split, len(samples))
+        ]
+        return np.concatenate(parts)[:, None]
     finest = own.points
     if own.kind == "nodes":
-        finest = max(n for n in stored_points(card, target) if (n - 1) % (own.points - 1) == 0)
+        finest = max(n for n in stored if (n - 1) % (own.points - 1) == 0)
     if finest == own.points:
         return gradient(samples.targets, own)
     grid = Grid("nodes", finest, own.length, own.dimension)
     strided: Any = (..., *[slice(None, None, (finest - 1) // (own.points - 1))] * own.dimension)
     parts = []
-    for start in range(0, len(samples), BATCH):
-        members = range(start, min(start + BATCH, len(samples)))
-        values = _read(card_path, card, f"{group_name(finest)}/{target}", split, members)
+    for members, values in _batches(card_path, card, f"{group_name(finest)}/{target}", split, len(samples)):
         if not np.array_equal(values[strided], samples.targets[members.start : members.stop]):
             return gradient(samples.targets, own)  # solved anew on each grid
         parts.append(gradient(values, grid)[strided].copy())
     return np.concatenate(parts)
+
+
+def _central_differences(values: np.ndarray, length: float) -> np.ndarray:
+    """Differentiate periodic functions to second order along the last axis."""
+    spacing = length / values.shape[-1]
+    return (np.roll(values, -1, axis=-1) - np.roll(values, 1, axis=-1)) / (2 * spacing)
+
+
+def _batches(
+    card_path: Path, card: dict, name: str, split: str, count: int
+) -> Iterator[tuple[range, np.ndarray]]:
+    """Read the first `count` samples of `split` of the array `name`, "n512/u", a few at a time."""
+    for start in range(0, count, BATCH):
+        members = range(start, min(start + BATCH, count))
+        yield members, _read(card_path, card, name, split, members)
 
 
 def _read(card_path: Path, card: dict, name: str, split: str, members: range) -> np.ndarray:

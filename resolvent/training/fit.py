@@ -111,6 +111,7 @@ class Trainer:
         self.validation_batch = batch_size(validation.grid, VALIDATION_VALUES, VALIDATION_BATCH)
         self.steps_per_epoch = len(train) // settings.batch_size
         self.loss = build_loss(train.target_grid, settings)
+        self.loss_scale = settings.batch_size if settings.batch_reduction == "sum" else 1
         self.optimizer = torch.optim.Adam(
             operator.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
@@ -224,7 +225,7 @@ class Trainer:
                 _rows(data.gradients, part),
                 _rows(data.coefficients, part),
             )
-            of_part.backward()
+            (of_part * self.loss_scale).backward()
             loss += of_part.detach()
             error += share * relative_l2(as_samples(prediction.detach()), data.targets[part]).mean()
         return loss, error

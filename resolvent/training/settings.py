@@ -12,6 +12,11 @@ from resolvent.common.settings import Seed, Settings
 class TrainingSettings(Settings):
     """Adam; the defaults are Cao 2021, section C.1, for Example 5.1."""
 
+    train_samples: int | None = Field(
+        None,
+        ge=1,
+        description="training samples used at most, the first of the experiment's; none: all of them",
+    )
     epochs: int = Field(100, ge=1, description="passes over the training samples")
     batch_size: int = Field(8, ge=1, description="samples per step; an incomplete last batch is dropped")
     schedule: Literal["1cycle", "plateau"] = Field(
@@ -24,7 +29,8 @@ class TrainingSettings(Settings):
         0.3,
         gt=0,
         lt=1,
-        description="share of the steps before the peak (paper: epoch 30 of 100; its code: 0.2)",
+        description="share of the steps before the peak (paper: epoch 30 of 100; its code: 0.3, and since "
+        "October 2021 0.2)",
     )
     initial_division: float = Field(1e4, ge=1, description="peak divided by the first learning rate")
     final_division: float = Field(
@@ -43,6 +49,12 @@ class TrainingSettings(Settings):
         ge=0,
         description="γ of the H1-seminorm regulariser, whose weight is γ h with the spacing h; 0: none",
     )
+    periodic_gradient: Literal["spectral", "public_code"] = Field(
+        "spectral",
+        description="of a target on a periodic interval, in the regulariser: spectral, at every point; or, "
+        "as in the public code of Cao 2021, by central differences on the finest grid that is stored, at all "
+        "points but the first and the last, relative to the norm over all",
+    )
     gradient_coefficient: Literal["one", "input"] = Field(
         "one",
         description="factor of the gradient in the regulariser; input: a∇u, for a coefficient a (Darcy)",
@@ -52,6 +64,11 @@ class TrainingSettings(Settings):
         description="mean of relative norms (the public code of Cao 2021, and what the paper's curves show), "
         "or of their squares (the paper's eq. 2); or relative H1: the norm itself, or, as in the public code "
         "of Calvello et al. 2024, with differences of neighbours for derivatives",
+    )
+    batch_reduction: Literal["mean", "sum"] = Field(
+        "mean",
+        description="of the samples' losses in a batch; sum, as in the public code of Li et al. 2021, is "
+        "felt beside weight_decay and gradient_clip (histories have the mean)",
     )
     loss_units: Literal["physical", "standardised"] = Field(
         "physical",

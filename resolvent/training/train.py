@@ -85,7 +85,7 @@ def train_in_group(
     torch.set_num_threads(threads)
     device = choose_device(gpus)
     settings = TrainingSettings.model_validate(run["training"])
-    noise = training_noise(card, resolution, run["samples"]["train"], run["noise"])
+    noise = training_noise(card, resolution, run["noise_samples"], run["noise"])
 
     def load(split: str) -> Samples:
         count = run["samples"][split]
@@ -93,7 +93,7 @@ def train_in_group(
 
     train = load("train")
     if settings.gradient_weight > 0:
-        train = replace(train, gradients=target_gradients(card, train, "train"))
+        train = replace(train, gradients=target_gradients(card, train, "train", settings.periodic_gradient))
     trainer = Trainer(
         in_physical_units(build(run["architecture"], run["settings"], seed), settings, train),
         train,

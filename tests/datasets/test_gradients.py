@@ -29,6 +29,19 @@ def test_targets_that_the_finest_grid_does_not_hold_have_their_own_gradient(tmp_
     )
 
 
+def test_as_coded_periodic_targets_have_central_differences_on_the_finest_grid(tmp_path):
+    card = make_dataset(tmp_path, small("burgers"))
+    samples, finest = (load_samples(card, points, "validation", 2) for points in (64, 128))
+    found = target_gradients(card, samples, "validation", "public_code")
+    fine = finest.targets
+    for j in range(64):
+        after, before = fine[:, (2 * j + 1) % 128], fine[:, 2 * j - 1]
+        np.testing.assert_allclose(found[:, 0, j], (after - before) / (2 / 128), rtol=1e-12, atol=1e-12)
+    at_128 = target_gradients(card, finest, "validation", "public_code")
+    np.testing.assert_array_equal(at_128[..., ::2], found)
+    assert not np.array_equal(found, samples.grid.derivative(samples.targets)[:, None])
+
+
 def test_periodic_targets_have_the_derivative_of_their_grid(tmp_path):
     card = make_dataset(tmp_path, small("burgers"))
     samples = load_samples(card, 64, "train", 3)

@@ -4,6 +4,7 @@ import itertools
 import math
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 from model_variants import SMALL
@@ -200,3 +201,20 @@ def test_evaluation_on_the_square_follows_to_another_grid(tmp_path):
     assert kept["n25"]["prediction"].shape == (1, 4, 1, 25, 25)
     again, _ = evaluate(trainer.operator, on_each({25: test[25]}), torch.device("cpu"), shown)
     assert again["relative_l2"].tolist() == errors.loc[errors["resolution"] == 25, "relative_l2"].tolist()
+
+
+def test_the_sum_over_a_batch_is_felt_by_weight_decay_as_a_decay_as_much_smaller(tmp_path):
+    """Adam divides by the gradient's size, so that only the ratio of decay and loss is left, and ε = 1e-8."""
+    common = {"epochs": 2, "gradient_clip": None}
+    settings = small_trainer(tmp_path / "x").settings
+    summed, mean = (
+        small_trainer(tmp_path / name, weight_decay=decay, batch_reduction=reduction, **common)
+        for name, decay, reduction in (
+            ("a", 0.1 * settings.batch_size, "sum"),
+            ("b", 0.1, "mean"),
+        )
+    )
+    histories = np.array(summed.fit().history, float), np.array(mean.fit().history, float)
+    np.testing.assert_allclose(*histories, rtol=1e-4)
+    other = small_trainer(tmp_path / "c", weight_decay=0.1 * settings.batch_size, **common).fit()
+    assert not np.allclose(histories[0], np.array(other.history, float), rtol=1e-2)

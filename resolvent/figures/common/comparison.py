@@ -45,6 +45,7 @@ MODELS_COLUMNS = {
     "ratio_to_reported": "ours over the reported number",
     "ratio_of": "which of our numbers this ratio takes",
     "reported_note": "where the reported number is from, or why there is none",
+    "tuned": "what short runs chose among, on validation samples; empty where nothing was tuned",
     "parameters": "number of parameters, a complex one counted twice",
     "parameters_complex_once": "number of parameters, a complex one counted once",
     "forward_flop": "operations of a forward pass of one sample",

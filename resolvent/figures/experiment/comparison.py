@@ -31,6 +31,7 @@ from resolvent.figures.common.results import (
     read_runs,
     same_noise,
 )
+from resolvent.figures.experiment.tuned import tuned_in_words
 from resolvent.figures.published.beside import example_of, reported_beside
 from resolvent.figures.published.tables import Example
 
@@ -198,6 +199,7 @@ def _facts_of_model(group: list[Run]) -> dict:
         "paper": example and example.source.name,
         "reported": beside.value,
         "reported_note": beside.reason,
+        "tuned": tuned_in_words(first),
         "parameters": first.cost.parameters,
         "parameters_complex_once": first.cost.parameters_complex_once,
         "forward_flop": first.cost.forward_flop,

@@ -59,6 +59,8 @@ def headline(
         cells[Column(MEDIAN, note=INTERVAL)] = lambda one: _median(one, unit)
     if papers:
         cells[Column(papers[0])] = lambda one: _reported(one.facts, unit)
+    if any(not absent(one.facts["tuned"]) for one in models):
+        cells[Column("tuned")] = lambda one: _tuned(one.facts)
     cells[Column("training", latex=False)] = lambda one: _training(one.facts)
     return _table(found, cells, headings or {})
 
@@ -194,6 +196,10 @@ def _papers(found: list[Tested]) -> list[str]:
 def _reported(facts: dict, unit: float) -> Cell:
     text = DASH if absent(facts["reported"]) else in_units(facts["reported"], unit)
     return Cell(text, hint=str(facts["reported_note"]))
+
+
+def _tuned(facts: dict) -> Cell:
+    return EMPTY if absent(facts["tuned"]) else Cell(facts["tuned"], prose=True)
 
 
 def _training(facts: dict) -> Cell:

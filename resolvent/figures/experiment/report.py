@@ -14,6 +14,7 @@ from resolvent.figures.experiment.error_table import (
     of_all_metrics,
     of_every_condition,
 )
+from resolvent.figures.experiment.tuned import tuning_of
 from resolvent.figures.published.beside import example_of
 
 
@@ -55,6 +56,7 @@ def write_report(
         has_median=MEDIAN in heads,
         all_metrics="".join(map(as_html, of_all_metrics(comparison))),
         every_condition=as_html(of_every_condition(comparison)),
+        tuning=tuning_of(loaded),
         seeds=sorted({run.seed for run in loaded}),
         samples=int(comparison["samples"].max()),
         several_resolutions=comparison["test_resolution"].nunique() > 1,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 
 from pydantic import ValidationError
 
@@ -86,6 +87,7 @@ def _experiment_problems(configuration: Configuration, at: str, experiment: Expe
         if model not in configuration.models:
             yield f"{at}.training_of: {unknown('model', model, configuration.models)}"
         yield from partial_problems(settings, (*at.split("."), "training_of", model))
+    yield from _tuning_problems(at, experiment)
     for model in experiment.processes_of:
         if model not in configuration.models:
             yield f"{at}.processes_of: {unknown('model', model, configuration.models)}"
@@ -143,6 +145,17 @@ def _experiment_problems(configuration: Configuration, at: str, experiment: Expe
     yield from _grids_problems(experiment, dataset, models)
     yield from _training_problems(at, experiment, dataset, models)
     yield from _noise_problems(at, experiment, dataset)
+
+
+def _tuning_problems(at: str, experiment: Experiment) -> Iterator[str]:
+    """Report settings that are given for a model or resolution, and tuned for every one."""
+    tuned = experiment.tuning.lists if experiment.tuning else {}
+    given = {f"training_at.{key}": experiment.training_at.get(key, {}) for key in experiment.resolutions}
+    given |= {f"training_of.{key}": experiment.training_of.get(key, {}) for key in experiment.models}
+    for where, settings in given.items():
+        for name in settings:
+            if name in tuned:
+                yield f"{at}.{where}.{name}: `tuning` chooses it for every model; leave it out here or there"
 
 
 def _repeated(at: str, lists: dict[str, list | None]) -> Iterator[str]:
@@ -225,14 +238,16 @@ def _factor_problems(key: str, model: Model, experiment: Experiment, dataset) ->
 def _training_problems(at: str, experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
     """Report merged training settings that do not fit the data; each problem once, however many models have
     it."""
-    train = experiment.samples.train or dataset.samples.train
+    available = experiment.samples.train or dataset.samples.train
+    candidates = experiment.tuning.candidates.values() if experiment.tuning else [{}]
     found = {}
-    for resolution in experiment.resolutions:
+    for resolution, tuned in product(experiment.resolutions, candidates):
         for key, model in models.items():
             try:
-                settings = training_settings(experiment, key, model, resolution)
+                settings = training_settings(experiment, key, model, resolution, tuned)
             except ValidationError:
                 continue  # reported with the part that is wrong
+            train = min(available, settings.train_samples or available)
             if settings.batch_size > train:
                 words = f"batch_size {settings.batch_size} is more than the {train} training samples"
                 found[f"{at}: {words}"] = None
@@ -245,6 +260,12 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
                     if getattr(settings, name) == only:
                         words = f"{name} '{getattr(settings, name)}' is for functions on nodes of a square"
                         found[f"{at}: {words}; those of '{experiment.dataset}' are on another grid"] = None
+            if (dataset.grid_kind, dataset.dimension) != (
+                "periodic",
+                1,
+            ) and settings.periodic_gradient != "spectral":
+                words = f"periodic_gradient {settings.periodic_gradient!r} is for a periodic interval"
+                found[f"{at}: {words}; accepted for '{experiment.dataset}': 'spectral'"] = None
             for name, only in OF_A_JUMP.items() if dataset.inverse else ():
                 if getattr(settings, name) != only:
                     words = f"{name} {getattr(settings, name)!r} is not for a coefficient that jumps"

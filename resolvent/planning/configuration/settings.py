@@ -7,6 +7,8 @@ The parts live with the rooms that use them (`resolvent.datasets.tasks`, `models
 from __future__ import annotations
 
 import typing
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import BaseModel, Field
@@ -17,6 +19,7 @@ from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.registry import is_architecture, resolve, settings_class
 from resolvent.planning.configuration.names import DataRoot, Folder, Name, Resolution, Words
+from resolvent.planning.configuration.tuning import Tuning
 from resolvent.training.settings import TrainingSettings
 
 
@@ -121,6 +124,11 @@ class Experiment(Settings):
     )
     training_of: dict[str, dict[str, typing.Any]] = Field(
         {}, description="training settings that differ for a model in this experiment"
+    )
+    tuning: Tuning | None = Field(
+        None,
+        description="training settings that short runs choose on validation samples, of the same candidates "
+        "for every model: `{learning_rate: [5.0e-4, 1.0e-3], epochs: 10}`; none: recipes as they are",
     )
     processes: int = Field(
         1,
@@ -261,11 +269,16 @@ def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSet
 
 
 def training_settings(
-    experiment: Experiment, key: str, model: Model, resolution: Resolution
+    experiment: Experiment,
+    key: str,
+    model: Model,
+    resolution: Resolution,
+    tuned: Mapping[str, typing.Any] = MappingProxyType({}),
 ) -> TrainingSettings:
     """Return the experiment's settings, changed at the resolution, by the model, and for model `key` in it.
 
-    The model's own settings have its recipe's below them (`resolvent.planning.configuration.recipes`).
+    The model's own settings have its recipe's below them (`resolvent.planning.configuration.recipes`). What
+    is `tuned` goes before all of them.
     """
     return TrainingSettings.model_validate(
         {
@@ -273,5 +286,6 @@ def training_settings(
             **experiment.training_at.get(resolution, {}),
             **model.training,
             **experiment.training_of.get(key, {}),
+            **tuned,
         }
     )

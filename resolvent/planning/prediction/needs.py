@@ -32,6 +32,11 @@ class Needs:
     def train(self, wildcards) -> Need:
         return self._training(wildcards.experiment, wildcards.model, resolution_of(wildcards.group))
 
+    def train_short(self, wildcards) -> Need:
+        """Predict the short run of a candidate of the experiment's tuning."""
+        resolution = resolution_of(wildcards.group)
+        return self._training(wildcards.experiment, wildcards.model, resolution, wildcards.candidate)
+
     def processes(self, wildcards) -> int:
         """Return the processes that share a training, each with a GPU where there are some."""
         return self.plan.experiment(wildcards.experiment).processes_for(wildcards.model)
@@ -120,9 +125,21 @@ class Needs:
         seconds = cases * (3 + (settings.rounds + 1) * settings.timed_flop / FLOP_PER_SECOND)
         return Need(START_SECONDS + seconds, 8e9)
 
-    def training(self, experiment: str, model: str, resolution: Resolution) -> Need:
+    def training(
+        self, experiment: str, model: str, resolution: Resolution, candidate: str | None = None
+    ) -> Need:
+        """Predict a training; where settings are tuned, that with the candidate that takes most."""
+        tuning = self.plan.experiment(experiment).tuning
+        if candidate:
+            return self._training_with(experiment, model, resolution, tuning.short_run(candidate))
+        candidates = tuning.candidates.values() if tuning else [{}]
+        needs = [self._training_with(experiment, model, resolution, tuned) for tuned in candidates]
+        return Need(max(one.seconds for one in needs), max(one.bytes for one in needs))
+
+    def _training_with(self, experiment: str, model: str, resolution: Resolution, tuned: dict) -> Need:
         e, m = self.plan.experiment(experiment), self.plan.configuration.models[model]
-        settings, counts = training_settings(e, model, m, resolution), self.plan.sample_counts(experiment)
+        settings = training_settings(e, model, m, resolution, tuned)
+        counts = self.plan.samples_of(experiment, model, resolution)
         dataset = self.plan.dataset_of(experiment).settings
         return training(
             self.operator(experiment, model, resolution, resolution),

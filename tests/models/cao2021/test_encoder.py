@@ -140,7 +140,12 @@ def test_without_attention_the_layer_is_its_feedforward_network(scheme):
 @pytest.mark.parametrize("attention", ["galerkin", "fourier"])
 def test_on_a_line_the_encoder_in_two_dimensions_is_that_in_one(attention, scheme):
     """Set the second coordinate to zero: its entries of Q̂, K̂ and V̂ add nothing; the weights are the same."""
-    settings = DEFAULTS | {"num_layers": 3, "attention": attention, "layer_norm": scheme}
+    settings = DEFAULTS | {
+        "num_layers": 3,
+        "equal_layers": False,
+        "attention": attention,
+        "layer_norm": scheme,
+    }
     plane, line = (Encoder(**settings | {"coordinate_dim": dim}).double() for dim in (2, 1))
     weights = {name: 0.5 * torch.randn_like(value) for name, value in plane.state_dict().items()}
     plane.load_state_dict(weights)
@@ -184,6 +189,50 @@ def test_projections_start_near_a_small_multiple_of_the_identity():
 def test_layers_start_from_different_weights():
     first, second = build("transformer1d", {}, 0).encoder.layers[:2]
     assert not torch.equal(first.projections[0].weight, second.projections[0].weight)
+
+
+@pytest.mark.parametrize("architecture", ["transformer1d", "transformer2d", "transformer2d_coarse"])
+def test_equal_layers_start_as_copies_of_one_and_part_in_training(architecture):
+    operator = build(architecture, {"equal_layers": True}, 0)
+    encoder = getattr(operator.encoder, "encoder", operator.encoder)
+    first, *others = (dict(layer.named_parameters()) for layer in encoder.layers)
+    assert len(others) == (3 if architecture == "transformer1d" else 5)
+    for other in others:
+        assert all(torch.equal(other[name], first[name]) for name in first)
+        assert all(other[name] is not first[name] for name in first)
+    plain = getattr(build(architecture, {}, 0).encoder, "encoder", build(architecture, {}, 0).encoder)
+    assert all(torch.equal(value, first[name]) for name, value in plain.layers[0].named_parameters())
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("scheme", LAYER_NORMS)
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_the_public_codes_dropout_halves_the_attention_matrix(attention, scheme, training):
+    """One head, in training and in evaluation: half of the matrix is zero, the other half doubled."""
+    code = {"attention_dropout": 0.5, "attention_dropout_in_evaluation": True, "public_code_scaling": True}
+    layer = scrambled(attention=attention, layer_norm=scheme, num_heads=1, **code).train(training)
+    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), torch.rand(N, 1, dtype=torch.float64)
+    q, k, v = (layer._located(layer._features(y, index), x)[:, :, 0] for index in range(3))
+    matrix = {
+        "galerkin": k.mT @ v / N,
+        "linear": torch.softmax(k, dim=1).mT @ v / N,
+        "fourier": q @ k.mT / math.sqrt(WIDTH + 1) / N,
+        "softmax": torch.softmax(q @ k.mT / math.sqrt(WIDTH + 1), dim=2),
+    }[attention]
+    torch.manual_seed(3)
+    mask = torch.nn.functional.dropout(torch.ones_like(matrix[:, None]), 0.5)[:, 0]
+    assert 0.3 < mask.mean() / 2 < 0.7
+    matrix = matrix * mask
+    if attention == "galerkin":
+        z = q @ matrix
+    elif attention == "linear":
+        z = torch.softmax(q, dim=2) @ matrix
+    else:
+        z = matrix @ v
+    sums = layer.attention_norm(y + layer.output(z))
+    expected = layer.feedforward_norm(sums + feedforward(layer, sums))
+    torch.manual_seed(3)
+    torch.testing.assert_close(layer(y, x), expected, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("attention", ATTENTIONS)
