@@ -56,7 +56,8 @@ def stability_page(study: pd.DataFrame, facts: dict, figures: dict[str, str], mi
         f"thread of {', '.join(sorted(runs['device'].unique()))}.",
         "A run counts as collapsed if it diverged, or if its mean relative L² error on the "
         f"{facts['validation']} validation samples is above {COLLAPSED_ERROR:g} in its last epoch. Of these "
-        f"runs {gap_in_words(study)}: any threshold between gives the same counts. These samples choose no epoch.",
+        f"runs {gap_in_words(study)}: any threshold between gives the same counts. These samples choose no "
+        "epoch.",
     ]
     if missing:
         about.append(f"Not trained yet, and so without rows: {', '.join(f'`{one}`' for one in missing)}.")

@@ -25,7 +25,7 @@ def card(tmp_path_factory):
 
 def study(output, card, seeds=tuple(SEEDS), code="c", rates=tuple(RATES)):
     run = {
-        "architecture": "fno1d", "settings": FNO, "grids": "stored", "noise": 0.0,
+        "architecture": "fno1d", "settings": FNO, "grids": "stored", "noise": 0.0, "noise_samples": 8,
         "training": TrainingSettings(epochs=2, batch_size=4, initial_division=1.0).model_dump(mode="json"),
         "samples": {"train": 8, "validation": 2},
     }  # fmt: skip
