@@ -15,6 +15,8 @@ from resolvent.datasets.tasks.settings import SplitSizes
 from resolvent.datasets.tasks.trajectories import ObservationTimes
 from resolvent.documentation import dataset_measurements
 from resolvent.documentation.house import house
+from resolvent.documentation.stability import COMMAND as STABILITY_COMMAND
+from resolvent.documentation.stability import write_stability
 from resolvent.figures.reported_vs_ours.page import write_reported_vs_ours
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
@@ -25,6 +27,7 @@ from resolvent.planning.configuration.settings import (
     Model,
     Recipe,
     SampleCounts,
+    Stability,
 )
 from resolvent.planning.configuration.tuning import Tuning
 from resolvent.training.settings import TrainingSettings
@@ -114,6 +117,7 @@ def configuration_page() -> str:
         ("experiments.<name>.samples", SampleCounts),
         ("experiments.<name>.tuning", Tuning),
         ("experiments.<name>.training, models.<name>.training", TrainingSettings),
+        ("stability", Stability),
         ("theory", TheorySettings),
         ("cost", CostSettings),
         ("architecture_costs", ArchitectureCostSettings),
@@ -170,6 +174,8 @@ def main() -> None:
         put_between(ROOT / "docs/datasets.md", "measured", dataset_measurements.tables(ROOT))
     except (ResolventError, FileNotFoundError):
         print(f"docs/datasets.md is left as it is: make its datasets with `{dataset_measurements.COMMAND}`")
+    if not write_stability(ROOT):
+        print(f"docs/stability.md is left as it is: make its runs with `{STABILITY_COMMAND}`")
     made = {command: _runs(folder) for folder, command in RUNS.items()}
     if any(made.values()):
         made = {command: runs for command, runs in made.items() if runs}

@@ -74,7 +74,8 @@ def _stability_problems(configuration: Configuration, study: Stability) -> Itera
     for model in study.seeds_of:
         if model not in study.models:
             yield f"stability.seeds_of: {unknown('model', model, study.models)}"
-    yield from _experiment_problems(configuration, "stability", study.experiment)
+    for line in _experiment_problems(configuration, "stability", study.experiment):
+        yield line.replace("stability.models:", "stability.panels:")  # which have its models
 
 
 def _experiment_problems(configuration: Configuration, at: str, experiment: Experiment) -> Iterator[str]:
