@@ -106,6 +106,13 @@ def configuration_page() -> str:
             (f"datasets.<name>, equation {name}", equations.settings_class(name))
             for name in equations.EQUATIONS
         ),
+        *(
+            (
+                f"datasets.<name>, equation {name}, with a source",
+                equations.settings_class(name, imported=True),
+            )
+            for name in equations.IMPORTED
+        ),
         ("datasets.<name>.distribution, datasets.<name>.initial_distribution", GaussianDistribution),
         ("datasets.<name>.observations.<name>", ObservationTimes),
         ("datasets.<name>.samples", SplitSizes),
