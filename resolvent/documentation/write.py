@@ -13,7 +13,7 @@ from resolvent.datasets.tasks import registry as equations
 from resolvent.datasets.tasks.distributions import GaussianDistribution
 from resolvent.datasets.tasks.settings import SplitSizes
 from resolvent.datasets.tasks.trajectories import ObservationTimes
-from resolvent.documentation import dataset_measurements
+from resolvent.documentation import dataset_measurements, initial_values
 from resolvent.documentation.house import house
 from resolvent.documentation.stability import COMMAND as STABILITY_COMMAND
 from resolvent.documentation.stability import write_stability
@@ -183,6 +183,10 @@ def main() -> None:
         print(f"docs/datasets.md is left as it is: make its datasets with `{dataset_measurements.COMMAND}`")
     if not write_stability(ROOT):
         print(f"docs/stability.md is left as it is: make its runs with `{STABILITY_COMMAND}`")
+    if runs := _runs(initial_values.RUNS):
+        put_between(ROOT / "docs/equations/lorenz63.md", "initial-values", initial_values.section(runs))
+    else:
+        print(f"docs/equations/lorenz63.md is left as it is: make its runs with `{initial_values.COMMAND}`")
     made = {command: _runs(folder) for folder, command in RUNS.items()}
     if any(made.values()):
         made = {command: runs for command, runs in made.items() if runs}
