@@ -156,10 +156,10 @@ def seeds(simulations: int) -> str:
                         row += ["", ""]
                 rows.append(row)
     words = """\
-The same on 64 samples, by the spread between seeds: the standard deviation of the logarithm of a seed's error.
-Width is the upper over the lower end, the median of the simulations. One seed cannot know of the spread: its
-intervals are of the trained network, not of the model. "One-sided": the effects of samples are exponential, not
-normal."""
+The same on 64 samples, by the spread between seeds: the standard deviation of the logarithm of a seed's
+error. Width is the upper over the lower end, the median of the simulations. One seed cannot know of the
+spread: its intervals are of the trained network, not of the model. "One-sided": the effects of samples are
+exponential, not normal."""
     header = ("s", "spread", "seeds", "mean", "width", "median", "width", "ratio of two models", "width")
     return f"### Seeds that spread\n\n{words}\n\n{table(header, rows)}"
 
@@ -176,12 +176,13 @@ def ranking(simulations: int) -> str:
             ]
             rows.append((f"{models}", f"{number}", *map(percent, sum(zip(*found, strict=True), ()))))
     names = ("0", "5 %", "20 %", "5 to 20 %")
-    header = ("models", "seeds", *(f"equal, {one}" for one in names), *(f"worse, {one}" for one in names))
+    shares = (f"{what}, {one}" for what in ("equal", "worse") for one in names)
+    header = ("models", "seeds", *shares)
     words = f"""\
-How many of 100 comparisons call a model worse. "Equal": any of several models that are equal, which is an error.
-"Worse": the one model whose errors are {WORSE:g} times those of all others, which is right. By the spread between
-seeds, the last one different from model to model; 64 samples, s = 0.5. With two seeds a table ranks nothing; its
-rows say what would happen if it did."""
+How many of 100 comparisons call a model worse. "Equal": any of several models that are equal, which is an
+error. "Worse": the one model whose errors are {WORSE:g} times those of all others, which is right. By the
+spread between seeds, the last one different from model to model; 64 samples, s = 0.5. With two seeds a table
+ranks nothing; the rows say what would happen if it did."""
     return f"### Choosing the best\n\n{words}\n\n{table(header, rows)}"
 
 
@@ -194,9 +195,9 @@ PARTS: dict[str, Callable[[int], str]] = {"one-seed": one_seed, "seeds": seeds, 
 INTRODUCTION = """\
 ## Coverage
 
-Measured of the very functions that make `comparison.csv`, on simulated errors whose truth is known. The logarithm
-of an error is the sum of an effect of the sample, one of the seed, and a remainder of a fifth of the variance over
-samples; half of the effect of the sample is common to all models.
+Measured of the very functions that make `comparison.csv`, on simulated errors whose truth is known. The
+logarithm of an error is the sum of an effect of the sample, one of the seed, and a remainder, a fifth of the
+variance over samples; half of the effect of the sample is common to all models.
 """
 
 

@@ -129,7 +129,7 @@ def first_finished(runs: list[Run]) -> Run:
 
 
 def standardised_words(run: Run, where: int | str) -> str:
-    """Return median and worst error of standardised fields, as the paper reports; "" if not recorded."""
+    """Return median and worst error of standardised fields, as in the public code; "" if not recorded."""
     errors = run.errors
     errors = errors[(errors["resolution"] == where) & same_noise(errors["noise"], run.noise)]
     if "standardised_relative_l2" not in errors or not np.isfinite(errors["standardised_relative_l2"]).all():

@@ -52,7 +52,7 @@ def _ours(group: list[Run]) -> Cell:
     words = f"{low} to {high}, epoch {', '.join(map(str, epochs))}"
     if any(run.diverged for run in group):
         words += f"; {status_of(group)}"
-    return Cell(in_units(interval.mean, TABLE_8.unit), note=words)
+    return Cell(in_units(interval.value, TABLE_8.unit), note=words)
 
 
 def _best_tested(group: list[Run]) -> Cell:
