@@ -79,7 +79,7 @@ class TrainingSettings(Settings):
     loss_units: Literal["physical", "standardised"] = Field(
         "physical",
         description="of prediction and target in the loss; standardised, as normalisation has them, as in "
-        "Calvello et al. 2024",
+        "the public code of Calvello et al. 2024",
     )
     precision: Literal["float32", "bfloat16"] = Field(
         "float32",

@@ -11,7 +11,7 @@ ITEMS: dict[str, Item] = {
         takes="comparisons",
         several=True,
         caption="Median over all test samples and seeds of the relative L² error of standardised fields in "
-        "units of 10⁻², with its 95 % bootstrap interval, and the mean error in physical units; on "
+        "units of 10⁻², with its 95 % interval, and the mean error in physical units; on "
         "the finest grid of training. The two versions of the paper differ in the distribution of the "
         "coefficient and in the FNO, whose complex parameters the first counts twice; ours of either have "
         "columns of their own. Below the rule "
@@ -33,7 +33,7 @@ ITEMS: dict[str, Item] = {
         takes="comparisons",
         several=True,
         caption="Median over all test samples and seeds of the relative L² error of standardised fields in "
-        "units of 10⁻³, with its 95 % bootstrap interval, on the finest grid of training. The first "
+        "units of 10⁻³, with its 95 % interval, on the finest grid of training. The first "
         "version on arXiv has Darcy coefficients of another distribution, in columns of their own, another "
         "FNO "
         "and no AFNO. Of models that "
@@ -98,7 +98,7 @@ ITEMS: dict[str, Item] = {
         f"{HERE}.cost_accuracy:draw_against_parameters",
         takes="comparisons",
         several=True,
-        caption="Median error of standardised fields, with its 95 % bootstrap interval, against the number "
+        caption="Median error of standardised fields, with its 95 % interval, against the number "
         "of parameters; a line an architecture, a point a width, which stands beside it. Both scales are "
         "logarithmic.",
     ),
@@ -206,9 +206,9 @@ ITEMS: dict[str, Item] = {
         "Beside the paper. The same samples on two grids",
         f"{HERE}.paired_grids:draw_paired_grids",
         several=True,
-        caption="Error on another grid minus error on that of training, sample by sample, of one trained "
-        "model; the mean over samples and seeds with its 95 % bootstrap interval. Above zero: worse "
-        "than on the training grid. The scale is linear near zero and logarithmic beyond.",
+        caption="Error on another grid over error on that of training, sample by sample, of one trained "
+        "model; the geometric mean over samples and seeds with its 95 % interval. Above 1: worse than on the "
+        "training grid.",
     ),
     "figure_rollouts": Item(
         "Beside the paper. The step applied again and again",
@@ -227,9 +227,10 @@ CALVELLO2024 = Paper(
     "Calvello et al. 2024",
     "E. Calvello, N. B. Kovachki, M. E. Levine and A. M. Stuart, <em>Continuum Attention for Neural "
     "Operators</em> (arXiv:2406.06486)",
-    "The paper reports medians over test samples, of fields that are standardised by one mean and one "
-    "standard deviation of the training samples: where a reported number is quoted, ours in the same terms "
-    "stands beside it. "
+    "The paper reports medians over test samples and does not say of what; its public code takes errors of "
+    "fields that are standardised by one mean and one standard deviation, in two dimensions those of the "
+    "training samples, in one those of each split. Where a reported number is quoted, ours, standardised by "
+    "those of the training samples, stands beside it. "
     "Everywhere else errors are in physical units, which are smaller, and means over samples.",
     ITEMS,
 )
