@@ -45,7 +45,7 @@ def write(tmp_path, monkeypatch):
 
 
 def unload() -> None:
-    """Remove my_lab from Python's modules. `monkeypatch` would put it back, for the next test file to find."""
+    """Remove my_lab from the modules of Python: `monkeypatch` would put it back, for other tests to find."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "my_lab"]:
         del sys.modules[name]
 
