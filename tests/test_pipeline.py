@@ -200,7 +200,7 @@ TUNED = {
             "shown": "unstable",
             "tuning": {"learning_rate": [1.0e6, 5.0e-4], "epochs": 1},
         }
-    }
+    },
 }
 
 

@@ -12,6 +12,7 @@ from resolvent.models.settings import (
     EncoderLayers,
     EncoderWidth,
     Epsilon,
+    EqualLayers,
     Factor,
     FeedforwardWidth,
     Heads,
@@ -57,10 +58,7 @@ class EncoderSettings(Settings):
     projection_diagonal: Scale = Field(
         1e-2, description="δ: added to the diagonal of the Q, K, V weights (eq. 17)"
     )
-    equal_layers: bool = Field(
-        False,
-        description="all encoder layers start as copies of one, as in the public code, and part in training",
-    )
+    equal_layers: EqualLayers = False
     residual_dropout: Rate = Field(0.0, description="dropout on both residual branches of an encoder layer")
     feedforward_dropout: Rate = Field(0.0, description="dropout inside the feed-forward network")
     attention_dropout: Rate = Field(

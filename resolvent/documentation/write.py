@@ -13,8 +13,10 @@ from resolvent.datasets.tasks import registry as equations
 from resolvent.datasets.tasks.distributions import GaussianDistribution
 from resolvent.datasets.tasks.settings import SplitSizes
 from resolvent.datasets.tasks.trajectories import ObservationTimes
-from resolvent.documentation import dataset_measurements
+from resolvent.documentation import dataset_measurements, initial_values
 from resolvent.documentation.house import house
+from resolvent.documentation.stability import COMMAND as STABILITY_COMMAND
+from resolvent.documentation.stability import write_stability
 from resolvent.figures.reported_vs_ours.page import write_reported_vs_ours
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
@@ -25,6 +27,7 @@ from resolvent.planning.configuration.settings import (
     Model,
     Recipe,
     SampleCounts,
+    Stability,
 )
 from resolvent.planning.configuration.tuning import Tuning
 from resolvent.training.settings import TrainingSettings
@@ -103,6 +106,13 @@ def configuration_page() -> str:
             (f"datasets.<name>, equation {name}", equations.settings_class(name))
             for name in equations.EQUATIONS
         ),
+        *(
+            (
+                f"datasets.<name>, equation {name}, with a source",
+                equations.settings_class(name, imported=True),
+            )
+            for name in equations.IMPORTED
+        ),
         ("datasets.<name>.distribution, datasets.<name>.initial_distribution", GaussianDistribution),
         ("datasets.<name>.observations.<name>", ObservationTimes),
         ("datasets.<name>.samples", SplitSizes),
@@ -114,6 +124,7 @@ def configuration_page() -> str:
         ("experiments.<name>.samples", SampleCounts),
         ("experiments.<name>.tuning", Tuning),
         ("experiments.<name>.training, models.<name>.training", TrainingSettings),
+        ("stability", Stability),
         ("theory", TheorySettings),
         ("cost", CostSettings),
         ("architecture_costs", ArchitectureCostSettings),
@@ -170,6 +181,12 @@ def main() -> None:
         put_between(ROOT / "docs/datasets.md", "measured", dataset_measurements.tables(ROOT))
     except (ResolventError, FileNotFoundError):
         print(f"docs/datasets.md is left as it is: make its datasets with `{dataset_measurements.COMMAND}`")
+    if not write_stability(ROOT):
+        print(f"docs/stability.md is left as it is: make its runs with `{STABILITY_COMMAND}`")
+    if runs := _runs(initial_values.RUNS):
+        put_between(ROOT / "docs/equations/lorenz63.md", "initial-values", initial_values.section(runs))
+    else:
+        print(f"docs/equations/lorenz63.md is left as it is: make its runs with `{initial_values.COMMAND}`")
     made = {command: _runs(folder) for folder, command in RUNS.items()}
     if any(made.values()):
         made = {command: runs for command, runs in made.items() if runs}

@@ -4,6 +4,7 @@ The runs are those of the two full-size configurations; each of their recorded f
 """
 
 import copy
+import itertools
 import typing
 from dataclasses import fields, replace
 from functools import cache
@@ -46,6 +47,9 @@ COMPARED = {
         ("burgers", "galerkin_public_code", 2048),
         ("burgers", "softmax_regular_public_code", 8192),
         ("burgers_ablation", "galerkin_small_gain_public_code", 512),
+        ("darcy", "fourier2d_public_code", 211),
+        ("darcy_inverse_noise1", "fno2d_coarse_public_code", 141),
+        ("darcy_inverse_noise10", "linear2d_coarse_regular_public_code", 211),
     ],
     "calvello2024": [
         ("lorenz63_yz", "tno", "dt0.01"),
@@ -66,6 +70,7 @@ def plan_of(configuration):
     return Plan(load_configuration(merged(DEFAULT, overlay)))
 
 
+@cache
 def run_of(configuration, experiment, model, resolution):
     """The records of a run, as if it had been trained, with as many parameters as the paper's."""
     plan = plan_of(configuration)
@@ -236,3 +241,84 @@ def test_the_old_counter_example_has_no_number():
 def test_every_example_names_its_recipes():
     for example in EXAMPLES:
         assert set(example.recipes) in (set(), {"paper", "code"})
+
+
+PRINTED_BY_CODE = {
+    "Table 2a": {
+        "fno_public_code",
+        "fourier_public_code", "galerkin_public_code", "softmax_public_code", "linear_public_code",
+        "fourier_regular_public_code", "galerkin_regular_public_code", "softmax_regular_public_code",
+        "linear_regular_public_code", "galerkin_regular_diagonal_dropout_public_code",
+    },
+    "Table 8": {
+        "galerkin_regular_xavier_public_code", "galerkin_regular_xavier_dropout_public_code",
+        "galerkin_regular_small_gain_public_code", "galerkin_regular_small_gain_dropout_public_code",
+        "galerkin_regular_diagonal_public_code", "galerkin_regular_diagonal_dropout_public_code",
+        "galerkin_xavier_public_code", "galerkin_small_gain_public_code", "galerkin_public_code",
+        "galerkin_regular_public_code",
+    },
+}  # fmt: skip
+ATTENTIONS = ("fourier", "galerkin", "softmax", "linear")
+ON_THE_SQUARE = {
+    "fno2d_public_code", "fno2d_fine_public_code", "fno2d_coarse_public_code",
+    *(
+        f"{one}2d{grid}{norm}_public_code"
+        for one in ATTENTIONS for grid in ("", "_coarse") for norm in ("", "_regular")
+    ),
+}  # fmt: skip
+OF_CALVELLO = {
+    "Figure 6": {("lorenz63_yz", "tno")},
+    "Table 1": {
+        ("darcy_lognormal_low", model) for model in ("tno2d", "fno_package", "afno", "galerkin_encoder")
+    },
+    "Table 1 of v1": {("darcy_lognormal_low_v1", model) for model in ("tno2d", "fno_package_v1")},
+    "Table 3": {
+        (experiment, model)
+        for experiment in ("darcy_lognormal", "darcy_piecewise", "kolmogorov")
+        for model in ("vit_no", "fano", "fno_package", "afno")
+    },
+    "Table 3 of v1": {
+        (experiment, model)
+        for experiment in ("darcy_lognormal_v1", "darcy_piecewise_v1", "kolmogorov")
+        for model in ("vit_no", "fano", "fno_package_v1")
+    },
+}
+
+
+@cache
+def comparable(configuration):
+    """The runs of a configuration that a table has a number for: (table, experiment, model, resolution)."""
+    plan, found = plan_of(configuration), set()
+    for experiment in plan.configuration.build.experiments:
+        e = plan.experiment(experiment)
+        for model in e.models:
+            for resolution in e.resolutions:
+                facts, cost = run_of(configuration, experiment, model, resolution)
+                for table in tables_of(facts):
+                    within = example_of(facts).source.parameters(record(facts), table)
+                    counts = dict.fromkeys(("parameters", "parameters_complex_once"), within and within[0])
+                    counted = replace(cost, **counts) if within else cost
+                    if reported_beside(facts, counted, table).value is not None:
+                        found.add((table.name, experiment, model, resolution))
+    return found
+
+
+def test_every_row_as_coded_is_comparable_at_full_size():
+    found = comparable("cao2021")
+    for table, models in PRINTED_BY_CODE.items():
+        burgers = {(model, resolution) for name, _, model, resolution in found if name == table}
+        assert burgers == {(model, points) for model in models for points in (512, 2048, 8192)}
+    darcy = {model for model in ON_THE_SQUARE if "coarse" not in model and "fine" not in model}
+    of_darcy = {(model, points) for model in darcy for points in (141, 211)}
+    assert {one[2:] for one in found if one[0] == "Table 2b"} == of_darcy
+    inverse = itertools.product(("clean", "noise1", "noise10"), ON_THE_SQUARE - darcy, (141, 211))
+    assert {one[1:] for one in found if one[0] == "Table 3"} == {
+        (f"darcy_inverse_{noise}", model, points) for noise, model, points in inverse
+    }
+
+
+def test_every_number_of_calvello_has_a_run_at_full_size():
+    found = comparable("calvello2024")
+    by_table = {table: {(e, m) for name, e, m, _ in found if name == table} for table in OF_CALVELLO}
+    assert by_table == OF_CALVELLO
+    assert {name for name, *_ in found} == set(OF_CALVELLO)

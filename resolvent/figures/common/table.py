@@ -59,12 +59,17 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells; the first column names the rows. `baselines` are rows below a rule."""
+    """Rows of cells; the first column names the rows.
+
+    baselines  rows below a rule.
+    note       a line below the table.
+    """
 
     columns: list[Column]
     rows: list[list[Cell]]
     baselines: list[list[Cell]] = field(default_factory=list)
     title: str = ""
+    note: str = ""
 
     def is_prose(self, number: int) -> bool:
         """Return whether a column has words in it."""
@@ -129,6 +134,7 @@ def as_latex(table: Table) -> str:
         [[row[number] for number in kept] for row in table.rows],
         [[row[number] for number in kept] for row in table.baselines],
         table.title,
+        table.note,
     )
     top, rules, start = [], [], 1
     for group, width in table.groups:
@@ -150,7 +156,8 @@ def as_latex(table: Table) -> str:
         *([r"\midrule"] if table.baselines else []),
         *(" & ".join(map(_latex_cell, row)) + r" \\" for row in table.baselines),
     ]
-    return "\n".join([*filter(None, lines), r"\bottomrule", r"\end{tabular}", ""])
+    note = [rf"\par {{\scriptsize {latex_text(table.note)}}}"] if table.note else []
+    return "\n".join([*filter(None, lines), r"\bottomrule", r"\end{tabular}", *note, ""])
 
 
 def as_html(table: Table) -> str:
@@ -168,9 +175,10 @@ def as_html(table: Table) -> str:
     bodies = _html_body(table.rows, "model")
     if table.baselines:
         bodies += _html_body(table.baselines, "baseline")
+    note = f'<p class="below">{escape(table.note)}</p>\n' if table.note else ""
     return (
         f'<table class="sortable headline">\n{title}<thead>\n<tr>{top}</tr>\n'
-        f'<tr class="columns">{heads}</tr>\n</thead>\n{bodies}</table>\n'
+        f'<tr class="columns">{heads}</tr>\n</thead>\n{bodies}</table>\n{note}'
     )
 
 

@@ -10,6 +10,7 @@ from resolvent.figures.common.words import differences_from_paper, differences_o
 from resolvent.figures.experiment.error_table import (
     BEST_TEST,
     MEDIAN,
+    OVER_BEST,
     headline,
     of_all_metrics,
     of_every_condition,
@@ -53,6 +54,7 @@ def write_report(
         paper=paper_of(loaded),
         paper_pages=paper_pages,
         headline=as_html(errors),
+        has_ratio=OVER_BEST in heads,
         has_best_test=BEST_TEST in heads,
         has_median=MEDIAN in heads,
         all_metrics="".join(map(as_html, of_all_metrics(comparison))),

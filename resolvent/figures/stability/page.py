@@ -8,7 +8,7 @@ import pandas as pd
 
 from resolvent.figures.common.numbers import DASH, duration, milli
 from resolvent.figures.common.page import inlined_figure, render
-from resolvent.figures.stability.runs import COLLAPSED_ERROR, counts, gap
+from resolvent.figures.stability.runs import COLLAPSED_ERROR, counts, distinct, gap
 
 
 def write_stability_page(
@@ -33,8 +33,8 @@ def write_stability_page(
         statement=gap_in_words(study),
         threshold=f"{COLLAPSED_ERROR:g}",
         facts=facts,
-        runs=len(study.drop_duplicates(["model", "peak", "seed"])),
-        duration=duration(_seconds(study)),
+        runs=len(distinct(study)),
+        duration=duration(seconds(study)),
         devices=sorted(study["device"].unique()),
         command=command,
         provenance=provenance,
@@ -47,7 +47,8 @@ def fraction_rows(study: pd.DataFrame) -> list[tuple[str, list[str]]]:
 
 
 def error_rows(study: pd.DataFrame) -> list[tuple[str, list[str]]]:
-    """Return (panel and words, a cell a peak): median, least and largest last error of what trained, in 10⁻³."""
+    """Return (panel and words, a cell a peak): median, least and largest last error of what trained, in
+    10⁻³."""
     return _rows(
         study,
         lambda one: (
@@ -61,7 +62,7 @@ def error_rows(study: pd.DataFrame) -> list[tuple[str, list[str]]]:
 def gap_in_words(study: pd.DataFrame) -> str:
     """Return the sentence that says how far apart the two kinds of runs are."""
     below, above = gap(study)
-    diverged = int((study.drop_duplicates(["model", "peak", "seed"])["status"] == "diverged").sum())
+    diverged = int((distinct(study)["status"] == "diverged").sum())
     words = f"the largest error of those that trained is {below:.2g}"
     if above == above:
         words += f", the smallest of those that collapsed is {above:.2g}"
@@ -77,5 +78,6 @@ def _rows(study: pd.DataFrame, cell) -> list[tuple[str, list[str]]]:
     return rows
 
 
-def _seconds(study: pd.DataFrame) -> float:
-    return float(study.drop_duplicates(["model", "peak", "seed"])["seconds"].sum())
+def seconds(study: pd.DataFrame) -> float:
+    """Return the seconds that all trainings took."""
+    return float(distinct(study)["seconds"].sum())

@@ -15,7 +15,7 @@ TOP = 10.0  # where runs are drawn whose last error is larger or no number
 
 
 def draw_stability_panel(study: pd.DataFrame, panel: str, output: str | Path) -> list[Path]:
-    """Draw, above each other by peak of the learning rate, fractions collapsed and the last errors of all runs.
+    """Draw fractions collapsed and, below, the last errors of all runs, by peak of the learning rate.
 
     `study` is what `read_study` returns, of which the rows of `panel` are drawn.
     """

@@ -12,15 +12,15 @@ from scipy.stats import binomtest
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import read_table
 
-# Error of the last epoch above which a run counts as collapsed. Any number in the gap between the two kinds of
-# runs gives the same counts: `gap` returns its ends, and the page states them.
+# Error of the last epoch above which a run counts as collapsed. Any number in the gap between the two kinds
+# of runs gives the same counts: `gap` returns its ends, and the page states them.
 COLLAPSED_ERROR = 0.1
 LEVEL = 0.95  # of the intervals
 COLUMNS = ["model", "peak", "seed", "status", "seconds", "device", "epoch", "validation_relative_l2"]
 
 
 def read_study(tables: Iterable[Path], panels: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
-    """Return a row a run: panel, words, model, peak, seed, status, error (of the last epoch), collapsed, …
+    """Return a row a run: panel, words, model, peak, seed, status, error in the last epoch, collapsed.
 
     `tables` are what the jobs have written, one for each model; a model of `panels` without one has no rows,
     so that a study can be looked at before it has ended.
@@ -51,6 +51,11 @@ def read_study(tables: Iterable[Path], panels: Mapping[str, Mapping[str, str]]) 
 def all_words(panels: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Return the words for the models, each once: the same words have the same colour in every panel."""
     return list(dict.fromkeys(words for of in panels.values() for words in of))
+
+
+def distinct(study: pd.DataFrame) -> pd.DataFrame:
+    """Return every run once, though its model may be in several panels."""
+    return study.drop_duplicates(["model", "peak", "seed"])
 
 
 def gap(study: pd.DataFrame) -> tuple[float, float]:

@@ -74,7 +74,8 @@ def _stability_problems(configuration: Configuration, study: Stability) -> Itera
     for model in study.seeds_of:
         if model not in study.models:
             yield f"stability.seeds_of: {unknown('model', model, study.models)}"
-    yield from _experiment_problems(configuration, "stability", study.experiment)
+    for line in _experiment_problems(configuration, "stability", study.experiment):
+        yield line.replace("stability.models:", "stability.panels:")  # which have its models
 
 
 def _experiment_problems(configuration: Configuration, at: str, experiment: Experiment) -> Iterator[str]:
@@ -260,12 +261,6 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
                     if getattr(settings, name) == only:
                         words = f"{name} '{getattr(settings, name)}' is for functions on nodes of a square"
                         found[f"{at}: {words}; those of '{experiment.dataset}' are on another grid"] = None
-            if (dataset.grid_kind, dataset.dimension) != (
-                "periodic",
-                1,
-            ) and settings.periodic_gradient != "spectral":
-                words = f"periodic_gradient {settings.periodic_gradient!r} is for a periodic interval"
-                found[f"{at}: {words}; accepted for '{experiment.dataset}': 'spectral'"] = None
             for name, only in OF_A_JUMP.items() if dataset.inverse else ():
                 if getattr(settings, name) != only:
                     words = f"{name} {getattr(settings, name)!r} is not for a coefficient that jumps"

@@ -131,7 +131,7 @@ def first_finished(runs: list[Run]) -> Run:
 
 
 def standardised_words(run: Run, where: int | str) -> str:
-    """Return median and worst error of standardised fields, as the paper reports; "" if not recorded."""
+    """Return median and worst error of standardised fields, as in the public code; "" if not recorded."""
     values = _standardised(run, where)
     if values is None:
         return ""

@@ -34,7 +34,7 @@ RUN: Condition = (
         "training.gradient_clip": None,
         "training.gradient_weight": 0.0,
         "training.gradient_coefficient": UNUSED,
-        "training.periodic_gradient": UNUSED,
+        "training.target_gradient": UNUSED,
         "training.batch_reduction": "mean",
         "training.loss_units": "standardised",
         "training.normalisation": "scalar",
