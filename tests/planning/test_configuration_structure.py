@@ -131,12 +131,12 @@ def test_a_model_without_a_label_is_for_others_to_be_like_it():
             "models.transformer2d.setings: unknown key 'setings'; did you mean 'settings'?",
         ),
         (
-            {"models": {"tno": {"recipe": "paper"}}},
-            "models.tno.recipe: architecture tno1d has no recipe 'paper'; accepted: none, leave it out",
+            {"models": {"afno": {"recipe": "paper"}}},
+            "models.afno.recipe: architecture afno has no recipe 'paper'; accepted: none, leave it out",
         ),
         (
-            {"models": {"fno": {"recipe": "code"}}},
-            "models.fno.recipe: architecture fno1d has no recipe 'code'; accepted: paper",
+            {"recipes": {"afno": {"paper": {}}}, "models": {"afno": {"recipe": "code"}}},
+            "models.afno.recipe: architecture afno has no recipe 'code'; accepted: paper",
         ),
         (
             {"models": {"fno": {"recipe": "paper_and_code"}}},
