@@ -30,7 +30,7 @@ COLUMNS = (
     "reported",
     "ours: median",
     "ours / reported",
-    "worst",
+    "worst (reported)",
     "samples",
     *TRAINING_COLUMNS,
 )
@@ -66,7 +66,7 @@ def _row(run: Run) -> tuple[str, ...]:
         middle = median_interval(errors)
         ours = f"{middle.mean:.2e} [{middle.low:.2e}, {middle.high:.2e}]"
         ratio = f"{middle.mean / beside.value:.2f}" if beside.value else DASH
-        worst = f"{errors.max():.2e}"
+        worst = f"{errors.max():.2e}" + (f" ({beside.worst:.2e})" if beside.worst else "")
     return (
         run.label,
         str(run.resolution),
