@@ -65,10 +65,17 @@ COMPARED = {
 RUNS = [(configuration, *run) for configuration, runs in COMPARED.items() for run in runs]
 
 
+class Undigested(Plan):
+    """A plan without the digests of code, which take long and which no number depends on."""
+
+    def training_code(self, model):
+        return "digest"
+
+
 @cache
 def plan_of(configuration):
     overlay = yaml.safe_load((ROOT / f"config/{configuration}.yaml").read_text())
-    return Plan(load_configuration(merged(DEFAULT, overlay)))
+    return Undigested(load_configuration(merged(DEFAULT, overlay)))
 
 
 @cache
@@ -173,10 +180,6 @@ def expected_by(facts):
     return expected_of(fields_of(facts), conditions(example, table, "code"))
 
 
-def altered_fields():
-    return [(run, name) for run in RUNS for name in fields_of(run_of(*run)[0])]
-
-
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: "-".join(map(str, run)))
 def test_every_field_is_accounted_for(run):
     facts, _ = run_of(*run)
@@ -189,31 +192,26 @@ def test_every_field_is_accounted_for(run):
         }
 
 
-@pytest.mark.parametrize(
-    ("run", "name"),
-    altered_fields(),
-    ids=lambda one: one if isinstance(one, str) else "-".join(map(str, one[1:])),
-)
-def test_another_value_of_any_field_takes_the_number_away(run, name):
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: "-".join(map(str, run)))
+def test_another_value_of_any_field_takes_the_number_away(run):
     facts, _ = run_of(*run)
-    expected = expectation(name, expected_by(facts))
-    value = fields_of(facts)[name]
-    other = 10 * expected.largest if isinstance(expected, AtMost) else other_value(name, value, facts)
-    while isinstance(expected, tuple) and other in expected:
-        other = other_value(name, other, facts)
-    changed = altered(facts, name, other)
-    assert fields_of(changed)[name] == other != value
-    if isinstance(expected, Free):
-        assert expected.reason
-        assert number(changed) == number(facts)
-    elif isinstance(expected, Key):
-        assert number(changed) != number(facts)
-    else:
-        assert number(changed) is None
-        assert any(
-            one.startswith(name.rpartition(".")[2].replace("_", " "))
-            for one in differences(changed, cost_of(facts))
-        )
+    everything, recorded, reported = expected_by(facts), fields_of(facts), number(facts)
+    for name, value in recorded.items():
+        expected = expectation(name, everything)
+        other = 10 * expected.largest if isinstance(expected, AtMost) else other_value(name, value, facts)
+        while isinstance(expected, tuple) and other in expected:
+            other = other_value(name, other, facts)
+        changed = altered(facts, name, other)
+        assert fields_of(changed)[name] == other != value, name
+        if isinstance(expected, Free):
+            assert expected.reason
+            assert number(changed) == reported, name
+        elif isinstance(expected, Key):
+            assert number(changed) != reported, name
+        else:
+            assert number(changed) is None, name
+            words = name.rpartition(".")[2].replace("_", " ")
+            assert any(one.startswith(words) for one in differences(changed, cost_of(facts))), name
 
 
 def test_a_field_that_nobody_thought_of_takes_the_number_away():

@@ -1,5 +1,6 @@
 """Made-up runs in a paper's setting: what a test does not say of a run is filled in as the paper has it."""
 
+import copy
 from dataclasses import fields
 
 from resolvent.common.records import RunRecord
@@ -11,6 +12,7 @@ BLOCKS = {"data": "dataset_settings", "model": "settings", "training": "training
 
 def completed(content: dict) -> dict:
     """The content of a run.json with every field that it lacks, and that a reported number depends on."""
+    content = copy.deepcopy(content)
     known = {one.name for one in fields(RunRecord)}
     for _ in range(2):  # a value that was filled in may bring others
         facts = RunRecord(**{name: value for name, value in content.items() if name in known})

@@ -33,7 +33,7 @@ COLUMNS = (
     "reported",
     "ours: median",
     "ours / reported",
-    "worst",
+    "worst (reported)",
     "samples",
     *TRAINING_COLUMNS,
 )
@@ -69,7 +69,7 @@ def _row(run: Run) -> tuple[str, ...]:
         middle = median_interval(errors)
         ours = f"{middle.value:.2e} [{middle.low:.2e}, {middle.high:.2e}]"
         ratio = f"{middle.value / beside.value:.2f}" if beside.value else DASH
-        worst = f"{errors.max():.2e}"
+        worst = f"{errors.max():.2e}" + (f" ({beside.worst:.2e})" if beside.worst else "")
     return (
         run.label,
         str(run.resolution),
