@@ -23,6 +23,8 @@ ARCHITECTURES: dict[str, str] = {
     "transformer2d_coarse": "resolvent.models.cao2021.settings:Transformer2dCoarseSettings",
     "tno1d": "resolvent.models.calvello2024.settings:TransformerNeuralOperator1dSettings",
     "tno2d": "resolvent.models.calvello2024.settings:TransformerNeuralOperator2dSettings",
+    "cross_attention2d_coarse": "resolvent.models.calvello2024.settings:CrossAttentionOperator2dSettings",
+    "codomain_attention2d": "resolvent.models.calvello2024.settings:CodomainAttentionOperator2dSettings",
     "galerkin_encoder2d": "resolvent.models.cao2021.settings:GalerkinEncoder2dSettings",
     "universal_approximator1d": "resolvent.models.calvello2024.settings:UniversalApproximator1dSettings",
     "universal_approximator2d": "resolvent.models.calvello2024.settings:UniversalApproximator2dSettings",

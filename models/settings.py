@@ -34,6 +34,20 @@ EncoderWidth = Annotated[Width, Field(description="channels of the hidden functi
 EncoderLayers = Annotated[Layers, Field(description="encoder layers")]
 Heads = Annotated[int, Field(ge=1, le=64, description="attention heads; they divide width")]
 FeedforwardWidth = Annotated[Width, Field(description="hidden width of a layer's feed-forward network")]
+Factor = Annotated[
+    float,
+    Field(
+        gt=0.0,
+        le=1.0,
+        description="r: n points a side become ⌊n r⌋ and then, on the coarse grid, ⌊⌊n r⌋ r⌋",
+    ),
+]
+EqualLayers = Annotated[
+    bool,
+    Field(
+        description="all layers start as copies of one, as in the papers' public codes, and part in training"
+    ),
+]
 Epsilon = Annotated[float, Field(gt=0.0, le=1.0, description="added to the variances in the layer norms")]
 
 

@@ -5,16 +5,22 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from resolvent.models.cost import Cost, cost_of_layers, transformer_flop
+from resolvent.models.layers.grid_sizes import coarse_points, downsampled_sizes
 from resolvent.models.settings import (
+    MODES_2D_DESCRIPTION,
     EncoderLayers,
     EncoderWidth,
     Epsilon,
+    EqualLayers,
+    Factor,
     FeedforwardWidth,
     Heads,
+    Modes,
     Rate,
     Settings,
     Width,
     check_divides,
+    check_points,
 )
 
 Quadrature = Annotated[
@@ -33,7 +39,12 @@ class TransformerNeuralOperatorSettings(Settings):
     num_layers: EncoderLayers = 6
     num_heads: Heads = 8
     feedforward_width: FeedforwardWidth = 128
+    equal_layers: EqualLayers = False
     quadrature: Quadrature = "trapezoid"
+    scaled_scores: bool = Field(
+        True,
+        description="divide the scores by √d_K, as the public code does and the paper does not",
+    )
     layer_norm_epsilon: Epsilon = 1e-5
     residual_dropout: Rate = Field(1e-4, description="dropout on both residual branches of a layer")
     attention_dropout: Rate = Field(
@@ -66,8 +77,13 @@ class TransformerNeuralOperator1dSettings(TransformerNeuralOperatorSettings):
         0,
         ge=0,
         le=63,
-        description="how many of in_channels, the last, are constants (initial values) that the first point "
-        "alone gets",
+        description="how many of in_channels, the last, are constants (initial values)",
+    )
+    initial_values: Literal["first_token", "every_time", "own_weight"] = Field(
+        "first_token",
+        description="how the initial channels enter; first_token: at the first point alone, as in the paper, "
+        "which is not discretisation-invariant; every_time: as channels of every point; own_weight: as a "
+        "token that has, on any grid, the weight of all points together",
     )
 
     @model_validator(mode="after")
@@ -85,6 +101,68 @@ class TransformerNeuralOperator2dSettings(TransformerNeuralOperatorSettings):
 
     operator = "resolvent.models.calvello2024.transformer_neural_operator:TransformerNeuralOperator2d"
     dimension = 2
+
+
+class CrossAttentionOperator2dSettings(Settings):
+    """Cross-attention from the points of a coarse grid to those of the input's (Calvello et al. 2024)."""
+
+    operator = "resolvent.models.calvello2024.cross_attention_operator:CrossAttentionOperator2d"
+    dimension = 2
+    coarse_output = True
+
+    width: EncoderWidth = 128
+    num_layers: EncoderLayers = 4
+    num_heads: Heads = 8
+    feedforward_width: FeedforwardWidth = 128
+    downsampling_factor: Factor = 0.51
+    layer_norm_epsilon: Epsilon = 1e-5
+    residual_dropout: Rate = Field(0.0, description="dropout on both residual branches of a layer")
+    attention_dropout: Rate = Field(
+        0.0, description="dropout on the attention's probabilities, an array of coarse × fine points"
+    )
+
+    def check_grid(self, points: int) -> None:
+        downsampled_sizes(points, self.downsampling_factor)
+
+    def coarse_points(self, points: int) -> int:
+        return coarse_points(points, self.downsampling_factor)
+
+    def cost(self, points: int) -> Cost:
+        fine, coarse, width = points**2, self.coarse_points(points) ** 2, self.width
+        asked = coarse * transformer_flop(width, self.feedforward_width, fine)
+        return cost_of_layers(
+            fine, width=width, num_layers=self.num_layers, layer_flop=4 * width**2 + asked / fine
+        )
+
+    @model_validator(mode="after")
+    def _divisible(self) -> "CrossAttentionOperator2dSettings":
+        check_divides(self.width, "num_heads", self.num_heads)
+        return self
+
+
+class CodomainAttentionOperator2dSettings(Settings):
+    """Attention between the channels of the hidden function (Calvello et al. 2024, remark 16)."""
+
+    operator = "resolvent.models.calvello2024.codomain_attention_operator:CodomainAttentionOperator2d"
+    dimension = 2
+
+    width: EncoderWidth = 32
+    num_layers: EncoderLayers = 4
+    features: Width = Field(8, description="components of Q and K of a channel")
+    modes: Modes = Field(12, description=f"of Q, K and V: {MODES_2D_DESCRIPTION}")
+    feedforward_width: FeedforwardWidth = 64
+    layer_norm_epsilon: Epsilon = 1e-5
+
+    def check_grid(self, points: int) -> None:
+        check_points(self.modes, points, 2 * self.modes)
+
+    def cost(self, points: int) -> Cost:
+        width, parts = self.width, 2 * self.features + 1
+        compared = 2 * parts * width**2 + 4 * width * self.feedforward_width
+        convolved = 8 * self.modes * width * parts
+        return cost_of_layers(
+            points**2, width=width, num_layers=self.num_layers, layer_flop=compared + convolved
+        )
 
 
 class UniversalApproximatorSettings(Settings):

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from resolvent.models.layers.continuum_attention import ContinuumAttention, trapezoid_log_weights
+from resolvent.models.layers.stack import stack
 
 
 class TransformerNeuralOperator(nn.Module):
@@ -22,9 +23,15 @@ class TransformerNeuralOperator(nn.Module):
     weights, the transformer of Vaswani et al. (2017), which reads a denser set of points as a larger weight.
 
     `initial_channels` k, in one dimension: the last k input channels are constants, the initial values of an
-    equation, and are read at the first point alone. Another affine map embeds all channels and x there; at
-    the other points the remaining channels and x are embedded. The first point's weight is half its distance
-    to the next, so what the others hear of these values shrinks with the spacing, as in the paper.
+    equation. `initial_values` says how they enter.
+
+    "first_token"  as in the paper, at the first point alone: another affine map embeds all channels and x
+                   there, and the other points embed the remaining channels and x. The first point's weight is
+                   half its distance to the next, so the influence of these values on the other points
+                   vanishes with that distance: this form is not discretisation-invariant.
+    "every_time"   ours: every point embeds all channels and x, by one map.
+    "own_weight"   ours: an affine map embeds the constants alone, as a token beside the points. Its weight in
+                   the attention is that of all points together, whatever the grid.
 
     `checkpointing` computes each layer again in the backward pass instead of keeping what is inside it.
 
@@ -41,19 +48,27 @@ class TransformerNeuralOperator(nn.Module):
         dimension: int,
         width: int,
         num_layers: int,
+        equal_layers: bool,
         quadrature: Literal["trapezoid", "none"],
         checkpointing: bool,
         initial_channels: int = 0,
+        initial_values: Literal["first_token", "every_time", "own_weight"] = "first_token",
         **layer,
     ) -> None:
         super().__init__()
         self.weighted = quadrature == "trapezoid"
-        self.discretisation_invariant = self.weighted
         self.checkpointing = checkpointing
-        self.varying_channels = in_channels - initial_channels
-        self.lifting = nn.Linear(self.varying_channels + dimension, width)
-        self.initial_lifting = nn.Linear(in_channels + dimension, width) if initial_channels else None
-        self.layers = nn.ModuleList(TransformerLayer(width=width, **layer) for _ in range(num_layers))
+        self.initial_values = initial_values if initial_channels else "every_time"
+        self.discretisation_invariant = self.weighted and self.initial_values != "first_token"
+        varying_channels = in_channels - initial_channels
+        self.embedded_channels = in_channels if self.initial_values == "every_time" else varying_channels
+        self.lifting = nn.Linear(self.embedded_channels + dimension, width)
+        self.initial_lifting = None
+        if self.initial_values == "first_token":
+            self.initial_lifting = nn.Linear(in_channels + dimension, width)
+        elif self.initial_values == "own_weight":
+            self.initial_lifting = nn.Linear(initial_channels, width)
+        self.layers = stack(lambda: TransformerLayer(width=width, **layer), num_layers, equal=equal_layers)
         self.projection = nn.Linear(width, out_channels)
 
     def forward(
@@ -65,21 +80,31 @@ class TransformerNeuralOperator(nn.Module):
         """
         log_weights = trapezoid_log_weights(x) if self.weighted else None
         v = self._embed(u.flatten(1, -2), x.flatten(0, -2))
+        if self.initial_values == "own_weight":
+            log_weights = _with_token(x.new_zeros(len(x)) if log_weights is None else log_weights)
         for layer in self.layers:
             if self.checkpointing and torch.is_grad_enabled():
                 v = checkpoint(layer, v, log_weights, use_reentrant=False)
             else:
                 v = layer(v, log_weights)
-        return self.projection(v).view(*u.shape[:-1], -1)
+        return self.projection(v[:, -x[..., 0].numel() :]).view(*u.shape[:-1], -1)
 
     def _embed(self, u: Tensor, x: Tensor) -> Tensor:
-        """Lift the function to `width` channels, (batch, points, width)."""
+        """Lift the function to `width` channels, (batch, points, width); a token of its own comes first."""
         place = x.expand(len(u), -1, -1)
-        varying = torch.cat([u[..., : self.varying_channels], place], dim=-1)
+        function = torch.cat([u[..., : self.embedded_channels], place], dim=-1)
         if self.initial_lifting is None:
-            return self.lifting(varying)
+            return self.lifting(function)
+        if self.initial_values == "own_weight":
+            token = self.initial_lifting(u[:, :1, self.embedded_channels :])
+            return torch.cat([token, self.lifting(function)], dim=1)
         first = self.initial_lifting(torch.cat([u[:, :1], place[:, :1]], dim=-1))
-        return torch.cat([first, self.lifting(varying[:, 1:])], dim=1)
+        return torch.cat([first, self.lifting(function[:, 1:])], dim=1)
+
+
+def _with_token(log_weights: Float[Tensor, " points"]) -> Float[Tensor, " tokens"]:
+    """Put a token of the weight of all points together in front of them."""
+    return torch.cat([log_weights.logsumexp(0, keepdim=True), log_weights])
 
 
 TransformerNeuralOperator1d = partial(TransformerNeuralOperator, dimension=1)
@@ -90,7 +115,8 @@ class TransformerLayer(nn.Module):
     """v ← LN(v + A(v)); v ← LN(v + F(v)) with F affine to `feedforward_width`, GELU, affine back (eq. 10).
 
     The W₁ and W₂ of eq. 10 are identities, as in all the paper's experiments. `residual_dropout` acts on A(v)
-    and on F(v), `attention_dropout` on the probabilities; `layer_norm_epsilon` is added to the variances.
+    and on F(v), `attention_dropout` on the probabilities; `layer_norm_epsilon` is added to the variances;
+    without `scaled_scores` the scores are not divided by √d_K.
     4(d² + d) + 2df + f + d + 4d parameters with d = width and f = feedforward_width.
     """
 
@@ -103,9 +129,12 @@ class TransformerLayer(nn.Module):
         layer_norm_epsilon: float,
         residual_dropout: float,
         attention_dropout: float,
+        scaled_scores: bool = True,
     ) -> None:
         super().__init__()
-        self.attention = ContinuumAttention(width=width, num_heads=num_heads, dropout=attention_dropout)
+        self.attention = ContinuumAttention(
+            width=width, num_heads=num_heads, dropout=attention_dropout, scaled=scaled_scores
+        )
         self.attention_norm = nn.LayerNorm(width, eps=layer_norm_epsilon)
         self.feedforward = nn.Sequential(
             nn.Linear(width, feedforward_width), nn.GELU(), nn.Linear(feedforward_width, width)
@@ -114,8 +143,15 @@ class TransformerLayer(nn.Module):
         self.residual_dropout = nn.Dropout(residual_dropout)
 
     def forward(
-        self, v: Float[Tensor, "batch points width"], log_weights: Float[Tensor, " points"] | None
+        self,
+        v: Float[Tensor, "batch points width"],
+        log_weights: Float[Tensor, " nodes"] | None,
+        attended: Float[Tensor, "batch nodes width"] | None = None,
     ) -> Float[Tensor, "batch points width"]:
-        """Apply the layer; `log_weights` of the points, or none for equal ones."""
-        v = self.attention_norm(v + self.residual_dropout(self.attention(v, v, log_weights)))
+        """Apply the layer; `log_weights` of the points attended to, or none for equal ones.
+
+        `attended` is another function, on its own nodes, that v attends to; without it v attends to itself.
+        """
+        z = self.attention(v, v if attended is None else attended, log_weights)
+        v = self.attention_norm(v + self.residual_dropout(z))
         return self.feedforward_norm(v + self.residual_dropout(self.feedforward(v)))

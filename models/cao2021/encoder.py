@@ -1,6 +1,5 @@
 """The encoder of Cao (2021, arXiv:2105.14995), in any dimension."""
 
-import copy
 import math
 from collections.abc import Callable
 from functools import partial
@@ -12,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from resolvent.models.layers import attention as attentions
+from resolvent.models.layers.stack import stack
 
 
 def bind_attention(
@@ -44,10 +44,7 @@ class Encoder(nn.Module):
 
     def __init__(self, *, num_layers: int, equal_layers: bool, **layer) -> None:
         super().__init__()
-        layers = [EncoderLayer(**layer)]
-        for _ in range(num_layers - 1):
-            layers.append(copy.deepcopy(layers[0]) if equal_layers else EncoderLayer(**layer))
-        self.layers = nn.ModuleList(layers)
+        self.layers = stack(lambda: EncoderLayer(**layer), num_layers, equal=equal_layers)
         # Linear attention scaled as in the public code is O(1/n).
         self.discretisation_invariant = not (layer["attention"] == "linear" and layer["public_code_scaling"])
 

@@ -12,6 +12,8 @@ from resolvent.models.settings import (
     EncoderLayers,
     EncoderWidth,
     Epsilon,
+    EqualLayers,
+    Factor,
     FeedforwardWidth,
     Heads,
     Layers,
@@ -29,14 +31,6 @@ from resolvent.models.settings import (
 KEPT_ENTRIES = 6
 
 SamplerWidth = Annotated[EncoderWidth, Field(ge=3)]  # the down-sampler splits it in three
-Factor = Annotated[
-    float,
-    Field(
-        gt=0.0,
-        le=1.0,
-        description="r: n points a side become ⌊n r⌋ and then, on the coarse grid, ⌊⌊n r⌋ r⌋",
-    ),
-]
 DownsamplingActivation = Annotated[
     Literal["relu", "silu"], Field(description="activation of the down-sampler; relu for a rough input")
 ]
@@ -64,10 +58,7 @@ class EncoderSettings(Settings):
     projection_diagonal: Scale = Field(
         1e-2, description="δ: added to the diagonal of the Q, K, V weights (eq. 17)"
     )
-    equal_layers: bool = Field(
-        False,
-        description="all encoder layers start as copies of one, as in the public code, and part in training",
-    )
+    equal_layers: EqualLayers = False
     residual_dropout: Rate = Field(0.0, description="dropout on both residual branches of an encoder layer")
     feedforward_dropout: Rate = Field(0.0, description="dropout inside the feed-forward network")
     attention_dropout: Rate = Field(

@@ -106,7 +106,8 @@ class CostRecord:
     diverged_epoch
         None for a run that finished.
     best_epoch
-        The epoch of the checkpoint, that of the lowest validation error; 0 if there is none.
+        The epoch of the checkpoint, that of the lowest validation error or the last (`selection`); 0 if there
+        is none.
     best_test_epoch, best_test_relative_l2
         The epoch of the lowest test error, for runs that record it.
     parameters, parameters_complex_once

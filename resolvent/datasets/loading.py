@@ -11,7 +11,7 @@ import numpy as np
 
 from resolvent.common.files import read_json
 from resolvent.datasets.errors import DatasetError, damaged
-from resolvent.datasets.gradients import gradient
+from resolvent.datasets.gradients import central_differences, gradient
 from resolvent.datasets.noise import Noise, pointwise_standard_deviation
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.layout import grid_from_facts, group_name, resolution_of
@@ -202,13 +202,12 @@ def training_noise(card_path: Path, points: int, count: int, level: float) -> No
     return Noise(level, pointwise_standard_deviation(train), card["seed"])
 
 
-def target_gradients(card_path: Path, samples: Samples, split: str, periodic: str = "spectral") -> np.ndarray:
+def target_gradients(card_path: Path, samples: Samples, split: str, as_coded: bool = False) -> np.ndarray:
     """Differentiate the targets of `samples`, the first ones of `split`: (samples, dimension, ...space).
 
     On nodes the gradients are second-order differences on the finest stored grid that holds the very same
-    values at these nodes, as Cao 2021, section C.1, has them; elsewhere those of the samples' own grid. On a
-    periodic interval they are those of its trigonometric polynomial, or, with `periodic="public_code"`,
-    central differences on the finest stored grid that has these points, as in the public code of Cao 2021.
+    values at these nodes, as Cao 2021, section C.1, has them; elsewhere those of the samples' own grid. As in
+    the public code (`as_coded`) they are `central_differences`, and on the finest grid on a circle too.
 
     Raises
     ------
@@ -219,33 +218,23 @@ def target_gradients(card_path: Path, samples: Samples, split: str, periodic: st
     if isinstance(own, Nodes):
         raise DatasetError(f"{card['dataset']} has trajectories; gradients are of functions on a grid")
     (target,) = card["targets"]
-    stored = stored_points(card, target)
-    if periodic == "public_code":
-        finest = max(n for n in stored if n % own.points == 0)
-        parts = [
-            _central_differences(values, own.length)[..., :: finest // own.points]
-            for _, values in _batches(card_path, card, f"{group_name(finest)}/{target}", split, len(samples))
-        ]
-        return np.concatenate(parts)[:, None]
-    finest = own.points
+    differentiate = central_differences if as_coded else gradient
+    finest, stored = own.points, stored_points(card, target)
     if own.kind == "nodes":
         finest = max(n for n in stored if (n - 1) % (own.points - 1) == 0)
+    elif as_coded and own.kind == "periodic":
+        finest = max(n for n in stored if n % own.points == 0)
     if finest == own.points:
-        return gradient(samples.targets, own)
-    grid = Grid("nodes", finest, own.length, own.dimension)
-    strided: Any = (..., *[slice(None, None, (finest - 1) // (own.points - 1))] * own.dimension)
+        return differentiate(samples.targets, own)
+    grid = Grid(own.kind, finest, own.length, own.dimension)
+    strided: Any = (..., *[slice(None, None, round(own.spacing / grid.spacing))] * own.dimension)
     parts = []
     for members, values in _batches(card_path, card, f"{group_name(finest)}/{target}", split, len(samples)):
-        if not np.array_equal(values[strided], samples.targets[members.start : members.stop]):
-            return gradient(samples.targets, own)  # solved anew on each grid
-        parts.append(gradient(values, grid)[strided].copy())
+        same = np.array_equal(values[strided], samples.targets[members.start : members.stop])
+        if own.kind == "nodes" and not same:
+            return differentiate(samples.targets, own)  # solved anew on each grid
+        parts.append(differentiate(values, grid)[strided].copy())
     return np.concatenate(parts)
-
-
-def _central_differences(values: np.ndarray, length: float) -> np.ndarray:
-    """Differentiate periodic functions to second order along the last axis."""
-    spacing = length / values.shape[-1]
-    return (np.roll(values, -1, axis=-1) - np.roll(values, 1, axis=-1)) / (2 * spacing)
 
 
 def _batches(

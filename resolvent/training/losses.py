@@ -89,7 +89,8 @@ class RelativeLoss:
         difference = central_gradient(prediction, self.grid) - interior(gradient, self.grid)
         above, below = difference**2, gradient**2
         if self.without_ends:
-            return _sum(above[..., 1:-1]) / _sum(below)
+            inside = (..., *[slice(1, -1)] * self.grid.dimension)
+            return _sum(above[inside]) / _sum(below)
         if coefficient is not None:
             coefficient = coefficient[:, None]
             above = 0.5 * interior(coefficient, self.grid) ** 2 * above
@@ -135,7 +136,7 @@ def build_loss(grid: Grid | Nodes, settings: TrainingSettings) -> RelativeLoss |
         grid,
         settings.gradient_weight,
         squared=settings.loss == "squared_norms",
-        without_ends=settings.periodic_gradient == "public_code",
+        without_ends=grid.kind == "periodic" and settings.target_gradient == "public_code",
     )
 
 

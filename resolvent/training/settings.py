@@ -42,18 +42,24 @@ class TrainingSettings(Settings):
     )
     weight_decay: float = Field(0.0, ge=0, description="Adam's L2 penalty")
     gradient_clip: float | None = Field(
-        1.0, gt=0, description="bound of the global gradient norm (paper: 1; code: 0.999); null: none"
+        1.0, gt=0, description="bound of the gradient (Cao 2021: 1; its code: 0.999); null: none"
+    )
+    gradient_clip_by: Literal["norm", "value"] = Field(
+        "norm",
+        description="what gradient_clip bounds: the global norm, or the size of every component, as in the "
+        "public code of Calvello et al. 2024",
     )
     gradient_weight: float = Field(
         0.1,
         ge=0,
         description="γ of the H1-seminorm regulariser, whose weight is γ h with the spacing h; 0: none",
     )
-    periodic_gradient: Literal["spectral", "public_code"] = Field(
-        "spectral",
-        description="of a target on a periodic interval, in the regulariser: spectral, at every point; or, "
-        "as in the public code of Cao 2021, by central differences on the finest grid that is stored, at all "
-        "points but the first and the last, relative to the norm over all",
+    target_gradient: Literal["grid", "public_code"] = Field(
+        "grid",
+        description="the target's derivative in the regulariser: grid, that of the grid, spectral on a "
+        "periodic one and one-sided on a boundary; or, as in the public code of Cao 2021, by central "
+        "differences on the finest stored grid, zero outside of the square, and on a periodic interval at "
+        "all points but the first and the last, relative to the norm over all",
     )
     gradient_coefficient: Literal["one", "input"] = Field(
         "one",
@@ -73,7 +79,7 @@ class TrainingSettings(Settings):
     loss_units: Literal["physical", "standardised"] = Field(
         "physical",
         description="of prediction and target in the loss; standardised, as normalisation has them, as in "
-        "Calvello et al. 2024",
+        "the public code of Calvello et al. 2024",
     )
     precision: Literal["float32", "bfloat16"] = Field(
         "float32",
@@ -83,6 +89,16 @@ class TrainingSettings(Settings):
         False,
         description="also measure the test error after every epoch, to report the paper's number, the best "
         "epoch on the test samples; it never chooses the checkpoint",
+    )
+    selection: Literal["best", "last"] = Field(
+        "best",
+        description="the epoch of the checkpoint: that of the lowest validation error, or the last one, as "
+        "in the public code of Calvello et al. 2024",
+    )
+    shuffle: bool = Field(
+        True,
+        description="draw a new order of the training samples for every epoch; false, as in the public code "
+        "of Calvello et al. 2024: always the stored one",
     )
     loader_seed: Seed | None = Field(
         None,

@@ -93,7 +93,8 @@ def train_in_group(
 
     train = load("train")
     if settings.gradient_weight > 0:
-        train = replace(train, gradients=target_gradients(card, train, "train", settings.periodic_gradient))
+        as_coded = settings.target_gradient == "public_code"
+        train = replace(train, gradients=target_gradients(card, train, "train", as_coded))
     trainer = Trainer(
         in_physical_units(build(run["architecture"], run["settings"], seed), settings, train),
         train,

@@ -86,7 +86,7 @@ def test_as_coded_the_regulariser_leaves_out_the_ends_of_the_circle_but_not_of_t
         inside = (p[2:] - p[:-2]) / (2 * h) - du[1:-1]
         second = np.sqrt(gamma * h * np.sum(inside**2) / np.sum(du**2))
         expected.append(np.sqrt(np.sum((p - u) ** 2) / np.sum(u**2)) + second)
-    settings = TrainingSettings(gradient_weight=gamma, periodic_gradient="public_code")
+    settings = TrainingSettings(gradient_weight=gamma, target_gradient="public_code")
     value = build_loss(GRID, settings)(tensor(prediction), tensor(target), tensor(slope)[:, None])
     assert float(value) == pytest.approx(np.mean(expected), rel=1e-12)
 

@@ -24,6 +24,8 @@ VARIANTS += [
     ("tno1d", {"quadrature": "trapezoid"}),
     ("tno1d", {"quadrature": "none"}),
     ("tno2d", {"quadrature": "trapezoid"}),
+    ("cross_attention2d_coarse", {}),
+    ("codomain_attention2d", {}),
     ("galerkin_encoder2d", {"attention": "fourier", "layer_norm": "projection"}),
     ("galerkin_encoder2d", {"attention": "fourier", "layer_norm": "regular"}),
     ("universal_approximator1d", {}),
@@ -58,6 +60,14 @@ SMALL = {
     "transformer2d_coarse": {**SMALL_ENCODER, "downsampling_factor": 0.7, "decoder_width": 12},
     "tno1d": {**SMALL_ENCODER, "residual_dropout": 0.0},
     "tno2d": {**SMALL_ENCODER, "residual_dropout": 0.0},
+    "cross_attention2d_coarse": {**SMALL_ENCODER, "downsampling_factor": 0.7},
+    "codomain_attention2d": {
+        "width": 8,
+        "num_layers": 2,
+        "features": 3,
+        "modes": 4,
+        "feedforward_width": 12,
+    },
     "galerkin_encoder2d": SMALL_ENCODER,
     "universal_approximator1d": {"width": 16, "feedforward_width": 24},
     "universal_approximator2d": {"width": 16, "feedforward_width": 24},
@@ -122,6 +132,8 @@ COUNTED = [
     ("transformer2d_coarse", {"attention": "galerkin", "downsampling_factor": 0.6}, 43),
     ("tno1d", {}, 200),
     ("tno2d", {}, 24),
+    ("cross_attention2d_coarse", {"downsampling_factor": 0.6}, 43),
+    ("codomain_attention2d", {}, 32),
     ("galerkin_encoder2d", {}, 32),
     ("universal_approximator1d", {}, 64),
     ("universal_approximator2d", {}, 8),
@@ -142,6 +154,8 @@ TOO_FEW = {
     "transformer1d": MODES_1D,
     "transformer2d": MODES_2D,
     "transformer2d_coarse": (3, "downsampling_factor 0.7 leaves 1 of 3 points a side; at least 2 needed"),
+    "cross_attention2d_coarse": (3, "downsampling_factor 0.7 leaves 1 of 3 points a side; at least 2 needed"),
+    "codomain_attention2d": MODES_2D,
     "tno1d": (1, ONE_NODE),
     "tno2d": (3, ONE_NODE),
     "universal_approximator1d": (1, ONE_NODE),
@@ -227,6 +241,19 @@ def tno_count(s, dim):
     return (s.in_channels + dim + 1) * d + s.num_layers * layer + (d + 1) * s.out_channels
 
 
+def cross_attention_count(s):
+    d, f = s.width, s.feedforward_width
+    layer = 4 * (d**2 + d) + 2 * d * f + f + d + 4 * d
+    lifting = (s.in_channels + 3) * f + (f + 1) * d
+    return lifting + 3 * d + s.num_layers * layer + (d + 1) * s.out_channels
+
+
+def codomain_attention_count(s):
+    d, f = s.width, s.feedforward_width
+    layer = 4 * s.modes**2 * (2 * s.features + 1) + 2 * d * f + f + d + 4 * d
+    return (s.in_channels + 3) * d + s.num_layers * layer + (d + 1) * s.out_channels
+
+
 def galerkin_encoder_count(s):
     return (s.in_channels + 3) * s.width + encoder_count(s, 2) + (s.width + 1) * s.out_channels
 
@@ -255,6 +282,8 @@ FORMULAS = {
     "transformer2d_coarse": transformer2d_coarse_count,
     "tno1d": lambda s: tno_count(s, 1),
     "tno2d": lambda s: tno_count(s, 2),
+    "cross_attention2d_coarse": cross_attention_count,
+    "codomain_attention2d": codomain_attention_count,
     "galerkin_encoder2d": galerkin_encoder_count,
     "universal_approximator1d": lambda s: universal_approximator_count(s, 1),
     "universal_approximator2d": lambda s: universal_approximator_count(s, 2),
@@ -282,4 +311,11 @@ PAPER = {
 }
 SMOOTHER = 2 * 64**2  # complex weights
 COMPLEX_ONCE = {"neuraloperator2d", "vit_no", "fano"}
-NO_PAPER = {"tno1d", "universal_approximator1d", "universal_approximator2d", "neuraloperator1d"}
+NO_PAPER = {
+    "tno1d",
+    "cross_attention2d_coarse",
+    "codomain_attention2d",
+    "universal_approximator1d",
+    "universal_approximator2d",
+    "neuraloperator1d",
+}

@@ -218,3 +218,36 @@ def test_the_sum_over_a_batch_is_felt_by_weight_decay_as_a_decay_as_much_smaller
     np.testing.assert_allclose(*histories, rtol=1e-4)
     other = small_trainer(tmp_path / "c", weight_decay=0.1 * settings.batch_size, **common).fit()
     assert not np.allclose(histories[0], np.array(other.history, float), rtol=1e-2)
+
+
+def test_without_shuffling_every_epoch_has_the_stored_order(tmp_path):
+    trainer = small_trainer(tmp_path, shuffle=False)
+    stored = trainer.train.inputs[:, 0, 0].tolist()
+    for epoch in (1, 2):
+        assert list(itertools.chain(*order_seen(trainer, epoch))) == stored
+
+
+def test_the_last_epoch_is_the_checkpoint_where_it_is_selected(tmp_path):
+    kind = {"epochs": 8, "schedule": "plateau", "learning_rate": 0.1}  # rough: the best epoch is not the last
+    best, last = (small_trainer(tmp_path / one, selection=one, **kind) for one in ("best", "last"))
+    best.fit(), last.fit()
+    assert last.progress.history == best.progress.history
+    assert best.progress.best_epoch < last.progress.best_epoch == 8
+    assert last.progress.best_error == last.progress.history[-1][4] > best.progress.best_error
+    weights = last.operator.state_dict()
+    assert all(torch.equal(value, weights[name]) for name, value in last.progress.best_state.items())
+    again = small_trainer(tmp_path / "last", selection="last", **kind)  # finished before
+    assert again.fit().best_epoch == 8
+
+
+@pytest.mark.parametrize("by", ["norm", "value"])
+def test_gradients_are_clipped_by_their_norm_or_by_value(tmp_path, by):
+    trainer = small_trainer(tmp_path, gradient_clip=0.01, gradient_clip_by=by)
+    trainer._gradients(torch.arange(4))
+    before = [parameter.grad.clone() for parameter in trainer.operator.parameters()]
+    trainer._clip()
+    norm = math.sqrt(sum(float((one**2).sum()) for one in before))
+    assert norm > 0.01
+    for given, parameter in zip(before, trainer.operator.parameters(), strict=True):
+        expected = given.clamp(-0.01, 0.01) if by == "value" else given * (0.01 / norm)
+        torch.testing.assert_close(parameter.grad, expected, rtol=1e-4, atol=1e-9)

@@ -37,6 +37,7 @@ class ImportedBurgersDataset(ImportedDataset, BurgersSettings):
 
     variables = ("a", "u")
 
+    equation: Literal["burgers"] = Field(description="the equation solved")
     finest: CirclePoints = Field(8192, description="points in the file, x = 0, 1/n, …, (n - 1)/n")
     resolutions: Annotated[list[CirclePoints], Field(min_length=1)] = Field(
         [512, 2048, 8192], description="points of the grids on which every sample is stored"

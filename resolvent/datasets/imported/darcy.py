@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CHECKED = 64  # random samples whose coefficients are looked at, and whose equations are solved again
 COMPARED = 8  # of them, those solved with every convention
-SHARED = ("distribution", "push_forward", "above", "below", "finest", "face_mean", "tolerance", "grid")
+SHARED = ("distribution", "push_forward", "above", "below", "finest", "face_mean", "tolerance")
 
 
 class ImportedDarcyDataset(ImportedDataset, DarcySettings):
@@ -91,9 +91,7 @@ class ImportedDarcy(ImportedTask):
 
     def __init__(self, settings: ImportedDarcyDataset):
         super().__init__(settings)
-        given: dict[str, Any] = {name: getattr(settings, name) for name in SHARED}
-        given["pressure"] = "restricted" if settings.grid == "nodes" else "solved_on_each_grid"
-        self.generated = Darcy(DarcyDataset(equation="darcy", resolutions=settings.resolutions, **given))
+        self.generated = forward_task(settings, settings.grid)
 
     def groups(self) -> tuple[Group, ...]:
         return self.generated.groups()
@@ -118,7 +116,9 @@ class ImportedDarcy(ImportedTask):
         coefficient, pressure = drawn[:, 0], drawn[:, 1]
         few, many = slice(0, COMPARED), len(drawn)
         fields = self.generated.draw([("train", index) for index in range(many)])
-        drawn_by_us = self.generated.coefficients.on_grid(fields, settings.finest, settings.grid)
+        drawn_by_us = self.generated.coefficients.on_grid(
+            fields, settings.finest, self.generated.settings.grid
+        )
         edges = np.concatenate([pressure[:, [0, -1]].ravel(), pressure[:, :, [0, -1]].ravel()])
         return {
             "observed_on": group_name(settings.finest),
@@ -142,8 +142,8 @@ class ImportedDarcy(ImportedTask):
         from resolvent.datasets.imported import darcy_checks as checks
 
         return [
-            *checks.label_warnings(findings, self.settings),
-            *checks.coefficient_warnings(findings["distribution_of_the_input"], self.settings),
+            *checks.label_warnings(findings, self.generated.settings, self.settings.accuracy),
+            *checks.coefficient_warnings(findings["distribution_of_the_input"], self.generated.settings),
         ]
 
     def description(self) -> dict:
@@ -154,3 +154,10 @@ class ImportedDarcy(ImportedTask):
             "checked_by": f"5-point finite differences, {self.settings.face_mean} mean on faces",
         }
         return facts
+
+
+def forward_task(settings: DarcySettings, grid: str) -> Darcy:
+    """Build our own task with what `settings` of imported data state, on their points taken for a `grid`."""
+    given: dict[str, Any] = {name: getattr(settings, name) for name in (*SHARED, "resolutions")}
+    given["pressure"] = "restricted" if grid == "nodes" else "solved_on_each_grid"
+    return Darcy(DarcyDataset(equation="darcy", grid=grid, **given))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Whether imported Darcy data are what they are said to be: the coefficient's law, and the equations solved.
+"""Whether imported Darcy data are what they are said to be: the coefficient, and the equations solved.
 
 Coefficients and pressures are (samples, y, x) on points × points.
 """
@@ -20,7 +20,7 @@ from resolvent.solvers.darcy.direct import solve_direct
 from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
 
 if TYPE_CHECKING:
-    from resolvent.datasets.imported.darcy import ImportedDarcyDataset
+    from resolvent.datasets.tasks.darcy import DarcyDataset
 
 SPLINED = 3  # samples solved as the public generator does, directly: two seconds each at 421 points
 FITTED = 4  # samples to which the two values are fitted
@@ -181,11 +181,14 @@ def _differ(one: dict, other: dict | float) -> bool:
     return abs(one["mean"] - other["mean"]) > STANDARD_ERRORS * error + 1e-12
 
 
-def label_warnings(findings: dict, settings: ImportedDarcyDataset) -> list[str]:
-    """Say where the pressures are not those of the equation, the convention or the values stated."""
+def label_warnings(findings: dict, settings: DarcyDataset, tolerance: float) -> list[str]:
+    """Say where the pressures are not those of the convention or the values that `settings` state.
+
+    An error above `tolerance` is remarked on, and so is one that another convention halves.
+    """
     labels, found = findings["labels_against_our_solver"], []
     stated = convention(settings.grid, settings.face_mean)
-    median, tolerance = labels.get("median_relative_l2"), settings.accuracy
+    median = labels.get("median_relative_l2")
     if median is not None and median > tolerance:
         found.append(
             f"The pressures in the file differ from our solver's ({stated}) by {median:.1e} in the median "
@@ -221,7 +224,7 @@ def label_warnings(findings: dict, settings: ImportedDarcyDataset) -> list[str]:
     return found
 
 
-def coefficient_warnings(facts: dict, settings: ImportedDarcyDataset) -> list[str]:
+def coefficient_warnings(facts: dict, settings: DarcyDataset) -> list[str]:
     """Say where the coefficients are not of the distribution stated."""
     found, values = [], facts["values"]
     if settings.push_forward == "level_set":

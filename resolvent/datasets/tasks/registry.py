@@ -30,6 +30,7 @@ EQUATIONS = {
 IMPORTED = {
     "burgers": "resolvent.datasets.imported.burgers:ImportedBurgersDataset",
     "darcy": "resolvent.datasets.imported.darcy:ImportedDarcyDataset",
+    "darcy_inverse": "resolvent.datasets.imported.darcy_inverse:ImportedDarcyInverseDataset",
 }
 _LOCATION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")  # module:class
 

@@ -16,6 +16,7 @@ PATCHED = {**ENCODER, "patches": 2, "modes": 3, "smoother_modes": 4}
 PACKAGE = {"width": 8, "modes": 8, "num_layers": 3}
 APPROXIMATOR = {"width": 16, "feedforward_width": 24}
 FNO = {"width": 8, "num_layers": 3, "modes": 4, "projection_width": 12}
+CODOMAIN = {"width": 8, "num_layers": 2, "features": 3, "modes": 4, "feedforward_width": 12}
 DECODER = {"decoder_width": 12, "modes": 4}
 # Every registered architecture, small, and the variants whose claims differ; a variant by the words it adds.
 VARIANTS: list[tuple[str, str, dict]] = [
@@ -39,6 +40,8 @@ VARIANTS: list[tuple[str, str, dict]] = [
     ),
     ("transformer2d_coarse", "", {**ENCODER, "downsampling_factor": 0.7, "decoder_width": 12}),
     ("tno2d", "", ENCODER),
+    ("cross_attention2d_coarse", "", {**ENCODER, "downsampling_factor": 0.7}),
+    ("codomain_attention2d", "", CODOMAIN),
     ("galerkin_encoder2d", "", ENCODER),
     ("universal_approximator2d", "", APPROXIMATOR),
     *(("neuraloperator2d", model, {**PACKAGE, "model": model}) for model in ("FNO", "TFNO", "UNO", "CODANO")),

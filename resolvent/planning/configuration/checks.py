@@ -261,12 +261,6 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
                     if getattr(settings, name) == only:
                         words = f"{name} '{getattr(settings, name)}' is for functions on nodes of a square"
                         found[f"{at}: {words}; those of '{experiment.dataset}' are on another grid"] = None
-            if (dataset.grid_kind, dataset.dimension) != (
-                "periodic",
-                1,
-            ) and settings.periodic_gradient != "spectral":
-                words = f"periodic_gradient {settings.periodic_gradient!r} is for a periodic interval"
-                found[f"{at}: {words}; accepted for '{experiment.dataset}': 'spectral'"] = None
             for name, only in OF_A_JUMP.items() if dataset.inverse else ():
                 if getattr(settings, name) != only:
                     words = f"{name} {getattr(settings, name)!r} is not for a coefficient that jumps"

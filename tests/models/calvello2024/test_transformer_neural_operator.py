@@ -52,6 +52,7 @@ def test_a_layer_without_weights_is_torchs():
         layer_norm_epsilon=1e-5,
         residual_dropout=0.0,
         attention_dropout=0.0,
+        scaled_scores=True,
     ).double()
     for parameter in reference.parameters():
         nn.init.normal_(parameter, std=0.5)
@@ -119,11 +120,14 @@ def test_points_without_quadrature_have_no_order():
     torch.testing.assert_close(operator(u[:, shuffled], x[shuffled]), expected, rtol=1e-11, atol=1e-11)
 
 
-def with_initial_values(n, seed=0):
+def with_initial_values(n, seed=0, **more):
     """An operator, points, and a function beside two constants."""
     x = nodes(n)
-    u = torch.cat([band_limited(x, 2, 1, seed), torch.ones(2, n + 1, 2, dtype=torch.float64)], dim=-1)
-    return small(**WITH_INITIAL_VALUES), x, u
+    return small(**WITH_INITIAL_VALUES, **more), x, beside_constants(x, seed)
+
+
+def beside_constants(x, seed=0):
+    return torch.cat([band_limited(x, 2, 1, seed), torch.ones(2, len(x), 2, dtype=torch.float64)], dim=-1)
 
 
 def test_initial_values_are_read_at_the_first_point_alone():
@@ -146,16 +150,111 @@ def test_the_function_is_read_everywhere():
         assert not torch.allclose(operator(other, x), expected)
 
 
-def test_what_the_others_hear_of_initial_values_shrinks_with_the_spacing():
-    """The first point has half the weight of its interval, in the paper as here."""
-    changes = []
-    for n in (512, 1024, 2048):
-        operator, x, u = with_initial_values(n)
-        other = u.clone()
-        other[:, 0, 1:] += 1.0
+FORMS = ("first_token", "every_time", "own_weight")
+INVARIANT = ("every_time", "own_weight")
+
+
+def influence(operator, x):
+    """How much the outputs move with the initial values, at every point but the first: (points - 1)."""
+    u = beside_constants(x)
+    other = u.clone()
+    other[..., 1:] += 1.0
+    with torch.no_grad():
+        return (operator(other, x) - operator(u, x))[:, 1:].norm(dim=(0, 2))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_influence_of_initial_values_when_the_first_interval_alone_is_halved(form):
+    """It halves in the paper's form, whose first point has half that interval for a weight; in no other.
+
+    When a later interval is halved instead it stays in all of them.
+    """
+    operator, x = small(**WITH_INITIAL_VALUES, initial_values=form), nodes(512)
+    first_halved = torch.cat([x[:1], x[:2].mean(0, keepdim=True), x[1:]])
+    last_halved = torch.cat([x[:-1], x[-2:].mean(0, keepdim=True), x[-1:]])
+    before = influence(operator, x)
+    ratio = (influence(operator, first_halved)[1:] / before).median().item()
+    expected, tolerance = (0.5, 0.08) if form == "first_token" else (1.0, 0.02)
+    assert ratio == pytest.approx(expected, rel=tolerance)
+    ratio = (influence(operator, last_halved)[:-2] / before[:-1]).median().item()
+    assert ratio == pytest.approx(1.0, rel=0.01)
+
+
+def refined_with_initial_values(form, sizes, constants):
+    """Outputs on finer and finer points, at those of the first."""
+    operator = small(**WITH_INITIAL_VALUES, initial_values=form)
+    for n in sizes:
+        u = beside_constants(nodes(n))
+        u[..., 1:] *= constants
         with torch.no_grad():
-            changes.append((operator(other, x) - operator(u, x))[:, 1:].norm().item() / math.sqrt(n))
-    assert all(1.8 < a / b < 2.2 for a, b in pairwise(changes)), changes
+            output = operator(u, nodes(n))
+        yield output[:, n // sizes[0] :: n // sizes[0]]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_refined_times_with_initial_values(form):
+    """Our forms converge, with order two, to operators of the initial values; the paper's to one without."""
+    sizes = [32, 64, 128, 256, 2048]
+    *outputs, finest = refined_with_initial_values(form, sizes, constants=1.0)
+    errors = [relative_error(output, finest) for output in outputs]
+    orders = [math.log2(a / b) for a, b in pairwise(errors)]
+    assert min(orders) > (1.8 if form in INVARIANT else 0.7), (errors, orders)
+    coarse, fine = (
+        relative_error(two, one)
+        for one, two in zip(
+            refined_with_initial_values(form, [32, 2048], constants=1.0),
+            refined_with_initial_values(form, [32, 2048], constants=2.0),
+            strict=True,
+        )
+    )
+    assert (fine > 0.9 * coarse) if form in INVARIANT else (fine < 0.1 * coarse)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_claims_of_invariance_with_initial_values(form):
+    claimed = small(**WITH_INITIAL_VALUES, initial_values=form).discretisation_invariant
+    assert claimed == (form in INVARIANT)
+    assert not small(**WITH_INITIAL_VALUES, initial_values=form, quadrature="none").discretisation_invariant
+    assert small(initial_values=form).discretisation_invariant  # without initial values all are the same
+    u = band_limited(nodes(8), 2, 1)
+    assert torch.equal(small(initial_values=form)(u, nodes(8)), small()(u, nodes(8)))
+
+
+@pytest.mark.parametrize("form", INVARIANT)
+def test_parameter_count_of_forms_of_ours(form):
+    """(c + m + 1)d of one map for everything; or of one for the function, and (k + 1)d for the constants."""
+    found = count(build("tno1d", {**WITH_INITIAL_VALUES, "initial_values": form}, 0))
+    other = {"every_time": -(1 + 2) * 128, "own_weight": -2 * 128}[form]
+    assert found == 598_786 + other
+
+
+@pytest.mark.parametrize("form", INVARIANT)
+@pytest.mark.parametrize("quadrature", ["trapezoid", "none"])
+def test_every_parameter_learns_with_initial_values(form, quadrature):
+    operator, x, u = with_initial_values(20, initial_values=form, quadrature=quadrature, checkpointing=True)
+    operator(u, x).square().sum().backward()
+    assert all(parameter.grad.abs().max() > 0 for parameter in operator.parameters())
+
+
+def test_a_token_of_initial_values_has_the_weight_of_all_points_together():
+    """Where scores are all zero, the mean over the points and the token's value count the same."""
+    operator, x, u = with_initial_values(20, initial_values="own_weight", num_layers=1)
+    attention = operator.layers[0].attention
+    attention.projection.weight.data[:16] = 0.0
+    attention.projection.bias.data[:16] = 0.0
+    seen = []
+    attention.output.register_forward_hook(lambda module, given, out: seen.append(given[0]))
+    with torch.no_grad():
+        operator(u, x)
+        token = operator.initial_lifting(u[:, :1, 1:])
+        function = operator.lifting(torch.cat([u[..., :1], x.expand(2, -1, -1)], dim=-1))
+        values = torch.nn.functional.linear(
+            torch.cat([token, function], dim=1),
+            attention.projection.weight[32:],
+            attention.projection.bias[32:],
+        )
+    mean = torch.trapezoid(values[:, 1:], x[:, 0], dim=1)
+    torch.testing.assert_close(seen[0][:, 3], (values[:, 0] + mean) / 2, rtol=1e-11, atol=1e-11)
 
 
 def gradients(architecture, **more):
@@ -198,6 +297,7 @@ def test_residual_dropout_acts_on_each_branch(branch):
         layer_norm_epsilon=1e-5,
         residual_dropout=0.5,
         attention_dropout=0.0,
+        scaled_scores=True,
     ).double()
     layer.attention_norm = layer.feedforward_norm = torch.nn.Identity()
     silent = layer.feedforward[2] if branch == "attention" else layer.attention.output

@@ -1,0 +1,79 @@
+"""Cross-attention from the points of an output function to those of an input function, on a square."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from resolvent.models.calvello2024.transformer_neural_operator import TransformerLayer
+from resolvent.models.layers.continuum_attention import trapezoid_log_weights
+from resolvent.models.layers.grid_sizes import downsampled_sizes
+from resolvent.models.layers.resampling import interpolate
+
+
+class CrossAttentionOperator2d(nn.Module):
+    """Layers of continuum cross-attention (Calvello et al. 2024, arXiv:2406.06486, definitions 10 and 11).
+
+    w = affine(GELU(affine(u, x))) on the grid of u;   v = affine(y) at the points y of the output
+    v ← LN(v + A(v, w)); v ← LN(v + F(v))              `num_layers` times
+    affine to `out_channels`
+
+    A has Q of v, and K and V of w, on trapezoidal weights. The points of the output attend to those of the
+    input and never to each other: what comes out is a function of y, which may be asked for anywhere (`at`).
+    The paper defines the attention and trains no such operator; this arrangement is ours. n points that are
+    asked for cost O(n·n1·n2).
+
+    `forward` asks at the coarse grid of `models.layers.grid_sizes.downsampled_sizes`, whose corners are those
+    of the grid of u. `layer` are the keywords of `TransformerLayer`. With d = width, f = feedforward_width,
+    c_in and c_out channels: (c_in + 3)f + (f + 1)d + 3d + L(4(d² + d) + 2df + f + d + 4d) + (d + 1)c_out
+    parameters.
+    """
+
+    discretisation_invariant = True
+
+    def __init__(
+        self,
+        *,
+        in_channels: int,
+        out_channels: int,
+        width: int,
+        num_layers: int,
+        feedforward_width: int,
+        downsampling_factor: float,
+        **layer,
+    ) -> None:
+        super().__init__()
+        self.factor = downsampling_factor
+        self.lifting = nn.Sequential(
+            nn.Linear(in_channels + 2, feedforward_width), nn.GELU(), nn.Linear(feedforward_width, width)
+        )
+        self.queries = nn.Linear(2, width)
+        self.layers = nn.ModuleList(
+            TransformerLayer(width=width, feedforward_width=feedforward_width, **layer)
+            for _ in range(num_layers)
+        )
+        self.projection = nn.Linear(width, out_channels)
+
+    def forward(
+        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
+    ) -> Float[Tensor, "batch coarse1 coarse2 out_channels"]:
+        """Return the output function on the coarse grid.
+
+        Raises `ValueError` if the grid is too small for `downsampling_factor`, and as `at` does.
+        """
+        coarse = tuple(downsampled_sizes(n, self.factor)[1] for n in x.shape[:2])
+        y = interpolate(x[None], coarse)[0]
+        return self.at(u, x, y.flatten(0, 1)).unflatten(1, coarse)
+
+    def at(
+        self,
+        u: Float[Tensor, "batch n1 n2 in_channels"],
+        x: Float[Tensor, "n1 n2 2"],
+        y: Float[Tensor, "points 2"],
+    ) -> Float[Tensor, "batch points out_channels"]:
+        """Return the output function at the points y. Raises `ValueError` as `models.layers.quadrature`."""
+        w = self.lifting(torch.cat([u, x.expand(len(u), -1, -1, -1)], dim=-1)).flatten(1, 2)
+        log_weights = trapezoid_log_weights(x)
+        v = self.queries(y).expand(len(u), -1, -1)
+        for layer in self.layers:
+            v = layer(v, log_weights, attended=w)
+        return self.projection(v)
