@@ -70,11 +70,11 @@ def stability_page(study: pd.DataFrame, facts: dict, figures: dict[str, str], mi
         *(fill(words, 118, break_long_words=False, break_on_hyphens=False) for words in about),
         *pictures,
         "Above: the fraction of runs that collapsed, with exact binomial 95 % intervals of the probability. "
-        "Below: the\nerror of every run in its last epoch; a cross is a run that collapsed, at the top edge one "
-        "off the scale or diverged.",
+        "Below: the\nerror of every run in its last epoch; a cross is a run that collapsed, at the top edge "
+        "one off the scale or diverged.",
         "## How many collapsed",
-        "Collapsed of all runs, and the exact binomial 95 % interval of the probability, by peak of the learning "
-        "rate.",
+        "Collapsed of all runs, and the exact binomial 95 % interval of the probability, by peak of the "
+        "learning rate.",
         _table(study, fraction_rows(study)),
         "## Errors of those that trained",
         "Median of the last epoch's errors over the seeds, the least and the largest, in units of 10⁻³.",
