@@ -51,8 +51,8 @@ def stability_page(study: pd.DataFrame, facts: dict, figures: dict[str, str], mi
         f"Written by `make docs` from the runs of `{COMMAND}`; do not edit. What the models are is said in "
         f"`{CONFIGURATION}`.",
         f"Burgers' equation on {facts['resolution']} points, {facts['train']:,} training samples, "
-        f"{facts['epochs']} epochs, batches of {facts['batch_size']}: {len(runs):,} trainings, which differ in "
-        f"the model, the peak of the learning rate and the seed. They took {duration(seconds(study))} on one "
+        f"{facts['epochs']} epochs, batches of {facts['batch_size']}: {len(runs):,} trainings, which differ "
+        f"in the model, the peak of the learning rate and the seed. They took {duration(seconds(study))} on one "
         f"thread of {', '.join(sorted(runs['device'].unique()))}.",
         "A run counts as collapsed if it diverged, or if its mean relative L² error on the "
         f"{facts['validation']} validation samples is above {COLLAPSED_ERROR:g} in its last epoch. Of these "
@@ -70,11 +70,11 @@ def stability_page(study: pd.DataFrame, facts: dict, figures: dict[str, str], mi
         *(fill(words, 118, break_long_words=False, break_on_hyphens=False) for words in about),
         *pictures,
         "Above: the fraction of runs that collapsed, with exact binomial 95 % intervals of the probability. "
-        "Below: the\nerror of every run in its last epoch; a cross is a run that collapsed, at the top edge one "
-        "off the scale or diverged.",
+        "Below: the\nerror of every run in its last epoch; a cross is a run that collapsed, at the top edge "
+        "one off the scale or diverged.",
         "## How many collapsed",
-        "Collapsed of all runs, and the exact binomial 95 % interval of the probability, by peak of the learning "
-        "rate.",
+        "Collapsed of all runs, and the exact binomial 95 % interval of the probability, by peak of the "
+        "learning rate.",
         _table(study, fraction_rows(study)),
         "## Errors of those that trained",
         "Median of the last epoch's errors over the seeds, the least and the largest, in units of 10⁻³.",

@@ -9,7 +9,7 @@ from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import Plan
 
-RUN = "results/laptop/burgers/galerkin/n128/seed1127802"
+RUN = "results/laptop/burgers/galerkin_layer_scale/n128/seed1127802"
 
 
 def planned(shows: dict[str, list[str]], **changes) -> PaperPlan:
@@ -66,7 +66,7 @@ def test_what_each_kind_of_item_is_made_from():
     assert sorted(shown) == sorted(runs)
     assert set(paper.inputs("figure9")) >= {f"{folder}/errors.csv" for folder in runs}
     each = planned({"burgers": ["figure11"], "burgers_ablation": ["figure11"]})
-    other = RUN.replace("burgers", "burgers_ablation")
+    other = RUN.replace("burgers/galerkin_layer_scale", "burgers_ablation/galerkin")
     assert [folders[0] for folders in each.source("figure11")[0]] == [RUN, other]
     assert each.source("figure11") == [each.made("figure11")["runs"]]
 
@@ -84,14 +84,14 @@ def test_latent_functions_are_of_every_run_that_has_some():
 def test_the_configured_run_is_on_the_finest_grid_and_all_runs_are_candidates():
     plan = planned({"burgers": ["figure9"]}, resolutions=[128, 512], seeds=[3, 4]).plan
     first, *others = plan.shown_candidates("burgers")
-    assert first == "results/laptop/burgers/galerkin/n512/seed3"
+    assert first == "results/laptop/burgers/galerkin_layer_scale/n512/seed3"
     assert sorted([first, *others]) == sorted(plan.run_folders("burgers"))
 
 
 @pytest.mark.parametrize("chosen", [None, "fno2d"])  # fno2d is a model, but none of this experiment's
 def test_the_shown_model_is_the_last_by_default(chosen):
     paper = planned({"burgers": ["figure9"]}, shown=chosen)
-    assert paper.source("figure9")[0][0] == RUN.replace("galerkin", "no_attention")
+    assert paper.source("figure9")[0][0] == RUN.replace("galerkin_layer_scale", "no_attention")
     assert paper.plan.caption_facts("burgers")["model"] == "No attention"
 
 
