@@ -153,7 +153,7 @@ def main() -> None:
     except (ResolventError, FileNotFoundError):
         print(f"docs/datasets.md is left as it is: make its datasets with `{dataset_measurements.COMMAND}`")
     if runs := _runs(initial_values.RUNS):
-        put_between(ROOT / "docs/equations/lorenz63.md", "initial-values", initial_values.section(runs))
+        put_between(ROOT / "docs/equations/lorenz63.md", "initial-values", initial_values.section(ROOT, runs))
     else:
         print(f"docs/equations/lorenz63.md is left as it is: make its runs with `{initial_values.COMMAND}`")
     made = {command: _runs(folder) for folder, command in RUNS.items()}
