@@ -27,7 +27,7 @@ from resolvent.planning.configuration.read import with_defaults
 from resolvent.planning.job import prepare_environment
 from resolvent.planning.prediction.needs import Needs
 from resolvent.planning.paper_plan import PaperPlan
-from resolvent.planning.plan import RUN_FOLDER, Plan
+from resolvent.planning.plan import RUN_FOLDER, SHORT_RUN_FOLDER, STABILITY, TUNED_FILE, Plan
 from resolvent.planning.prediction.costs import drawing, request, finalising, solving
 
 try:
@@ -53,17 +53,24 @@ wildcard_constraints:
     dataset=r"[^/]+",
     experiment=r"[^/]+",
     model=r"[^/]+",
+    candidate=r"[^/]+",
 
 
 include: "workflow/rules/datasets.smk"
 include: "workflow/rules/dataset_pages.smk"
 include: "workflow/rules/training.smk"
+include: "workflow/rules/tuning.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/latent_basis.smk"
 include: "workflow/rules/rollout.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/papers.smk"
+
+
+if plan.configuration.stability:
+
+    include: "workflow/rules/stability.smk"
 
 
 # Snakemake's own lock outlives a killed process; this one does not.
@@ -92,6 +99,7 @@ onerror:
 localrules:
     all,
     datasets,
+    stability,
 
 
 # All that a person looks at, and what stands for the rest: what is missing is then made again even where the last
@@ -108,6 +116,7 @@ rule all:
         ),
         [rules.theory.output, rules.draw_theory.output, rules.theory_page.output],
         [paper.shown for paper in papers.values()],
+        [rules.stability.input] if plan.configuration.stability else [],
 
 
 rule datasets:

@@ -34,20 +34,22 @@ def cost_of_layers(
     num_layers: int,
     layer_flop: int | float,
     outside_flop: int = 0,
+    layer_values: int = 0,
     weights: int = 8,
     fine_points: int | None = None,
 ) -> Cost:
     """Add up equal layers that work on `points`.
 
     `layer_flop` are the operations of a layer at a point, `outside_flop` those of lifting and projection at a
-    point; `weights` are a layer's, in units of width². `fine_points` are those of the whole grid where
-    `points` are a coarser one's, which convolutional samplers go to and come from.
+    point; `layer_values` are what a layer forms at a point beside `width` channels, such as a row of the
+    attention matrix. `weights` are a layer's, in units of width². `fine_points` are those of the whole grid
+    where `points` are a coarser one's, which convolutional samplers go to and come from.
     """
     flop = (num_layers * layer_flop + outside_flop) * points
     return Cost(
         points=points if fine_points is None else fine_points,
         forward_flop=flop + 10 * width**2 * (fine_points or 0),
-        hidden_values=points * width * num_layers,
+        hidden_values=points * (width + layer_values) * num_layers,
         weights=num_layers * width**2 * weights,
         width=width,
         resampled_points=fine_points or 0,

@@ -42,6 +42,12 @@ Factor = Annotated[
         description="r: n points a side become ⌊n r⌋ and then, on the coarse grid, ⌊⌊n r⌋ r⌋",
     ),
 ]
+EqualLayers = Annotated[
+    bool,
+    Field(
+        description="all layers start as copies of one, as in the papers' public codes, and part in training"
+    ),
+]
 Epsilon = Annotated[float, Field(gt=0.0, le=1.0, description="added to the variances in the layer norms")]
 
 

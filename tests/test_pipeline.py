@@ -50,8 +50,8 @@ def edited(project):
 
 def test_a_fresh_copy_plans_every_job(project):
     assert project.fresh_plan == {
-        "all": 1, "train": 6, "evaluate": 6, "baselines": 1, "compare": 1,
-        "draw_figures": 1, "report": 1, "draw_dataset": 4, "dataset_page": 4,
+        "all": 1, "train_short": 6, "choose_settings": 2, "train": 8, "evaluate": 8, "baselines": 2,
+        "compare": 2, "draw_figures": 2, "report": 2, "draw_dataset": 4, "dataset_page": 4,
         "theory": 1, "draw_theory": 1, "theory_page": 1,
         "measure_cost": 1, "paper_table": 4, "paper_figure": 1, "paper_page": 1,
         "solve_burgers": 2, "finalise_burgers": 1, "preview_burgers": 1,
@@ -190,6 +190,37 @@ def test_the_best_finished_run_is_shown_in_place_of_a_diverged_one(project):
     figure = (folder / "figures/samples.svg").read_text()
     assert "relative L" in figure
     assert "diverged" not in figure
+
+
+TUNED = {
+    "build": {"experiments": ["burgers_tuned"]},
+    "experiments": {
+        "burgers_tuned": {
+            "models": ["unstable"],
+            "shown": "unstable",
+            "tuning": {"learning_rate": [1.0e6, 5.0e-4], "epochs": 1},
+        }
+    },
+}
+
+
+def test_a_tuned_run_is_trained_and_recorded_with_what_its_short_runs_chose(project):
+    folder = "results/test/burgers_tuned/unstable/n64"
+    target = f"{folder}/seed1127802/errors.csv"
+    project.build(target, config=TUNED)
+    diverged, chosen = json.loads((project.folder / folder / "tuned.json").read_text())["candidates"]
+    assert (diverged["diverged_epoch"], diverged["validation_relative_l2"]) == (1, None)
+    assert chosen["validation_relative_l2"] > 0
+    record = json.loads((project.folder / folder / "seed1127802/run.json").read_text())
+    assert (record["training"]["learning_rate"], record["training"]["epochs"]) == (5.0e-4, 2)
+    assert record["tuning"]["chosen"] == {"learning_rate": 5.0e-4}
+    assert project.planned(target, config=TUNED) == {}
+    again = {"choose_settings": 1, "train": 1, "evaluate": 1}
+    one_more = {"learning_rate": [1.0e6, 5.0e-4, 1.0e-3], "epochs": 1}
+    change = merged(TUNED, {"experiments": {"burgers_tuned": {"tuning": one_more}}})
+    assert project.planned(target, config=change) == {"train_short": 1, **again}
+    change = merged(TUNED, {"models": {"unstable": {"training": {"learning_rate": 1.0e5}}}})
+    assert project.planned(target, config=change) == {}  # its recipe has no say
 
 
 def test_a_second_run_does_nothing_and_says_so(project):

@@ -13,6 +13,7 @@ from resolvent.models.layers.patched_attention import patched_attention
 from resolvent.models.layers.patches import join, split
 from resolvent.models.layers.smoothers import InverseLaplacianSmoother, LearnedSmoother
 from resolvent.models.layers.spectral_convolution_2d import SpectralConvolution2d
+from resolvent.models.layers.stack import stack
 
 
 class PatchConvolution(nn.Module):
@@ -106,6 +107,7 @@ class PatchedNeuralOperator(nn.Module):
         out_channels: int,
         width: int,
         num_layers: int,
+        equal_layers: bool,
         patches: int,
         checkpointing: bool,
         smoother: Literal["none", "learned", "inverse_laplacian"],
@@ -118,8 +120,8 @@ class PatchedNeuralOperator(nn.Module):
         super().__init__()
         self.patches, self.checkpointing = patches, checkpointing
         self.lifting = lifting
-        self.layers = nn.ModuleList(
-            PatchedEncoderLayer(projections(), width=width, **layer) for _ in range(num_layers)
+        self.layers = stack(
+            lambda: PatchedEncoderLayer(projections(), width=width, **layer), num_layers, equal=equal_layers
         )
         self.projection = nn.Linear(width, out_channels)
         self.smoother: nn.Module | None = None

@@ -11,6 +11,7 @@ from resolvent.models.cost import Cost, cost_of_layers, transformer_flop
 from resolvent.models.settings import (
     EncoderLayers,
     EncoderWidth,
+    EqualLayers,
     FeedforwardWidth,
     Heads,
     Modes,
@@ -37,6 +38,7 @@ class PatchedSettings(Settings):
     num_layers: EncoderLayers = 6
     num_heads: Heads = 8
     feedforward_width: FeedforwardWidth = 128
+    equal_layers: EqualLayers = False
     periodic_extension: bool = Field(
         False,
         description="convolve the even extension of each patch, which is periodic, and cut it back",

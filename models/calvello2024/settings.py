@@ -11,6 +11,7 @@ from resolvent.models.settings import (
     EncoderLayers,
     EncoderWidth,
     Epsilon,
+    EqualLayers,
     Factor,
     FeedforwardWidth,
     Heads,
@@ -38,7 +39,12 @@ class TransformerNeuralOperatorSettings(Settings):
     num_layers: EncoderLayers = 6
     num_heads: Heads = 8
     feedforward_width: FeedforwardWidth = 128
+    equal_layers: EqualLayers = False
     quadrature: Quadrature = "trapezoid"
+    scaled_scores: bool = Field(
+        True,
+        description="divide the scores by √d_K, as the public code does and the paper does not",
+    )
     layer_norm_epsilon: Epsilon = 1e-5
     residual_dropout: Rate = Field(1e-4, description="dropout on both residual branches of a layer")
     attention_dropout: Rate = Field(

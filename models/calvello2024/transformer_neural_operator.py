@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from resolvent.models.layers.continuum_attention import ContinuumAttention, trapezoid_log_weights
+from resolvent.models.layers.stack import stack
 
 
 class TransformerNeuralOperator(nn.Module):
@@ -47,6 +48,7 @@ class TransformerNeuralOperator(nn.Module):
         dimension: int,
         width: int,
         num_layers: int,
+        equal_layers: bool,
         quadrature: Literal["trapezoid", "none"],
         checkpointing: bool,
         initial_channels: int = 0,
@@ -66,7 +68,7 @@ class TransformerNeuralOperator(nn.Module):
             self.initial_lifting = nn.Linear(in_channels + dimension, width)
         elif self.initial_values == "own_weight":
             self.initial_lifting = nn.Linear(initial_channels, width)
-        self.layers = nn.ModuleList(TransformerLayer(width=width, **layer) for _ in range(num_layers))
+        self.layers = stack(lambda: TransformerLayer(width=width, **layer), num_layers, equal=equal_layers)
         self.projection = nn.Linear(width, out_channels)
 
     def forward(
@@ -117,7 +119,8 @@ class TransformerLayer(nn.Module):
     """v ← LN(v + A(v)); v ← LN(v + F(v)) with F affine to `feedforward_width`, GELU, affine back (eq. 10).
 
     The W₁ and W₂ of eq. 10 are identities, as in all the paper's experiments. `residual_dropout` acts on A(v)
-    and on F(v), `attention_dropout` on the probabilities; `layer_norm_epsilon` is added to the variances.
+    and on F(v), `attention_dropout` on the probabilities; `layer_norm_epsilon` is added to the variances;
+    without `scaled_scores` the scores are not divided by √d_K.
     4(d² + d) + 2df + f + d + 4d parameters with d = width and f = feedforward_width.
     """
 
@@ -130,9 +133,12 @@ class TransformerLayer(nn.Module):
         layer_norm_epsilon: float,
         residual_dropout: float,
         attention_dropout: float,
+        scaled_scores: bool = True,
     ) -> None:
         super().__init__()
-        self.attention = ContinuumAttention(width=width, num_heads=num_heads, dropout=attention_dropout)
+        self.attention = ContinuumAttention(
+            width=width, num_heads=num_heads, dropout=attention_dropout, scaled=scaled_scores
+        )
         self.attention_norm = nn.LayerNorm(width, eps=layer_norm_epsilon)
         self.feedforward = nn.Sequential(
             nn.Linear(width, feedforward_width), nn.GELU(), nn.Linear(feedforward_width, width)

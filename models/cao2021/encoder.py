@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from resolvent.models.layers import attention as attentions
+from resolvent.models.layers.stack import stack
 
 
 def bind_attention(
@@ -36,11 +37,14 @@ def bind_attention(
 
 
 class Encoder(nn.Module):
-    """`num_layers` encoder layers, each with its own initial weights; `layer`: `EncoderLayer`'s keywords."""
+    """`num_layers` encoder layers; `layer`: `EncoderLayer`'s keywords.
 
-    def __init__(self, *, num_layers: int, **layer) -> None:
+    Each has initial weights of its own; with `equal_layers` they start as copies of the first.
+    """
+
+    def __init__(self, *, num_layers: int, equal_layers: bool, **layer) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(EncoderLayer(**layer) for _ in range(num_layers))
+        self.layers = stack(lambda: EncoderLayer(**layer), num_layers, equal=equal_layers)
         # Linear attention scaled as in the public code is O(1/n).
         self.discretisation_invariant = not (layer["attention"] == "linear" and layer["public_code_scaling"])
 
@@ -71,6 +75,9 @@ class EncoderLayer(nn.Module):
     of parameters: with d = width, H heads, m coordinates and f = feedforward_width,
     3(d² + d) + (d + Hm)d + d + 2df + f + d + 4d. Without attention: 2df + f + d, and 2d more if "regular".
 
+    With `attention_layer_scale` Z is multiplied, before its sum, by one trained number a channel that starts
+    there (LayerScale, Touvron et al. 2021, arXiv:2103.17239, eq. 4, on this branch alone): d parameters more.
+
     Q's, K's and V's weights start from η Xavier + δ identity, their biases from zero (eq. 17;
     η = `projection_gain`, δ = `projection_diagonal`); all else from torch's defaults.
     """
@@ -91,6 +98,7 @@ class EncoderLayer(nn.Module):
         feedforward_dropout: float,
         attention_dropout: float,
         attention_dropout_in_evaluation: bool,
+        attention_layer_scale: float | None,
         public_code_scaling: bool,
         contraction: Literal["linear", "quadratic"],
     ) -> None:
@@ -112,6 +120,9 @@ class EncoderLayer(nn.Module):
                 initialise_projection(projection, projection_gain, projection_diagonal)
             self.projections = nn.ModuleList(projections)
             self.output = nn.Linear(width + num_heads * coordinate_dim, width)
+        self.layer_scale: nn.Parameter | None = None
+        if attention_layer_scale is not None:
+            self.layer_scale = nn.Parameter(torch.full((width,), attention_layer_scale))
         self.feedforward = nn.Sequential(
             nn.Linear(width, feedforward_width),
             nn.ReLU(inplace=True),
@@ -147,7 +158,14 @@ class EncoderLayer(nn.Module):
             return self._attend_reassociated(y, x, dropout)
         q, k, v = (self._located(self._features(y, index), x).transpose(1, 2) for index in range(3))
         z = attention(q, k, v, dropout=dropout)
-        return self.output(z.transpose(1, 2).flatten(2))
+        return functional.linear(z.transpose(1, 2).flatten(2), *self._output())
+
+    def _output(self) -> tuple[Tensor, Tensor]:
+        """Return the weight, (width, heads·e), and the bias of the map to Z, both times the layer scale."""
+        weight, bias = self.output.weight, self.output.bias
+        if self.layer_scale is None:
+            return weight, bias
+        return self.layer_scale[:, None] * weight, self.layer_scale * bias
 
     def _attend_reassociated(self, y: Tensor, x: Tensor, dropout: float) -> Tensor:
         """Compute W Q(KᵀV)/n with as few products over the points as the norms allow.
@@ -164,9 +182,10 @@ class EncoderLayer(nn.Module):
         if of_v is not None:
             matrix = matrix @ of_v
         matrix = functional.dropout(matrix, dropout)
-        matrix = matrix @ self.output.weight.T.unflatten(0, (self.num_heads, -1))
+        weight, bias = self._output()
+        matrix = matrix @ weight.T.unflatten(0, (self.num_heads, -1))
         matrix = matrix.flatten(1, 2) if of_q is None else (of_q @ matrix).sum(dim=1)
-        return torch.baddbmm(self.output.bias, q.flatten(2), matrix)
+        return torch.baddbmm(bias, q.flatten(2), matrix)
 
     def _factors(self, lifted: Tensor, y: Tensor, x: Tensor, index: int) -> tuple[Tensor, Tensor | None]:
         """Return Q, K or V with the coordinates, (batch, n, heads, e); or, where affine, x⊕1⊕y and its A."""

@@ -12,6 +12,7 @@ from resolvent.models.settings import (
     EncoderLayers,
     EncoderWidth,
     Epsilon,
+    EqualLayers,
     Factor,
     FeedforwardWidth,
     Heads,
@@ -24,6 +25,10 @@ from resolvent.models.settings import (
     check_divides,
     check_points,
 )
+
+# Entries of an n×n attention matrix under dropout that take as much memory as a value of a hidden function:
+# measured at n = 2048, where a step keeps 10 to 13 bytes an entry (fourier, softmax), 80 a hidden value.
+KEPT_ENTRIES = 6
 
 SamplerWidth = Annotated[EncoderWidth, Field(ge=3)]  # the down-sampler splits it in three
 DownsamplingActivation = Annotated[
@@ -53,6 +58,7 @@ class EncoderSettings(Settings):
     projection_diagonal: Scale = Field(
         1e-2, description="δ: added to the diagonal of the Q, K, V weights (eq. 17)"
     )
+    equal_layers: EqualLayers = False
     residual_dropout: Rate = Field(0.0, description="dropout on both residual branches of an encoder layer")
     feedforward_dropout: Rate = Field(0.0, description="dropout inside the feed-forward network")
     attention_dropout: Rate = Field(
@@ -61,6 +67,13 @@ class EncoderSettings(Settings):
     )
     attention_dropout_in_evaluation: bool = Field(
         False, description="keep attention_dropout on in evaluation, as the public code does (with rate 0.5)"
+    )
+    attention_layer_scale: float | None = Field(
+        None,
+        gt=0.0,
+        le=10.0,
+        description="LayerScale of Touvron et al. (2021, arXiv:2103.17239) on the attention branch: one "
+        "trained factor a channel, with this initial value; none: no such factors",
     )
     public_code_scaling: bool = Field(
         False,
@@ -79,14 +92,20 @@ class EncoderSettings(Settings):
             width=self.width,
             num_layers=self.num_layers,
             layer_flop=transformer_flop(self.width, self.feedforward_width, self._attended(worked)),
+            layer_values=self.num_heads * worked // KEPT_ENTRIES if self._forms_matrix else 0,
             fine_points=None if coarse is None else whole,
         )
 
     def _attended(self, points: int) -> int | float:
         """Count the points that each point attends to; for attention of linear cost, a head's features."""
-        if self.attention == "softmax" or self.contraction == "quadratic":
+        if self.attention == "softmax" or self.contraction == "quadratic" or self._forms_matrix:
             return points
         return 0 if self.attention == "none" else self.width / self.num_heads
+
+    @property
+    def _forms_matrix(self) -> bool:
+        """Say whether the n×n attention matrix has to be formed, for dropout to act on it."""
+        return self.attention in ("fourier", "softmax") and self.attention_dropout > 0
 
     @model_validator(mode="after")
     def _consistent(self) -> "EncoderSettings":
@@ -97,6 +116,10 @@ class EncoderSettings(Settings):
             )
         if self.attention_dropout > 0 and self.attention == "none":
             raise ValueError(f"attention 'none' has no matrix for attention_dropout {self.attention_dropout}")
+        if self.attention_layer_scale is not None and self.attention == "none":
+            raise ValueError(
+                f"attention 'none' has no branch for attention_layer_scale {self.attention_layer_scale}"
+            )
         return self
 
 

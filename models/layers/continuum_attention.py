@@ -10,8 +10,8 @@ A_j = Σ_l w_l e^{s_jl} V_l / Σ_l w_l e^{s_jl} = Σ_l softmax_l(s_jl + log w_l)
 the weights are terms to add to the scores, exactly. With those of the trapezoidal rule these sums are the
 paper's pairwise ones (eqs. 58-59), term by term regrouped by nodes.
 
-The paper prints s without the factor 1/√d_K, its public code has it. Here it is: Q can absorb it, and the
-usual initial weights suppose it.
+The paper prints s without the factor 1/√d_K, its public code has it. Here it is unless `scaled` is False: Q
+can absorb it, and the usual initial weights suppose it.
 """
 
 from jaxtyping import Float
@@ -38,15 +38,18 @@ def continuum_attention(
     log_weights: Float[Tensor, " nodes"] | None = None,
     *,
     dropout: float = 0.0,
+    scaled: bool = True,
 ) -> Float[Tensor, "batch heads queries e"]:
     """Compute A_j above. `log_weights` are up to a common term; none: equal ones, ordinary softmax attention.
 
     One fused kernel that forms no queries × nodes array: the log-weights are a mask broadcast over the
     queries. (As one more feature of Q and K they cost concatenations: about 30 % more time, forward and
     backward, for 200 points and for 4096.) `dropout` acts on the probabilities; with it the array is formed.
+    Without `scaled` s has no factor 1/√d_K.
     """
     mask = None if log_weights is None else log_weights[None, None, None].to(q.dtype)
-    return functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
+    scale = None if scaled else 1.0
+    return functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scale)
 
 
 class ContinuumAttention(nn.Module):
@@ -55,13 +58,13 @@ class ContinuumAttention(nn.Module):
     Q = affine(u), K, V = affine(v), each split into `num_heads` heads of width/num_heads features; the heads'
     A_j, concatenated, are mapped affinely to `width`. Self-attention is v = u. 4(d² + d) parameters.
 
-    `dropout` acts on the probabilities in training.
+    `dropout` acts on the probabilities in training; `scaled` is `continuum_attention`'s.
     """
 
-    def __init__(self, *, width: int, num_heads: int, dropout: float = 0.0) -> None:
+    def __init__(self, *, width: int, num_heads: int, dropout: float = 0.0, scaled: bool = True) -> None:
         super().__init__()
         self.num_heads = num_heads
-        self.dropout = dropout
+        self.dropout, self.scaled = dropout, scaled
         self.projection = nn.Linear(width, 3 * width)  # Q, K and V, one below the other
         self.output = nn.Linear(width, width)
 
@@ -80,7 +83,7 @@ class ContinuumAttention(nn.Module):
             (q,) = self._heads(functional.linear(u, weight[:width], bias[:width]), 1)
             k, v = self._heads(functional.linear(v, weight[width:], bias[width:]), 2)
         dropout = self.dropout if self.training else 0.0
-        z = continuum_attention(q, k, v, log_weights, dropout=dropout)
+        z = continuum_attention(q, k, v, log_weights, dropout=dropout, scaled=self.scaled)
         return self.output(z.transpose(1, 2).flatten(2))
 
     def _heads(self, features: Tensor, parts: int) -> tuple[Tensor, ...]:

@@ -38,6 +38,9 @@ class RunRecord:
 
     Attributes
     ----------
+    recipe
+        What the model starts from: `paper`, what its paper says, or `code`, what the paper's public code does
+        (`recipes` of the configuration); None: the architecture's defaults.
     settings
         Of the architecture.
     grids
@@ -49,19 +52,23 @@ class RunRecord:
     dataset_hash
         Content hash of the dataset that it was tested on.
     training
-        `TrainingSettings`, and the number of samples of each split.
+        `TrainingSettings`, and the number of samples of each split that this run used; `noise_samples` is
+        that of the training samples whose standard deviation is the unit of the noise.
     config_hash
         Hash of all that determines the training but resolution, seed and data.
     metrics
         Label and description of every metric in errors.csv, by its column.
     files
         SHA-256 of `RUN_FILES`, by name.
+    tuning
+        Where training settings were tuned: the `TunedRecord` that chose them. They are in `training`, too.
     """
 
     experiment: str
     model: str
     label: str
     architecture: str
+    recipe: str | None = None
     settings: dict
     grids: str
     grid: dict
@@ -80,6 +87,7 @@ class RunRecord:
     versions: dict
     metrics: dict = field(default_factory=dict)
     files: dict = field(default_factory=dict)
+    tuning: dict | None = None
 
     @property
     def noise(self) -> float:
@@ -98,7 +106,8 @@ class CostRecord:
     diverged_epoch
         None for a run that finished.
     best_epoch
-        The epoch of the checkpoint, that of the lowest validation error; 0 if there is none.
+        The epoch of the checkpoint, that of the lowest validation error or the last (`selection`); 0 if there
+        is none.
     best_test_epoch, best_test_relative_l2
         The epoch of the lowest test error, for runs that record it.
     parameters, parameters_complex_once
@@ -132,6 +141,28 @@ class CostRecord:
     processes: int
     threads: int
     micro_batch_size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedRecord:
+    """tuned.json: the settings that short runs of a model chose at a training resolution.
+
+    Attributes
+    ----------
+    epochs, seed
+        Of every short run.
+    candidates
+        What was tried, in the configuration's order, each a mapping: `settings`; `validation_relative_l2`,
+        the lowest mean error of an epoch on the validation samples, None for a run that diverged;
+        `diverged_epoch`; `train_seconds`.
+    chosen
+        The settings of the lowest of these errors: the first of equals, and the first one if all diverged.
+    """
+
+    epochs: int
+    seed: int
+    candidates: list
+    chosen: dict
 
 
 @dataclass(frozen=True, kw_only=True)

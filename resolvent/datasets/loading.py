@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from resolvent.common.files import read_json
 from resolvent.datasets.errors import DatasetError, damaged
-from resolvent.datasets.gradients import gradient
+from resolvent.datasets.gradients import central_differences, gradient
 from resolvent.datasets.noise import Noise, pointwise_standard_deviation
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.layout import grid_from_facts, group_name, resolution_of
@@ -201,11 +202,12 @@ def training_noise(card_path: Path, points: int, count: int, level: float) -> No
     return Noise(level, pointwise_standard_deviation(train), card["seed"])
 
 
-def target_gradients(card_path: Path, samples: Samples, split: str) -> np.ndarray:
+def target_gradients(card_path: Path, samples: Samples, split: str, as_coded: bool = False) -> np.ndarray:
     """Differentiate the targets of `samples`, the first ones of `split`: (samples, dimension, ...space).
 
     On nodes the gradients are second-order differences on the finest stored grid that holds the very same
-    values at these nodes, as Cao 2021, section C.1, has them; elsewhere those of the samples' own grid.
+    values at these nodes, as Cao 2021, section C.1, has them; elsewhere those of the samples' own grid. As in
+    the public code (`as_coded`) they are `central_differences`, and on the finest grid on a circle too.
 
     Raises
     ------
@@ -216,21 +218,32 @@ def target_gradients(card_path: Path, samples: Samples, split: str) -> np.ndarra
     if isinstance(own, Nodes):
         raise DatasetError(f"{card['dataset']} has trajectories; gradients are of functions on a grid")
     (target,) = card["targets"]
-    finest = own.points
+    differentiate = central_differences if as_coded else gradient
+    finest, stored = own.points, stored_points(card, target)
     if own.kind == "nodes":
-        finest = max(n for n in stored_points(card, target) if (n - 1) % (own.points - 1) == 0)
+        finest = max(n for n in stored if (n - 1) % (own.points - 1) == 0)
+    elif as_coded and own.kind == "periodic":
+        finest = max(n for n in stored if n % own.points == 0)
     if finest == own.points:
-        return gradient(samples.targets, own)
-    grid = Grid("nodes", finest, own.length, own.dimension)
-    strided: Any = (..., *[slice(None, None, (finest - 1) // (own.points - 1))] * own.dimension)
+        return differentiate(samples.targets, own)
+    grid = Grid(own.kind, finest, own.length, own.dimension)
+    strided: Any = (..., *[slice(None, None, round(own.spacing / grid.spacing))] * own.dimension)
     parts = []
-    for start in range(0, len(samples), BATCH):
-        members = range(start, min(start + BATCH, len(samples)))
-        values = _read(card_path, card, f"{group_name(finest)}/{target}", split, members)
-        if not np.array_equal(values[strided], samples.targets[members.start : members.stop]):
-            return gradient(samples.targets, own)  # solved anew on each grid
-        parts.append(gradient(values, grid)[strided].copy())
+    for members, values in _batches(card_path, card, f"{group_name(finest)}/{target}", split, len(samples)):
+        same = np.array_equal(values[strided], samples.targets[members.start : members.stop])
+        if own.kind == "nodes" and not same:
+            return differentiate(samples.targets, own)  # solved anew on each grid
+        parts.append(differentiate(values, grid)[strided].copy())
     return np.concatenate(parts)
+
+
+def _batches(
+    card_path: Path, card: dict, name: str, split: str, count: int
+) -> Iterator[tuple[range, np.ndarray]]:
+    """Read the first `count` samples of `split` of the array `name`, "n512/u", a few at a time."""
+    for start in range(0, count, BATCH):
+        members = range(start, min(start + BATCH, count))
+        yield members, _read(card_path, card, name, split, members)
 
 
 def _read(card_path: Path, card: dict, name: str, split: str, members: range) -> np.ndarray:

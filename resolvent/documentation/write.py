@@ -15,6 +15,8 @@ from resolvent.datasets.tasks.settings import SplitSizes
 from resolvent.datasets.tasks.trajectories import ObservationTimes
 from resolvent.documentation import dataset_measurements, initial_values
 from resolvent.documentation.house import house
+from resolvent.documentation.stability import COMMAND as STABILITY_COMMAND
+from resolvent.documentation.stability import write_stability
 from resolvent.figures.reported_vs_ours.page import write_reported_vs_ours
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
@@ -25,7 +27,9 @@ from resolvent.planning.configuration.settings import (
     Model,
     Recipe,
     SampleCounts,
+    Stability,
 )
+from resolvent.planning.configuration.tuning import Tuning
 from resolvent.training.settings import TrainingSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,7 +75,23 @@ Training of a model in an experiment:
 3. `experiments.<name>.training_at` the resolution;
 4. the recipe's `training`, then what is there `by` a setting of the model;
 5. `models.<name>.training`;
-6. `experiments.<name>.training_of` the model.
+6. `experiments.<name>.training_of` the model;
+7. what its `tuning` chose.
+
+**Equal tuning.** `tuning: {learning_rate: [5.0e-4, 1.0e-3], weight_decay: [0.0, 1.0e-4], epochs: 10}` in
+an experiment lists values of training settings. Every model tries every combination of them, at each
+training resolution, in a short run of so many `epochs` with a schedule of that length. All short runs
+have the first of the experiment's seeds; a model's recipe decides everything but the settings in the
+lists. The lowest relative L² error on the validation samples chooses: of equal errors the first, and a
+run that diverged counts as the worst. Where every candidate diverged, the first one is taken and the row
+says so; so let the first be the most cautious. All runs of that model at that resolution are then
+trained with what was chosen, from the beginning. No short run sees a test sample. Tables, `models.csv`
+and the page name what was chosen and from what; `tuned.json`, above the folders of the seeds, has every
+error, and `run.json` repeats it.
+
+A short run is a job of its own (rule `train_short`), so a cluster makes all of them at once, and one
+that was killed goes on; what this costs is the start of a process for each. A changed list runs the new
+candidates alone, chooses again (rule `choose_settings`) and trains the experiment's runs again.
 
 Noise on the inputs is the experiment's (`experiments.<name>.noise`): data are the same for all its models.
 """
@@ -86,6 +106,13 @@ def configuration_page() -> str:
             (f"datasets.<name>, equation {name}", equations.settings_class(name))
             for name in equations.EQUATIONS
         ),
+        *(
+            (
+                f"datasets.<name>, equation {name}, with a source",
+                equations.settings_class(name, imported=True),
+            )
+            for name in equations.IMPORTED
+        ),
         ("datasets.<name>.distribution, datasets.<name>.initial_distribution", GaussianDistribution),
         ("datasets.<name>.observations.<name>", ObservationTimes),
         ("datasets.<name>.samples", SplitSizes),
@@ -95,7 +122,9 @@ def configuration_page() -> str:
         *((f"models.<name>.settings, architecture {name}", settings_class(name)) for name in ARCHITECTURES),
         ("experiments.<name>", Experiment),
         ("experiments.<name>.samples", SampleCounts),
+        ("experiments.<name>.tuning", Tuning),
         ("experiments.<name>.training, models.<name>.training", TrainingSettings),
+        ("stability", Stability),
         ("theory", TheorySettings),
         ("cost", CostSettings),
         ("architecture_costs", ArchitectureCostSettings),
@@ -152,6 +181,8 @@ def main() -> None:
         put_between(ROOT / "docs/datasets.md", "measured", dataset_measurements.tables(ROOT))
     except (ResolventError, FileNotFoundError):
         print(f"docs/datasets.md is left as it is: make its datasets with `{dataset_measurements.COMMAND}`")
+    if not write_stability(ROOT):
+        print(f"docs/stability.md is left as it is: make its runs with `{STABILITY_COMMAND}`")
     if runs := _runs(initial_values.RUNS):
         put_between(ROOT / "docs/equations/lorenz63.md", "initial-values", initial_values.section(ROOT, runs))
     else:

@@ -53,17 +53,17 @@ def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus
         if checkpoint["training"]["normalisation"] == "scalar":
             scale = tuple(part.numpy() for part in (operator.output.mean, operator.output.deviation))
         operator = operator.to(device)
-    counts = {split: description["training"][f"{split}_samples"] for split in ("train", "test")}
+    training = description["training"]
     test = measured(
         card,
         description["test_resolutions"],
         levels=description["test_noise"],
         realisations=description["noise_realisations"],
-        counts=counts,
+        counts={"train": training["noise_samples"], "test": training["test_samples"]},
         grids=description["grids"],
     )
     errors, predictions = evaluate(
-        operator, test, device, shown_samples(counts["test"], facts["seed"]), scale
+        operator, test, device, shown_samples(training["test_samples"], facts["seed"]), scale
     )
     predictions.attrs = {name: description[name] for name in IDENTITY}
     write_table(errors, folder / "errors.csv")

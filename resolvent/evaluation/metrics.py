@@ -73,7 +73,8 @@ METRICS = (
         relative_l2,
         "relative L² error of standardised functions",
         "the relative L² error after subtracting the training targets' mean and dividing by their standard "
-        "deviation, of each channel: what Calvello et al. 2024 report, and larger where the mean is not zero",
+        "deviation, of each channel; larger where the mean is not zero. The public code of Calvello et al. "
+        "2024 has it, in one dimension with mean and deviation of each split",
         standardised=True,
     ),
 )

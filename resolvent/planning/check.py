@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from resolvent.planning.configuration.contents import with_contents
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_configuration
@@ -19,7 +20,8 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("files", nargs="*", metavar="FILE", help="overlays, the last one wins; default: none")
     try:
-        configuration = load_configuration(read_configuration(parser.parse_args(arguments).files))
+        files = parser.parse_args(arguments).files
+        configuration = with_contents(load_configuration(read_configuration(files)))
     except ConfigurationError as error:
         print(error)
         return 1

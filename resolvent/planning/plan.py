@@ -18,6 +18,7 @@ from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.architectures_measured import MEASURED
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
+from resolvent.planning.configuration.contents import with_contents
 from resolvent.planning.configuration.settings import (
     Configuration,
     Experiment,
@@ -39,7 +40,11 @@ COMPARE = {  # the paper with such a figure; an experiment that shows nothing of
     True: ("calvello2024", " (compare Calvello et al. 2024, Fig. 6)"),
 }
 # A group of the dataset names the resolution: "n512", or a set of times.
+STABILITY = "stability"  # folder of the study of stability, which no experiment can have
 RUN_FOLDER = "{experiment}/{model}/{group}/seed{seed}"
+# Of an experiment that tunes: a short run, and what the short runs of a model choose at a resolution.
+SHORT_RUN_FOLDER = "{experiment}/{model}/{group}/tuning/{candidate}/seed{seed}"
+TUNED_FILE = "{experiment}/{model}/{group}/tuned.json"
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ class DatasetPlan:
     @property
     def modules(self) -> tuple[str, ...]:
         """What scripts choose by the dataset's equation: the module with its settings and its task."""
-        return (task_module(self.settings.equation),)
+        return (task_module(self.settings.equation, hasattr(self.settings, "source")),)
 
     @property
     def code(self) -> str:
@@ -87,10 +92,16 @@ class DatasetPlan:
 
 
 class Plan:
-    """Every file that the configuration asks for."""
+    """Every file that the configuration asks for.
+
+    Raises
+    ------
+    ConfigurationError
+        When a file that a dataset is imported from is missing, or is not what the configuration says.
+    """
 
     def __init__(self, configuration: Configuration):
-        self.configuration = configuration
+        self.configuration = configuration = with_contents(configuration)
         self.results = Path(configuration.results_root) / configuration.name
         self.datasets = {
             name: _dataset_plan(configuration.data_root, name, settings)
@@ -98,6 +109,9 @@ class Plan:
         }
 
     def experiment(self, name: str) -> Experiment:
+        """Return the experiment, or, by the name of STABILITY, the trainings of that study."""
+        if name == STABILITY:
+            return self.configuration.stability.experiment
         return self.configuration.experiments[name]
 
     def dataset_of(self, experiment: str) -> DatasetPlan:
@@ -109,8 +123,10 @@ class Plan:
         return self.datasets[e.test_dataset or e.dataset]
 
     def run_folder(self, experiment: str, model: str, resolution: Resolution, seed: int) -> str:
-        names = {"experiment": experiment, "model": model, "group": group_name(resolution), "seed": seed}
-        return str(self.results / RUN_FOLDER.format(**names))
+        return str(self.results / RUN_FOLDER.format(**self._names(experiment, model, resolution), seed=seed))
+
+    def _names(self, experiment: str, model: str, resolution: Resolution) -> dict[str, str]:
+        return {"experiment": experiment, "model": model, "group": group_name(resolution)}
 
     def run_folders(self, experiment: str) -> list[str]:
         """Return the folders of the experiment's runs, in table order."""
@@ -157,14 +173,23 @@ class Plan:
             for split, dataset in available.items()
         }
 
+    def samples_of(self, experiment: str, model: str, resolution: Resolution) -> dict[str, int]:
+        """Return the samples of each split that a run of `model` uses: it may train on fewer than others."""
+        counts, m = self.sample_counts(experiment), self.configuration.models[model]
+        settings = training_settings(self.experiment(experiment), model, m, resolution)
+        return counts | {"train": min(counts["train"], settings.train_samples or counts["train"])}
+
     def training(self, experiment: str, model: str, resolution: Resolution) -> dict:
         """Return all that a training run depends on beside its data and seed; nothing of other models.
 
-        Labels are left out, for a new label is no reason to train again.
+        Labels are left out, for a new label is no reason to train again. So are settings that are tuned: the
+        job takes them from `tuned`.
         """
         e, m = self.experiment(experiment), self.configuration.models[model]
-        counts, training = self.sample_counts(experiment), training_settings(e, model, m, resolution)
+        counts = self.samples_of(experiment, model, resolution)
+        training = training_settings(e, model, m, resolution)
         seen = ("train", "validation", "test") if training.record_test_error else ("train", "validation")
+        tuned = set(e.tuning.lists) if e.tuning else None
         return {
             "architecture": m.architecture,
             "settings": model_settings(m, resolution, self.dataset_of(experiment).settings).model_dump(
@@ -172,9 +197,37 @@ class Plan:
             ),
             "grids": m.grids,
             "noise": e.noise,
-            "training": training.model_dump(mode="json"),
+            "noise_samples": self.sample_counts(experiment)["train"],  # whose deviation is its unit, for all
+            "training": training.model_dump(mode="json", exclude=tuned),
             "samples": {split: counts[split] for split in seen},
         }
+
+    def short_training(self, experiment: str, model: str, resolution: Resolution, candidate: str) -> dict:
+        """Return what `training` does, of the short run that tries a candidate of the experiment's tuning."""
+        e, m = self.experiment(experiment), self.configuration.models[model]
+        settings = training_settings(e, model, m, resolution, e.tuning.short_run(candidate))
+        run = self.training(experiment, model, resolution)
+        samples = {split: run["samples"][split] for split in ("train", "validation")}
+        return {**run, "training": settings.model_dump(mode="json"), "samples": samples}
+
+    def short_runs(self, experiment: str, model: str, resolution: Resolution) -> dict[str, dict]:
+        """Return the short runs that tune a model, by folder: the settings tried, and the hash of the run.
+
+        There are none where nothing is tuned. All have the experiment's first seed.
+        """
+        e, names = self.experiment(experiment), self._names(experiment, model, resolution)
+        return {
+            str(self.results / SHORT_RUN_FOLDER.format(**names, candidate=name, seed=e.seeds[0])): {
+                "settings": settings,
+                "config_hash": settings_hash(self.short_training(experiment, model, resolution, name)),
+            }
+            for name, settings in (e.tuning.candidates if e.tuning else {}).items()
+        }
+
+    def tuned(self, experiment: str, model: str, resolution: Resolution) -> str | None:
+        """Return the file with the settings that the short runs choose; None where nothing is tuned."""
+        file = self.results / TUNED_FILE.format(**self._names(experiment, model, resolution))
+        return str(file) if self.experiment(experiment).tuning else None
 
     @property
     def every_architecture(self) -> list[str]:
@@ -190,16 +243,22 @@ class Plan:
         return script_digest("train", *self.modules_of(model))
 
     def description(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
-        """Return what tables and captions say of a run."""
+        """Return what tables and captions say of a run.
+
+        Where settings are tuned, `run` is what `training` returns: the job completes it, and the description,
+        by what was chosen.
+        """
         e, m = self.experiment(experiment), self.configuration.models[model]
         dataset = self.dataset_of(experiment)
         training = self.training(experiment, model, resolution)
+        counts = self.samples_of(experiment, model, resolution)
         on_training_grid = dataset.settings.inverse or settings_class(m.architecture).one_grid
         return {
             "experiment": experiment,
             "model": model,
             "label": m.label,
             "architecture": m.architecture,
+            "recipe": m.recipe,
             "settings": training["settings"],
             "grids": training["grids"],
             "coarse_points": _coarse_points(dataset.settings, m, resolution),
@@ -213,10 +272,12 @@ class Plan:
             "training": {
                 **training["training"],
                 "noise": e.noise,
-                **{f"{split}_samples": count for split, count in self.sample_counts(experiment).items()},
+                "noise_samples": training["noise_samples"],
+                **{f"{split}_samples": count for split, count in counts.items()},
             },
             "config_hash": settings_hash(training),
             "code_digest": self.training_code(model),
+            **({"run": training} if e.tuning else {}),
         }
 
     def caption_facts(self, experiment: str) -> dict:
@@ -242,6 +303,29 @@ class Plan:
                 )
             ),
             "model": self.configuration.models[e.shown_model].label,
+        }
+
+    def stability(self, model: str) -> dict:
+        """Return what the runs of a model in the study of stability depend on beside their data."""
+        study = self.configuration.stability
+        return {
+            "model": model,
+            "resolution": study.resolution,
+            "run": self.training(STABILITY, model, study.resolution),
+            "learning_rates": study.learning_rates,
+            "seeds": study.seeds_for(model),
+        }
+
+    @property
+    def stability_facts(self) -> dict:
+        """What the page of that study says: its panels and its sizes."""
+        study = self.configuration.stability
+        return {
+            "panels": study.panels,
+            "resolution": study.resolution,
+            "epochs": study.training.epochs,
+            "batch_size": study.training.batch_size,
+            **self.sample_counts(STABILITY),
         }
 
     @property

@@ -30,6 +30,7 @@ SCRIPTS = "workflow.scripts"
 # Tables from names to what a job looks up in them: rules name the entry that their job takes.
 TABLES = (
     "resolvent.datasets.tasks.registry:EQUATIONS",
+    "resolvent.datasets.tasks.registry:IMPORTED",
     "resolvent.figures.papers.registry:PAPERS",
     "resolvent.models.registry:ARCHITECTURES",
 )
@@ -70,7 +71,7 @@ WITHOUT_RESULT = (
     "resolvent.planning.plan",
 )
 # Methods of settings that predict a cost: a better prediction is no reason to run anything again.
-PREDICTIONS = ("cost", "seconds_per_sample", "seconds_of_checks", "bytes_of_checks")
+PREDICTIONS = ("cost", "seconds_per_sample", "seconds_of_checks", "bytes_of_checks", "bytes_of_solving")
 # Files that modules read beside the results: patterns, from the root of the project or, of a wheel, as ROOTS.
 FILES_READ = {
     "resolvent.figures.common.page": (
@@ -80,6 +81,7 @@ FILES_READ = {
     "resolvent.figures.dataset.page": ("resolvent/figures/templates/dataset.html.j2",),
     "resolvent.figures.papers.page": ("resolvent/figures/templates/paper.html.j2",),
     "resolvent.figures.experiment.report": ("resolvent/figures/templates/report.html.j2",),
+    "resolvent.figures.stability.page": ("resolvent/figures/templates/stability.html.j2",),
     "resolvent.figures.theory.page": ("resolvent/figures/templates/theory.html.j2",),
     "resolvent.figures.published.tables": ("resolvent/figures/published/*.csv",),
     "resolvent.planning.captions": ("workflow/report/captions.yaml",),

@@ -111,6 +111,7 @@ class Trainer:
         self.validation_batch = batch_size(validation.grid, VALIDATION_VALUES, VALIDATION_BATCH)
         self.steps_per_epoch = len(train) // settings.batch_size
         self.loss = build_loss(train.target_grid, settings)
+        self.loss_scale = settings.batch_size if settings.batch_reduction == "sum" else 1
         self.optimizer = torch.optim.Adam(
             operator.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
@@ -142,7 +143,15 @@ class Trainer:
                     break
                 show(dict(zip(HISTORY_COLUMNS, self._epoch(epoch, asked), strict=True)))
                 self._save()
+        if self.settings.selection == "last" and self.progress.diverged_epoch is None:
+            last = dict(zip(HISTORY_COLUMNS, self.progress.history[-1], strict=True))
+            self._choose(last["epoch"], last["validation_relative_l2"])
         return self.progress
+
+    def _choose(self, epoch: int, validation_error: float) -> None:
+        """Let the weights as they are be those of the checkpoint."""
+        self.progress.best_error, self.progress.best_epoch = validation_error, epoch
+        self.progress.best_state = _on_cpu(self.operator.state_dict())
 
     def _ended(self, epoch: int) -> bool:
         """Return whether the run has come to its end before this epoch."""
@@ -157,8 +166,7 @@ class Trainer:
         if not (train_error <= DIVERGED_ERROR and math.isfinite(train_loss + validation_error)):
             self.progress.diverged_epoch = epoch
         elif validation_error < self.progress.best_error:
-            self.progress.best_error, self.progress.best_epoch = validation_error, epoch
-            self.progress.best_state = _on_cpu(self.operator.state_dict())
+            self._choose(epoch, validation_error)
         row = [epoch, learning_rate, train_loss, train_error, validation_error, test_error]
         self.progress.history.append(row)
         return row
@@ -167,7 +175,9 @@ class Trainer:
         """Do what is left of an epoch; return its last learning rate, mean loss and mean error."""
         start, progress = time.perf_counter(), self.progress
         self.operator.train()
-        order = np.random.default_rng([self.loader_seed, epoch]).permutation(len(self.train.inputs))
+        order = np.arange(len(self.train.inputs))
+        if self.settings.shuffle:
+            order = np.random.default_rng([self.loader_seed, epoch]).permutation(len(order))
         batches = torch.from_numpy(order).to(self.device).split(self.settings.batch_size)
         total, errors = (torch.tensor(value, device=self.device) for value in (progress.loss, progress.error))
         learning_rate = self.schedule.learning_rate
@@ -182,8 +192,7 @@ class Trainer:
                     "there"
                 )
             loss, error = self._gradients(batches[step])
-            if self.settings.gradient_clip is not None:
-                nn.utils.clip_grad_norm_(self.operator.parameters(), self.settings.gradient_clip)
+            self._clip()
             learning_rate = self.schedule.learning_rate
             self.optimizer.step()
             self.schedule.after_step()
@@ -194,6 +203,15 @@ class Trainer:
         progress.steps, progress.loss, progress.error = 0, 0.0, 0.0
         progress.seconds += time.perf_counter() - start
         return learning_rate, *means
+
+    def _clip(self) -> None:
+        bound, parameters = self.settings.gradient_clip, self.operator.parameters()
+        if bound is None:
+            return
+        if self.settings.gradient_clip_by == "value":
+            nn.utils.clip_grad_value_(parameters, bound)
+        else:
+            nn.utils.clip_grad_norm_(parameters, bound)
 
     def _gradients(self, batch: Tensor) -> tuple[Tensor, Tensor]:
         """Let the gradients be those of a batch (indices); return its loss and mean error."""
@@ -224,7 +242,7 @@ class Trainer:
                 _rows(data.gradients, part),
                 _rows(data.coefficients, part),
             )
-            of_part.backward()
+            (of_part * self.loss_scale).backward()
             loss += of_part.detach()
             error += share * relative_l2(as_samples(prediction.detach()), data.targets[part]).mean()
         return loss, error

@@ -54,12 +54,16 @@ class RelativeLoss:
         The targets' grid in training; h is its spacing.
     gradient_weight
         γ; the paper's regulariser has the weight γ h. With 0 the second term is not computed.
+    without_ends
+        On a circle, leave the first and the last point out of |p - u|, and not out of |u|: the public code of
+        Example 1, to which [0, 1] is an interval.
     squared
         Cao 2021's eq. 2 has squared norms; the public code and the reported curves have norms.
     """
 
-    def __init__(self, grid: Grid, gradient_weight: float, squared: bool):
+    def __init__(self, grid: Grid, gradient_weight: float, squared: bool, without_ends: bool = False):
         self.grid, self.gradient_weight, self.squared = grid, gradient_weight, squared
+        self.without_ends = without_ends
 
     def __call__(
         self,
@@ -84,6 +88,9 @@ class RelativeLoss:
     def _seminorm_ratios(self, prediction: Tensor, gradient: Tensor, coefficient: Tensor | None) -> Tensor:
         difference = central_gradient(prediction, self.grid) - interior(gradient, self.grid)
         above, below = difference**2, gradient**2
+        if self.without_ends:
+            inside = (..., *[slice(1, -1)] * self.grid.dimension)
+            return _sum(above[inside]) / _sum(below)
         if coefficient is not None:
             coefficient = coefficient[:, None]
             above = 0.5 * interior(coefficient, self.grid) ** 2 * above
@@ -125,7 +132,12 @@ def build_loss(grid: Grid | Nodes, settings: TrainingSettings) -> RelativeLoss |
     """Return the loss that `settings` ask for, of functions on `grid`."""
     if settings.loss.startswith("h1"):
         return RelativeH1Loss(grid, settings.loss == "h1_unit_spacing")
-    return RelativeLoss(grid, settings.gradient_weight, settings.loss == "squared_norms")
+    return RelativeLoss(
+        grid,
+        settings.gradient_weight,
+        squared=settings.loss == "squared_norms",
+        without_ends=grid.kind == "periodic" and settings.target_gradient == "public_code",
+    )
 
 
 def _sum(values: Tensor) -> Tensor:

@@ -12,6 +12,11 @@ from resolvent.common.settings import Seed, Settings
 class TrainingSettings(Settings):
     """Adam; the defaults are Cao 2021, section C.1, for Example 5.1."""
 
+    train_samples: int | None = Field(
+        None,
+        ge=1,
+        description="training samples used at most, the first of the experiment's; none: all of them",
+    )
     epochs: int = Field(100, ge=1, description="passes over the training samples")
     batch_size: int = Field(8, ge=1, description="samples per step; an incomplete last batch is dropped")
     schedule: Literal["1cycle", "plateau"] = Field(
@@ -24,7 +29,8 @@ class TrainingSettings(Settings):
         0.3,
         gt=0,
         lt=1,
-        description="share of the steps before the peak (paper: epoch 30 of 100; its code: 0.2)",
+        description="share of the steps before the peak (paper: epoch 30 of 100; its code: 0.3, and since "
+        "October 2021 0.2)",
     )
     initial_division: float = Field(1e4, ge=1, description="peak divided by the first learning rate")
     final_division: float = Field(
@@ -36,12 +42,24 @@ class TrainingSettings(Settings):
     )
     weight_decay: float = Field(0.0, ge=0, description="Adam's L2 penalty")
     gradient_clip: float | None = Field(
-        1.0, gt=0, description="bound of the global gradient norm (paper: 1; code: 0.999); null: none"
+        1.0, gt=0, description="bound of the gradient (Cao 2021: 1; its code: 0.999); null: none"
+    )
+    gradient_clip_by: Literal["norm", "value"] = Field(
+        "norm",
+        description="what gradient_clip bounds: the global norm, or the size of every component, as in the "
+        "public code of Calvello et al. 2024",
     )
     gradient_weight: float = Field(
         0.1,
         ge=0,
         description="γ of the H1-seminorm regulariser, whose weight is γ h with the spacing h; 0: none",
+    )
+    target_gradient: Literal["grid", "public_code"] = Field(
+        "grid",
+        description="the target's derivative in the regulariser: grid, that of the grid, spectral on a "
+        "periodic one and one-sided on a boundary; or, as in the public code of Cao 2021, by central "
+        "differences on the finest stored grid, zero outside of the square, and on a periodic interval at "
+        "all points but the first and the last, relative to the norm over all",
     )
     gradient_coefficient: Literal["one", "input"] = Field(
         "one",
@@ -53,10 +71,15 @@ class TrainingSettings(Settings):
         "or of their squares (the paper's eq. 2); or relative H1: the norm itself, or, as in the public code "
         "of Calvello et al. 2024, with differences of neighbours for derivatives",
     )
+    batch_reduction: Literal["mean", "sum"] = Field(
+        "mean",
+        description="of the samples' losses in a batch; sum, as in the public code of Li et al. 2021, is "
+        "felt beside weight_decay and gradient_clip (histories have the mean)",
+    )
     loss_units: Literal["physical", "standardised"] = Field(
         "physical",
         description="of prediction and target in the loss; standardised, as normalisation has them, as in "
-        "Calvello et al. 2024",
+        "the public code of Calvello et al. 2024",
     )
     precision: Literal["float32", "bfloat16"] = Field(
         "float32",
@@ -66,6 +89,16 @@ class TrainingSettings(Settings):
         False,
         description="also measure the test error after every epoch, to report the paper's number, the best "
         "epoch on the test samples; it never chooses the checkpoint",
+    )
+    selection: Literal["best", "last"] = Field(
+        "best",
+        description="the epoch of the checkpoint: that of the lowest validation error, or the last one, as "
+        "in the public code of Calvello et al. 2024",
+    )
+    shuffle: bool = Field(
+        True,
+        description="draw a new order of the training samples for every epoch; false, as in the public code "
+        "of Calvello et al. 2024: always the stored one",
     )
     loader_seed: Seed | None = Field(
         None,

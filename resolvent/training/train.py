@@ -85,7 +85,7 @@ def train_in_group(
     torch.set_num_threads(threads)
     device = choose_device(gpus)
     settings = TrainingSettings.model_validate(run["training"])
-    noise = training_noise(card, resolution, run["samples"]["train"], run["noise"])
+    noise = training_noise(card, resolution, run["noise_samples"], run["noise"])
 
     def load(split: str) -> Samples:
         count = run["samples"][split]
@@ -93,7 +93,8 @@ def train_in_group(
 
     train = load("train")
     if settings.gradient_weight > 0:
-        train = replace(train, gradients=target_gradients(card, train, "train"))
+        as_coded = settings.target_gradient == "public_code"
+        train = replace(train, gradients=target_gradients(card, train, "train", as_coded))
     trainer = Trainer(
         in_physical_units(build(run["architecture"], run["settings"], seed), settings, train),
         train,
@@ -101,15 +102,7 @@ def train_in_group(
         settings,
         seed=seed,
         device=device,
-        identity=settings_hash(
-            {
-                **run,
-                "resolution": resolution,
-                "seed": seed,
-                "code": code_digest,
-                "data": read_card(card)["content_hash"],
-            }
-        ),
+        identity=identity_of(card, run, resolution, seed, code_digest),
         directory=Path(folder),
         test=load("test") if settings.record_test_error else None,
         group=group,
@@ -118,6 +111,15 @@ def train_in_group(
     if group.first:
         of_run = {"resolution": resolution, "seed": seed, "config_hash": settings_hash(run)}
         _write(trainer, progress, run, of_run, train.grid, threads)
+
+
+def identity_of(card: Path, run: dict, resolution: int | str, seed: int, code_digest: str) -> str:
+    """Return the name of a run's data, settings and code: two runs of one name are the same.
+
+    Raises `DatasetError` where there is no such card.
+    """
+    data = read_card(card)["content_hash"]
+    return settings_hash({**run, "resolution": resolution, "seed": seed, "code": code_digest, "data": data})
 
 
 def _write(

@@ -45,7 +45,7 @@ def write(tmp_path, monkeypatch):
 
 
 def unload() -> None:
-    """Remove my_lab from Python's modules. `monkeypatch` would put it back, for the next test file to find."""
+    """Remove my_lab from the modules of Python: `monkeypatch` would put it back, for other tests to find."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "my_lab"]:
         del sys.modules[name]
 
@@ -195,11 +195,11 @@ def test_other_samples_than_those_computed_are_not_finalised(write, tmp_path):
 
 
 def test_reading_a_configuration_imports_no_solver_and_no_store():
-    heavy = ["jax", "zarr", "numba", "diffrax", "dask", "xarray", "torch"]
+    heavy = ["jax", "zarr", "numba", "diffrax", "dask", "xarray", "torch", "h5py"]
     code = (
         "import sys\n"
-        "from resolvent.datasets.tasks.registry import EQUATIONS, settings_class\n"
-        "for equation in EQUATIONS: settings_class(equation)\n"
+        "from resolvent.datasets.tasks.registry import EQUATIONS, IMPORTED, settings_class\n"
+        "for equation in EQUATIONS: settings_class(equation, equation in IMPORTED)\n"
         f"print([name for name in {heavy} if name in sys.modules])"
     )
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -10,7 +10,8 @@ from resolvent.evaluation import metrics
 from resolvent.evaluation.conditions import Condition, error_rows
 from resolvent.evaluation.metrics import measure, relative_h1, relative_l2
 from resolvent.solvers.common.grid import Grid, Nodes
-from resolvent.training.losses import RelativeLoss, central_difference
+from resolvent.training.losses import RelativeLoss, build_loss, central_difference
+from resolvent.training.settings import TrainingSettings
 
 GRID = Grid("periodic", 256)
 X = GRID.coordinates
@@ -74,6 +75,20 @@ def test_the_regulariser_is_the_relative_seminorm_with_weight_gamma_h(squared):
     loss = RelativeLoss(GRID, gradient_weight=gamma, squared=squared)
     value = loss(tensor(prediction), tensor(WAVE), tensor(GRID.derivative(WAVE))[:, None])
     assert float(value) == pytest.approx(expected, rel=1e-9)
+
+
+def test_as_coded_the_regulariser_leaves_out_the_ends_of_the_circle_but_not_of_the_norm():
+    gamma, h = 0.1, GRID.spacing
+    rng = np.random.default_rng(0)
+    prediction, target, slope = rng.normal(size=(3, 2, GRID.points))
+    expected = []
+    for p, u, du in zip(prediction, target, slope, strict=True):
+        inside = (p[2:] - p[:-2]) / (2 * h) - du[1:-1]
+        second = np.sqrt(gamma * h * np.sum(inside**2) / np.sum(du**2))
+        expected.append(np.sqrt(np.sum((p - u) ** 2) / np.sum(u**2)) + second)
+    settings = TrainingSettings(gradient_weight=gamma, target_gradient="public_code")
+    value = build_loss(GRID, settings)(tensor(prediction), tensor(target), tensor(slope)[:, None])
+    assert float(value) == pytest.approx(np.mean(expected), rel=1e-12)
 
 
 def test_the_central_difference_is_second_order_and_periodic():

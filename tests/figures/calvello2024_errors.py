@@ -39,7 +39,9 @@ def write_calvello(make_run, model, dataset=LOGNORMAL, *, of=None, once=None, fl
         architecture=architecture,
         attention=None,
         dataset=dataset,
-        setting=COUNTS | {"batch_size": 2} | options.pop("counts", {}),
+        setting=COUNTS
+        | {"batch_size": 2, "epochs": 100 if options.get("resolution", 64) == 64 else 80}
+        | options.pop("counts", {}),
         training=TRAINING
         | {"validation_samples": COUNTS["validation_samples"]}
         | options.pop("training", {}),

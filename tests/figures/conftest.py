@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from paper_setting import completed
 from run_files import one_level, square, vouched
 
 from resolvent.common.predictions import tree_of, write_predictions
@@ -56,12 +57,13 @@ def write_run(
     folder, model, *, label=None, architecture="transformer1d", attention="galerkin", layer_norm="projection",
     resolution=512, tested=None, seed=1, level=1e-3, errors=None, diverged_epoch=None, setting=None,
     parameters=530_305, seconds=180.0, epochs=30, dimension=1, noise=None, tested_noise=None, realisations=2,
-    training=None, settings=None, dataset=None, best_test=(None, None), **more_facts,
+    training=None, settings=None, dataset=None, best_test=(None, None), recipe="code", **more_facts,
 ):  # fmt: skip
     """A run directory with lognormal errors about `level`, or exactly `errors` at the training resolution.
 
     With `noise` in training, errors grow with that of the test, and differ between its `realisations`.
-    `settings` of the model and of `training` are beside the paper's; `dataset` is in place of Burgers'.
+    What is not given is as the public code of the paper has it. `settings` of the model and of `training` are
+    beside the paper's; `dataset` is in place of Burgers'.
     """
     tested = tested or (resolution,)
     tested_noise = tested_noise or (noise or 0.0,)
@@ -69,11 +71,9 @@ def write_run(
     directory.mkdir(parents=True)
     setting = {**PAPER_SETTING, **(setting or {})}
     own = {"attention": attention, "layer_norm": layer_norm} if attention else {"width": 64}
-    if architecture == "transformer1d":
-        own |= {"projection_gain": 1e-2, "projection_diagonal": 1e-2}
-        own |= {"attention_dropout": 0.1 if (attention, layer_norm) == ("galerkin", "regular") else 0.0}
     facts = {
         "experiment": "burgers", "model": model, "label": label or model, "architecture": architecture,
+        "recipe": recipe,
         "settings": {**own, **(settings or {})}, "resolution": resolution, "seed": seed,
         "dataset": "burgers_cao", "dataset_hash": "d" * 12, "config_hash": f"c{seed}" * 6,
         "code_digest": "e" * 12, "coarse_points": None,
@@ -93,6 +93,7 @@ def write_run(
         },
         **more_facts,
     }  # fmt: skip
+    facts = completed(facts)
     diverged = diverged_epoch is not None
     lasted = diverged_epoch if diverged else epochs
     cost = {

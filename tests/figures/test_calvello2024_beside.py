@@ -3,10 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from calvello2024_samples import PATCHES, POINTS, SAMPLES, flow, write_flow_run, write_rollout
+from calvello2024_samples import PATCHES, POINTS, flow, write_flow_run, write_rollout
 from run_files import replace_errors
 
-from resolvent.figures.common.bootstrap import mean_interval
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.experiment.comparison import grouped
@@ -133,17 +132,13 @@ def test_jumps_are_drawn_for_seeds_and_their_mean(runs, figures_made):
 # Paired grids.
 
 
-def test_differences_are_taken_sample_by_sample(runs):
-    """Home 0.02, away 0.03 and 0.04, each times 1 + 0.1 s: the difference is that of the sample."""
-    found = paired_grids.paired_differences(groups_of(runs)["fano"])
-    for number, away in enumerate((24, 32), start=1):
-        difference = number * 0.01 * (1 + 0.1 * np.arange(SAMPLES))
-        expected = mean_interval(np.stack([difference] * 2))
-        assert (found[away].low, found[away].high) == pytest.approx((expected.low, expected.high))
-        assert found[away].mean == pytest.approx(number * 0.0125)
-        assert found[away].excludes_zero
-    assert paired_grids.paired_differences(groups_of(runs)["lost"]) == {}
-    assert paired_grids.paired_differences(groups_of(runs)["afno"]) == {}
+def test_ratios_are_taken_sample_by_sample(runs):
+    """Errors of 0.02 on the training grid, 0.03 and 0.04 away, each times 1 + 0.1 s: ratios of 3/2 and 2."""
+    found = paired_grids.paired_ratios(groups_of(runs)["fano"])
+    for away, ratio in ((24, 1.5), (32, 2.0)):
+        assert (found[away].low, found[away].value, found[away].high) == pytest.approx([ratio] * 3)
+    assert paired_grids.paired_ratios(groups_of(runs)["lost"]) == {}
+    assert paired_grids.paired_ratios(groups_of(runs)["afno"]) == {}
 
 
 def test_paired_grids_are_drawn_with_their_intervals(runs, figures_made):
@@ -151,9 +146,9 @@ def test_paired_grids_are_drawn_with_their_intervals(runs, figures_made):
     (panel,) = figures_made[0].axes
     assert [tick.get_text() for tick in panel.get_xticklabels()] == ["24", "32"]
     assert {text.get_text() for text in panel.texts} == {"fano", "fno", "diverged: lost"}  # afno has one grid
-    means = sorted(line[:, 1].tolist() for line in lines(panel) if len(line) == 2 and line[0, 1] != 0)
-    np.testing.assert_allclose(means, [[-0.00125, -0.0025], [0.0125, 0.025]])
-    interval = paired_grids.paired_differences(groups_of(runs)["fano"])[24]
+    means = sorted(line[:, 1].tolist() for line in lines(panel) if len(line) == 2 and line[0, 1] != 1)
+    np.testing.assert_allclose(means, [[0.95, 0.9], [1.5, 2.0]])
+    interval = paired_grids.paired_ratios(groups_of(runs)["fano"])[24]
     segments = [segment for one in panel.collections for segment in one.get_segments()]
     assert any(np.allclose(segment[:, 1], [interval.low, interval.high]) for segment in segments)
 
@@ -164,7 +159,7 @@ def test_other_samples_cannot_be_paired(make_run):
     errors.loc[errors["resolution"] == 24, "sample"] += 1
     replace_errors(run, errors)
     with pytest.raises(ResultError, match="was tested on other samples at 24 than at 16"):
-        paired_grids.paired_differences(read_runs([run]))
+        paired_grids.paired_ratios(read_runs([run]))
 
 
 @pytest.mark.parametrize("options", [{"tested": (POINTS,)}, {"diverged_epoch": 1}])

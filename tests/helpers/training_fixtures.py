@@ -66,9 +66,14 @@ def described(run: dict, resolution, seed: int, counts: dict[str, int], **testin
     return {
         "experiment": "small", "model": "tiny", "label": "Tiny", "architecture": run["architecture"],
         "settings": run["settings"], "grids": run["grids"], "coarse_points": None, "resolution": resolution,
+        "recipe": None,
         "test_resolutions": [resolution], "test_noise": [0.0], "noise_realisations": 1, "seed": seed,
         "dataset": "small", "dataset_settings": {},
-        "training": {**run["training"], **{f"{split}_samples": count for split, count in counts.items()}},
+        "training": {
+            **run["training"],
+            "noise_samples": run["noise_samples"],
+            **{f"{split}_samples": count for split, count in counts.items()},
+        },
         "config_hash": settings_hash(run), "code_digest": "c", **testing,
     }  # fmt: skip
 
@@ -81,6 +86,7 @@ def finished_run(
     training = {"epochs": 2, "batch_size": 4, "gradient_weight": 0.0} | training
     run = {
         "architecture": architecture, "settings": settings, "grids": "stored", "noise": 0.0,
+        "noise_samples": counts["train"],
         "training": TrainingSettings(**training).model_dump(mode="json"),
         "samples": {split: counts[split] for split in ("train", "validation")},
     }  # fmt: skip

@@ -31,9 +31,11 @@ def test_the_papers_inverse_setting_is_what_the_paper_says():
         assert noise in experiment.tested_noise
         for key in experiment.models:
             model = loaded.models[key]
-            for n_f, batch in ((141, 4), (211, 2)):
+            if model.recipe == "code":
+                continue
+            for n_f in (141, 211):
                 training = training_settings(experiment, key, model, n_f)
-                assert (experiment.noise, training.epochs, training.batch_size) == (noise, 100, batch)
+                assert (experiment.noise, training.epochs, training.batch_size) == (noise, 100, 4)
                 assert (training.normalisation, training.boundary) == ("pointwise", "free")
                 assert (training.gradient_weight, training.record_test_error) == (0, True)
                 settings = model_settings(model, n_f, dataset).model_dump()
@@ -53,10 +55,12 @@ def test_the_papers_inverse_setting_is_what_the_paper_says():
                 for n in ("regular", "projection")
             ),
         }
-        parts = ("residual", "feedforward", "downsampling", "upsampling", "hidden", "decoder")
+        rates = {"feedforward": 0.05, "downsampling": 0.05, "decoder": 0.05}
+        rates |= {"residual": 0.0, "upsampling": 0.0, "hidden": 0.0}
         for (architecture, *_), settings in rows.items():
             if architecture == "transformer2d_coarse":  # table 7
-                assert {settings[f"{part}_dropout"] for part in parts} == {0.05}
+                assert {part: settings[f"{part}_dropout"] for part in rates} == rates
+                assert settings["attention_dropout"] == (0.0 if settings["attention"] == "none" else 0.05)
                 assert (settings["width"], settings["num_heads"], settings["num_layers"]) == (192, 4, 6)
                 assert settings["downsampling_activation"] == "silu"
 

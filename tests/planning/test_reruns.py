@@ -17,7 +17,7 @@ from resolvent.planning.rerun import (
     partial_modules,
 )
 
-# Plans the default configuration, and prints the arguments of every digest that its rules ask for.
+# Plans a configuration, and prints the arguments of every digest that its rules ask for.
 PLANNED = """
 import json, sys
 from snakemake.cli import main
@@ -26,7 +26,7 @@ from resolvent.planning import rerun
 digest, calls = rerun.script_digest, set()
 rerun.script_digest = lambda *names: calls.add(names) or digest(*names)
 try:
-    main(["--snakefile", sys.argv[1], "--dry-run", "--quiet", "all", "--cores", "1"])
+    main(["--snakefile", *sys.argv[1:], "--dry-run", "--quiet", "all", "--cores", "1"])
 except SystemExit as end:
     assert not end.code, end.code
 print(json.dumps(sorted(calls)))
@@ -75,6 +75,8 @@ COUNTS = {
     "resolvent.models.fno.fno1d": of_model("fno1d") | {"theory": ALONE},
     "resolvent.models.fno.settings:FNO1dSettings": of_model("fno1d") | {"theory": ALONE},
     "resolvent.measurements.theory.average": {"theory": ALONE},
+    "resolvent.measurements.stability": {"measure_stability": {"transformer1d"}},
+    "resolvent.figures.stability.panel": {"draw_stability": ALONE},
     "resolvent.evaluation.baselines": {"baselines": EQUATIONS},
     "resolvent.measurements.architecture_formulas": {"measure_architectures": {"neuraloperator"}},
     "resolvent.figures.experiment.cost_scatter": {"draw_figures": ALONE},
@@ -105,9 +107,11 @@ ONCE_MISSED = {
 
 @pytest.fixture(scope="module")
 def digests(tmp_path_factory) -> list[tuple[str, ...]]:
-    """Arguments of all digests in the plan of the default configuration."""
-    output = printed(PLANNED, str(ROOT / "Snakefile"), folder=tmp_path_factory.mktemp("planned"))
-    return [tuple(call) for call in json.loads(output[-1])]
+    """Arguments of all digests in the plans of the default configuration and of the study of stability."""
+    folder, snakefile = tmp_path_factory.mktemp("planned"), str(ROOT / "Snakefile")
+    study = ["--configfile", str(ROOT / "config/stability.yaml")]
+    calls = [json.loads(printed(PLANNED, snakefile, *more, folder=folder)[-1]) for more in ([], study)]
+    return sorted({tuple(call) for one in calls for call in one})
 
 
 def printed(code: str, *words: str, folder=ROOT) -> list[str]:

@@ -14,6 +14,7 @@ from resolvent.models.registry import ARCHITECTURES, resolve
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.costs import (
+    START_SECONDS,
     Need,
     finalising,
     megabytes_requested,
@@ -116,6 +117,18 @@ def test_processes_share_the_work_and_each_holds_the_samples(gpu):
     assert one.seconds / 4 < four.seconds < one.seconds
     data = 1024 * 8192 * 8  # the samples in single precision
     assert four.bytes > one.bytes + 3 * data
+
+
+def test_the_study_of_stability_takes_the_time_of_all_its_runs_and_the_memory_of_one():
+    study = yaml.safe_load((PROFILE.parents[3] / "config/stability.yaml").read_text())
+    few = {"stability": {"learning_rates": [1e-3], "seeds_of": {"galerkin": [1]}}}
+    usual, once = needs_of(study), needs_of(study, few)
+    of_model = SimpleNamespace(model="galerkin")
+    runs = len(study["stability"]["learning_rates"]) * len(study["stability"]["seeds"])
+    assert runs >= 32
+    seconds = [needs.stability(of_model).seconds - START_SECONDS for needs in (usual, once)]
+    assert seconds[0] == pytest.approx(runs * seconds[1])
+    assert usual.stability(of_model).bytes == once.stability(of_model).bytes > 1e8
 
 
 def test_a_gpu_takes_less_time():

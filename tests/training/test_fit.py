@@ -4,6 +4,7 @@ import itertools
 import math
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 from model_variants import SMALL
@@ -200,3 +201,53 @@ def test_evaluation_on_the_square_follows_to_another_grid(tmp_path):
     assert kept["n25"]["prediction"].shape == (1, 4, 1, 25, 25)
     again, _ = evaluate(trainer.operator, on_each({25: test[25]}), torch.device("cpu"), shown)
     assert again["relative_l2"].tolist() == errors.loc[errors["resolution"] == 25, "relative_l2"].tolist()
+
+
+def test_the_sum_over_a_batch_is_felt_by_weight_decay_as_a_decay_as_much_smaller(tmp_path):
+    """Adam divides by the gradient's size, so that only the ratio of decay and loss is left, and ε = 1e-8."""
+    common = {"epochs": 2, "gradient_clip": None}
+    settings = small_trainer(tmp_path / "x").settings
+    summed, mean = (
+        small_trainer(tmp_path / name, weight_decay=decay, batch_reduction=reduction, **common)
+        for name, decay, reduction in (
+            ("a", 0.1 * settings.batch_size, "sum"),
+            ("b", 0.1, "mean"),
+        )
+    )
+    histories = np.array(summed.fit().history, float), np.array(mean.fit().history, float)
+    np.testing.assert_allclose(*histories, rtol=1e-4)
+    other = small_trainer(tmp_path / "c", weight_decay=0.1 * settings.batch_size, **common).fit()
+    assert not np.allclose(histories[0], np.array(other.history, float), rtol=1e-2)
+
+
+def test_without_shuffling_every_epoch_has_the_stored_order(tmp_path):
+    trainer = small_trainer(tmp_path, shuffle=False)
+    stored = trainer.train.inputs[:, 0, 0].tolist()
+    for epoch in (1, 2):
+        assert list(itertools.chain(*order_seen(trainer, epoch))) == stored
+
+
+def test_the_last_epoch_is_the_checkpoint_where_it_is_selected(tmp_path):
+    kind = {"epochs": 8, "schedule": "plateau", "learning_rate": 0.1}  # rough: the best epoch is not the last
+    best, last = (small_trainer(tmp_path / one, selection=one, **kind) for one in ("best", "last"))
+    best.fit(), last.fit()
+    assert last.progress.history == best.progress.history
+    assert best.progress.best_epoch < last.progress.best_epoch == 8
+    assert last.progress.best_error == last.progress.history[-1][4] > best.progress.best_error
+    weights = last.operator.state_dict()
+    assert all(torch.equal(value, weights[name]) for name, value in last.progress.best_state.items())
+    again = small_trainer(tmp_path / "last", selection="last", **kind)  # finished before
+    assert again.fit().best_epoch == 8
+
+
+@pytest.mark.parametrize("by", ["norm", "value"])
+def test_gradients_are_clipped_by_their_norm_or_by_value(tmp_path, by):
+    trainer = small_trainer(tmp_path, gradient_clip=0.01, gradient_clip_by=by)
+    trainer._gradients(torch.arange(4))
+    before = [parameter.grad.clone() for parameter in trainer.operator.parameters()]
+    trainer._clip()
+    norm = math.sqrt(sum(float((one**2).sum()) for one in before))
+    assert norm > 0.01
+    for given, parameter in zip(before, trainer.operator.parameters(), strict=True):
+        expected = given.clamp(-0.01, 0.01) if by == "value" else given * (0.01 / norm)
+        torch.testing.assert_close(parameter.grad, expected, rtol=1e-4, atol=1e-9)

@@ -61,6 +61,7 @@ def run_of(grids="stored", noise=0.1, **training):
         "settings": settings,
         "grids": grids,
         "noise": noise,
+        "noise_samples": COUNTS["train"],
         "training": TrainingSettings(**training).model_dump(mode="json"),
         "samples": COUNTS,
     }

@@ -45,6 +45,7 @@ RUN = {
     "settings": SMALL_FNO_2D,
     "grids": "stored",
     "noise": 0.0,
+    "noise_samples": COUNTS["train"],
     "training": TrainingSettings(epochs=2, batch_size=8, **DARCY_LIKE).model_dump(mode="json"),
     "samples": {split: COUNTS[split] for split in ("train", "validation")},
 }

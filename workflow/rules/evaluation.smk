@@ -7,6 +7,7 @@ rule evaluate:
         checkpoint=rules.train.output.checkpoint,
         cost=rules.train.output.cost,
         history=rules.train.output.history,
+        tuned=rules.train.input.tuned,
     output:
         errors=f"{plan.results}/{RUN_FOLDER}/errors.csv",
         predictions=f"{plan.results}/{RUN_FOLDER}/predictions.nc",

@@ -4,6 +4,9 @@
 rule train:
     input:
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
+        tuned=lambda wildcards: (
+            plan.tuned(wildcards.experiment, wildcards.model, resolution_of(wildcards.group)) or []
+        ),
     output:
         checkpoint=f"{plan.results}/{RUN_FOLDER}/checkpoint.pt",
         history=f"{plan.results}/{RUN_FOLDER}/history.csv",

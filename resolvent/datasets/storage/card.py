@@ -21,10 +21,9 @@ from resolvent.datasets.storage.object_store import opened, put
 from resolvent.datasets.storage.statistics import statistics
 from resolvent.datasets.storage.store import digest, read_array
 from resolvent.datasets.storage.stored import Stored
-from resolvent.datasets.tasks.error_budget import hold_to_accuracy
 from resolvent.datasets.tasks.task import Task
 
-LIBRARIES = ("diffrax", "jax", "numba", "numpy", "scipy", "zarr")
+LIBRARIES = ("diffrax", "h5py", "jax", "numba", "numpy", "scipy", "zarr")
 
 
 def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_digest: str) -> dict:
@@ -43,18 +42,19 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
     place = located(store)
     content = _verified_digest(task.layout, store, receipts, code_digest)
     budget = task.error_budget(Stored(store, task.layout, task.settings.seed))
-    hold_to_accuracy(budget, task, place)
+    more = task.hold_to_accuracy(budget, place)
     facts = {
         "dataset": store.parent.name,
         "settings_hash": settings_hash(task.settings),
         "content_hash": content,
         **task.description(),
+        **more,
         "inputs": list(task.inputs),
         "targets": list(task.targets),
         "groups": {group.name: _group_facts(group) for group in task.layout.groups},
         "samples": task.layout.samples,
         "seed": task.settings.seed,
-        "precision": f"computed in float64, stored as {task.layout.dtype}",
+        "precision": task.precision,
         "stated_accuracy": task.settings.accuracy,
         "error_budget": budget,
         "statistics": statistics(store),

@@ -34,16 +34,10 @@ METHODS = {
 REFINED_SAMPLES = 64  # solved again with twice the modes and steps; the closed form checks every sample
 
 
-class BurgersDataset(SpaceDataset):
-    """Viscous Burgers on the unit circle: the map from u(·,0) to u(·,final_time) (Cao 2021, eq. 18)."""
+class BurgersSettings(SpaceDataset):
+    """Viscous Burgers on the unit circle, from an initial velocity that is a Gaussian field."""
 
     quantities: ClassVar[tuple[str, str]] = ("initial velocity", "velocity at the final time")
-    example: ClassVar[dict[str, Any]] = {
-        "resolutions": [64, 128],
-        "finest": 512,
-        "samples": {"train": 20, "validation": 4, "test": 6},
-        "samples_per_shard": 10,
-    }
 
     equation: Literal["burgers"] = Field(description="the equation solved")
     viscosity: float = Field(0.1 / (2 * math.pi), gt=0, description="ν")
@@ -53,6 +47,18 @@ class BurgersDataset(SpaceDataset):
     ] = Field(
         named("cao_burgers"), description="distribution of the initial velocity: a name, numbers, or both"
     )
+
+
+class BurgersDataset(BurgersSettings):
+    """Viscous Burgers on the unit circle: the map from u(·,0) to u(·,final_time) (Cao 2021, eq. 18)."""
+
+    example: ClassVar[dict[str, Any]] = {
+        "resolutions": [64, 128],
+        "finest": 512,
+        "samples": {"train": 20, "validation": 4, "test": 6},
+        "samples_per_shard": 10,
+    }
+
     resolutions: Annotated[list[CirclePoints], Field(min_length=1)] = Field(
         [512, 2048, 8192], description="points of the grids on which every sample is stored"
     )

@@ -107,11 +107,15 @@ class DarcyInverse(Task):
         return space_group(Grid("nodes", points, dimension=2), *variables)
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        """Compute "n141/pressure", "n141/coefficient", "n36/coefficient", and so on."""
-        settings = self.settings
-        coefficient = self.coefficients.on_grid(drawn, settings.finest, "nodes")
-        pressure = self.solver.solve(coefficient)
-        arrays = {}
+        coefficient = self.coefficients.on_grid(drawn, self.settings.finest, "nodes")
+        return self.restricted(coefficient, self.solver.solve(coefficient))
+
+    def restricted(self, coefficient: np.ndarray, pressure: np.ndarray) -> dict[str, np.ndarray]:
+        """Restrict both to "n141/pressure", "n141/coefficient", "n36/coefficient", and so on.
+
+        They are (samples, finest, finest).
+        """
+        settings, arrays = self.settings, {}
         for fine, coarse in zip(settings.resolutions, settings.coarse, strict=True):
             stride = (settings.finest - 1) // (fine - 1)
             arrays[f"n{fine}/{INPUT}"] = pressure[:, ::stride, ::stride].copy()

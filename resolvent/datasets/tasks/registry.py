@@ -26,20 +26,33 @@ EQUATIONS = {
     "controlled_ode": "resolvent.datasets.tasks.controlled_ode:ControlledOdeDataset",
     "kolmogorov": "resolvent.datasets.tasks.kolmogorov:KolmogorovDataset",
 }
+# The same for a dataset that names a `source`, files that its samples are read from.
+IMPORTED = {
+    "burgers": "resolvent.datasets.imported.burgers:ImportedBurgersDataset",
+    "darcy": "resolvent.datasets.imported.darcy:ImportedDarcyDataset",
+    "darcy_inverse": "resolvent.datasets.imported.darcy_inverse:ImportedDarcyInverseDataset",
+}
 _LOCATION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")  # module:class
 
 
-def settings_class(equation: str) -> type[DatasetSettings]:
+def settings_class(equation: str, imported: bool = False) -> type[DatasetSettings]:
     """Find the class of the settings of `equation`, a name in `EQUATIONS` or "module:class".
+
+    `imported`: of a dataset with the key `source`, which is read from files.
 
     Raises
     ------
     PydanticCustomError
         A `ValueError` of type "unknown_equation" for a name that is neither.
     ValueError
-        When the module cannot be imported, or has no such class of settings.
+        When the module cannot be imported, or has no such class of settings; when there are no files to
+        import for this equation.
     """
-    location = EQUATIONS.get(equation, equation)
+    if imported and equation in EQUATIONS and equation not in IMPORTED:
+        raise ValueError(
+            f"'source' is not for equation {equation}; accepted for {', '.join(IMPORTED)}; leave it out"
+        )
+    location = _location(equation, imported)
     if not _LOCATION.fullmatch(location):
         raise PydanticCustomError(
             "unknown_equation",
@@ -81,9 +94,13 @@ def _class_in(module: Any, name: str, equation: str) -> type[DatasetSettings]:
     )
 
 
-def task_module(equation: str) -> str:
-    """Name the module that says all there is to say of `equation`."""
-    return EQUATIONS.get(equation, equation).partition(":")[0]
+def _location(equation: str, imported: bool) -> str:
+    return (IMPORTED if imported else EQUATIONS).get(equation, equation)
+
+
+def task_module(equation: str, imported: bool = False) -> str:
+    """Name the module that says all there is to say of `equation`, or of files of it."""
+    return _location(equation, imported).partition(":")[0]
 
 
 def settings_of(content: Any) -> DatasetSettings:
@@ -104,7 +121,7 @@ def settings_of(content: Any) -> DatasetSettings:
         raise PydanticCustomError(
             "no_equation", "equation is required; accepted: {accepted}", {"accepted": ", ".join(EQUATIONS)}
         )
-    return settings_class(str(content["equation"])).model_validate(content)
+    return settings_class(str(content["equation"]), "source" in content).model_validate(content)
 
 
 # The settings of a dataset within a configuration, of whatever equation.

@@ -6,7 +6,7 @@ modules of the equations import theirs when a sample is computed, and not before
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -76,6 +76,16 @@ class DatasetSettings(Settings):
             f"define {type(self).__name__}.task, which builds the task of these settings"
         )
 
+    def with_contents(self) -> Self:
+        """Return the settings as the files have them that the dataset is made from: itself, if from none.
+
+        Raises
+        ------
+        DatasetError
+            When such a file is missing, or is not what the settings say.
+        """
+        return self
+
     @property
     def grid_kind(self) -> str:
         """Kind of every stored grid, of `solvers.common.grid.KINDS`; "explicit" for any times."""
@@ -124,6 +134,10 @@ class DatasetSettings(Settings):
         By default, for a solver that nothing is known of, `SECONDS_PER_VALUE` for each stored value.
         """
         return SECONDS_PER_VALUE * self.out_channels * sum(map(self.num_points, self.resolutions))
+
+    def bytes_of_solving(self) -> float:
+        """Predict the bytes that a generation job needs beside the samples of its shard."""
+        return 0.0
 
     def seconds_of_checks(self) -> float:
         """Predict the core seconds that the error budget takes."""

@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resolvent.datasets.storage.layout import SPLITS, Group, Layout
-from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts, stored_errors
+from resolvent.datasets.tasks.error_budget import (
+    against_computed_again,
+    error_facts,
+    hold_to_accuracy,
+    stored_errors,
+)
 from resolvent.datasets.tasks.settings import CHECKED_SAMPLES, DatasetSettings
 from resolvent.solvers.common.grid import Grid, Nodes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from resolvent.datasets.storage.stored import Stored
 
 # From input functions, (samples, ...space) or (samples, channels, ...space), on a grid to target functions.
@@ -97,6 +104,17 @@ class Task(ABC):
             budget["against_refined_run"] = error_facts(stored_errors(stored, positions, reference))
         return budget
 
+    def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
+        """Hold the entries "against_…" of `budget` to the stated accuracy; returns what else the card says.
+
+        Raises
+        ------
+        DatasetError
+            When none was measured, or one is too large: the dataset is then not finalised.
+        """
+        hold_to_accuracy(budget, self, store)
+        return {}
+
     def baselines(self) -> dict[str, Baseline]:
         """Give the classical answers from the input alone, by name.
 
@@ -105,6 +123,11 @@ class Task(ABC):
         `resolvent.evaluation.baselines.LABELS`.
         """
         return {}
+
+    @property
+    def precision(self) -> str:
+        """Say for the card in which precision the numbers were computed and are stored."""
+        return f"computed in float64, stored as {self.dtype}"
 
     @cached_property
     def layout(self) -> Layout:

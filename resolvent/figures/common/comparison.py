@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from resolvent.figures.common.ratios import SEEDS_TO_RANK
 from resolvent.figures.common.results import read_table, same_noise
 
 MODELS_FILE = "models.csv"
+RATIO = "ratio_to_best_other"
 MODEL = ("kind", "key", "trained_resolution", "trained_noise")  # identify a row of models.csv
 CONDITION = (*MODEL, "test_resolution", "test_noise")
 
@@ -26,9 +28,10 @@ COMPARISON_COLUMNS = {
     "test_noise": "the same, in the test",
     "metric": "column of errors.csv: `relative_l2`, `relative_h1`, …",
     "statistic": "`mean`, `median` or `worst` of the errors of all samples and seeds that finished, or "
-    "`difference_to_lowest_mean`: the mean less that of the model with the lowest, 0 for this model itself",
+    f"`{RATIO}`: the errors over those of the best of the other models, the geometric mean over samples and "
+    "seeds",
     "value": "the statistic; empty where every seed diverged or a baseline has no answer",
-    "low": "lower end of its 95 % bootstrap interval; of a difference, paired sample by sample",
+    "low": "lower end of its 95 % interval; of a ratio, it allows for the choice of the best",
     "high": "upper end",
     "sample": "index in the test split of the sample with the worst error",
     "seeds": "number of seeds with finite errors",
@@ -41,10 +44,16 @@ MODELS_COLUMNS = {
     "best_test_mean": "mean relative L2 error at each seed's best epoch on the test samples, where recorded",
     "best_test_epoch": "mean of these epochs",
     "paper": "the paper with this example",
-    "reported": "the number that the paper reports for this model, only if the setting is the paper's",
+    "recipe": "`paper`, as its text has it, or `code`, as its public code does it; empty for neither",
+    "reported": "the number that the paper reports for this model, only if the setting is that which made it",
+    "reported_of_other_recipe": "the same, where the model follows the paper's text in everything and the "
+    "public code, which differs from the text, made the number; it has no ratio",
     "ratio_to_reported": "ours over the reported number",
+    "reported_worst": "the largest error that the paper reports, if any, in the same setting",
+    "worst_ratio_to_reported": "ours over that",
     "ratio_of": "which of our numbers this ratio takes",
     "reported_note": "where the reported number is from, or why there is none",
+    "tuned": "what short runs chose among, on validation samples; empty where nothing was tuned",
     "parameters": "number of parameters, a complex one counted twice",
     "parameters_complex_once": "number of parameters, a complex one counted once",
     "forward_flop": "operations of a forward pass of one sample",
@@ -94,11 +103,14 @@ class Tested:
         """Return a statistic, NaN where it was not measured."""
         return self.errors.get((metric, statistic), NO_ERROR)
 
+    def is_ranked(self, metric: str = "relative_l2") -> bool:
+        """Return whether it is compared with other models, on seeds enough to call it worse."""
+        ratio = self.error(metric, RATIO)
+        return not (pd.isna(ratio.low) or pd.isna(ratio.high)) and self.facts["seeds"] >= SEEDS_TO_RANK
+
     def is_among_the_best(self, metric: str = "relative_l2") -> bool:
-        """Return whether no model has a lower mean, or the interval of the difference contains zero."""
-        difference = self.error(metric, "difference_to_lowest_mean")
-        resolved = difference.low > 0 or difference.high < 0
-        return difference.known and not resolved
+        """Return whether it is ranked, and not worse than the best of the others."""
+        return self.is_ranked(metric) and bool(self.error(metric, RATIO).low <= 1)
 
 
 def read_comparison(path: str | Path) -> pd.DataFrame:

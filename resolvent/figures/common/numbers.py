@@ -24,6 +24,11 @@ def power(unit: float) -> str:
     return f"10{str(round(math.log10(unit))).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
+def times(ratio: float) -> str:
+    """Return a ratio: 0.83, 12.3, 2.6e+04."""
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}" if ratio < 1000 else f"{ratio:.1e}"
+
+
 def duration(seconds: float | None) -> str:
     """Return the seconds as a person says them: 8.4 s, 3.2 min, 1.5 h."""
     if absent(seconds):

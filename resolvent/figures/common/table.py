@@ -20,7 +20,6 @@ class Cell:
 
     note     small, below the text: an interval, an epoch.
     warning  the same, where something went wrong that the text does not say.
-    hint     words on hovering.
     value    to sort by, in place of the text; NaN or None goes last.
     bold     among the best of its column.
     lost     stands in place of a number.
@@ -30,7 +29,6 @@ class Cell:
     text: str
     note: str = ""
     warning: str = ""
-    hint: str = ""
     value: float | None = None
     bold: bool = False
     lost: bool = False
@@ -61,12 +59,17 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells; the first column names the rows. `baselines` are rows below a rule."""
+    """Rows of cells; the first column names the rows.
+
+    baselines  rows below a rule.
+    note       a line below the table.
+    """
 
     columns: list[Column]
     rows: list[list[Cell]]
     baselines: list[list[Cell]] = field(default_factory=list)
     title: str = ""
+    note: str = ""
 
     def is_prose(self, number: int) -> bool:
         """Return whether a column has words in it."""
@@ -131,6 +134,7 @@ def as_latex(table: Table) -> str:
         [[row[number] for number in kept] for row in table.rows],
         [[row[number] for number in kept] for row in table.baselines],
         table.title,
+        table.note,
     )
     top, rules, start = [], [], 1
     for group, width in table.groups:
@@ -152,7 +156,8 @@ def as_latex(table: Table) -> str:
         *([r"\midrule"] if table.baselines else []),
         *(" & ".join(map(_latex_cell, row)) + r" \\" for row in table.baselines),
     ]
-    return "\n".join([*filter(None, lines), r"\bottomrule", r"\end{tabular}", ""])
+    note = [rf"\par {{\scriptsize {latex_text(table.note)}}}"] if table.note else []
+    return "\n".join([*filter(None, lines), r"\bottomrule", r"\end{tabular}", *note, ""])
 
 
 def as_html(table: Table) -> str:
@@ -170,9 +175,10 @@ def as_html(table: Table) -> str:
     bodies = _html_body(table.rows, "model")
     if table.baselines:
         bodies += _html_body(table.baselines, "baseline")
+    note = f'<p class="below">{escape(table.note)}</p>\n' if table.note else ""
     return (
         f'<table class="sortable headline">\n{title}<thead>\n<tr>{top}</tr>\n'
-        f'<tr class="columns">{heads}</tr>\n</thead>\n{bodies}</table>\n'
+        f'<tr class="columns">{heads}</tr>\n</thead>\n{bodies}</table>\n{note}'
     )
 
 
@@ -186,7 +192,6 @@ def _html_cell(cell: Cell, number: int) -> str:
     if number == 0:
         return f'<th scope="row">{text}</th>'
     kind = "prose" if cell.prose else "number" + " lost" * cell.lost + " best" * cell.bold
-    hint = f' title="{escape(cell.hint)}"' if cell.hint else ""
     value = (
         "" if cell.value is None else f' data-value="{"" if absent(cell.value) else f"{cell.value:.10g}"}"'
     )
@@ -195,7 +200,7 @@ def _html_cell(cell: Cell, number: int) -> str:
         for name, words in (("interval", cell.note), ("warning", cell.warning))
         if words
     )
-    return f'<td class="{kind}"{value}{hint}>{text}{small}</td>'
+    return f'<td class="{kind}"{value}>{text}{small}</td>'
 
 
 def _latex_cell(cell: Cell) -> str:

@@ -2,7 +2,7 @@
 
 from resolvent.figures.common.numbers import duration
 from resolvent.figures.common.results import Run
-from resolvent.figures.published.beside import differences
+from resolvent.figures.published.beside import differences_from_own_recipe, recipe_differences
 from resolvent.figures.published.tables import PaperTable
 
 
@@ -28,15 +28,27 @@ def summarise(runs: list[Run]) -> str:
 
 
 def differences_from_paper(runs: list[Run], table: PaperTable | None = None) -> list[str]:
-    """List what differs from the setting of a table, once each, and for which models if not for all."""
+    """List what differs from the recipe that each run follows, and for which models if not for all.
+
+    Without a recipe, from that of the public code, which made the numbers.
+    """
     found: dict[str, dict[str, None]] = {}
     for run in runs:
-        for words in differences(run.record, run.cost, table):
+        for words in differences_from_own_recipe(run.record, run.cost, table):
             found.setdefault(words, {})[run.label] = None
     models = len({run.label for run in runs})
     return [
         words if len(labels) == models else f"{_some(labels)}: {words}" for words, labels in found.items()
     ]
+
+
+def differences_of_recipes(runs: list[Run], table: PaperTable | None = None) -> list[str]:
+    """Say of each model that follows the paper's text in what the public code differs, a line a model."""
+    found: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for words in recipe_differences(run.record, run.cost, table):
+            found.setdefault(run.label, {})[words] = None
+    return [f"{label}: {', '.join(words)}" for label, words in found.items()]
 
 
 def _some(labels: dict[str, None]) -> str:

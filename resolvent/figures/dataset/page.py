@@ -32,6 +32,7 @@ def write_dataset_page(
         store=store,
         target=Path(card).as_posix(),
         accuracy=facts["stated_accuracy"],
+        imported=facts.get("imported"),
         figures=[inlined_figure(*figure) for figure in figures],
         card=split_card(facts, Path(card).name),
         command=command,

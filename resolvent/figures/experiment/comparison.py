@@ -5,7 +5,7 @@ row says how many there were, and without any finished seed it has no value.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +13,17 @@ import pandas as pd
 
 from resolvent.common.files import write_text
 from resolvent.common.records import CONDITION_COLUMNS
-from resolvent.figures.common.bootstrap import mean_interval, median_interval, paired_difference
+from resolvent.figures.common.bootstrap import mean_interval, median_interval
 from resolvent.figures.common.comparison import (
     COMPARISON_COLUMNS,
     MODEL,
     MODELS_COLUMNS,
     MODELS_FILE,
+    RATIO,
     with_facts,
 )
 from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.ratios import ratios_to_best_other
 from resolvent.figures.common.results import (
     NO_ANSWER,
     Baseline,
@@ -31,14 +33,14 @@ from resolvent.figures.common.results import (
     read_runs,
     same_noise,
 )
+from resolvent.figures.experiment.tuned import tuned_in_words
 from resolvent.figures.published.beside import example_of, reported_beside
 from resolvent.figures.published.tables import Example
 
 STATISTICS = ("mean", "median", "worst")
-DIFFERENCE = "difference_to_lowest_mean"
 NO_METRIC = {*CONDITION_COLUMNS, "baseline"}  # columns of an errors.csv that say what a row is of
 PAPERS_PROTOCOL = "best epoch on the test samples, as the paper reports"
-MEDIANS = "median error of standardised fields, as the paper reports"
+MEDIANS = "median error of standardised fields, as the paper's public code has it"
 OWN_PROTOCOL = "epoch chosen on validation samples"
 
 
@@ -49,17 +51,13 @@ class Block:
     facts     what the rows have in common.
     errors    (seeds, samples), of the seeds with finite errors.
     rows      a statistic each.
-    competes  whether it is compared with the lowest mean of the models under this condition.
+    competes  whether it is compared with the other models under this condition.
     """
 
     facts: dict
     errors: pd.DataFrame
     rows: list[dict]
     competes: bool
-
-    @property
-    def mean(self) -> float:
-        return self.rows[0]["value"]
 
 
 def write_comparison(
@@ -92,7 +90,7 @@ def compare(runs: list[Run], baselines: list[Baseline]) -> tuple[pd.DataFrame, p
     for baseline in baselines:
         models.append(_facts_of_baseline(baseline))
         blocks += _blocks(_row_of_baseline(baseline), [baseline.errors], competes=False)
-    _add_differences(blocks)
+    _compare_models(blocks)
     rows = [row for block in blocks for row in block.rows]
     return (
         pd.DataFrame(rows).reindex(columns=list(COMPARISON_COLUMNS)).astype({"sample": "Int64"}),
@@ -196,8 +194,12 @@ def _facts_of_model(group: list[Run]) -> dict:
         "best_test_mean": tested and tested.mean,
         "best_test_epoch": tested and tested.epoch,
         "paper": example and example.source.name,
+        "recipe": first.record.recipe,
         "reported": beside.value,
+        "reported_of_other_recipe": beside.shown if beside.other_recipe else None,
+        "reported_worst": beside.worst,
         "reported_note": beside.reason,
+        "tuned": tuned_in_words(first),
         "parameters": first.cost.parameters,
         "parameters_complex_once": first.cost.parameters_complex_once,
         "forward_flop": first.cost.forward_flop,
@@ -241,7 +243,7 @@ def _statistic(errors: pd.DataFrame, statistic: str) -> dict:
         worst = errors.max()  # of each sample
         return {"value": float(worst.max()), "sample": worst.idxmax()}
     interval = {"mean": mean_interval, "median": median_interval}[statistic](errors.to_numpy())
-    return {"value": interval.mean, "low": interval.low, "high": interval.high}
+    return asdict(interval)
 
 
 def _add_ratio(facts: dict, example: Example | None, blocks: list[Block]) -> None:
@@ -257,10 +259,13 @@ def _add_ratio(facts: dict, example: Example | None, blocks: list[Block]) -> Non
         ours, of = facts["best_test_mean"], PAPERS_PROTOCOL
     if ours and np.isfinite(ours):
         facts["ratio_to_reported"], facts["ratio_of"] = ours / facts["reported"], of
+    worst = measured.get((source.metric, "worst"))
+    if facts["reported_worst"] and worst and np.isfinite(worst):
+        facts["worst_ratio_to_reported"] = worst / facts["reported_worst"]
 
 
-def _add_differences(blocks: list[Block]) -> None:
-    """Add the difference to the lowest mean of the models under each condition, in each metric.
+def _compare_models(blocks: list[Block]) -> None:
+    """Add the errors of each model over those of the best other, under each condition, in each metric.
 
     A model whose target is on a finer grid than the others' is not compared with them.
     """
@@ -270,18 +275,17 @@ def _add_differences(blocks: list[Block]) -> None:
         if block.competes and not block.errors.empty:
             contests.setdefault(tuple(block.facts[name] for name in conditions), []).append(block)
     for members in contests.values():
-        lowest = min(members, key=lambda block: block.mean)
+        first = members[0]
         for block in members:
-            if list(block.errors.columns) != list(lowest.errors.columns):
+            if list(block.errors.columns) != list(first.errors.columns):
                 raise ResultError(
-                    f"{block.facts['label']} and {lowest.facts['label']} were tested on different samples "
+                    f"{block.facts['label']} and {first.facts['label']} were tested on different samples "
                     "and cannot be paired: evaluate them again"
                 )
-            difference = {"value": 0.0}
-            if block is not lowest:
-                paired = paired_difference(block.errors.to_numpy(), lowest.errors.to_numpy())
-                difference = {"value": paired.mean, "low": paired.low, "high": paired.high}
-            block.rows.append({**block.facts, "statistic": DIFFERENCE, **difference})
+        if len(members) > 1:
+            ratios = ratios_to_best_other([block.errors.to_numpy() for block in members])
+            for block, ratio in zip(members, ratios, strict=True):
+                block.rows.append({**block.facts, "statistic": RATIO, **asdict(ratio)})
 
 
 def _mean(runs: list[Run], name: str) -> float:

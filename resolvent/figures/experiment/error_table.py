@@ -12,16 +12,26 @@ from pathlib import Path
 
 import pandas as pd
 
-from resolvent.figures.common.comparison import Error, Tested, by_condition, metrics_in, read_comparison
+from resolvent.figures.common.comparison import (
+    RATIO,
+    Error,
+    Tested,
+    by_condition,
+    metrics_in,
+    read_comparison,
+)
 from resolvent.figures.common.metrics import name_of
-from resolvent.figures.common.numbers import DASH, UNIT, absent, duration, in_units, power
+from resolvent.figures.common.numbers import DASH, UNIT, absent, duration, in_units, power, times
 from resolvent.figures.common.results import on_training_grid, resolution_in_words, without_answer
 from resolvent.figures.common.table import EMPTY, Cell, Column, Table, write_table
 
 BEST_TEST = "best epoch on the test samples"  # the protocol of Cao 2021, beside ours
 STANDARDISED = "standardised_relative_l2"
-MEDIAN = "median, standardised fields"  # what Calvello et al. 2024 report
+MEDIAN = "median, standardised fields"  # as the public code of Calvello et al. 2024 has it
+OTHER_RECIPE = "reported, by another recipe"
 INTERVAL = "95 % interval"
+OVER_BEST = "over the best other"
+NOT_RANKED = "Nothing is ranked: that takes three seeds of a model."
 NO_NUMBER = Cell(DASH, value=float("nan"))
 STATISTICS = ("mean", "median", "worst")
 
@@ -53,12 +63,16 @@ def headline(
     cells: dict[Column, Callable[[Tested], Cell]] = {
         Column(f"error ×{power(unit)}", note=INTERVAL): lambda one: error_cell(one, unit=unit),
     }
+    if any(one.error("relative_l2", RATIO).known for one in models):
+        cells[Column(OVER_BEST, note=INTERVAL, latex=False)] = _ratio
     if any(not absent(one.facts["best_test_mean"]) for one in models):
         cells[Column(BEST_TEST)] = lambda one: _best_test(one.facts, unit)
     if any(one.error(STANDARDISED, "median").known for one in models):
         cells[Column(MEDIAN, note=INTERVAL)] = lambda one: _median(one, unit)
     if papers:
         cells[Column(papers[0])] = lambda one: _reported(one.facts, unit)
+    if any(not absent(one.facts["tuned"]) for one in models):
+        cells[Column("tuned")] = lambda one: _tuned(one.facts)
     cells[Column("training", latex=False)] = lambda one: _training(one.facts)
     return _table(found, cells, headings or {})
 
@@ -93,7 +107,7 @@ def of_every_condition(comparison: pd.DataFrame, unit: float = UNIT) -> Table:
     noisy = comparison["test_noise"].nunique() > 1
     heads = [Column(head) for head in ("model", "trained at", "tested at", *["noise"] * noisy)]
     heads += _heads(names, unit)
-    heads += [Column("minus the lowest", f"mean {name_of(names[0][0])}, ×{power(unit)}")]
+    heads += [Column(OVER_BEST, name_of(names[0][0]), INTERVAL)]
     of_paper = bool(_papers(found))
     heads += [Column(head) for head in ("reported", "ours / reported")] * of_paper
     heads += [Column(head) for head in ("seeds", "status")]
@@ -105,13 +119,13 @@ def of_every_condition(comparison: pd.DataFrame, unit: float = UNIT) -> Table:
         ratio = facts["ratio_to_reported"] if one.on_training_grid else None
         reported = [
             _reported(facts, unit) if one.on_training_grid else EMPTY,
-            EMPTY if absent(ratio) else Cell(f"{ratio:.2f}", hint=facts["ratio_of"]),
+            EMPTY if absent(ratio) else Cell(f"{ratio:.2f}", note=facts["ratio_of"]),
         ] * of_paper
         bodies[facts["kind"]].append(
             [
                 Cell(facts["label"]), trained, tested, *noise,
                 *(error_cell(one, *name, unit, short=True) for name in names),
-                _difference(one, names[0][0], unit),
+                _ratio(one, names[0][0]),
                 *reported,
                 Cell(str(facts["seeds"])), Cell(facts["status"], prose=True),
             ]
@@ -171,7 +185,9 @@ def _heads(names: list[tuple[str, str]], unit: float) -> list[Column]:
 
 
 def interval(error: Error, unit: float) -> str:
-    """Return the ends of an interval: "1.150 to 1.262"."""
+    """Return the ends of an interval: "1.150 to 1.262"; nothing where one sample has none."""
+    if absent(error.low):
+        return ""
     return f"{in_units(error.low, unit)} to {in_units(error.high, unit)}"
 
 
@@ -192,22 +208,26 @@ def _papers(found: list[Tested]) -> list[str]:
 
 
 def _reported(facts: dict, unit: float) -> Cell:
-    text = DASH if absent(facts["reported"]) else in_units(facts["reported"], unit)
-    return Cell(text, hint=str(facts["reported_note"]))
+    if not absent(facts["reported"]):
+        return Cell(in_units(facts["reported"], unit))
+    other = facts["reported_of_other_recipe"]
+    return EMPTY if absent(other) else Cell(in_units(other, unit), note=OTHER_RECIPE)
+
+
+def _tuned(facts: dict) -> Cell:
+    return EMPTY if absent(facts["tuned"]) else Cell(facts["tuned"], prose=True)
 
 
 def _training(facts: dict) -> Cell:
     return Cell(duration(facts["train_seconds"]), value=facts["train_seconds"])
 
 
-def _difference(one: Tested, metric: str, unit: float) -> Cell:
-    error = one.error(metric, "difference_to_lowest_mean")
-    if not error.known:
+def _ratio(one: Tested, metric: str = "relative_l2") -> Cell:
+    ratio = one.error(metric, RATIO)
+    if not ratio.known:
         return NO_NUMBER
-    if absent(error.low):
-        return Cell("lowest", value=0.0)
-    low, high = error.low / unit, error.high / unit
-    return Cell(f"{error.value / unit:.3f}", note=f"{low:.3f} to {high:.3f}", value=error.value)
+    note = "" if absent(ratio.low) else f"{times(ratio.low)} to {times(ratio.high)}"
+    return Cell(times(ratio.value), note=note, value=ratio.value)
 
 
 def _name(row: dict[Place, Tested]) -> Cell:
@@ -257,4 +277,7 @@ def _table(
         made = [make(row[place]) if place in row else EMPTY for place in places for make in cells.values()]
         return [_name(row), *made, count]
 
-    return Table(heads, *([line(row) for row in rows[kind]] for kind in ("model", "baseline")))
+    compared = any(one.error("relative_l2", RATIO).known for one in found)
+    note = NOT_RANKED if compared and not any(one.is_ranked() for one in found) else ""
+    bodies = ([line(row) for row in rows[kind]] for kind in ("model", "baseline"))
+    return Table(heads, *bodies, note=note)

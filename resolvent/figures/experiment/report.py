@@ -6,14 +6,16 @@ from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.page import inlined_figure, render, split_card
 from resolvent.figures.common.results import Run, read_json, read_runs
 from resolvent.figures.common.table import as_html
-from resolvent.figures.common.words import differences_from_paper, summarise
+from resolvent.figures.common.words import differences_from_paper, differences_of_recipes, summarise
 from resolvent.figures.experiment.error_table import (
     BEST_TEST,
     MEDIAN,
+    OVER_BEST,
     headline,
     of_all_metrics,
     of_every_condition,
 )
+from resolvent.figures.experiment.tuned import tuning_of
 from resolvent.figures.published.beside import example_of
 
 
@@ -48,13 +50,16 @@ def write_report(
         command=command,
         summary=summarise(loaded),
         differences=differences_from_paper(loaded),
+        recipes=differences_of_recipes(loaded),
         paper=paper_of(loaded),
         paper_pages=paper_pages,
         headline=as_html(errors),
+        has_ratio=OVER_BEST in heads,
         has_best_test=BEST_TEST in heads,
         has_median=MEDIAN in heads,
         all_metrics="".join(map(as_html, of_all_metrics(comparison))),
         every_condition=as_html(of_every_condition(comparison)),
+        tuning=tuning_of(loaded),
         seeds=sorted({run.seed for run in loaded}),
         samples=int(comparison["samples"].max()),
         several_resolutions=comparison["test_resolution"].nunique() > 1,

@@ -7,7 +7,7 @@ from pathlib import Path
 from resolvent.figures.common.page import inlined_figure, render
 from resolvent.figures.common.results import present, read_runs, read_table
 from resolvent.figures.common.shown import choose_shown
-from resolvent.figures.common.words import differences_from_paper, summarise
+from resolvent.figures.common.words import differences_from_paper, differences_of_recipes, summarise
 from resolvent.figures.papers.items import Item, loaded
 from resolvent.figures.papers.registry import PAPERS
 
@@ -66,7 +66,11 @@ def _entry(name: str, item: Item, one: Made) -> dict:
     if one.runs:
         folders = [run.run.directory for run in chosen] or chain.from_iterable(one.runs)
         runs = read_runs(dict.fromkeys(folders))
-        return entry | {"run": summarise(runs), "differences": differences_from_paper(runs, item.table)}
+        return entry | {
+            "run": summarise(runs),
+            "differences": differences_from_paper(runs, item.table),
+            "recipes": differences_of_recipes(runs, item.table),
+        }
     first = read_table(Path(one.costs), ["device"]).iloc[0].to_dict()
     run, differences = loaded(item.remark)(first)
-    return entry | {"run": run, "differences": differences}
+    return entry | {"run": run, "differences": differences, "recipes": []}

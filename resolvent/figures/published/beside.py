@@ -1,48 +1,63 @@
 """The numbers that the papers report, and whether they can be compared with ours.
 
-A reported number is a measurement in one setting. It is compared with a run only if the run has this setting;
-otherwise the reason says what differs.
-
-One difference always remains and is named wherever these numbers are shown: which epoch is tested, and which
-statistic of the test samples is reported (`resolvent.figures.published.tables.Source`).
+A reported number is a measurement in one setting. It is compared with a run only if the run agrees in every
+field (`resolvent.figures.published.recipe`); otherwise the reason says what differs. Where a paper's text and
+its public code differ, the code made the numbers: a run that follows the text has the number beside it as one
+of another recipe, which is not compared.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from resolvent.common.records import CostRecord, RunRecord
 from resolvent.figures.papers.calvello2024 import reported as calvello2024
 from resolvent.figures.papers.cao2021 import reported as cao2021
-from resolvent.figures.published.tables import Example, PaperTable
+from resolvent.figures.published.recipe import Condition, differing, expected_of, fields_of, meets
+from resolvent.figures.published.tables import Example, PaperTable, RecipeName
 
 # The first whose marks a run has: Darcy problems with the distribution of Calvello et al. are theirs, others
 # Cao's.
 EXAMPLES: tuple[Example, ...] = (*calvello2024.EXAMPLES, *cao2021.EXAMPLES)
+MADE_BY: RecipeName = "code"  # what made the numbers, of an example whose text and code differ
 
 
 @dataclass(frozen=True)
 class Reported:
-    """A reported number and its digits; `value` is None where it cannot be compared, `reason` says why."""
+    """What a paper reports for a run.
+
+    value         the number; None where it cannot be compared, and `reason` says why.
+    digits        as printed; "" where the paper has no such row.
+    best_epoch    where the paper reports it.
+    worst         the largest error that the paper reports, where value is its statistic; None without any.
+    other_recipe  whether the run follows the paper's text in everything, but the number was made by its code,
+                  which differs from the text; `reason` says in what.
+    """
 
     value: float | None
     digits: str
     reason: str
-    best_epoch: str = ""  # where the paper reports it
+    best_epoch: str = ""
+    other_recipe: bool = False
+    unit: float = 1.0
+    worst: float | None = None
+
+    @property
+    def shown(self) -> float | None:
+        """The number where it may stand on a page: compared, or as one of another recipe."""
+        return float(self.digits) * self.unit if self.value is not None or self.other_recipe else None
 
 
 def record(facts: RunRecord) -> dict:
     """Return all that a run.json has recorded of its setting, by its inner name alone."""
-    recorded = {**facts.settings, **_leaves(facts.dataset_settings), **facts.training}
-    recorded |= {"architecture": facts.architecture, "resolution": facts.resolution}
-    recorded |= {"noise": recorded.get("noise", 0.0), "grids": facts.grids}
-    return recorded | {"coarse_points": facts.coarse_points}
+    recorded = {name.rpartition(".")[2]: value for name, value in fields_of(facts).items()}
+    return recorded | {"recipe": facts.recipe, "resolution": facts.resolution, "grids": facts.grids}
 
 
 def example_of(facts: RunRecord) -> Example | None:
     """Return the paper's example that a run is of, whatever its sizes; None for an equation of no paper."""
-    recorded = record(facts)
-    return next((one for one in EXAMPLES if not any(_differing(recorded, one.marks))), None)
+    recorded = fields_of(facts)
+    return next((one for one in EXAMPLES if meets(recorded, one.marks)), None)
 
 
 def tables_of(facts: RunRecord) -> tuple[PaperTable, ...]:
@@ -51,35 +66,58 @@ def tables_of(facts: RunRecord) -> tuple[PaperTable, ...]:
     return example.tables if example else ()
 
 
-def differences(facts: RunRecord, cost: CostRecord, table: PaperTable | None = None) -> list[str]:
-    """List where a run, by its run.json (`facts`) and cost.json, differs from the setting of `table`.
+def differences(
+    facts: RunRecord, cost: CostRecord, table: PaperTable | None = None, recipe: RecipeName = MADE_BY
+) -> list[str]:
+    """List where a run, by its run.json (`facts`) and cost.json, differs from what made a table's numbers.
 
-    Without a table: of that with such a row from which it differs least, or of the example alone.
+    Without a table: of that with such a row from which it differs least, or of the example alone. With the
+    `recipe` "paper": from what the text says.
     """
     example = example_of(facts)
     if example is None:
         return [f"equation {facts.dataset_settings.get('equation')}, which the paper has not"]
-    recorded = record(facts)
     if table is None:
-        having = (one for one in example.tables if one.row(recorded) is not None)
-        least = min((_differences(example, recorded, cost, one) for one in having), key=len, default=None)
-        return _differences(example, recorded, cost, None) if least is None else least
-    return _differences(example, recorded, cost, table)
+        having = (one for one in example.tables if one.row(record(facts)) is not None)
+        lists = [_differences(example, facts, cost, one, recipe) for one in having]
+        return min(lists, key=len) if lists else _differences(example, facts, cost, None, recipe)
+    return _differences(example, facts, cost, table, recipe)
 
 
-def _differences(example: Example, recorded: dict, cost: CostRecord, table: PaperTable | None) -> list[str]:
-    expected = dict(example.setting)
-    for condition, more in (*example.where, *(table.where if table else ())):
-        if all(recorded.get(name) == value for name, value in condition.items()):
-            expected |= more
-    differing = list(_differing(recorded, expected))
-    low, high = example.source.parameters(recorded, table) or (0, math.inf)
-    count = getattr(cost, example.source.counted)
+def differences_from_own_recipe(
+    facts: RunRecord, cost: CostRecord, table: PaperTable | None = None
+) -> list[str]:
+    """List where a run differs from the recipe that it says it follows; without any, from the code's."""
+    return differences(facts, cost, table, facts.recipe or MADE_BY)
+
+
+def recipe_differences(facts: RunRecord, cost: CostRecord, table: PaperTable | None = None) -> list[str]:
+    """List where a run that follows the text differs from the code and not from the text."""
+    if facts.recipe != "paper":
+        return []
+    own = {words.partition(" (")[0] for words in differences_from_own_recipe(facts, cost, table)}
+    return [words for words in differences(facts, cost, table) if words.partition(" (")[0] not in own]
+
+
+def _differences(
+    example: Example, facts: RunRecord, cost: CostRecord, table: PaperTable | None, recipe: RecipeName
+) -> list[str]:
+    recorded = fields_of(facts)
+    expected = expected_of(recorded, conditions(example, table, recipe))
+    differ = list(differing(recorded, expected, recipe if example.recipes else "paper"))
+    low, high = example.source.parameters(record(facts), table) or (0, math.inf)
+    count = getattr(cost, (table.counted if table else "") or example.source.counted)
     if count is None:
-        differing.append("parameters not recorded as the paper counts them")
+        differ.append("parameters not recorded as the paper counts them")
     elif not low <= count <= high:
-        differing.append(f"{count:,} parameters (paper {low:,} to {high:,})")
-    return differing
+        differ.append(f"{count:,} parameters (paper {low:,} to {high:,})")
+    return differ
+
+
+def conditions(example: Example, table: PaperTable | None, recipe: RecipeName) -> tuple[Condition, ...]:
+    """Return all that is expected of a run of this example and table by this recipe."""
+    of_table = (*table.where, *table.recipes.get(recipe, ())) if table else ()
+    return (*example.setting, *example.recipes.get(recipe, ()), *of_table)
 
 
 def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None = None) -> Reported:
@@ -89,42 +127,23 @@ def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None
     """
     example = example_of(facts)
     source = example.source.citation if example else "the paper"
-    rows = [(one, one.row(record(facts))) for one in ((table,) if table else tables_of(facts))]
+    tables: Iterable[PaperTable] = (table,) if table else tables_of(facts)
+    rows = [(one, one.row(record(facts))) for one in tables]
     having = [(differences(facts, cost, one), one, row) for one, row in rows if row is not None]
     if not having:
         where = f"{source}, {table.name}" if table else source
         return Reported(None, "", f"{where} has no such row")
-    differing, closest, row = min(having, key=lambda one: len(one[0]))
-    digits, best_epoch = row["reported"], row.get("best_epoch", "")
-    if differing:
-        return Reported(None, digits, "not comparable: " + "; ".join(differing), best_epoch)
-    return Reported(float(digits) * closest.unit, digits, f"{source}, {closest.name}", best_epoch)
-
-
-def _differing(recorded: dict, expected: dict) -> Iterator[str]:
-    for name, paper in expected.items():
-        accepted = paper if isinstance(paper, tuple) else (paper,)
-        ours, words = recorded.get(name), name.replace("_", " ")
-        of_paper = f"(paper {' or '.join(_shown(one) for one in accepted)})"
-        if ours is None:
-            yield f"{words} not recorded {of_paper}"
-        elif not any(_same(ours, one) for one in accepted):
-            yield f"{words} {_shown(ours)} {of_paper}"
-
-
-def _leaves(settings: dict) -> dict:
-    """Flatten nested settings to their inner names: `initial_distribution: {sigma: 25}` is `sigma: 25`."""
-    flat = {}
-    for name, value in settings.items():
-        flat |= _leaves(value) if isinstance(value, dict) else {name: value}
-    return flat
-
-
-def _shown(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, int | float) else str(value)
-
-
-def _same(ours: object, paper: object) -> bool:
-    if isinstance(ours, int | float) and isinstance(paper, int | float):
-        return math.isclose(ours, paper, rel_tol=1e-4)
-    return ours == paper
+    differ, closest, row = min(having, key=lambda one: len(one[0]))
+    digits, best_epoch, worst = row["reported"], row.get("best_epoch", ""), row.get("worst")
+    if not differ:
+        return Reported(
+            float(digits) * closest.unit,
+            digits,
+            f"{source}, {closest.name}",
+            best_epoch,
+            unit=closest.unit,
+            worst=float(worst) * closest.unit if worst else None,
+        )
+    as_printed = facts.recipe == "paper" and not differences(facts, cost, closest, "paper")
+    words = "the number was made by the public code" if as_printed else "not comparable"
+    return Reported(None, digits, f"{words}: {'; '.join(differ)}", best_epoch, as_printed, closest.unit)

@@ -7,9 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from resolvent.figures.published.recipe import Condition
+
 FOLDER = Path(__file__).parent
-RESULTS = ("reported", "best_epoch", "parameters")  # columns that are results; the others say of which run
-Condition = tuple[dict, dict]
+RESULTS = ("reported", "best_epoch", "worst", "parameters")  # columns that are results; the others name a row
+RecipeName = Literal["paper", "code"]
 
 
 @dataclass(frozen=True)
@@ -17,18 +19,40 @@ class PaperTable:
     """A table of results: `file` in resolvent/figures/published/, `unit` of the numbers there, more of its
     setting.
 
-    where  pairs: a run that has recorded the first must have recorded the second.
+    where    what a run must have recorded beside what its example says.
+    recipes  the same, where the text and the public code differ.
+    counted  name in a cost.json of the number of parameters, where it is not the paper's usual one.
+    columns  of the file that are no recorded setting: which setting they are, by the recipe of the run.
     """
 
     name: str
     file: str
     unit: float
     where: tuple[Condition, ...] = field(default=())
+    recipes: dict[RecipeName, tuple[Condition, ...]] = field(default_factory=dict)
+    counted: str = ""
+    columns: dict[str, dict[RecipeName, str]] = field(default_factory=dict)
 
     def row(self, recorded: dict) -> dict[str, str] | None:
         """Return the row of a run (`recorded`), or None if the paper has no such row."""
-        columns, rows = _by_key(self.file)
-        return rows.get(tuple(_text(recorded.get(column)) for column in columns))
+        _, rows = _by_key(self.file)
+        return rows.get(self.key(recorded))
+
+    def key(self, recorded: dict) -> tuple[str, ...]:
+        """Return what names the row of a run, by the columns of the file."""
+        names, _ = _by_key(self.file)
+        return tuple(_text(recorded.get(self.setting(name, recorded))) for name in names)
+
+    @property
+    def row_names(self) -> set[tuple[str, ...]]:
+        """What names the rows of the file, at whatever resolution and noise."""
+        names, rows = _by_key(self.file)
+        kept = [name not in ("resolution", "noise") for name in names]
+        return {tuple(part if keep else "" for part, keep in zip(key, kept, strict=True)) for key in rows}
+
+    def setting(self, column: str, recorded: dict) -> str:
+        """Return which setting of a run a column of the file is."""
+        return self.columns.get(column, {}).get(recorded.get("recipe") or "code", column)
 
 
 @dataclass(frozen=True)
@@ -60,8 +84,9 @@ class Example:
     title    of its data, for headings.
     section  where the paper describes it.
     marks    what a run of it has recorded; several accepted values are a tuple.
-    setting  what a run must have recorded to be the paper's, by name; as `marks`.
-    where    as of `PaperTable`.
+    setting  what a run must have recorded, field by field (`resolvent.figures.published.recipe`).
+    recipes  the same, where the text (`paper`) and the public code (`code`) differ. The code made the printed
+             numbers.
     tables   of errors that have runs of it.
     """
 
@@ -69,8 +94,8 @@ class Example:
     source: Source
     section: str
     marks: dict
-    setting: dict
-    where: tuple[Condition, ...] = ()
+    setting: tuple[Condition, ...]
+    recipes: dict[RecipeName, tuple[Condition, ...]] = field(default_factory=dict)
     tables: tuple[PaperTable, ...] = ()
 
 

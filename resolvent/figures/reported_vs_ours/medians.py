@@ -6,8 +6,9 @@ Figures 7 to 9).
 
 import numpy as np
 
-from resolvent.figures.common.bootstrap import median_interval, paired_difference
+from resolvent.figures.common.bootstrap import median_interval
 from resolvent.figures.common.numbers import DASH
+from resolvent.figures.common.ratios import paired_ratio
 from resolvent.figures.common.results import Run, error_matrix
 from resolvent.figures.papers.calvello2024.reported import SOURCE
 from resolvent.figures.published.beside import example_of, reported_beside
@@ -20,10 +21,12 @@ from resolvent.figures.reported_vs_ours.markdown import (
 
 ERROR = "standardised_relative_l2"
 INTRODUCTION = """\
-Errors are of fields standardised by one mean and one standard deviation of the training samples, as in the
-paper's public code: the median over the test samples, and the worst of them. For trajectories also the
-medians at times other than those of training (marked *) and, where both were trained, the mean error without
-quadrature weights less that with them, on the same samples; above zero the weights are of use."""
+Errors are of fields standardised by one mean and one standard deviation of the training samples: the median
+over the test samples, and the worst of them. The paper does not say of what its errors are; its public code
+takes them of standardised fields, in one dimension by each split's own mean and standard deviation. For
+trajectories also the medians at times other than those of training (marked *) and, where both were trained,
+the errors without quadrature weights over those with them, sample by sample: above one the weights are of
+use. Sections from earlier runs have the difference of the means instead: above zero they are of use."""
 COLUMNS = (
     "model",
     "trained on",
@@ -64,8 +67,8 @@ def _row(run: Run) -> tuple[str, ...]:
     else:
         errors = _errors(run, run.resolution)
         middle = median_interval(errors)
-        ours = f"{middle.mean:.2e} [{middle.low:.2e}, {middle.high:.2e}]"
-        ratio = f"{middle.mean / beside.value:.2f}" if beside.value else DASH
+        ours = f"{middle.value:.2e} [{middle.low:.2e}, {middle.high:.2e}]"
+        ratio = f"{middle.value / beside.value:.2f}" if beside.value else DASH
         worst = f"{errors.max():.2e}"
     return (
         run.label,
@@ -94,11 +97,9 @@ def _at_other_times(runs: list[Run]) -> list[str]:
         for lacking in (False, True)
     )
     if with_weights and without:
-        differences = [
-            paired_difference(_errors(without[0], one), _errors(with_weights[0], one)) for one in times
-        ]
-        cells = (f"{one.mean:+.1e} [{one.low:+.1e}, {one.high:+.1e}]" for one in differences)
-        rows.append(("mean without weights less with", *cells))
+        ratios = [paired_ratio(_errors(without[0], one), _errors(with_weights[0], one)) for one in times]
+        cells = (f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in ratios)
+        rows.append(("without weights over with", *cells))
     return table_lines(("model", *times), rows)
 
 

@@ -29,10 +29,11 @@ from resolvent.figures.reported_vs_ours.medians import (
 HEADER = """\
 # Reported and ours
 
-Written by `make docs` from the result files of the runs; do not edit. Intervals are of 95 %, by bootstrap
-over the test samples (one seed: they do not know how a second seed would end); the epoch is the one that the
-validation samples chose. There is no ratio where the setting is not the paper's; below a table stands what
-differs. A section of which no runs are at hand stays as it was."""
+Written by `make docs` from the result files of the runs; do not edit. Intervals are of 95 %
+([what they mean](statistics.md)) and over the test samples: with one seed they do not know how a second seed
+would end. The epoch is the one that the validation samples chose. There is no ratio where the setting is not
+the paper's; below a table stands what differs. A section of which no runs are at hand stays as it was; those
+from before intervals were studentised have percentile intervals."""
 MEANS = """\
 "Ours" is the mean relative L² error of the test samples, what is reported the best epoch on them. "Paper's
 protocol" is our best epoch on the test samples, where runs have recorded it; it is then the one whose ratio
@@ -122,7 +123,7 @@ def _row(run: Run, table: PaperTable) -> tuple[str, ...]:
         ours = f"diverged (epoch {cost.diverged_epoch})"
     else:
         interval = mean_interval(error_matrix([run.errors], run.resolution, run.noise).to_numpy())
-        mean = interval.mean
+        mean = interval.value
         ours = f"{_in_unit(mean, unit)} [{interval.low / unit:.3f}, {interval.high / unit:.3f}]"
     protocol = f"{_in_unit(tested, unit)} (epoch {cost.best_test_epoch})" if tested else DASH
     compared = tested or mean

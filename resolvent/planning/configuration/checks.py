@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 
 from pydantic import ValidationError
 
@@ -17,6 +18,7 @@ from resolvent.planning.configuration.settings import (
     Configuration,
     Experiment,
     Model,
+    Stability,
     given_by_data,
     model_settings,
     training_settings,
@@ -29,7 +31,7 @@ OF_A_JUMP = {"gradient_weight": 0.0, "boundary": "free"}
 # Lists of an experiment in which an entry is named once.
 LISTS = ("models", "resolutions", "test_resolutions", "test_noise", "seeds")
 # Names of folders beside those of experiments, and beside those of an experiment's models.
-TAKEN = {"experiments": ("datasets", "theory", *PAPERS), "models": ("figures", "baselines")}
+TAKEN = {"experiments": ("datasets", "stability", "theory", *PAPERS), "models": ("figures", "baselines")}
 
 
 def problems(configuration: Configuration) -> Iterator[str]:
@@ -42,7 +44,9 @@ def problems(configuration: Configuration) -> Iterator[str]:
         yield from _model_problems(name, model)
         yield from partial_problems(model.training, ("models", name, "training"))
     for name, experiment in configuration.experiments.items():
-        yield from _experiment_problems(configuration, name, experiment)
+        yield from _experiment_problems(configuration, f"experiments.{name}", experiment)
+    if configuration.stability:
+        yield from _stability_problems(configuration, configuration.stability)
     yield from shown_problems(configuration.experiments)
 
 
@@ -59,15 +63,32 @@ def _model_problems(name: str, model: Model) -> Iterator[str]:
             yield f"models.{name}.settings_at.{resolution}: {error}"
 
 
-def _experiment_problems(configuration: Configuration, name: str, experiment: Experiment) -> Iterator[str]:
-    at = f"experiments.{name}"
-    yield from _repeated(at, experiment)
+def _stability_problems(configuration: Configuration, study: Stability) -> Iterator[str]:
+    """Yield what an experiment of the same trainings would have, and what is named twice or not at all."""
+    if study.training.schedule != "1cycle":
+        yield f"stability.training.schedule: {study.training.schedule!r} has no peak; accepted: '1cycle'"
+    lists = {"learning_rates": study.learning_rates} | {
+        f"seeds_of.{model}": seeds for model, seeds in study.seeds_of.items()
+    }
+    yield from _repeated("stability", lists)
+    for model in study.seeds_of:
+        if model not in study.models:
+            yield f"stability.seeds_of: {unknown('model', model, study.models)}"
+    for line in _experiment_problems(configuration, "stability", study.experiment):
+        yield line.replace("stability.models:", "stability.panels:")  # which have its models
+
+
+def _experiment_problems(configuration: Configuration, at: str, experiment: Experiment) -> Iterator[str]:
+    lists = {key: getattr(experiment, key) for key in LISTS}
+    lists |= {f"shows.{paper}": items for paper, items in experiment.shows.items()}
+    yield from _repeated(at, lists)
     for resolution, settings in experiment.training_at.items():
-        yield from partial_problems(settings, ("experiments", name, "training_at", resolution))
+        yield from partial_problems(settings, (*at.split("."), "training_at", resolution))
     for model, settings in experiment.training_of.items():
         if model not in configuration.models:
             yield f"{at}.training_of: {unknown('model', model, configuration.models)}"
-        yield from partial_problems(settings, ("experiments", name, "training_of", model))
+        yield from partial_problems(settings, (*at.split("."), "training_of", model))
+    yield from _tuning_problems(at, experiment)
     for model in experiment.processes_of:
         if model not in configuration.models:
             yield f"{at}.processes_of: {unknown('model', model, configuration.models)}"
@@ -127,10 +148,19 @@ def _experiment_problems(configuration: Configuration, name: str, experiment: Ex
     yield from _noise_problems(at, experiment, dataset)
 
 
-def _repeated(at: str, experiment: Experiment) -> Iterator[str]:
+def _tuning_problems(at: str, experiment: Experiment) -> Iterator[str]:
+    """Report settings that are given for a model or resolution, and tuned for every one."""
+    tuned = experiment.tuning.lists if experiment.tuning else {}
+    given = {f"training_at.{key}": experiment.training_at.get(key, {}) for key in experiment.resolutions}
+    given |= {f"training_of.{key}": experiment.training_of.get(key, {}) for key in experiment.models}
+    for where, settings in given.items():
+        for name in settings:
+            if name in tuned:
+                yield f"{at}.{where}.{name}: `tuning` chooses it for every model; leave it out here or there"
+
+
+def _repeated(at: str, lists: dict[str, list | None]) -> Iterator[str]:
     """Report entries of lists that would be the same run, row or level twice."""
-    lists = {key: getattr(experiment, key) for key in LISTS}
-    lists |= {f"shows.{paper}": items for paper, items in experiment.shows.items()}
     for key, entries in lists.items():
         for entry, count in Counter(entries or []).items():
             if count > 1:
@@ -209,14 +239,16 @@ def _factor_problems(key: str, model: Model, experiment: Experiment, dataset) ->
 def _training_problems(at: str, experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
     """Report merged training settings that do not fit the data; each problem once, however many models have
     it."""
-    train = experiment.samples.train or dataset.samples.train
+    available = experiment.samples.train or dataset.samples.train
+    candidates = experiment.tuning.candidates.values() if experiment.tuning else [{}]
     found = {}
-    for resolution in experiment.resolutions:
+    for resolution, tuned in product(experiment.resolutions, candidates):
         for key, model in models.items():
             try:
-                settings = training_settings(experiment, key, model, resolution)
+                settings = training_settings(experiment, key, model, resolution, tuned)
             except ValidationError:
                 continue  # reported with the part that is wrong
+            train = min(available, settings.train_samples or available)
             if settings.batch_size > train:
                 words = f"batch_size {settings.batch_size} is more than the {train} training samples"
                 found[f"{at}: {words}"] = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+import types
 import typing
 from collections.abc import Iterator
 from typing import Annotated
@@ -71,7 +72,7 @@ def _walk(root: type[BaseModel], location: tuple, content: object) -> tuple[list
     keys, place, accepted = [], root, []
     for part in location:
         if place is DatasetSettings:
-            place = settings_class(content["equation"])
+            place = settings_class(content["equation"], "source" in content)
         keys.append(part)
         content = content.get(part) if isinstance(content, dict) else None
         if isinstance(place, type) and issubclass(place, BaseModel):
@@ -84,5 +85,8 @@ def _walk(root: type[BaseModel], location: tuple, content: object) -> tuple[list
 
 
 def _inside(annotation: object) -> object:
-    """Return what stands at an annotation, without what is noted beside it."""
-    return typing.get_args(annotation)[0] if typing.get_origin(annotation) is Annotated else annotation
+    """Return what stands at an annotation, without what is noted beside it, and without none."""
+    origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType) and len(parts) == 2 and parts[1] is types.NoneType:
+        return _inside(parts[0])
+    return parts[0] if origin is Annotated else annotation

@@ -24,6 +24,7 @@ DEFAULTS = (
     "config/models/ours.yaml",
     "config/experiments/cao2021.yaml",
     "config/experiments/calvello2024.yaml",
+    "config/experiments/ours.yaml",
     "config.yaml",
 )
 

@@ -7,6 +7,8 @@ The parts live with the rooms that use them (`resolvent.datasets.tasks`, `models
 from __future__ import annotations
 
 import typing
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import BaseModel, Field
@@ -17,6 +19,7 @@ from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.registry import is_architecture, resolve, settings_class
 from resolvent.planning.configuration.names import DataRoot, Folder, Name, Resolution, Words
+from resolvent.planning.configuration.tuning import Tuning
 from resolvent.training.settings import TrainingSettings
 
 
@@ -122,6 +125,11 @@ class Experiment(Settings):
     training_of: dict[str, dict[str, typing.Any]] = Field(
         {}, description="training settings that differ for a model in this experiment"
     )
+    tuning: Tuning | None = Field(
+        None,
+        description="training settings that short runs choose on validation samples, of the same candidates "
+        "for every model: `{learning_rate: [5.0e-4, 1.0e-3], epochs: 10}`; none: recipes as they are",
+    )
     processes: int = Field(
         1,
         ge=1,
@@ -153,6 +161,49 @@ class Experiment(Settings):
     def tested_noise(self) -> list[float]:
         """Levels of noise on the test inputs."""
         return self.test_noise or [self.noise]
+
+
+class Stability(Settings):
+    """A study of training: each model from several seeds at several learning rates, on one dataset."""
+
+    dataset: str = Field(description="a key of `datasets`")
+    resolution: Resolution = Field(description="training resolution")
+    panels: Annotated[dict[Words, dict[Words, str]], Field(min_length=1)] = Field(
+        description="what is compared: panels of figures by title, and in each keys of `models` by the words "
+        "for them there: `Galerkin: {as printed: galerkin}`"
+    )
+    learning_rates: Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)] = Field(
+        description="each takes the place of the learning rate of every model"
+    )
+    seeds: Annotated[list[Seed], Field(min_length=1)] = Field(description="one run per model, rate and seed")
+    seeds_of: dict[str, Annotated[list[Seed], Field(min_length=1)]] = Field(
+        {}, description="seeds that differ for a model"
+    )
+    samples: SampleCounts = Field(SampleCounts(), description="default: every sample of the dataset")
+    training: TrainingSettings = Field(TrainingSettings(), description="for every model")
+
+    @property
+    def models(self) -> list[str]:
+        """Keys of the models, in the order of the panels, each once."""
+        return list(dict.fromkeys(key for panel in self.panels.values() for key in panel.values()))
+
+    @property
+    def experiment(self) -> Experiment:
+        """The same trainings as an experiment, at each model's own learning rate."""
+        return Experiment(
+            title="Stability of training",
+            dataset=self.dataset,
+            models=self.models,
+            resolutions=[self.resolution],
+            test_resolutions=[self.resolution],
+            seeds=self.seeds,
+            samples=self.samples,
+            training=self.training,
+        )
+
+    def seeds_for(self, model: str) -> list[int]:
+        """Return the seeds of the runs of a model."""
+        return self.seeds_of.get(model, self.seeds)
 
 
 class Configuration(Settings):
@@ -187,6 +238,9 @@ class Configuration(Settings):
     )
     models: dict[Name, Model] = Field(description="what can be trained")
     experiments: dict[Name, Experiment] = Field(description="what can be compared")
+    stability: Stability | None = Field(
+        None, description="a study of which trainings collapse at which learning rates; none: no such study"
+    )
     theory: TheorySettings = Field(TheorySettings(), description="sizes at which theory is measured")
     cost: CostSettings = Field(CostSettings(), description="sizes at which the cost of a step is measured")
     architecture_costs: ArchitectureCostSettings = Field(
@@ -215,11 +269,16 @@ def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSet
 
 
 def training_settings(
-    experiment: Experiment, key: str, model: Model, resolution: Resolution
+    experiment: Experiment,
+    key: str,
+    model: Model,
+    resolution: Resolution,
+    tuned: Mapping[str, typing.Any] = MappingProxyType({}),
 ) -> TrainingSettings:
     """Return the experiment's settings, changed at the resolution, by the model, and for model `key` in it.
 
-    The model's own settings have its recipe's below them (`resolvent.planning.configuration.recipes`).
+    The model's own settings have its recipe's below them (`resolvent.planning.configuration.recipes`). What
+    is `tuned` goes before all of them.
     """
     return TrainingSettings.model_validate(
         {
@@ -227,5 +286,6 @@ def training_settings(
             **experiment.training_at.get(resolution, {}),
             **model.training,
             **experiment.training_of.get(key, {}),
+            **tuned,
         }
     )

@@ -88,7 +88,8 @@ def solving(dataset: DatasetSettings) -> Need:
     samples = min(dataset.samples_per_shard, dataset.samples.total)
     shard_bytes = samples * dataset.largest_array * 8
     return Need(
-        2 * START_SECONDS + samples * dataset.seconds_per_sample(), START_BYTES + COPIES * shard_bytes
+        2 * START_SECONDS + samples * dataset.seconds_per_sample(),
+        START_BYTES + COPIES * shard_bytes + dataset.bytes_of_solving(),
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from resolvent.datasets.storage.layout import group_name
+from resolvent.planning.configuration.settings import Resolution
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.costs import Need, drawing, finalising, solving, store_bytes
@@ -117,6 +118,7 @@ def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
     for model in e.models:
         for resolution in e.resolutions:
             wildcards = SimpleNamespace(experiment=experiment, model=model, group=group_name(resolution))
+            yield from _of_tuning(plan, needs, wildcards, resolution)
             for seed in e.seeds:
                 run = plan.run_folder(experiment, model, resolution, seed)
                 size = needs.checkpoint_bytes(wildcards)
@@ -138,6 +140,23 @@ def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
         ("report", "report.html"),
     ):
         yield Job(rule, f"{folder}/{file}", read)
+
+
+def _of_tuning(plan: Plan, needs: Needs, wildcards: SimpleNamespace, resolution: Resolution) -> Iterator[Job]:
+    """Yield the short runs of a model and the choice among them, where settings are tuned."""
+    short_runs = plan.short_runs(wildcards.experiment, wildcards.model, resolution)
+    for folder in short_runs:
+        candidate = SimpleNamespace(**vars(wildcards), candidate=Path(folder).parent.name)
+        yield Job(
+            "train_short",
+            f"{folder}/checkpoint.pt",
+            needs.train_short(candidate),
+            needs.gpu,
+            disk=needs.checkpoint_bytes(wildcards),
+            processes=needs.processes(wildcards),
+        )
+    if file := plan.tuned(wildcards.experiment, wildcards.model, resolution):
+        yield Job("choose_settings", file, drawing(len(short_runs)))
 
 
 def _of_paper(paper: PaperPlan, needs: Needs) -> Iterator[Job]:

@@ -9,7 +9,7 @@ from resolvent.datasets.storage.layout import resolution_of
 from resolvent.models.cost import Cost
 from resolvent.models.registry import resolve
 from resolvent.planning.configuration.settings import Resolution, model_settings, training_settings
-from resolvent.planning.plan import DatasetPlan, Plan
+from resolvent.planning.plan import STABILITY, DatasetPlan, Plan
 from resolvent.planning.prediction.costs import (
     EVALUATED_BYTES,
     FLOP_PER_SECOND,
@@ -31,6 +31,11 @@ class Needs:
 
     def train(self, wildcards) -> Need:
         return self._training(wildcards.experiment, wildcards.model, resolution_of(wildcards.group))
+
+    def train_short(self, wildcards) -> Need:
+        """Predict the short run of a candidate of the experiment's tuning."""
+        resolution = resolution_of(wildcards.group)
+        return self._training(wildcards.experiment, wildcards.model, resolution, wildcards.candidate)
 
     def processes(self, wildcards) -> int:
         """Return the processes that share a training, each with a GPU where there are some."""
@@ -80,6 +85,13 @@ class Needs:
         size = store_bytes(dataset.settings)
         return Need(START_SECONDS + size / 1e8, START_BYTES + min(size, 1e9))
 
+    def stability(self, wildcards) -> Need:
+        """Predict all runs of a model in the study of stability, one after the other."""
+        study = self.plan.configuration.stability
+        once = self._training(STABILITY, wildcards.model, study.resolution)
+        runs = len(study.learning_rates) * len(study.seeds_for(wildcards.model))
+        return Need(START_SECONDS + runs * (once.seconds - START_SECONDS), once.bytes)
+
     @property
     def theory(self) -> Need:
         """Timings are most of it: attentions on every grid, two of them on all pairs of points."""
@@ -113,9 +125,21 @@ class Needs:
         seconds = cases * (3 + (settings.rounds + 1) * settings.timed_flop / FLOP_PER_SECOND)
         return Need(START_SECONDS + seconds, 8e9)
 
-    def training(self, experiment: str, model: str, resolution: Resolution) -> Need:
+    def training(
+        self, experiment: str, model: str, resolution: Resolution, candidate: str | None = None
+    ) -> Need:
+        """Predict a training; where settings are tuned, that with the candidate that takes most."""
+        tuning = self.plan.experiment(experiment).tuning
+        if candidate:
+            return self._training_with(experiment, model, resolution, tuning.short_run(candidate))
+        candidates = tuning.candidates.values() if tuning else [{}]
+        needs = [self._training_with(experiment, model, resolution, tuned) for tuned in candidates]
+        return Need(max(one.seconds for one in needs), max(one.bytes for one in needs))
+
+    def _training_with(self, experiment: str, model: str, resolution: Resolution, tuned: dict) -> Need:
         e, m = self.plan.experiment(experiment), self.plan.configuration.models[model]
-        settings, counts = training_settings(e, model, m, resolution), self.plan.sample_counts(experiment)
+        settings = training_settings(e, model, m, resolution, tuned)
+        counts = self.plan.samples_of(experiment, model, resolution)
         dataset = self.plan.dataset_of(experiment).settings
         return training(
             self.operator(experiment, model, resolution, resolution),

@@ -52,6 +52,7 @@ def test_a_layer_without_weights_is_torchs():
         layer_norm_epsilon=1e-5,
         residual_dropout=0.0,
         attention_dropout=0.0,
+        scaled_scores=True,
     ).double()
     for parameter in reference.parameters():
         nn.init.normal_(parameter, std=0.5)
@@ -296,6 +297,7 @@ def test_residual_dropout_acts_on_each_branch(branch):
         layer_norm_epsilon=1e-5,
         residual_dropout=0.5,
         attention_dropout=0.0,
+        scaled_scores=True,
     ).double()
     layer.attention_norm = layer.feedforward_norm = torch.nn.Identity()
     silent = layer.feedforward[2] if branch == "attention" else layer.attention.output

@@ -26,6 +26,7 @@ DEFAULTS = {
     "feedforward_dropout": 0.0,
     "attention_dropout": 0.0,
     "attention_dropout_in_evaluation": False,
+    "attention_layer_scale": None,
     "public_code_scaling": False,
     "contraction": "linear",
 }
@@ -139,7 +140,12 @@ def test_without_attention_the_layer_is_its_feedforward_network(scheme):
 @pytest.mark.parametrize("attention", ["galerkin", "fourier"])
 def test_on_a_line_the_encoder_in_two_dimensions_is_that_in_one(attention, scheme):
     """Set the second coordinate to zero: its entries of Q̂, K̂ and V̂ add nothing; the weights are the same."""
-    settings = DEFAULTS | {"num_layers": 3, "attention": attention, "layer_norm": scheme}
+    settings = DEFAULTS | {
+        "num_layers": 3,
+        "equal_layers": False,
+        "attention": attention,
+        "layer_norm": scheme,
+    }
     plane, line = (Encoder(**settings | {"coordinate_dim": dim}).double() for dim in (2, 1))
     weights = {name: 0.5 * torch.randn_like(value) for name, value in plane.state_dict().items()}
     plane.load_state_dict(weights)
@@ -183,6 +189,50 @@ def test_projections_start_near_a_small_multiple_of_the_identity():
 def test_layers_start_from_different_weights():
     first, second = build("transformer1d", {}, 0).encoder.layers[:2]
     assert not torch.equal(first.projections[0].weight, second.projections[0].weight)
+
+
+@pytest.mark.parametrize("architecture", ["transformer1d", "transformer2d", "transformer2d_coarse"])
+def test_equal_layers_start_as_copies_of_one_and_part_in_training(architecture):
+    operator = build(architecture, {"equal_layers": True}, 0)
+    encoder = getattr(operator.encoder, "encoder", operator.encoder)
+    first, *others = (dict(layer.named_parameters()) for layer in encoder.layers)
+    assert len(others) == (3 if architecture == "transformer1d" else 5)
+    for other in others:
+        assert all(torch.equal(other[name], first[name]) for name in first)
+        assert all(other[name] is not first[name] for name in first)
+    plain = getattr(build(architecture, {}, 0).encoder, "encoder", build(architecture, {}, 0).encoder)
+    assert all(torch.equal(value, first[name]) for name, value in plain.layers[0].named_parameters())
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("scheme", LAYER_NORMS)
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_the_public_codes_dropout_halves_the_attention_matrix(attention, scheme, training):
+    """One head, in training and in evaluation: half of the matrix is zero, the other half doubled."""
+    code = {"attention_dropout": 0.5, "attention_dropout_in_evaluation": True, "public_code_scaling": True}
+    layer = scrambled(attention=attention, layer_norm=scheme, num_heads=1, **code).train(training)
+    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), torch.rand(N, 1, dtype=torch.float64)
+    q, k, v = (layer._located(layer._features(y, index), x)[:, :, 0] for index in range(3))
+    matrix = {
+        "galerkin": k.mT @ v / N,
+        "linear": torch.softmax(k, dim=1).mT @ v / N,
+        "fourier": q @ k.mT / math.sqrt(WIDTH + 1) / N,
+        "softmax": torch.softmax(q @ k.mT / math.sqrt(WIDTH + 1), dim=2),
+    }[attention]
+    torch.manual_seed(3)
+    mask = torch.nn.functional.dropout(torch.ones_like(matrix[:, None]), 0.5)[:, 0]
+    assert 0.3 < mask.mean() / 2 < 0.7
+    matrix = matrix * mask
+    if attention == "galerkin":
+        z = q @ matrix
+    elif attention == "linear":
+        z = torch.softmax(q, dim=2) @ matrix
+    else:
+        z = matrix @ v
+    sums = layer.attention_norm(y + layer.output(z))
+    expected = layer.feedforward_norm(sums + feedforward(layer, sums))
+    torch.manual_seed(3)
+    torch.testing.assert_close(layer(y, x), expected, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("attention", ATTENTIONS)
@@ -233,3 +283,33 @@ def test_residual_dropout_acts_on_each_branch(branch, scheme):
     kept = torch.isclose(dropped, 2 * z)
     assert torch.equal(kept, ~(dropped == 0))
     assert 0.4 < kept.double().mean() < 0.6
+
+
+@pytest.mark.parametrize("scheme", LAYER_NORMS)
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_layer_scale_multiplies_the_attention_branch_by_channel(attention, scheme):
+    """Leave the feed-forward branch and the norms of the sums out: what is added is γ Z."""
+    plain = scrambled(attention=attention, layer_norm=scheme)
+    scaled = EncoderLayer(
+        **DEFAULTS | {"attention": attention, "layer_norm": scheme, "attention_layer_scale": 0.1}
+    ).double()
+    assert torch.equal(scaled.layer_scale, torch.full((WIDTH,), 0.1, dtype=torch.float32).double())
+    factors = torch.linspace(-1, 2, WIDTH, dtype=torch.float64)
+    scaled.load_state_dict({**plain.state_dict(), "layer_scale": factors})
+    for layer in (plain, scaled):
+        layer.attention_norm = layer.feedforward_norm = torch.nn.Identity()
+        torch.nn.init.zeros_(layer.feedforward[3].weight)
+        torch.nn.init.zeros_(layer.feedforward[3].bias)
+    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), grid(N, torch.float64)
+    assert torch.allclose(scaled(y, x) - y, factors * (plain(y, x) - y), rtol=1e-10, atol=1e-12)
+
+
+def test_layer_scale_adds_a_factor_a_channel_and_leaves_all_else_as_drawn():
+    settings = {"width": 16, "num_layers": 2, "feedforward_width": 24, "decoder_width": 12, "modes": 8}
+    plain = build("transformer1d", settings, seed=5).state_dict()
+    scaled = build("transformer1d", {**settings, "attention_layer_scale": 0.1}, seed=5).state_dict()
+    added = {name: scaled.pop(name) for name in list(scaled) if name not in plain}
+    assert list(added) == [f"encoder.layers.{index}.layer_scale" for index in range(2)]
+    assert all(torch.equal(one, torch.full((16,), 0.1)) for one in added.values())
+    assert list(scaled) == list(plain)
+    assert all(torch.equal(scaled[name], plain[name]) for name in plain)

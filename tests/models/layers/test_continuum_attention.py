@@ -45,19 +45,21 @@ def features(x, seed=0):
     return smooth(x, WIDTH, seed).unflatten(-1, (HEADS, E)).transpose(1, 2)
 
 
-def test_it_is_the_papers_pairwise_trapezoidal_sum():
-    """Eqs. 58 and 59, one interval at a time, and with the public code's 1/√d_K."""
+@pytest.mark.parametrize("scaled", [True, False])
+def test_it_is_the_papers_pairwise_trapezoidal_sum(scaled):
+    """Eqs. 58 and 59, one interval at a time, as printed and with the public code's 1/√d_K."""
+    divisor = math.sqrt(E) if scaled else 1.0
     x = graded(19)
     q, k, v = features(graded(11), 1), features(x, 2), features(x, 3)
     steps = x[1:, 0] - x[:-1, 0]
     expected = torch.zeros_like(q)
     for j in range(q.shape[2]):
-        kernel = [torch.exp((q[:, :, j] * k[:, :, index]).sum(-1) / math.sqrt(E)) for index in range(len(x))]
+        kernel = [torch.exp((q[:, :, j] * k[:, :, index]).sum(-1) / divisor) for index in range(len(x))]
         normaliser = sum((kernel[i] + kernel[i - 1]) / 2 * steps[i - 1] for i in range(1, len(x)))
         for i in range(1, len(x)):
             term = v[:, :, i] * kernel[i][..., None] + v[:, :, i - 1] * kernel[i - 1][..., None]
             expected[:, :, j] += term / 2 * steps[i - 1] / normaliser[..., None]
-    result = continuum_attention(q, k, v, trapezoid_log_weights(x))
+    result = continuum_attention(q, k, v, trapezoid_log_weights(x), scaled=scaled)
     torch.testing.assert_close(result, expected, rtol=1e-12, atol=1e-12)
 
 

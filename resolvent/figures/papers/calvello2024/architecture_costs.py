@@ -161,7 +161,7 @@ def _reasons_once(rows: list[list[Cell]], models: pd.Series) -> list[list[Cell]]
 
 def _exponent(variable: pd.Series, operations: pd.Series) -> Cell:
     if operations.isna().any():
-        return Cell(DASH, hint="no formula in the paper")
+        return Cell(DASH, note="no formula in the paper")
     slope, _ = np.polyfit(np.log(variable), np.log(operations), 1)
     return Cell(f"{slope:.2f}")
 

@@ -18,6 +18,8 @@ from resolvent.figures.common.results import (
     with_training_noise,
 )
 from resolvent.figures.experiment.comparison import grouped
+from resolvent.figures.published.beside import differences, record
+from resolvent.figures.published.tables import PaperTable
 
 OF_WIDTH = ("width", "feedforward_width")  # settings that grow with the width
 
@@ -129,16 +131,44 @@ def first_finished(runs: list[Run]) -> Run:
 
 
 def standardised_words(run: Run, where: int | str) -> str:
-    """Return median and worst error of standardised fields, as the paper reports; "" if not recorded."""
-    errors = run.errors
-    errors = errors[(errors["resolution"] == where) & same_noise(errors["noise"], run.noise)]
-    if "standardised_relative_l2" not in errors or not np.isfinite(errors["standardised_relative_l2"]).all():
+    """Return median and worst error of standardised fields, as in the public code; "" if not recorded."""
+    values = _standardised(run, where)
+    if values is None:
         return ""
-    values = errors["standardised_relative_l2"]
     return (
         f"relative L² errors of standardised functions, all {len(values)} test samples: "
         f"median {values.median():.2e}, worst {values.max():.2e}"
     )
+
+
+def _standardised(run: Run, where: int | str) -> pd.Series | None:
+    """Return the errors of standardised fields of all test samples; None where they were not measured."""
+    errors = run.errors
+    errors = errors[(errors["resolution"] == where) & same_noise(errors["noise"], run.noise)]
+    if "standardised_relative_l2" not in errors or not np.isfinite(errors["standardised_relative_l2"]).all():
+        return None
+    return errors["standardised_relative_l2"]
+
+
+def reported_words(run: Run, where: int | str, table: PaperTable) -> str:
+    """Return the paper's median and worst error; with ours over them, or what forbids the comparison.
+
+    "" where the table has no worst error for the run.
+    """
+    row = table.row(record(run.record))
+    if row is None or not row.get("worst"):
+        return ""
+    paper = {name: float(row[name]) * table.unit for name in ("reported", "worst")}
+    words = f"reported: median {paper['reported']:.2e}, worst {paper['worst']:.2e}"
+    differ = differences(run.record, run.cost, table)
+    if differ:
+        more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
+        return f"{words}; not compared: {', '.join(differ[:3])}{more}"
+    values = _standardised(run, where)
+    if values is None:
+        return words
+    ratios = values.median() / paper["reported"], values.max() / paper["worst"]
+    return f"{words}; ours / reported: {ratios[0]:.2f}, {ratios[1]:.2f}"
 
 
 def families(runs: list[Run]) -> list[list[str]]:

@@ -3,6 +3,7 @@
 Table 1 also has the mean error in physical units, as everywhere else.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -13,69 +14,107 @@ from resolvent.figures.common.results import Run, on_training_grid, read_runs, w
 from resolvent.figures.common.table import Cell, Table, columns, write_table
 from resolvent.figures.experiment.error_table import STANDARDISED, interval
 from resolvent.figures.papers.calvello2024.chosen import widest
-from resolvent.figures.papers.calvello2024.reported import HIGH, JOURNAL, LOW
+from resolvent.figures.papers.calvello2024.recipe import DISTRIBUTION, FIRST
+from resolvent.figures.papers.calvello2024.reported import HIGH, LOW
 from resolvent.figures.published.beside import example_of, record, reported_beside
+from resolvent.figures.published.recipe import fields_of
 from resolvent.figures.published.tables import PaperTable
 
 LOW_UNIT, HIGH_UNIT = 1e-2, 1e-3
 
 
 def write_low_resolution(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path]) -> None:
-    """Write Table 1: a row for each model of its experiment, trained on the finest of its grids."""
-    models, baselines = _rows(comparisons[0])
-    first = _first(runs[0])
-    rows = []
-    for key, run in first.items():
-        row = models[key]
-        reported = LOW[JOURNAL].row(record(run.record))
-        rows.append(
-            [Cell(run.label), _parameters(row.facts), Cell(reported["parameters"] if reported else DASH)]
-        )
-        rows[-1] += [_median(row, LOW_UNIT), *_reported(run, LOW, LOW_UNIT), _mean(row, LOW_UNIT)]
-    none = Cell(DASH)
-    below = [
-        [Cell(row.facts["label"]), none, none, _median(row, LOW_UNIT), none, none, _mean(row, LOW_UNIT)]
-        for row in baselines.values()
-    ]
+    """Write Table 1: a row for each model, trained on the finest grid of its experiment.
+
+    By experiment: parameters and medians, ours and of the versions of the paper with its coefficients, and
+    our mean in physical units.
+    """
     unit = power(LOW_UNIT)
-    heads = columns(
-        ("", ["model"]),
-        ("parameters", ["ours", JOURNAL]),
-        (f"median, standardised, ×{unit}", ["ours", *LOW]),
-        (f"mean, ×{unit}", ["physical units"]),
-    )
-    write_table(Table(heads, rows, below), outputs)
+
+    def cells(run: Run, row: Tested) -> list[Cell]:
+        reported = [LOW[version].row(record(run.record)) for version in versions_of(run)]
+        counts = [Cell(one["parameters"] if one else DASH) for one in reported]
+        medians = [_median(row, LOW_UNIT), *_reported(run, LOW, LOW_UNIT)]
+        return [_parameters(row.facts), *counts, *medians, _mean(row, LOW_UNIT)]
+
+    def heads(versions: list[str]) -> list[str]:
+        return [
+            "parameters",
+            *(f"parameters, {version}" for version in versions),
+            f"median ×{unit}",
+            *versions,
+            f"mean ×{unit}, physical units",
+        ]
+
+    def of_baseline(row: Tested, versions: list[str]) -> list[Cell]:
+        none = [Cell(DASH)] * len(versions)
+        return [Cell(DASH), *none, _median(row, LOW_UNIT), *none, _mean(row, LOW_UNIT)]
+
+    _write(comparisons, runs, outputs, cells, heads, of_baseline)
 
 
 def write_high_resolution(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path]) -> None:
-    """Write Table 3: a row for each model, by experiment three columns: ours, both versions of the paper.
+    """Write Table 3: a row for each model; by experiment ours, and the versions of the paper with its data.
 
     Of models that differ in their width alone the widest; trained on the finest grid of the experiment.
     """
+
+    def cells(run: Run, row: Tested) -> list[Cell]:
+        return [_median(row, HIGH_UNIT), *_reported(run, HIGH, HIGH_UNIT)]
+
+    def heads(versions: list[str]) -> list[str]:
+        return [f"ours ×{power(HIGH_UNIT)}", *versions]
+
+    def of_baseline(row: Tested, versions: list[str]) -> list[Cell]:
+        return [_median(row, HIGH_UNIT), *[Cell(DASH)] * len(versions)]
+
+    _write(comparisons, runs, outputs, cells, heads, of_baseline)
+
+
+def versions_of(run: Run) -> list[str]:
+    """Return the versions of the paper whose coefficients a run's are; both, of an equation without any."""
+    recorded = fields_of(run.record)
+    if recorded["data.equation"] != "darcy":
+        return list(DISTRIBUTION)
+    taus = {version: distribution["tau"] for version, distribution in DISTRIBUTION.items()}
+    return [version for version, tau in taus.items() if tau == recorded["data.distribution.tau"]]
+
+
+def _write(
+    comparisons: list[str],
+    runs: list[list[str]],
+    outputs: list[str | Path],
+    cells: Callable[[Run, Tested], list[Cell]],
+    heads: Callable[[list[str]], list[str]],
+    of_baseline: Callable[[Tested, list[str]], list[Cell]],
+) -> None:
+    """Write a table with a group of columns for each experiment."""
     first = [_first(folders) for folders in runs]
     compared = [_rows(comparison) for comparison in comparisons]
-    titles = [example_of(next(iter(one.values())).record).title for one in first]
+    leading = [next(iter(one.values())) for one in first]
+    versions = [versions_of(run) for run in leading]
+    widths = [len(heads(one)) for one in versions]
     labels = {key: one[key].label for one in first for key in widest(list(one.values()))}
     rows = []
     for key, label in labels.items():
         rows.append([Cell(label)])
-        for of_experiment, (models, _) in zip(first, compared, strict=True):
-            if key in of_experiment:
-                run = of_experiment[key]
-                rows[-1] += [_median(models[key], HIGH_UNIT), *_reported(run, HIGH, HIGH_UNIT)]
-            else:
-                rows[-1] += [Cell(DASH)] * 3
+        for of_experiment, (models, _), width in zip(first, compared, widths, strict=True):
+            run = of_experiment.get(key)
+            rows[-1] += cells(run, models[key]) if run else [Cell(DASH)] * width
     named = {key: row.facts["label"] for _, baselines in compared for key, row in baselines.items()}
     below = []
     for key, label in named.items():
         below.append([Cell(label)])
-        for _, baselines in compared:
-            ours = _median(baselines[key], HIGH_UNIT) if key in baselines else Cell(DASH)
-            below[-1] += [ours, *[Cell(DASH)] * 2]
-    heads = columns(
-        ("", ["model"]), *((f"{title}, ×{power(HIGH_UNIT)}", ["ours", *HIGH]) for title in titles)
-    )
-    write_table(Table(heads, rows, below), outputs)
+        for (_, baselines), its_versions, width in zip(compared, versions, widths, strict=True):
+            row = baselines.get(key)
+            below[-1] += of_baseline(row, its_versions) if row else [Cell(DASH)] * width
+    groups = [(_title(run, its), heads(its)) for run, its in zip(leading, versions, strict=True)]
+    write_table(Table(columns(("", ["model"]), *groups), rows, below), outputs)
+
+
+def _title(run: Run, versions: list[str]) -> str:
+    title = example_of(run.record).title
+    return f"{title}, coefficients of {FIRST}" if versions == [FIRST] else title
 
 
 def _first(folders: list[str]) -> dict[str, Run]:
@@ -100,7 +139,7 @@ def _parameters(facts: dict) -> Cell:
     """Return the number of parameters, a complex one counted once, as in the paper."""
     once, twice = facts["parameters_complex_once"], facts["parameters"]
     if pd.isna(once):
-        return Cell(DASH, hint="not recorded as the paper counts them")
+        return Cell(DASH, note="complex ones once: not recorded")
     note = f"complex as two: {twice:,.0f}" if twice != once else ""
     return Cell(f"{once:,.0f}", note=note)
 
@@ -108,7 +147,7 @@ def _parameters(facts: dict) -> Cell:
 def _median(one: Tested, unit: float) -> Cell:
     error = one.error(STANDARDISED, "median")
     if not error.known:
-        return _lost(one.facts, "errors of standardised fields were not measured")
+        return _lost(one.facts, "not measured")
     return Cell(in_units(error.value, unit), note=f"{interval(error, unit)}{_lost_seeds(one.facts)}")
 
 
@@ -119,11 +158,11 @@ def _mean(one: Tested, unit: float) -> Cell:
     )
 
 
-def _lost(facts: dict, hint: str) -> Cell:
+def _lost(facts: dict, note: str) -> Cell:
     no_answer, reason = without_answer(facts["status"])
     if no_answer:
         return Cell(no_answer, note=reason, lost=True)
-    return Cell(facts["status"], lost=True) if facts["diverged_seeds"] else Cell(DASH, hint=hint)
+    return Cell(facts["status"], lost=True) if facts["diverged_seeds"] else Cell(DASH, note=note)
 
 
 def _lost_seeds(facts: dict) -> str:
@@ -131,12 +170,13 @@ def _lost_seeds(facts: dict) -> str:
 
 
 def _reported(run: Run, tables: dict[str, PaperTable], unit: float) -> list[Cell]:
-    """Return the paper's numbers, in each of its versions."""
+    """Return the paper's numbers, in each of its versions with such data."""
     entries = []
-    for table in tables.values():
+    for version in versions_of(run):
+        table = tables[version]
         beside = reported_beside(run.record, run.cost, table)
         if beside.value is None:
-            entries.append(Cell(DASH, hint=beside.reason))
+            entries.append(Cell(DASH))
         else:
-            entries.append(Cell(f"{beside.value / unit:#.3g}".rstrip("."), hint=beside.reason))
+            entries.append(Cell(f"{beside.value / unit:#.3g}".rstrip(".")))
     return entries

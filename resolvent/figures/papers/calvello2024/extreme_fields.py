@@ -19,7 +19,8 @@ from resolvent.figures.common.fields import (
 from resolvent.figures.common.results import Run
 from resolvent.figures.common.shown import choose_shown
 from resolvent.figures.common.style import MUTED, new_figure, save, title
-from resolvent.figures.papers.calvello2024.chosen import first_with, standardised_words
+from resolvent.figures.papers.calvello2024.chosen import first_with, reported_words, standardised_words
+from resolvent.figures.papers.calvello2024.reported import TABLE_3
 
 ROWS = ("median", "worst")
 NAMES = ("input", "target", "prediction")
@@ -86,8 +87,9 @@ def _draw(run: Run, columns: dict[str, np.ndarray], of_input: list, of_answer: l
                 words = {"ha": "center", "va": "center", "color": MUTED, "transform": panel.transAxes}
                 panel.text(0.5, 0.5, "diverged", **words)
         panels[0].set_ylabel(_heading(run, row, int(samples[row])))
-    if words := standardised_words(run, run.resolution):
-        figure.supxlabel(words, fontsize=8.5, color=MUTED)
+    words = [standardised_words(run, run.resolution), reported_words(run, run.resolution, TABLE_3)]
+    if any(words):
+        figure.supxlabel("\n".join(filter(None, words)), fontsize=8.5, color=MUTED)
     return save(figure, output)
 
 

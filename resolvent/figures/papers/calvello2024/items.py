@@ -9,10 +9,12 @@ ITEMS: dict[str, Item] = {
         "Table 1. Attention at low resolution",
         f"{HERE}.errors:write_low_resolution",
         takes="comparisons",
+        several=True,
         caption="Median over all test samples and seeds of the relative L² error of standardised fields in "
-        "units of 10⁻², with its 95 % bootstrap interval, and the mean error in physical units; on "
+        "units of 10⁻², with its 95 % interval, and the mean error in physical units; on "
         "the finest grid of training. The two versions of the paper differ in the distribution of the "
-        "coefficient and in the FNO, whose complex parameters the first counts twice. Below the rule "
+        "coefficient and in the FNO, whose complex parameters the first counts twice; ours of either have "
+        "columns of their own. Below the rule "
         "are baselines.",
     ),
     "table2": Item(
@@ -31,8 +33,10 @@ ITEMS: dict[str, Item] = {
         takes="comparisons",
         several=True,
         caption="Median over all test samples and seeds of the relative L² error of standardised fields in "
-        "units of 10⁻³, with its 95 % bootstrap interval, on the finest grid of training. The first "
-        "version on arXiv has Darcy coefficients of another distribution and no AFNO. Of models that "
+        "units of 10⁻³, with its 95 % interval, on the finest grid of training. The first "
+        "version on arXiv has Darcy coefficients of another distribution, in columns of their own, another "
+        "FNO "
+        "and no AFNO. Of models that "
         "differ only in width, the widest is shown. Below the rule are baselines.",
     ),
     "table4": Item(
@@ -94,7 +98,7 @@ ITEMS: dict[str, Item] = {
         f"{HERE}.cost_accuracy:draw_against_parameters",
         takes="comparisons",
         several=True,
-        caption="Median error of standardised fields, with its 95 % bootstrap interval, against the number "
+        caption="Median error of standardised fields, with its 95 % interval, against the number "
         "of parameters; a line an architecture, a point a width, which stands beside it. Both scales are "
         "logarithmic.",
     ),
@@ -130,8 +134,8 @@ ITEMS: dict[str, Item] = {
         several=True,
         caption="Median relative L² error of models trained on one grid and tested unchanged on others, the "
         "same functions on each; the first model of each architecture that finished. The large marker "
-        "and the dotted line are at the grid of training. AFNO is for one grid. Upper panel in the "
-        "paper: trained on 64 points a side; lower: on 416.",
+        "and the dotted line are at the grid of training. AFNO is for one grid. Upper panel (left in "
+        "the paper): trained on 64 points a side; lower: on 416. The paper does not list its grids.",
     ),
     "figure15": Item(
         "Figure 15. Piecewise constant Darcy flow on other grids",
@@ -202,9 +206,9 @@ ITEMS: dict[str, Item] = {
         "Beside the paper. The same samples on two grids",
         f"{HERE}.paired_grids:draw_paired_grids",
         several=True,
-        caption="Error on another grid minus error on that of training, sample by sample, of one trained "
-        "model; the mean over samples and seeds with its 95 % bootstrap interval. Above zero: worse "
-        "than on the training grid. The scale is linear near zero and logarithmic beyond.",
+        caption="Error on another grid over error on that of training, sample by sample, of one trained "
+        "model; the geometric mean over samples and seeds with its 95 % interval. Above 1: worse than on the "
+        "training grid.",
     ),
     "figure_rollouts": Item(
         "Beside the paper. The step applied again and again",
@@ -223,9 +227,10 @@ CALVELLO2024 = Paper(
     "Calvello et al. 2024",
     "E. Calvello, N. B. Kovachki, M. E. Levine and A. M. Stuart, <em>Continuum Attention for Neural "
     "Operators</em> (arXiv:2406.06486)",
-    "The paper reports medians over test samples, of fields that are standardised by one mean and one "
-    "standard deviation of the training samples: where a reported number is quoted, ours in the same terms "
-    "stands beside it. "
+    "The paper reports medians over test samples and does not say of what; its public code takes errors of "
+    "fields that are standardised by one mean and one standard deviation, in two dimensions those of the "
+    "training samples, in one those of each split. Where a reported number is quoted, ours, standardised by "
+    "those of the training samples, stands beside it. "
     "Everywhere else errors are in physical units, which are smaller, and means over samples.",
     ITEMS,
 )

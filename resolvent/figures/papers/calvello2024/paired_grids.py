@@ -1,7 +1,7 @@
 """The same test samples on two grids: how much a model loses away from the grid that it was trained on.
 
-Two curves of errors hide whether a sample is hard on both grids. Here the difference is taken sample by
-sample, of one trained model, and only then averaged (`resolvent/figures/common/bootstrap.py`).
+Two curves of errors hide whether a sample is hard on both grids. Here the ratio is taken sample by sample, of
+one trained model, and only then averaged (`resolvent/figures/common/ratios.py`).
 """
 
 from collections.abc import Iterable
@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from resolvent.figures.common.bootstrap import Interval, mean_interval
 from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.labels import label_right
+from resolvent.figures.common.ratios import geometric_mean
 from resolvent.figures.common.results import Run, error_matrix
 from resolvent.figures.common.style import (
     INK,
@@ -27,11 +28,11 @@ from resolvent.figures.papers.calvello2024.chosen import heading, lost_labels, w
 
 
 def draw_paired_grids(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
-    """Draw a panel for each experiment: mean difference of the error from that on the training grid.
+    """Draw a panel for each experiment: the error over that on the training grid, geometric mean.
 
     runs  the run folders of each experiment.
 
-    Bars are 95 % intervals over samples and seeds. The axis is linear near zero and logarithmic beyond.
+    Bars are 95 % intervals over samples and seeds.
     """
     experiments = [
         [group for group in groups if _away(group)] or groups for groups in widest_by_experiment(runs)
@@ -44,8 +45,8 @@ def draw_paired_grids(runs: Iterable[Iterable[str | Path]], output: str | Path) 
     return save(figure, output)
 
 
-def paired_differences(group: list[Run]) -> dict[int, Interval]:
-    """Return the error at every other resolution minus that on the training grid.
+def paired_ratios(group: list[Run]) -> dict[int, Interval]:
+    """Return the error at every other resolution over that on the training grid.
 
     Only seeds with finite errors at both count.
     """
@@ -57,14 +58,14 @@ def paired_differences(group: list[Run]) -> dict[int, Interval]:
             pair = [error_matrix([run.errors], where, run.noise) for where in (away, own)]
             if any(one.empty for one in pair):
                 continue
-            difference = pair[0].iloc[0] - pair[1].iloc[0]
-            if difference.isna().any():
+            ratio = pair[0].iloc[0] / pair[1].iloc[0]
+            if ratio.isna().any():
                 raise ResultError(
                     f"{run.directory} was tested on other samples at {away} than at {own}: evaluate it again"
                 )
-            rows.append(difference.to_numpy())
+            rows.append(ratio.to_numpy())
         if rows:
-            found[away] = mean_interval(np.stack(rows))
+            found[away] = geometric_mean(np.stack(rows))
     return found
 
 
@@ -74,26 +75,25 @@ def _away(group: list[Run]) -> list[int]:
 
 
 def _draw(panel, groups: list[list[Run]], looks) -> None:
-    found = {group[0].model: paired_differences(group) for group in groups}
-    grids = sorted({away for differences in found.values() for away in differences})
+    found = {group[0].model: paired_ratios(group) for group in groups}
+    grids = sorted({away for ratios in found.values() for away in ratios})
     labels, width = [], 0.6 / len(groups)
     for number, group in enumerate(groups):
-        differences, look = found[group[0].model], looks[group[0].model]
-        if not differences:
+        ratios, look = found[group[0].model], looks[group[0].model]
+        if not ratios:
             continue
-        x = [grids.index(away) + (number - (len(groups) - 1) / 2) * width for away in differences]
-        mean, low, high = (
-            np.array([getattr(one, name) for one in differences.values()]) for name in ("mean", "low", "high")
+        x = [grids.index(away) + (number - (len(groups) - 1) / 2) * width for away in ratios]
+        value, low, high = (
+            np.array([getattr(one, name) for one in ratios.values()]) for name in ("value", "low", "high")
         )
         panel.vlines(x, low, high, color=look.colour, lw=1.6)
-        panel.plot(x, mean, ls="", ms=6, **look.marks())
-        labels.append((float(mean[-1]), group[0].label, look.colour))
-    panel.axhline(0, color=INK, lw=0.8)
+        panel.plot(x, value, ls="", ms=6, **look.marks())
+        labels.append((float(value[-1]), group[0].label, look.colour))
+    panel.axhline(1, color=INK, lw=0.8)
     panel.set_xticks(range(len(grids)), [str(away) for away in grids])
     panel.set_xlim(-0.5, max(len(grids), 1) - 0.5)
-    sizes = [abs(one.mean) for differences in found.values() for one in differences.values() if one.mean]
-    panel.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(np.median(sizes) / 10)) if sizes else 1)
-    panel.set_ylabel("error there minus error on the training grid")
+    panel.set_yscale("log")
+    panel.set_ylabel("error there over error on the training grid")
     grid_lines(panel)
     title(panel, heading(groups[0][0]))
     label_right(panel, labels)

@@ -7,7 +7,8 @@ from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import Run
 from resolvent.figures.common.shown import choose_shown
 from resolvent.figures.experiment.sample_trajectories import draw_sample_trajectories
-from resolvent.figures.papers.calvello2024.chosen import first_with, standardised_words
+from resolvent.figures.papers.calvello2024.chosen import first_with, reported_words, standardised_words
+from resolvent.figures.papers.calvello2024.reported import FIGURE_6, FIGURE_9
 
 Folders = Iterable[Iterable[str | Path]]
 
@@ -18,7 +19,8 @@ def draw_on_training_grid(candidates: Iterable[str | Path], output: str | Path) 
     candidates  run folders, as `resolvent.figures.common.shown.choose_shown` takes them.
     """
     run = choose_shown(candidates).run
-    return draw_sample_trajectories(run.directory, output, note=standardised_words(run, run.resolution))
+    words = [standardised_words(run, run.resolution), reported_words(run, run.resolution, FIGURE_6)]
+    return draw_sample_trajectories(run.directory, output, note="\n".join(filter(None, words)))
 
 
 def draw_uneven_weighted(runs: Folders, output: str | Path) -> list[Path]:
@@ -40,7 +42,8 @@ def _draw_uneven(runs: Folders, output: str | Path, quadrature: str) -> list[Pat
     both = {one: first_with(runs, quadrature=one) for one in ("trapezoid", "none")}
     run = both.pop(quadrature)
     where = two_rates(run)
-    words = [f"{run.label}, trained at {run.resolution}, tested at {where}", standardised_words(run, where)]
+    words = [f"{run.label}, trained at {run.resolution}, tested at {where}"]
+    words += [standardised_words(run, where), reported_words(run, where, FIGURE_9)]
     return draw_sample_trajectories(
         run.directory,
         output,

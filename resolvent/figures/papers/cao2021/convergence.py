@@ -1,4 +1,4 @@
-"""Training and validation error by epoch, every seed a line: Figure 8 of Cao 2021 (arXiv:2105.14995).
+"""Training loss and test error by epoch, every seed a line: Figure 8 of Cao 2021 (arXiv:2105.14995).
 
 What the figure can show is how far runs that differ in nothing but their seed come apart, and whether some
 diverge. What it cannot show is why. A run's seed draws its initial weights, the order of its samples and its
@@ -6,10 +6,10 @@ dropout masks, as in the paper's Figure 8b; with the training setting `loader_se
 seeds, as in 8a, and the panels' titles say which of the two it is. Nor is the band an interval: a range
 over seeds grows with their number, and the spread over the few test samples is in the tables, not here.
 
-The two panels are not one quantity measured twice. The error on training samples is averaged over an epoch
-in which the weights still move and dropout is on; that on validation samples is taken after it, without. The
-validation samples choose the checkpoint. The paper draws its test samples in their place, and the weighted
-H1 norm; both panels here are relative L2 errors.
+As in the paper, the left panel has the loss, whose H1 seminorm is weighted by gamma, averaged over an epoch
+in which the weights still move and dropout is on; the right one has the relative L2 error of the test samples
+after it, without dropout. They choose nothing here. Where a run has not recorded the test error
+(`record_test_error`), both panels are relative L2 errors, of the training and of the validation samples.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,14 @@ from resolvent.figures.common.style import (
 )
 from resolvent.figures.experiment.comparison import grouped, status_of
 
-PANELS = {"train_relative_l2": "Training samples", "validation_relative_l2": "Validation samples"}
+AS_PRINTED = {
+    "train_loss": "Training samples: loss, H¹ part weighted by γ",
+    "test_relative_l2": "Test samples: relative L² error",
+}
+WITHOUT_TEST = {
+    "train_relative_l2": "Training samples: relative L² error",
+    "validation_relative_l2": "Validation samples: relative L² error",
+}
 
 
 def draw_convergence(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
@@ -48,18 +55,26 @@ def draw_convergence(runs: Iterable[Iterable[str | Path]], output: str | Path) -
     looks = appearances(run for experiment in experiments for run in experiment)
     figure, axes = new_figure(len(groups), 2, size=(8.6, 0.4 + 3.7 * len(groups)), sharex="row", sharey="row")
     for group, pair in zip(groups, axes, strict=True):
-        for (column, words), panel in zip(PANELS.items(), pair, strict=True):
+        panels = panels_of(group)
+        for (column, words), panel in zip(panels.items(), pair, strict=True):
             _draw_seeds(panel, group, column, looks[group[0].model])
             panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
             panel.set_xlabel("epoch")
             grid_lines(panel)
             title(panel, words)
-        errors = [curve for column in PANELS for run in group for curve in run.by_epoch(column)]
+        errors = [curve for column in panels for run in group for curve in run.by_epoch(column)]
         error_limits(pair[0], errors, margin=1.2)
-        pair[0].set_ylabel("relative L² error")
-        title(pair[0], f"{_heading(group)}\n{PANELS['train_relative_l2']}")
-        _say_end(pair[1], group)
+        first, last = panels
+        pair[0].set_ylabel("loss, relative error" if first == "train_loss" else "relative L² error")
+        title(pair[0], f"{_heading(group)}\n{panels[first]}")
+        _say_end(pair[1], group, last)
     return save(figure, output)
+
+
+def panels_of(group: list[Run]) -> dict[str, str]:
+    """Return the columns of history.csv that are drawn, and their headings: the paper's, if all have them."""
+    recorded = all(run.record.training.get("record_test_error") for run in group)
+    return AS_PRINTED if recorded else WITHOUT_TEST
 
 
 def varied(group: list[Run]) -> str:
@@ -92,9 +107,9 @@ def _draw_seeds(panel, group: list[Run], column: str, look: Appearance) -> None:
             panel.plot(curve.index[-1:], curve.iloc[-1:], "x", color=MUTED, ms=7, mew=1.8)
 
 
-def _say_end(panel, group: list[Run]) -> None:
+def _say_end(panel, group: list[Run], column: str) -> None:
     """Write below the panel where the seeds end, and how many did not get there."""
-    finished = [run.by_epoch("validation_relative_l2") for run in group if not run.diverged]
+    finished = [run.by_epoch(column) for run in group if not run.diverged]
     words = []
     if finished:
         last = np.array([curve.iloc[-1] for curve in finished])

@@ -36,7 +36,7 @@ def _pair(runs: list[Run]) -> list[Cell]:
     if not runs:
         return [Cell(DASH), Cell(DASH)]
     beside = reported_beside(runs[0].record, runs[0].cost, TABLE_6)
-    paper = Cell(DASH if beside.value is None else beside.digits, hint=beside.reason)
+    paper = Cell(DASH if beside.value is None else beside.digits)
     hours = [run.cost.train_seconds / 3600 for run in runs if not run.diverged]
     if not hours:
         return [Cell("diverged", lost=True), paper]

@@ -44,7 +44,7 @@ def _row(run: Run) -> list[Cell]:
 
 def _reported(count: int, recorded: dict, reported: dict[str, str] | None) -> Cell:
     if reported is None:
-        return Cell(DASH, hint="the paper has no such network")
+        return Cell(DASH, note="no such network")
     low, high = parameters(recorded)
     return Cell(reported["parameters"], note="" if low <= count <= high else "differs")
 

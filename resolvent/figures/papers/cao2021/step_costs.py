@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.results import read_table
-from resolvent.figures.common.table import Cell, Table, columns, write_table
+from resolvent.figures.common.table import EMPTY, Cell, Table, columns, write_table
 from resolvent.figures.published.tables import reported_rows
 from resolvent.figures.theory.collection import NAMES
 
@@ -68,7 +67,7 @@ def _beside(case: dict, reported: dict[str, str]) -> list[Cell]:
     if case["attention"] == "fourier" and case["contraction"] != "quadratic":
         differing.append("the paper computes the n × n matrix first")
     if differing:
-        return [Cell(DASH, hint="not comparable: " + "; ".join(differing))] * len(REPORTED)
+        return [EMPTY] * len(REPORTED)
     return [Cell(reported[name]) for name in REPORTED]
 
 

@@ -1,0 +1,225 @@
+"""How often the intervals of a comparison contain the truth, and how often "worse" is said of an equal model.
+
+    python -m benchmarks.statistics_coverage [--only one-seed seeds ranking] [--simulations 2000] \
+        [--output docs/statistics.md]
+
+Simulates errors of known distributions, and asks the functions that make comparison.csv
+(`resolvent.figures.common.bootstrap` and `resolvent.figures.common.ratios`) for their intervals. The random
+numbers are the same in every call.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from benchmarks.tables import machine, measure_parts, table, versions
+from resolvent.figures.common.bootstrap import mean_interval, median_interval
+from resolvent.figures.common.intervals import Interval
+from resolvent.figures.common.ratios import paired_ratio, ratios_to_best_other
+
+REMAINDER = 0.2  # share of the variance of a logarithm that is neither the sample's nor the seed's
+COMMON = 0.5  # share of a sample's variance that all models have in common
+WORSE = 1.2  # what the errors of the worse model are multiplied by
+SEED = 20210531
+
+
+@dataclass(frozen=True)
+class Errors:
+    """A distribution of errors: logarithms are sums of effects of the sample, of the seed, and a remainder.
+
+    skewness  standard deviation of the logarithm over samples: with 1.5, the mean is three times the median.
+    spread    standard deviation of the logarithm over seeds; a number for each model, or one for all.
+    samples   number of test samples.
+    seeds     number of seeds of each model.
+    models    number of models.
+    normal    whether the effects of samples are normal; otherwise they have exponential tails to one side.
+    """
+
+    skewness: float = 0.5
+    spread: float | tuple[float, ...] = 0.0
+    samples: int = 64
+    seeds: int = 1
+    models: int = 1
+    normal: bool = True
+
+    def draw(self, generator: np.random.Generator) -> np.ndarray:
+        """Return errors (models, seeds, samples) whose median is 1 if the effects are normal."""
+        shape = (self.models, self.seeds, self.samples)
+        sample = self._effect(generator, (1, 1, self.samples)) * np.sqrt((1 - REMAINDER) * COMMON)
+        own = self._effect(generator, (self.models, 1, self.samples)) * np.sqrt(
+            (1 - REMAINDER) * (1 - COMMON)
+        )
+        remainder = generator.normal(size=shape) * np.sqrt(REMAINDER)
+        seed = generator.normal(size=(self.models, self.seeds, 1)) * np.reshape(self.spread, (-1, 1, 1))
+        return np.exp(self.skewness * (sample + own + remainder) + seed)
+
+    @property
+    def mean(self) -> float:
+        """The mean of normal effects."""
+        return float(np.exp((self.skewness**2 + np.square(self.spread)) / 2))
+
+    def _effect(self, generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+        return generator.normal(size=shape) if self.normal else generator.exponential(size=shape) - 1
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How often an interval contained the truth or lay beside it, and how wide it was.
+
+    inside, above, below  shares of the simulations; above: the interval lay above the truth.
+    width                 upper over lower end, the median over the simulations.
+    """
+
+    inside: float
+    above: float
+    below: float
+    width: float
+
+
+def coverage(
+    errors: Errors, statistic: Callable[[np.ndarray], Interval], truth: float, simulations: int
+) -> Coverage:
+    """Return how often the interval that `statistic` makes of drawn errors contains the truth."""
+    generator = np.random.default_rng(SEED)
+    found = [statistic(errors.draw(generator)) for _ in range(simulations)]
+    low, high = np.array([[one.low, one.high] for one in found]).T
+    above, below = np.mean(low > truth), np.mean(high < truth)
+    return Coverage(float(1 - above - below), float(above), float(below), float(np.median(high / low)))
+
+
+def of_mean(errors: Errors, simulations: int) -> Coverage:
+    """Return the coverage of the mean of one model."""
+    return coverage(errors, lambda drawn: mean_interval(drawn[0]), errors.mean, simulations)
+
+
+def of_median(errors: Errors, simulations: int) -> Coverage:
+    """Return the coverage of the median of one model."""
+    return coverage(errors, lambda drawn: median_interval(drawn[0]), 1.0, simulations)
+
+
+def of_ratio(errors: Errors, simulations: int) -> Coverage:
+    """Return the coverage of the ratio of two equal models."""
+    return coverage(replace(errors, models=2), lambda drawn: paired_ratio(*drawn), 1.0, simulations)
+
+
+def called_worse(errors: Errors, simulations: int) -> tuple[float, float]:
+    """Return two shares of simulations: with an equal model called worse, and with a worse one recognised.
+
+    In the first all models are equal. In the second the errors of the last are `WORSE` times the others'.
+    """
+    generator = np.random.default_rng(SEED)
+    equal = worse = 0
+    for _ in range(simulations):
+        drawn = errors.draw(generator)
+        equal += any(one.low > 1 for one in ratios_to_best_other(list(drawn)))
+        drawn[-1] *= WORSE
+        worse += ratios_to_best_other(list(drawn))[-1].low > 1
+    return equal / simulations, worse / simulations
+
+
+def one_seed(simulations: int) -> str:
+    """Tabulate skewed errors of one seed."""
+    rows = []
+    for skewness in (0.5, 1.0, 1.5):
+        for samples in (64, 100):
+            errors = Errors(skewness, samples=samples)
+            mean, median, ratio = (of(errors, simulations) for of in (of_mean, of_median, of_ratio))
+            numbers = (mean.inside, mean.above, mean.below, median.inside, ratio.inside)
+            rows.append((f"{skewness:g}", f"{samples}", *map(percent, numbers)))
+    words = """\
+How many of 100 intervals contain the truth. s is the standard deviation of the logarithm of the errors; with
+s = 1.5 their mean is three times their median."""
+    header = ("s", "samples", "mean", "whole interval above", "below", "median", "ratio of two models")
+    return f"### One seed\n\n{words}\n\n{table(header, rows)}"
+
+
+def seeds(simulations: int) -> str:
+    """Tabulate seeds that spread."""
+    rows = []
+    for normal, skewness in ((True, 0.5), (True, 1.0), (False, 0.5)):
+        for spread in (0.0, 0.05, 0.2):
+            for number in (1, 2, 3, 5, 10):
+                errors = Errors(skewness, spread, seeds=number, normal=normal)
+                row = [f"{skewness:g}" + ", one-sided" * (not normal), f"{100 * spread:g} %", f"{number}"]
+                for of in (of_mean, of_median, of_ratio):
+                    if normal or of is of_ratio:
+                        found = of(errors, simulations)
+                        row += [percent(found.inside), f"{found.width:.2f}"]
+                    else:
+                        row += ["", ""]
+                rows.append(row)
+    words = """\
+The same on 64 samples, by the spread between seeds: the standard deviation of the logarithm of a seed's
+error. Width is the upper over the lower end, the median of the simulations. One seed cannot know of the
+spread: its intervals are of the trained network, not of the model. "One-sided": the effects of samples are
+exponential, not normal."""
+    header = ("s", "spread", "seeds", "mean", "width", "median", "width", "ratio of two models", "width")
+    return f"### Seeds that spread\n\n{words}\n\n{table(header, rows)}"
+
+
+def ranking(simulations: int) -> str:
+    """Tabulate how often models are called worse."""
+    rows = []
+    for models in (2, 4, 8, 12):
+        spreads = (0.0, 0.05, 0.2, tuple(np.geomspace(0.05, 0.2, models)))
+        for number in (2, 3, 5, 10):
+            found = [
+                called_worse(Errors(0.5, spread, seeds=number, models=models), simulations)
+                for spread in spreads
+            ]
+            rows.append((f"{models}", f"{number}", *map(percent, sum(zip(*found, strict=True), ()))))
+    names = ("0", "5 %", "20 %", "5 to 20 %")
+    shares = (f"{what}, {one}" for what in ("equal", "worse") for one in names)
+    header = ("models", "seeds", *shares)
+    words = f"""\
+How many of 100 comparisons call a model worse. "Equal": any of several models that are equal, which is an
+error. "Worse": the one model whose errors are {WORSE:g} times those of all others, which is right. By the
+spread between seeds, the last one different from model to model; 64 samples, s = 0.5. With two seeds a table
+ranks nothing; the rows say what would happen if it did."""
+    return f"### Choosing the best\n\n{words}\n\n{table(header, rows)}"
+
+
+def percent(share: float) -> str:
+    """Write 0.953 as 95.3."""
+    return f"{100 * share:.1f}"
+
+
+PARTS: dict[str, Callable[[int], str]] = {"one-seed": one_seed, "seeds": seeds, "ranking": ranking}
+INTRODUCTION = """\
+## Coverage
+
+Measured of the very functions that make `comparison.csv`, on simulated errors whose truth is known. The
+logarithm of an error is the sum of an effect of the sample, one of the seed, and a remainder, a fifth of the
+variance over samples; half of the effect of the sample is common to all models.
+"""
+
+
+def measured(part: str, simulations: int) -> str:
+    """Return the table of a part, with the command that made it, the machine and the time."""
+    start = perf_counter()
+    body = PARTS[part](simulations)
+    command = f"`python -m benchmarks.statistics_coverage --only {part} --simulations {simulations}`"
+    took = f"{(perf_counter() - start) / 60:.1f} min"
+    return f"{body}\n\n{command} on {machine()}, {took}; {versions(['numpy', 'scipy'])}."
+
+
+def main() -> None:
+    """Print the tables of the parts asked for; with --output, write them into a page."""
+    parser = argparse.ArgumentParser(description="Simulate what the intervals of a comparison are worth.")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
+    parser.add_argument("--simulations", type=int, default=2000)
+    parser.add_argument("--output", type=Path, help="write the tables into this Markdown page")
+    options = parser.parse_args()
+    parts = {part: partial(measured, part, options.simulations) for part in PARTS}
+    measure_parts("coverage", INTRODUCTION, parts, options.only, options.output)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""Burgers data made elsewhere: initial velocity `a` and solution `u` of a MAT file, as of Li et al. (2021).
+
+Their file `burgers_data_R10.mat` has 2,048 samples on 8,192 points of the unit circle, of which Cao (2021)
+trains on the first 1,024 and tests on the last 100. Both papers restrict to coarser grids by taking every
+k-th value.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from resolvent.common.norms import relative_l2
+from resolvent.datasets.imported.settings import ImportedDataset
+from resolvent.datasets.imported.task import ImportedTask
+from resolvent.datasets.storage.layout import Group, group_name
+from resolvent.datasets.tasks.burgers import INPUT, TARGET, Burgers, BurgersDataset, BurgersSettings
+from resolvent.datasets.tasks.error_budget import error_facts
+from resolvent.datasets.tasks.settings import CirclePoints
+from resolvent.datasets.tasks.task import Baseline
+from resolvent.solvers.common.errors import SolverError
+from resolvent.solvers.common.grid import check_restriction, restrict_by_stride
+
+if TYPE_CHECKING:
+    from resolvent.datasets.storage.stored import Stored
+
+FITTED = 32  # random samples to which viscosity and time are fitted; all are solved again as stated
+PART = 256  # samples solved at a time
+REPEATED = 1e-12  # of the largest value: below it the last value repeats the first
+BOTH_ENDS = "the last value repeats the first: both ends are included"
+
+
+class ImportedBurgersDataset(ImportedDataset, BurgersSettings):
+    """Burgers data from a MAT file with variables a (initial values) and u, (samples, points) each."""
+
+    variables = ("a", "u")
+
+    equation: Literal["burgers"] = Field(description="the equation solved")
+    finest: CirclePoints = Field(8192, description="points in the file, x = 0, 1/n, …, (n - 1)/n")
+    resolutions: Annotated[list[CirclePoints], Field(min_length=1)] = Field(
+        [512, 2048, 8192], description="points of the grids on which every sample is stored"
+    )
+    restriction: Literal["stride"] = Field(
+        "stride", description="how a stored grid sees the functions: every k-th value of the file"
+    )
+    accuracy: float = Field(
+        1e-3,
+        gt=0,
+        description="median relative L2 difference of the file's solutions from our solver's above which the "
+        "card, the page and the terminal warn",
+    )
+
+    @model_validator(mode="after")
+    def _resolutions_are_restrictions(self):
+        for points in self.resolutions:
+            check_restriction(self.finest, points, self.restriction)
+        return self
+
+    def task(self) -> ImportedBurgers:
+        return ImportedBurgers(self)
+
+
+class ImportedBurgers(ImportedTask):
+    """Reads initial velocities and solutions, and solves some again by the Cole-Hopf transformation."""
+
+    settings: ImportedBurgersDataset
+
+    inputs, targets = (INPUT,), (TARGET,)
+    input_answers = True
+
+    def __init__(self, settings: ImportedBurgersDataset):
+        super().__init__(settings)
+        shared = ("viscosity", "final_time", "initial_distribution", "resolutions", "restriction", "finest")
+        given: dict[str, Any] = {name: getattr(settings, name) for name in shared}
+        modes = min(BurgersDataset.model_fields["num_modes"].default, settings.finest // 2 - 1)
+        self.generated = Burgers(BurgersDataset(equation="burgers", num_modes=modes, **given))
+
+    def groups(self) -> tuple[Group, ...]:
+        return self.generated.groups()
+
+    def baselines(self) -> dict[str, Baseline]:
+        return self.generated.baselines()
+
+    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
+        """Restrict what was read, (samples, 2, points), to the grids stored."""
+        return {
+            f"{group_name(points)}/{name}": restrict_by_stride(drawn[:, column], points)
+            for points in self.settings.resolutions
+            for column, name in enumerate((INPUT, TARGET))
+        }
+
+    def findings(self, stored: Stored) -> dict:
+        from resolvent.datasets.imported import burgers_checks as checks
+
+        settings, stated = self.settings, (self.settings.viscosity, self.settings.final_time)
+        errors, power, ends, ratios, reason = [], [], [], [], ""
+        for start in range(0, len(stored.all_positions), PART):
+            drawn = self.draw(stored.names(stored.all_positions[start : start + PART]))
+            initial, final = drawn[:, 0], drawn[:, 1]
+            try:
+                errors.append(relative_l2(final, checks.solved(initial, *stated)))
+            except SolverError as error:
+                reason = str(error)
+            power.append(checks.powers(initial))
+            ends.append(np.abs(drawn[..., 0] - drawn[..., -1]).max() / np.abs(drawn).max())
+            ratios.append(np.linalg.norm(final, axis=1) / np.linalg.norm(initial, axis=1))
+        few = self.draw(stored.names(stored.random_positions(FITTED)))
+        return {
+            "observed_on": group_name(settings.finest),
+            "labels_against_our_solver": {"not_available": reason}
+            if reason
+            else error_facts(np.concatenate(errors)),
+            **checks.best_fits(few[:, 0], few[:, 1], *stated),
+            "distribution_of_the_input": checks.spectrum_facts(
+                np.concatenate(power), settings.initial_distribution
+            ),
+            "grid": BOTH_ENDS if max(ends) <= REPEATED else "the left end is included, the right end is not",
+            "norm_ratio_final_to_initial": float(f"{np.mean(np.concatenate(ratios)):.3g}"),
+        }
+
+    def warnings(self, findings: dict) -> list[str]:
+        from resolvent.datasets.imported import burgers_checks as checks
+
+        settings = self.settings
+        found = checks.label_warnings(findings, settings.viscosity, settings.final_time, settings.accuracy)
+        found += checks.distribution_warnings(findings["distribution_of_the_input"])
+        if findings["grid"] == BOTH_ENDS:
+            found.append(
+                f"In the file the last of {settings.finest} values repeats the first, so its points are "
+                f"j/{settings.finest - 1}; they are read as those of a periodic grid, j/{settings.finest}."
+            )
+        return found
+
+    def description(self) -> dict:
+        facts = self.generated.description()
+        facts["distribution_of_the_input"]["truncation"] = "as in the file"
+        facts["solver"] = {"method": "unknown: the solutions are the file's", "checked_by": "Cole-Hopf"}
+        return facts

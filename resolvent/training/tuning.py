@@ -1,0 +1,74 @@
+"""The choice of training settings on validation samples, by short runs, and what it makes of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from resolvent.common.records import (
+    CostRecord,
+    TunedRecord,
+    check_same_run,
+    identity_of,
+    read_record,
+    write_record,
+)
+from resolvent.common.settings import settings_hash
+
+
+def choose_settings(
+    short_runs: Mapping[str, dict], *, resolution: int | str, seed: int, epochs: int, output: Path
+) -> None:
+    """Write the settings of the short run with the lowest error on the validation samples, a `TunedRecord`.
+
+    `short_runs` has the folders, as `resolvent.planning.plan.Plan.short_runs` gives them. A run that diverged
+    has an infinite error; of equal errors the first one counts. Raises `FileError` when a folder has no
+    cost.json, or that of another run.
+    """
+    tried = []
+    for folder, run in short_runs.items():
+        path = Path(folder) / "cost.json"
+        cost = read_record(path, CostRecord)
+        expected = {"resolution": resolution, "seed": seed, "config_hash": run["config_hash"]}
+        check_same_run(path, identity_of(cost), expected)
+        finished = cost.diverged_epoch is None
+        tried.append(
+            {
+                "settings": run["settings"],
+                "validation_relative_l2": cost.best_validation_relative_l2 if finished else None,
+                "diverged_epoch": cost.diverged_epoch,
+                "train_seconds": cost.train_seconds,
+            }
+        )
+    chosen = min(tried, key=_error)["settings"]
+    write_record(output, TunedRecord(epochs=epochs, seed=seed, candidates=tried, chosen=chosen))
+    for folder in short_runs:
+        (Path(folder) / "resume.pt").unlink(missing_ok=True)
+
+
+def tuned_run(run: dict, tuned: Path) -> dict:
+    """Return what `Plan.training` gives of a run, completed by the settings chosen in the file `tuned`."""
+    return _completed(run, read_record(tuned, TunedRecord))
+
+
+def tuned_description(description: dict, tuned: Path) -> dict:
+    """Return what `Plan.description` gives of a run, completed by the settings chosen in the file `tuned`."""
+    record = read_record(tuned, TunedRecord)
+    rest = {name: value for name, value in description.items() if name != "run"}
+    return {
+        **rest,
+        "training": {**rest["training"], **record.chosen},
+        "config_hash": settings_hash(_completed(description["run"], record)),
+        "tuning": asdict(record),
+    }
+
+
+def _completed(run: dict, record: TunedRecord) -> dict:
+    return {**run, "training": {**run["training"], **record.chosen}}
+
+
+def _error(tried: dict) -> float:
+    error = tried["validation_relative_l2"]
+    return math.inf if error is None else error

@@ -1,0 +1,262 @@
+"""Public files become datasets of ours, and their cards say what a check of them finds."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from dataset_fixtures import make_dataset
+from public_files import FORMATS, burgers_variables, darcy_variables, write_mat
+
+from resolvent.datasets.imported.darcy_checks import as_public_generator
+from resolvent.datasets.loading import load_samples, read_card
+from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.darcy.direct import solve_direct
+
+BURGERS, DARCY = 120, 40  # samples in a file
+POINTS, SIDE = 128, 33
+
+
+@pytest.fixture(scope="module")
+def burgers():
+    return burgers_variables(BURGERS, POINTS)
+
+
+@pytest.fixture(scope="module")
+def darcy():
+    return [darcy_variables(DARCY, SIDE, split) for split in ("train", "test")]
+
+
+def burgers_settings(path, **changes):
+    given = {
+        "equation": "burgers", "source": str(path), "finest": POINTS, "resolutions": [64, POINTS],
+        "samples": {"train": 90, "validation": 10, "test": 8}, "samples_per_shard": 40,
+    }  # fmt: skip
+    return settings_of(given | changes).with_contents()
+
+
+def darcy_settings(paths, **changes):
+    given = {
+        "equation": "darcy", "source": list(map(str, paths)), "finest": SIDE, "resolutions": [SIDE, 9],
+        "samples": {"train": DARCY, "validation": 4, "test": 8}, "samples_per_shard": 20,
+    }  # fmt: skip
+    return settings_of(given | changes).with_contents()
+
+
+def checked_burgers(folder, variables, **changes):
+    """The card of a dataset made from a file with these variables."""
+    path = write_mat(folder / "burgers.mat", variables)
+    return read_card(make_dataset(folder / "made", burgers_settings(path, **changes)))
+
+
+def checked_darcy(folder, variables, **changes):
+    paths = [write_mat(folder / f"smooth{n}.mat", one) for n, one in enumerate(variables, 1)]
+    return read_card(make_dataset(folder / "made", darcy_settings(paths, **changes)))
+
+
+@pytest.mark.parametrize("version", FORMATS)
+def test_burgers_samples_are_the_rows_that_cao_takes(burgers, version, tmp_path):
+    path = write_mat(tmp_path / "burgers_data_R10.mat", burgers, version)
+    card = make_dataset(tmp_path / "made", burgers_settings(path))
+    rows = {"train": slice(0, 90), "validation": slice(102, 112), "test": slice(112, 120)}
+    for split, taken in rows.items():
+        for points in (64, POINTS):
+            count = len(range(*taken.indices(BURGERS)))
+            samples = load_samples(card, points, split, count)
+            np.testing.assert_array_equal(samples.inputs, burgers["a"][taken, :: POINTS // points])
+            np.testing.assert_array_equal(samples.targets, burgers["u"][taken, :: POINTS // points])
+            assert samples.grid == Grid("periodic", points)
+    facts = read_card(card)["imported"]
+    assert facts["warnings"] == []
+    assert facts["files"][0]["format"] == version
+    assert facts["samples_are"]["test"] == "rows 113 to 120 of burgers_data_R10.mat"
+
+
+@pytest.mark.parametrize("version", FORMATS)
+def test_darcy_trains_on_the_first_file_and_tests_on_the_second(darcy, version, tmp_path):
+    paths = [write_mat(tmp_path / f"smooth{n}.mat", one, version) for n, one in enumerate(darcy, 1)]
+    card = make_dataset(tmp_path / "made", darcy_settings(paths))
+    taken = {"train": (0, slice(0, 40)), "validation": (1, slice(28, 32)), "test": (1, slice(32, 40))}
+    for split, (file, rows) in taken.items():
+        for points in (SIDE, 9):
+            stride = (SIDE - 1) // (points - 1)
+            samples = load_samples(card, points, split, len(range(*rows.indices(DARCY))))
+            expected = [darcy[file][name][rows, ::stride, ::stride] for name in ("coeff", "sol")]
+            np.testing.assert_array_equal(samples.inputs, expected[0].astype("float32"))
+            np.testing.assert_array_equal(samples.targets, expected[1].astype("float32"))
+    assert read_card(card)["imported"]["warnings"] == []
+
+
+def test_the_card_of_good_data_says_so_in_numbers(burgers, darcy, tmp_path):
+    card = checked_burgers(tmp_path, burgers)
+    found = card["error_budget"]
+    assert found["labels_against_our_solver"]["samples"] == 108
+    assert found["labels_against_our_solver"]["largest_relative_l2"] < 1e-12
+    assert found["viscosity_that_fits_best"]["viscosity"] == pytest.approx(0.1 / (2 * np.pi), rel=1e-4)
+    assert found["final_time_that_fits_best"]["final_time"] == pytest.approx(1, rel=1e-4)
+    assert found["stored_against_the_file"]["largest_relative_l2"] == 0
+    assert card["imported"]["summary"].startswith("imported; labels checked against our solver: relative L²")
+    assert card["precision"] == "read from the file, stored as float64"
+    card = checked_darcy(tmp_path, darcy)
+    found = card["error_budget"]
+    assert found["labels_against_our_solver"]["largest_relative_l2"] < 1e-6
+    fit = found["values_that_fit_best"]
+    assert (fit["above"], fit["below"]) == pytest.approx((12, 3), rel=1e-3)
+    assert found["distribution_of_the_input"]["contrast"] == 4
+    assert abs(found["distribution_of_the_input"]["share_of_the_larger"]["mean"] - 0.5) < 0.05
+
+
+WRONG_BURGERS = {
+    "another viscosity": (
+        {"viscosity": 0.1},
+        ["at the viscosity 0.1 and", "fit the viscosity 0.015916 at that time|fit the viscosity 0.015915 at"],
+    ),
+    "another time": ({"final_time": 0.5}, ["the time 0.5 stated", "They fit the time 1 at that viscosity"]),
+    "both": (
+        {"viscosity": 0.03, "final_time": 0.7},
+        ["They fit the viscosity 0.01591\\d and the time 1(?:\\.0\\d*)?, to|They fit the viscosity 0.01592"],
+    ),
+    "another distribution": (
+        {"initial_distribution": {"name": "cao_burgers", "sigma": 20.0}},
+        ["are not of the distribution stated: their power is 1\\.[56]", "fit best"],
+    ),
+    "a smoother one": (
+        {"initial_distribution": {"name": "cao_burgers", "gamma": 2.5}},
+        ["are not of the distribution stated"],
+    ),
+    "a mean": (
+        {"initial_distribution": {"name": "cao_burgers", "zero_mean": False}},
+        ["The mean of the initial values is absent; stated: present"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG_BURGERS)
+def test_burgers_data_that_are_not_what_is_stated_are_remarked_on(case, burgers, tmp_path):
+    changes, expected = WRONG_BURGERS[case]
+    warnings = " ".join(checked_burgers(tmp_path, burgers, **changes)["imported"]["warnings"])
+    for words in expected:
+        assert re.search(words, warnings), warnings
+
+
+def test_burgers_labels_of_no_viscosity_are_remarked_on(burgers, tmp_path):
+    noisy = burgers | {"u": burgers["u"] + 0.05 * np.sin(7 * np.arange(POINTS))}
+    (warning,) = checked_burgers(tmp_path, noisy)["imported"]["warnings"]
+    assert "No viscosity and time fit them" in warning
+
+
+def test_some_wrong_labels_among_good_ones_are_remarked_on(burgers, darcy, tmp_path):
+    some = burgers | {"u": np.where(np.arange(BURGERS)[:, None] == 70, 2.0, 1.0) * burgers["u"]}
+    (warning,) = checked_burgers(tmp_path, some)["imported"]["warnings"]
+    assert warning.startswith("Some solutions in the file differ")
+    assert "by 1.0e+00 at most" in warning
+    darcy = [one | {"sol": one["sol"].copy()} for one in darcy]
+    darcy[0]["sol"][11, 5, 5] = -0.43
+    warnings = checked_darcy(tmp_path, darcy)["imported"]["warnings"]
+    assert warnings[0].startswith("Some pressures in the file differ")
+    assert warnings[1].startswith("Some pressures are negative")
+
+
+def test_a_grid_with_both_ends_is_remarked_on(burgers, tmp_path):
+    closed = burgers | {
+        name: np.concatenate([burgers[name][:, :-1], burgers[name][:, :1]], axis=1) for name in ("a", "u")
+    }
+    warnings = checked_burgers(tmp_path, closed)["imported"]["warnings"]
+    assert any("the last of 128 values repeats the first" in one for one in warnings)
+
+
+def conventions(darcy):
+    """Pressures of the same coefficients with other conventions, by the words that name these."""
+    coefficient = [one["coeff"] for one in darcy]
+    return {
+        "nodes, harmonic mean, ": [solve_direct(one, face_mean="harmonic") for one in coefficient],
+        "nodes, arithmetic mean, pressure transposed, ": [one["sol"].swapaxes(1, 2) for one in darcy],
+        "nodes, arithmetic mean, spacing 1/n, ": [one["sol"] * ((SIDE - 1) / SIDE) ** 2 for one in darcy],
+        "cell centres, arithmetic mean, ": [solve_direct(one, grid="cell_centres") for one in coefficient],
+        "cell centres, moved to nodes and back by splines, arithmetic mean (the public generator), ": [
+            as_public_generator(one) for one in coefficient
+        ],
+    }
+
+
+def test_the_convention_of_darcy_data_is_found(darcy, tmp_path):
+    for words, pressures in conventions(darcy).items():
+        other = [one | {"sol": pressure} for one, pressure in zip(darcy, pressures, strict=True)]
+        warnings = " ".join(checked_darcy(tmp_path, other)["imported"]["warnings"])
+        assert (
+            "Another convention fits the pressures better than the one stated (nodes, arithmetic mean, "
+            in warnings
+        )
+        assert f"): {words}" in warnings, (words, warnings)
+
+
+def test_a_convention_that_is_stated_is_not_remarked_on(darcy, tmp_path):
+    harmonic = [one | {"sol": solve_direct(one["coeff"], face_mean="harmonic")} for one in darcy]
+    assert checked_darcy(tmp_path, harmonic, face_mean="harmonic")["imported"]["warnings"] == []
+    cells = [one | {"sol": solve_direct(one["coeff"], grid="cell_centres")} for one in darcy]
+    card = checked_darcy(tmp_path, cells, grid="cell_centres", resolutions=[SIDE])
+    assert card["imported"]["warnings"] == []
+    assert card["groups"][f"n{SIDE}"]["grid"]["kind"] == "cell_centres"
+
+
+def test_darcy_labels_of_another_contrast_are_remarked_on(darcy, tmp_path):
+    solved = [solve_direct(np.where(one["coeff"] > 5, 19.0, 1.0)) for one in darcy]
+    other = [one | {"sol": pressure} for one, pressure in zip(darcy, solved, strict=True)]
+    warnings = " ".join(checked_darcy(tmp_path, other)["imported"]["warnings"])
+    assert "differ from our solver's (nodes, arithmetic mean) by" in warnings
+    assert "With the values 19 and 1 (stated: 12 and 3) they fit best" in warnings
+
+
+def test_a_coefficient_of_zeros_and_ones_is_remarked_on(darcy, tmp_path):
+    masks = [one | {"coeff": (one["coeff"] > 5).astype("uint8")} for one in darcy]
+    card = checked_darcy(tmp_path, masks)
+    warnings = " ".join(card["imported"]["warnings"])
+    assert "The solutions could not be checked: Darcy: the coefficient is not positive" in warnings
+    assert "The coefficient takes the values 0 and 1; stated: 3 and 12" in warnings
+    assert "With the values 12 and 3 (stated: 12 and 3) they fit best, to" in warnings
+    assert "they could not be" in card["imported"]["summary"]
+
+
+def test_coefficients_of_another_distribution_are_remarked_on(tmp_path):
+    small = [
+        darcy_variables(DARCY, SIDE, split, distribution={"name": "cao_darcy", "tau": 12.0})
+        for split in ("train", "test")
+    ]
+    (warning,) = checked_darcy(tmp_path, small)["imported"]["warnings"]
+    assert warning.startswith("Patches of the coefficient are of another size")
+    graded = [one | {"coeff": one["coeff"] + np.linspace(0, 0.5, SIDE)} for one in small]
+    warnings = " ".join(checked_darcy(tmp_path, graded)["imported"]["warnings"])
+    assert "The coefficient takes 66 values, from 3 to 12.5; stated: the two values 3 and 12" in warnings
+    lognormal = {"push_forward": "lognormal"}
+    made = [darcy_variables(DARCY, SIDE, split, **lognormal) for split in ("train", "test")]
+    assert checked_darcy(tmp_path, made, **lognormal)["imported"]["warnings"] == []
+    stated = {"distribution": {"name": "cao_darcy", "sigma": 3.0}}
+    (warning,) = checked_darcy(tmp_path, made, **lognormal, **stated)["imported"]["warnings"]
+    assert warning.startswith("The logarithm of the coefficient has the variance")
+
+
+def test_the_inverse_problem_reads_the_same_files(darcy, tmp_path):
+    changes = {"equation": "darcy_inverse", "resolutions": [17], "coarse": [5]}
+    card = checked_darcy(tmp_path, darcy, **changes)
+    assert card["imported"]["warnings"] == []
+    assert card["error_budget"]["labels_against_our_solver"]["largest_relative_l2"] < 1e-6
+    samples = load_samples(tmp_path / "made/darcy_inverse.json", 17, "test", 8)
+    np.testing.assert_array_equal(samples.inputs, darcy[1]["sol"][32:, ::2, ::2].astype("float32"))
+    own = {"equation": "darcy_inverse", "finest": SIDE, "resolutions": [17], "coarse": [5]}
+    made = build_task(settings_of(own)).compute([("test", index) for index in range(32, 40)])
+    np.testing.assert_allclose(samples.targets, made["n5/coefficient"], rtol=1e-6)
+
+
+def test_the_settings_on_a_card_make_the_same_dataset_again(burgers, tmp_path):
+    path = write_mat(tmp_path / "burgers.mat", burgers)
+    card = make_dataset(tmp_path / "made", burgers_settings(path))
+    again = make_dataset(tmp_path / "again" / "made", settings_of(json.loads(card.read_text())["settings"]))
+    assert again.read_bytes() == card.read_bytes()
+
+
+def test_imported_data_have_the_classical_baselines(burgers, tmp_path):
+    path = write_mat(tmp_path / "burgers.mat", burgers)
+    task = build_task(burgers_settings(path))
+    answer = task.baselines()["coarse_solve"](burgers["a"][:3], Grid("periodic", POINTS))
+    np.testing.assert_allclose(answer, burgers["u"][:3], rtol=0, atol=1e-4)

@@ -1,0 +1,324 @@
+"""A reported number stands beside a run only if every field of the run's setting is the paper's.
+
+The runs are those of the two full-size configurations; each of their recorded fields is altered in turn.
+"""
+
+import copy
+import itertools
+import typing
+from dataclasses import fields, replace
+from functools import cache
+
+import pytest
+import yaml
+from annotated_types import Ge, Gt, Le, Lt
+from merged_configuration import DEFAULT, ROOT, merged
+from pydantic import BaseModel
+
+from resolvent.common.records import CostRecord, RunRecord
+from resolvent.datasets.tasks.registry import settings_class as dataset_settings
+from resolvent.figures.published.beside import (
+    EXAMPLES,
+    conditions,
+    differences,
+    example_of,
+    record,
+    reported_beside,
+    tables_of,
+)
+from resolvent.figures.published.recipe import (
+    AtMost,
+    Free,
+    Key,
+    expectation,
+    expected_of,
+    fields_of,
+    unaccounted,
+)
+from resolvent.models.registry import settings_class as model_settings
+from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.plan import Plan
+from resolvent.training.settings import TrainingSettings
+
+# A run for each example and architecture that a reported number can be of.
+COMPARED = {
+    "cao2021": [
+        ("burgers", "fno_public_code", 512),
+        ("burgers", "galerkin_public_code", 2048),
+        ("burgers", "softmax_regular_public_code", 8192),
+        ("burgers_ablation", "galerkin_small_gain_public_code", 512),
+        ("darcy", "fourier2d_public_code", 211),
+        ("darcy_inverse_noise1", "fno2d_coarse_public_code", 141),
+        ("darcy_inverse_noise10", "linear2d_coarse_regular_public_code", 211),
+    ],
+    "calvello2024": [
+        ("lorenz63_yz", "tno", "dt0.01"),
+        ("darcy_lognormal_low", "tno2d", 64),
+        ("darcy_lognormal_low", "galerkin_encoder", 64),
+        ("darcy_lognormal", "fno_package", 416),
+        ("darcy_piecewise", "vit_no", 416),
+        ("darcy_piecewise", "afno", 416),
+        ("kolmogorov", "fano", 416),
+    ],
+}
+RUNS = [(configuration, *run) for configuration, runs in COMPARED.items() for run in runs]
+
+
+@cache
+def plan_of(configuration):
+    overlay = yaml.safe_load((ROOT / f"config/{configuration}.yaml").read_text())
+    return Plan(load_configuration(merged(DEFAULT, overlay)))
+
+
+@cache
+def run_of(configuration, experiment, model, resolution):
+    """The records of a run, as if it had been trained, with as many parameters as the paper's."""
+    plan = plan_of(configuration)
+    described = plan.description(experiment, model, resolution, plan.experiment(experiment).seeds[0])
+    facts = RunRecord(**described, grid={}, dataset_hash="d", versions={})
+    return facts, cost_of(facts)
+
+
+def cost_of(facts):
+    counts = dict.fromkeys((one.name for one in fields(CostRecord)), None)
+    example = example_of(facts)
+    ends = [example.source.parameters(record(facts), one) for one in tables_of(facts) if example]
+    low, high = next(filter(None, ends), (1, 1))
+    return CostRecord(**counts | dict.fromkeys(("parameters", "parameters_complex_once"), (low + high) // 2))
+
+
+def number(facts):
+    return reported_beside(facts, cost_of(facts)).value
+
+
+def altered(facts, name, value):
+    """The run with another value of a field that `fields_of` names."""
+    block, _, rest = name.partition(".")
+    if not rest:
+        return replace(facts, **{name: value})
+    attribute = {"data": "dataset_settings", "model": "settings", "training": "training"}[block]
+    settings = inner = copy.deepcopy(getattr(facts, attribute))
+    while rest not in inner:
+        part = next(key for key in sorted(inner, key=len, reverse=True) if rest.startswith(f"{key}."))
+        inner, rest = inner[part], rest.removeprefix(f"{part}.")
+    inner[rest] = value
+    return replace(facts, **{attribute: settings})
+
+
+def other_value(name, value, facts):
+    """Another value that the settings accept of a field."""
+    block, _, rest = name.partition(".")
+    classes = {
+        "data": dataset_settings(facts.dataset_settings["equation"]),
+        "model": model_settings(facts.architecture),
+        "training": TrainingSettings,
+    }
+    annotation, bounds = declared(classes.get(block), rest.split("."))
+    return another(annotation, value, bounds)
+
+
+def declared(settings, names):
+    """The annotation and the bounds of a field, through nested classes of settings."""
+    field = settings.model_fields.get(names[0]) if settings else None
+    if field is None:
+        return None, []
+    inner = field.annotation
+    if len(names) > 1 and isinstance(inner, type) and issubclass(inner, BaseModel):
+        return declared(inner, names[1:])
+    return inner, field.metadata
+
+
+def another(annotation, value, bounds):
+    choices = [one for one in choices_of(annotation) if one != value]
+    if choices:
+        return choices[0]
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 1 if within(value + 1, bounds) else value - 1
+    if isinstance(value, float):
+        candidates = (1.5 * value, 0.5 * value, 0.25, 0.75)
+        return next(one for one in candidates if one != value and within(one, bounds))
+    if value is None:  # of an optional number
+        return 3
+    if isinstance(value, dict):
+        return {"other": 1}
+    if isinstance(value, list):
+        return [*value, value[-1]]
+    return f"another_{value}"
+
+
+def choices_of(annotation):
+    if typing.get_origin(annotation) is typing.Literal:
+        return list(typing.get_args(annotation))
+    return [one for part in typing.get_args(annotation) for one in choices_of(part)]
+
+
+def within(value, bounds):
+    limits = {Ge: "__ge__", Gt: "__gt__", Le: "__le__", Lt: "__lt__"}
+    attributes = {Ge: "ge", Gt: "gt", Le: "le", Lt: "lt"}
+    return all(
+        getattr(float(value), limits[type(one)])(float(getattr(one, attributes[type(one)])))
+        for one in bounds
+        if type(one) in limits
+    )
+
+
+def expected_by(facts):
+    """All that is expected of a run by the table whose number it has."""
+    example, cost = example_of(facts), cost_of(facts)
+    tables = [one for one in example.tables if one.row(record(facts)) is not None]
+    table = min(tables, key=lambda one: len(differences(facts, cost, one)))
+    return expected_of(fields_of(facts), conditions(example, table, "code"))
+
+
+def altered_fields():
+    return [(run, name) for run in RUNS for name in fields_of(run_of(*run)[0])]
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: "-".join(map(str, run)))
+def test_every_field_is_accounted_for(run):
+    facts, _ = run_of(*run)
+    assert number(facts) is not None, reported_beside(facts, cost_of(facts)).reason
+    assert unaccounted(fields_of(facts), expected_by(facts)) == []
+    recorded = set(fields_of(facts))
+    for block, settings in (("model", model_settings(facts.architecture)), ("training", TrainingSettings)):
+        assert {f"{block}.{name}" for name in settings.model_fields} <= {
+            name if name.count(".") == 1 else name.rsplit(".", 1)[0] for name in recorded
+        }
+
+
+@pytest.mark.parametrize(
+    ("run", "name"),
+    altered_fields(),
+    ids=lambda one: one if isinstance(one, str) else "-".join(map(str, one[1:])),
+)
+def test_another_value_of_any_field_takes_the_number_away(run, name):
+    facts, _ = run_of(*run)
+    expected = expectation(name, expected_by(facts))
+    value = fields_of(facts)[name]
+    other = 10 * expected.largest if isinstance(expected, AtMost) else other_value(name, value, facts)
+    while isinstance(expected, tuple) and other in expected:
+        other = other_value(name, other, facts)
+    changed = altered(facts, name, other)
+    assert fields_of(changed)[name] == other != value
+    if isinstance(expected, Free):
+        assert expected.reason
+        assert number(changed) == number(facts)
+    elif isinstance(expected, Key):
+        assert number(changed) != number(facts)
+    else:
+        assert number(changed) is None
+        assert any(
+            one.startswith(name.rpartition(".")[2].replace("_", " "))
+            for one in differences(changed, cost_of(facts))
+        )
+
+
+def test_a_field_that_nobody_thought_of_takes_the_number_away():
+    facts, cost = run_of("cao2021", "burgers", "galerkin_public_code", 512)
+    for block in ("training", "settings", "dataset_settings"):
+        changed = replace(facts, **{block: getattr(facts, block) | {"new_field": 3}})
+        assert differences(changed, cost) == ["new field 3 (not compared with the code's)"]
+        assert number(changed) is None
+
+
+def test_a_field_that_was_not_recorded_takes_the_number_away():
+    facts, cost = run_of("cao2021", "burgers", "galerkin_public_code", 512)
+    training = {name: value for name, value in facts.training.items() if name != "gradient_clip"}
+    assert differences(replace(facts, training=training), cost) == ["gradient clip not recorded (code 0.999)"]
+
+
+def test_the_old_counter_example_has_no_number():
+    facts, _ = run_of("cao2021", "burgers", "galerkin_public_code", 512)
+    wrong = {"learning_rate": 0.1, "weight_decay": 1.0, "loss": "squared_norms", "gradient_weight": 5.0,
+             "schedule": "plateau", "gradient_clip": None}  # fmt: skip
+    changed = replace(facts, training=facts.training | wrong)
+    assert number(changed) is None
+    assert len(differences(changed, cost_of(facts))) == len(wrong)
+
+
+def test_every_example_names_its_recipes():
+    for example in EXAMPLES:
+        assert set(example.recipes) in (set(), {"paper", "code"})
+
+
+PRINTED_BY_CODE = {
+    "Table 2a": {
+        "fno_public_code",
+        "fourier_public_code", "galerkin_public_code", "softmax_public_code", "linear_public_code",
+        "fourier_regular_public_code", "galerkin_regular_public_code", "softmax_regular_public_code",
+        "linear_regular_public_code", "galerkin_regular_diagonal_dropout_public_code",
+    },
+    "Table 8": {
+        "galerkin_regular_xavier_public_code", "galerkin_regular_xavier_dropout_public_code",
+        "galerkin_regular_small_gain_public_code", "galerkin_regular_small_gain_dropout_public_code",
+        "galerkin_regular_diagonal_public_code", "galerkin_regular_diagonal_dropout_public_code",
+        "galerkin_xavier_public_code", "galerkin_small_gain_public_code", "galerkin_public_code",
+        "galerkin_regular_public_code",
+    },
+}  # fmt: skip
+ATTENTIONS = ("fourier", "galerkin", "softmax", "linear")
+ON_THE_SQUARE = {
+    "fno2d_public_code", "fno2d_fine_public_code", "fno2d_coarse_public_code",
+    *(
+        f"{one}2d{grid}{norm}_public_code"
+        for one in ATTENTIONS for grid in ("", "_coarse") for norm in ("", "_regular")
+    ),
+}  # fmt: skip
+OF_CALVELLO = {
+    "Figure 6": {("lorenz63_yz", "tno")},
+    "Table 1": {
+        ("darcy_lognormal_low", model) for model in ("tno2d", "fno_package", "afno", "galerkin_encoder")
+    },
+    "Table 1 of v1": {("darcy_lognormal_low_v1", model) for model in ("tno2d", "fno_package_v1")},
+    "Table 3": {
+        (experiment, model)
+        for experiment in ("darcy_lognormal", "darcy_piecewise", "kolmogorov")
+        for model in ("vit_no", "fano", "fno_package", "afno")
+    },
+    "Table 3 of v1": {
+        (experiment, model)
+        for experiment in ("darcy_lognormal_v1", "darcy_piecewise_v1", "kolmogorov")
+        for model in ("vit_no", "fano", "fno_package_v1")
+    },
+}
+
+
+@cache
+def comparable(configuration):
+    """The runs of a configuration that a table has a number for: (table, experiment, model, resolution)."""
+    plan, found = plan_of(configuration), set()
+    for experiment in plan.configuration.build.experiments:
+        e = plan.experiment(experiment)
+        for model in e.models:
+            for resolution in e.resolutions:
+                facts, cost = run_of(configuration, experiment, model, resolution)
+                for table in tables_of(facts):
+                    within = example_of(facts).source.parameters(record(facts), table)
+                    counts = dict.fromkeys(("parameters", "parameters_complex_once"), within and within[0])
+                    counted = replace(cost, **counts) if within else cost
+                    if reported_beside(facts, counted, table).value is not None:
+                        found.add((table.name, experiment, model, resolution))
+    return found
+
+
+def test_every_row_as_coded_is_comparable_at_full_size():
+    found = comparable("cao2021")
+    for table, models in PRINTED_BY_CODE.items():
+        burgers = {(model, resolution) for name, _, model, resolution in found if name == table}
+        assert burgers == {(model, points) for model in models for points in (512, 2048, 8192)}
+    darcy = {model for model in ON_THE_SQUARE if "coarse" not in model and "fine" not in model}
+    of_darcy = {(model, points) for model in darcy for points in (141, 211)}
+    assert {one[2:] for one in found if one[0] == "Table 2b"} == of_darcy
+    inverse = itertools.product(("clean", "noise1", "noise10"), ON_THE_SQUARE - darcy, (141, 211))
+    assert {one[1:] for one in found if one[0] == "Table 3"} == {
+        (f"darcy_inverse_{noise}", model, points) for noise, model, points in inverse
+    }
+
+
+def test_every_number_of_calvello_has_a_run_at_full_size():
+    found = comparable("calvello2024")
+    by_table = {table: {(e, m) for name, e, m, _ in found if name == table} for table in OF_CALVELLO}
+    assert by_table == OF_CALVELLO
+    assert {name for name, *_ in found} == set(OF_CALVELLO)

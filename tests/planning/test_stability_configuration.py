@@ -1,0 +1,83 @@
+"""The study of stability in the configuration: what its jobs depend on, and slips in it."""
+
+import re
+
+import pytest
+import yaml
+from merged_configuration import DEFAULT, ROOT, merged
+
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.plan import Plan
+
+STUDY = yaml.safe_load((ROOT / "config/stability.yaml").read_text())
+
+
+def plan(*changes: dict) -> Plan:
+    content = merged(DEFAULT, STUDY)
+    for change in changes:
+        content = merged(content, change)
+    return Plan(load_configuration(content))
+
+
+def test_the_study_has_every_form_at_four_rates_and_ours_from_twenty_seeds():
+    studied = plan()
+    study = studied.configuration.stability
+    forms = {model: studied.stability(model) for model in study.models}
+    assert len(forms) == 2 * 2 * 4 + 1
+    assert all(len(set(form["seeds"])) >= 8 and len(form["learning_rates"]) == 4 for form in forms.values())
+    ours = forms["galerkin_layer_scale"]
+    assert len(set(ours["seeds"])) == 20
+    assert {1e-3, 3e-3} <= set(ours["learning_rates"])
+    settings = [tuple(sorted(form["run"]["settings"].items())) for form in forms.values()]
+    assert len(set(settings)) == len(settings)
+    coded, undropped = (forms[f"galerkin_{name}"]["run"]["settings"] for name in ("public_code", "undropped"))
+    differing = {name for name in coded if coded[name] != undropped[name]}
+    assert differing == {"attention_dropout", "attention_dropout_in_evaluation"}
+
+
+def test_a_job_depends_on_nothing_of_other_models():
+    change = {"models": {"fourier": {"settings": {"num_layers": 2}}}}
+    before, after = plan(), plan(change)
+    assert before.stability("galerkin") == after.stability("galerkin")
+    assert before.stability("fourier") != after.stability("fourier")
+
+
+def test_the_default_configuration_has_no_study():
+    assert load_configuration(DEFAULT).stability is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"dataset": "burger"}, "stability.dataset: unknown dataset 'burger'; did you mean 'burgers'?"),
+        ({"resolution": 64}, "stability: resolution 64 is not stored; dataset 'burgers' has 32"),
+        (
+            {"panels": {"Mine": {"as printed": "galerkn"}}},
+            "stability.panels: unknown model 'galerkn'; did you mean 'galerkin'? accepted: ",
+        ),
+        ({"learning_rates": [1e-3, 2e-3, 1e-3]}, "stability.learning_rates: 0.001 is named twice"),
+        ({"learning_rates": [0.0]}, "stability.learning_rates.0: input should be greater than 0, got 0.0"),
+        ({"seeds": [3, 3]}, "stability.seeds: 3 is named twice"),
+        ({"seeds_of": {"galerkin": [3, 3]}}, "stability.seeds_of.galerkin: 3 is named twice"),
+        (
+            {"seeds_of": {"galerkn": [3]}},
+            "stability.seeds_of: unknown model 'galerkn'; did you mean 'galerkin'?",
+        ),
+        ({"samples": {"train": 513}}, "stability.samples.train: 513 asked for; dataset 'burgers' has 512"),
+        (
+            {"training": {"schedule": "plateau"}},
+            "stability.training.schedule: 'plateau' has no peak; accepted: '1cycle'",
+        ),
+        ({"learning_rate": [1e-3]}, "stability.learning_rate: unknown key 'learning_rate'; did you mean"),
+    ],
+)
+def test_a_slip_in_the_study_is_one_line_that_names_the_key(change, message):
+    with pytest.raises(ConfigurationError, match=re.escape(message)) as caught:
+        plan({"stability": change})
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_no_experiment_takes_the_folder_of_the_study():
+    with pytest.raises(ConfigurationError, match=re.escape("experiments.stability: 'stability' is a folder")):
+        load_configuration(merged(DEFAULT, {"experiments": {"stability": {"like": "burgers"}}}))

@@ -1,0 +1,139 @@
+"""Equal tuning in the plan: the same short runs for every model, and nothing of experiments without it."""
+
+import pytest
+from merged_configuration import DEFAULT, merged
+
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.plan import Plan
+from resolvent.planning.prediction.forecast import jobs
+from resolvent.planning.prediction.needs import Needs
+
+RATES = {"learning_rate": [5.0e-4, "2e-3"], "epochs": 4}
+
+
+def planned(tuning=RATES, **changes) -> Plan:
+    """`burgers` with two models, two resolutions and two seeds; `changes` of the experiment."""
+    burgers = {
+        "models": ["fno", "galerkin"], "resolutions": [128, 512], "seeds": [7, 8], "tuning": tuning,
+        "training": {"record_test_error": True}, **changes,
+    }  # fmt: skip
+    content = merged(DEFAULT, {"build": {"experiments": ["burgers"]}, "experiments": {"burgers": burgers}})
+    return Plan(load_configuration(content))
+
+
+def problems(tuning, **changes) -> str:
+    with pytest.raises(ConfigurationError) as error:
+        planned(tuning, **changes)
+    return str(error.value)
+
+
+def test_every_model_tries_the_same_at_every_resolution():
+    plan = planned({"learning_rate": [5.0e-4, "2e-3"], "gradient_clip": [1.0, None], "epochs": 4})
+    tried = [
+        [one["settings"] for one in plan.short_runs("burgers", model, resolution).values()]
+        for model in ("fno", "galerkin")
+        for resolution in (128, 512)
+    ]
+    combinations = [(5e-4, 1.0), (5e-4, None), (2e-3, 1.0), (2e-3, None)]
+    assert tried == 4 * [[{"learning_rate": rate, "gradient_clip": clip} for rate, clip in combinations]]
+
+
+def test_a_short_run_has_the_candidate_its_own_length_the_first_seed_and_no_test_sample():
+    plan = planned()
+    first, second = plan.short_runs("burgers", "fno", 128)
+    assert first == "results/laptop/burgers/fno/n128/tuning/learning_rate_0.0005/seed7"
+    assert second.endswith("/tuning/learning_rate_0.002/seed7")
+    run = plan.short_training("burgers", "fno", 128, "learning_rate_0.002")
+    assert (run["training"]["learning_rate"], run["training"]["epochs"]) == (2e-3, 4)
+    assert not run["training"]["record_test_error"]
+    assert set(run["samples"]) == {"train", "validation"}
+    assert run["training"]["gradient_weight"] == 0.0  # of its recipe
+
+
+def test_the_value_of_a_recipe_reruns_nothing_of_a_tuned_experiment():
+    def everything(rate):
+        content = merged(DEFAULT, {"models": {"fno": {"training": {"learning_rate": rate}}}})
+        content = merged(content, {"experiments": {"burgers_tuned": {"seeds": [7], "tuning": RATES}}})
+        plan = Plan(load_configuration(content))
+        run = ("burgers_tuned", "fno", 128)
+        return plan.short_runs(*run), plan.training(*run), plan.description(*run, seed=7)
+
+    assert everything(1e-4) == everything(1e-2)
+
+
+def test_another_candidate_leaves_the_others_as_they_are():
+    before = planned().short_runs("burgers", "fno", 128)
+    after = planned(merged(RATES, {"learning_rate": [5.0e-4, 1.0e-3, 2.0e-3]})).short_runs(
+        "burgers", "fno", 128
+    )
+    assert {folder: after[folder] for folder in before} == before
+    assert len(after) == 3
+    longer = planned(merged(RATES, {"epochs": 5})).short_runs("burgers", "fno", 128)
+    assert longer.keys() == before.keys()
+    assert all(longer[folder]["config_hash"] != before[folder]["config_hash"] for folder in before)
+
+
+def test_the_run_lacks_what_is_tuned_and_the_description_has_the_run():
+    plan = planned()
+    run = plan.training("burgers", "galerkin", 128)
+    assert "learning_rate" not in run["training"]
+    assert plan.description("burgers", "galerkin", 128, 8)["run"] == run
+    assert plan.tuned("burgers", "galerkin", 128) == "results/laptop/burgers/galerkin/n128/tuned.json"
+
+
+def test_without_tuning_nothing_is_tuned():
+    plan = planned(None)
+    assert plan.training("burgers", "galerkin", 128)["training"]["learning_rate"] == 1e-3
+    assert "run" not in plan.description("burgers", "galerkin", 128, 8)
+    assert plan.tuned("burgers", "galerkin", 128) is None
+    assert not plan.short_runs("burgers", "galerkin", 128)
+
+
+def test_the_forecast_counts_short_runs_by_their_length(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plan = planned({"batch_size": [2, 16], "epochs": 4})
+    listed = list(jobs(plan, [], Needs(plan, gpu=False)))
+    short = [job for job in listed if job.rule == "train_short"]
+    assert len(short) == 2 * 2 * 2
+    assert sum(job.rule == "choose_settings" for job in listed) == 2 * 2
+    by_name = {job.output: job.need for job in short}
+    (small,) = (need for name, need in by_name.items() if "/fno/n128/tuning/batch_size_2/" in name)
+    (large,) = (need for name, need in by_name.items() if "/fno/n128/tuning/batch_size_16/" in name)
+    assert small.seconds > large.seconds
+    assert small.bytes < large.bytes
+    run = next(job.need for job in listed if job.rule == "train" and "/fno/n128/" in job.output)
+    assert run.seconds > small.seconds  # it has more epochs
+    assert run.bytes >= large.bytes  # whatever is chosen
+
+
+@pytest.mark.parametrize(
+    ("tuning", "message"),
+    [
+        ({"learning_rate": [], "epochs": 1}, "tuning.learning_rate: list should have at least 2 items"),
+        ({"learning_rate": [1e-3], "epochs": 1}, "tuning.learning_rate: list should have at least 2 items"),
+        ({"learning_rate": [1e-3, -1], "epochs": 1}, "tuning.learning_rate.1: input should be greater than"),
+        ({"learning_rat": [1e-3, 2e-3], "epochs": 1}, "tuning.learning_rat: unknown key 'learning_rat'; did"),
+        ({"learning_rate": [1e-3, "1e-3"], "epochs": 1}, "tuning: learning_rate: 0.001 is named 2 times"),
+        ({"loss": ["norms", "l2"], "epochs": 1}, "tuning.loss.1: input should be 'norms', 'squared_norms',"),
+        ({"learning_rate": [1e-3, 2e-3]}, "tuning.epochs: required, but absent"),
+        ({"epochs": 1}, "tuning: no setting to choose; accepted: a list of values of batch_size, schedule,"),
+        ({"loader_seed": [1, 2], "epochs": 1}, "tuning.loader_seed: unknown key 'loader_seed'"),
+        ([1e-3, 2e-3], "tuning: a mapping of keys belongs here, got [0.001, 0.002]"),
+        ({"batch_size": [8, 4000], "epochs": 1}, ": batch_size 4000 is more than the 256 training samples"),
+    ],
+)
+def test_a_slip_is_one_line(tuning, message):
+    found = problems(tuning)
+    assert f"experiments.burgers{'' if message[0] == ':' else '.'}{message}" in found
+    assert all(line.startswith("experiments.burgers") for line in found.splitlines())
+
+
+@pytest.mark.parametrize("given", [{"training_of": {"fno": {}}}, {"training_at": {128: {}}}])
+def test_what_is_tuned_is_not_given_for_a_model_or_resolution(given):
+    ((key, parts),) = given.items()
+    (part,) = parts
+    found = problems(RATES, **{key: {part: {"learning_rate": 1e-3}}})
+    where = f"experiments.burgers.{key}.{part}.learning_rate"
+    assert f"{where}: `tuning` chooses it for every model; leave it out" in found
+    planned(RATES, **{key: {part: {"weight_decay": 1e-3}}})

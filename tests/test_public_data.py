@@ -1,0 +1,123 @@
+"""The configuration that docs/datasets.md prints trains on the public files, here on small ones."""
+
+import re
+
+import numpy as np
+import pytest
+import yaml
+from pipeline_project import ROOT, Project
+from public_files import burgers_variables, darcy_variables, write_mat
+
+from resolvent.common.files import read_json
+from resolvent.common.records import RunRecord, read_record
+from resolvent.figures.published.beside import example_of
+from resolvent.planning.configuration.read import merged
+from resolvent.solvers.darcy.direct import solve_direct
+
+SMALL = {
+    "datasets": {
+        "burgers_public": {
+            "finest": 128, "resolutions": [64, 128], "samples": {"train": 16, "validation": 4, "test": 6},
+        },
+        "darcy_public": {
+            "finest": 33, "resolutions": [33, 17], "samples": {"train": 12, "validation": 3, "test": 4},
+        },
+    },
+    "experiments": {
+        "burgers_public": {
+            "models": ["fno"], "resolutions": [64], "seeds": [1], "samples": {"train": 16},
+            "training": {"epochs": 1, "batch_size": 8},
+        },
+        "darcy_public": {
+            "models": ["fno2d"], "resolutions": [33], "test_resolutions": [33], "seeds": [1],
+            "training": {"epochs": 1},
+        },
+    },
+}  # fmt: skip
+RESULTS = "results/on_public_data"
+TARGETS = [
+    f"{RESULTS}/{page}.html"
+    for page in (
+        "burgers_public/report", "darcy_public/report", "datasets/burgers_public", "datasets/darcy_public",
+    )
+]  # fmt: skip
+CONFIG = "small.yaml"
+
+
+def printed() -> dict:
+    """The configuration in the documentation."""
+    page = (ROOT / "docs/datasets.md").read_text(encoding="utf-8")
+    section = page.split("\n## The public files\n")[1].split("\n## ")[0]
+    (block,) = re.findall(r"\n\n((?:    .*\n)+)", section.split("[`config/public_data.yaml`]")[0])
+    return yaml.safe_load(block)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    project = Project(tmp_path_factory.mktemp("public") / "project")
+    content = merged(printed(), SMALL)
+    (project.folder / CONFIG).write_text(yaml.safe_dump(content))
+    files = [content["datasets"]["burgers_public"]["source"], *content["datasets"]["darcy_public"]["source"]]
+    (project.folder / "public").mkdir()
+    write_mat(project.folder / files[0], burgers_variables(40))
+    for file, split, version in zip(files[1:], ("train", "test"), ("MAT 5", "MAT 7.3"), strict=True):
+        variables = darcy_variables(20, split=split)
+        variables["sol"] = solve_direct(np.where(variables["coeff"] > 5, 19.0, 1.0))
+        write_mat(project.folder / file, variables, version)
+    project.output = project.build(*TARGETS, config=CONFIG)
+    return project
+
+
+def test_what_the_documentation_prints_is_the_configuration_that_is_shipped():
+    shipped = yaml.safe_load((ROOT / "config/public_data.yaml").read_text())["datasets"]
+    for name, settings in printed()["datasets"].items():
+        assert {key: shipped[name][key] for key in settings if key != "resolutions"} == {
+            key: value for key, value in settings.items() if key != "resolutions"
+        }
+
+
+def test_models_are_trained_and_tested_on_the_files(project):
+    for experiment, resolution in (("burgers_public/fno", 64), ("darcy_public/fno2d", 33)):
+        folder = project.folder / RESULTS / experiment / f"n{resolution}" / "seed1"
+        errors = np.genfromtxt(folder / "errors.csv", delimiter=",", names=True)
+        assert np.all(errors["relative_l2"] > 0)
+        record = read_record(folder / "run.json", RunRecord)
+        assert record.dataset_settings["source"]
+        assert example_of(record).source.name == "Cao 2021"
+        assert (folder.parents[2] / "baselines/errors.csv").exists()
+
+
+def test_what_the_check_found_stands_on_the_terminal_the_page_and_the_report(project):
+    words = "differ from our solver&#39;s (nodes, arithmetic mean)"
+    for page in ("datasets/darcy_public", "darcy_public/report"):
+        text = (project.folder / RESULTS / f"{page}.html").read_text(encoding="utf-8")
+        assert "Imported; labels checked against our solver: relative L² difference" in text
+        assert words in text
+        assert "With the values 19 and 1 (stated: 12 and 3) they fit best" in text
+    text = (project.folder / RESULTS / "datasets/burgers_public.html").read_text(encoding="utf-8")
+    assert "Imported; labels checked against our solver: relative L² difference" in text
+    assert 'class="warning"' not in text
+    assert "finalise_darcy_public: warning: The pressures in the file differ" in project.output
+    assert "finalise_burgers_public: warning" not in project.output
+
+
+def test_nothing_runs_again_until_the_content_of_a_file_changes(project):
+    assert project.planned(*TARGETS, config=CONFIG) == {}
+    file = project.folder / "public/burgers_data_R10.mat"
+    file.touch()
+    assert project.planned(*TARGETS, config=CONFIG) == {}
+    (card,) = (project.folder / "data/burgers_public").glob("*.json")
+    assert read_json(card, "card")["imported"]["files"][0]["file"] == file.name
+    write_mat(file, burgers_variables(40, seed=2))
+    planned = project.planned(*TARGETS, config=CONFIG)
+    assert planned["solve_burgers_public"] == planned["finalise_burgers_public"] == planned["train"] == 1
+    assert "solve_darcy_public" not in planned
+
+
+def test_a_missing_file_is_one_line_before_anything_runs(project):
+    content = yaml.safe_load((project.folder / CONFIG).read_text())
+    content["datasets"]["burgers_public"]["source"] = "public/other.mat"
+    (project.folder / "missing.yaml").write_text(yaml.safe_dump(content))
+    output = project.build(*TARGETS, config="missing.yaml", succeeds=False)
+    assert "datasets.burgers_public.source: the file public/other.mat does not exist" in output
+    assert "Traceback" not in output

@@ -1,0 +1,71 @@
+# Which trainings collapse, and at which learning rates: a job a model, all of its runs in one process.
+
+STABILITY_FIGURES = [f"panel{number}" for number, _ in enumerate(plan.configuration.stability.panels, 1)]
+STABILITY_FOLDER = f"{plan.results}/{STABILITY}"
+
+
+rule measure_stability:
+    input:
+        card=ancient(plan.dataset_of(STABILITY).card),
+    output:
+        table=f"{STABILITY_FOLDER}/{{model}}.csv",
+    log:
+        f"logs/measure_stability/{plan.configuration.name}/{{model}}.log",
+    wildcard_constraints:
+        model="|".join(plan.configuration.stability.models),
+    conda:
+        "../../environment.yml"
+    threads: plan.configuration.training_threads
+    resources:
+        **requested(needs.stability),
+        gpu=1,
+    params:
+        dataset_code=plan.dataset_of(STABILITY).code,
+        study=lambda wildcards: plan.stability(wildcards.model),
+        code=lambda wildcards: script_digest("measure_stability", *plan.modules_of(wildcards.model)),
+    script:
+        "../scripts/measure_stability.py"
+
+
+rule draw_stability:
+    input:
+        expand(rules.measure_stability.output.table, model=plan.configuration.stability.models),
+    output:
+        [f"{STABILITY_FOLDER}/{figure}.{suffix}" for figure in STABILITY_FIGURES for suffix in ("svg", "png")],
+    log:
+        f"logs/draw_stability/{plan.configuration.name}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        **requested(drawing(len(plan.configuration.stability.models))),
+    params:
+        facts=plan.stability_facts,
+        code=script_digest("draw_stability"),
+    script:
+        "../scripts/draw_stability.py"
+
+
+rule stability_page:
+    input:
+        tables=rules.draw_stability.input,
+        figures=[f"{STABILITY_FOLDER}/{figure}.svg" for figure in STABILITY_FIGURES],
+    output:
+        page=f"{plan.results}/stability.html",
+    log:
+        f"logs/stability_page/{plan.configuration.name}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        **requested(drawing(len(plan.configuration.stability.models))),
+    params:
+        facts=plan.stability_facts,
+        code=script_digest("stability_page"),
+    script:
+        "../scripts/stability_page.py"
+
+
+# The study alone, without the pages of the theory: `snakemake stability --configfile config/stability.yaml`.
+rule stability:
+    input:
+        rules.stability_page.output,
+        rules.draw_stability.output,

@@ -1,0 +1,49 @@
+# Of an experiment with the key `tuning`: short runs of every model, a job each, and what they choose on validation
+# samples for the model's own runs. A short run is trained as any other: it goes on after a kill, and may diverge.
+
+
+use rule train as train_short with:
+    input:
+        card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
+    output:
+        checkpoint=f"{plan.results}/{SHORT_RUN_FOLDER}/checkpoint.pt",
+        history=f"{plan.results}/{SHORT_RUN_FOLDER}/history.csv",
+        cost=f"{plan.results}/{SHORT_RUN_FOLDER}/cost.json",
+    log:
+        f"logs/train_short/{plan.configuration.name}/{SHORT_RUN_FOLDER}.log",
+    resources:
+        **requested(needs.train_short),
+        gpu=needs.processes,
+        processes=needs.processes,
+    params:
+        dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
+        run=lambda wildcards: plan.short_training(
+            wildcards.experiment, wildcards.model, resolution_of(wildcards.group), wildcards.candidate
+        ),
+        code=lambda wildcards: plan.training_code(wildcards.model),
+
+
+rule choose_settings:
+    input:
+        costs=lambda wildcards: [
+            f"{folder}/cost.json"
+            for folder in plan.short_runs(
+                wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
+            )
+        ],
+    output:
+        tuned=f"{plan.results}/{TUNED_FILE}",
+    log:
+        f"logs/choose_settings/{plan.configuration.name}/{{experiment}}/{{model}}/{{group}}.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        short_runs=lambda wildcards: plan.short_runs(
+            wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
+        ),
+        seed=lambda wildcards: plan.experiment(wildcards.experiment).seeds[0],
+        epochs=lambda wildcards: plan.experiment(wildcards.experiment).tuning.epochs,
+        code=script_digest("choose_settings"),
+    script:
+        "../scripts/choose_settings.py"
