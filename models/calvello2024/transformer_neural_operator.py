@@ -78,7 +78,7 @@ class TransformerNeuralOperator(nn.Module):
 
         Raises `ValueError` as `models.layers.quadrature` does.
         """
-        log_weights = trapezoid_log_weights(x) if self.weighted else None
+        log_weights = self.log_weights(x)
         v = self._embed(u.flatten(1, -2), x.flatten(0, -2))
         if self.initial_values == "own_weight":
             log_weights = _with_token(x.new_zeros(len(x)) if log_weights is None else log_weights)
@@ -88,6 +88,10 @@ class TransformerNeuralOperator(nn.Module):
             else:
                 v = layer(v, log_weights)
         return self.projection(v[:, -x[..., 0].numel() :]).view(*u.shape[:-1], -1)
+
+    def log_weights(self, x: Float[Tensor, "*grid dim"]) -> Float[Tensor, " points"] | None:
+        """Return the log-weights of the points in the attention, up to a common term; none for equal ones."""
+        return trapezoid_log_weights(x) if self.weighted else None
 
     def _embed(self, u: Tensor, x: Tensor) -> Tensor:
         """Lift the function to `width` channels, (batch, points, width); a token of its own comes first."""

@@ -1,51 +1,75 @@
-"""Lorenz-63 with initial values that enter in several forms: a table of docs/equations/lorenz63.md."""
+"""Lorenz-63 with initial values that enter in several forms: tables of docs/equations/lorenz63.md."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
+from resolvent.documentation.first_token import first_token_rows
 from resolvent.figures.common.results import Run, error_matrix, read_runs
 from resolvent.figures.reported_vs_ours.markdown import table_lines
+from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.configuration.read import read_configuration
+from resolvent.planning.plan import Plan
 
 CONFIGURATION = "config/lorenz63_initial_values.yaml"
 RUNS = "results/lorenz63_initial_values"
 COMMAND = f"snakemake --cores 2 --resources gpu=0 --configfile {CONFIGURATION}"
 ERROR = "standardised_relative_l2"
+TOKENS = (
+    "`first_token` seed by seed: its error; its error if the first token keeps the weight that it had in "
+    "training, whatever the times; and how far the prediction moves, relative to itself and at all times but "
+    "the first, if every sample gets the initial values of another one."
+)
+BY_TIMES = "Median over the test samples of the relative L² error of standardised y and z"
 
 
-def section(folders: Iterable[Path]) -> str:
-    """Return what was trained, the table of errors, and the same as multiples of those at the training times.
+def section(root: Path, folders: list[Path]) -> str:
+    """Return what was trained, the errors at all times, and what the first token's weight does to them.
 
-    `folders` are those of runs. A cell has the median over the test samples, averaged over the seeds, and its
-    range over them where there are several. Raises `ResultError` as `read_runs` does.
+    `folders` are those of runs below `root`, where the configuration's dataset is too. A cell has the median
+    over the test samples, averaged over the seeds, and its range over them where there are several. Raises
+    `ResultError` as `read_runs` does, `DatasetError` where the dataset is missing.
     """
     models: dict[str, list[Run]] = {}
     for run in read_runs(folders):
-        models.setdefault(run.label, []).append(run)
+        models.setdefault(run.record.model, []).append(run)
     runs = [run for made in models.values() for run in made]
     home = runs[0].resolution
     times = list(dict.fromkeys(runs[0].errors["resolution"]))
-    medians = {label: {one: _medians(made, one) for one in times} for label, made in models.items()}
+    header = tuple(f"{one}{'*' * (one == home)}" for one in times)
+    medians = {name: {one: _medians(made, one) for one in times} for name, made in models.items()}
+    forms = {name: made[0].record.settings["initial_values"] for name, made in models.items()}
     errors = [
-        (f"{label} ({_seeds(models[label])})", *map(_cell, by_time.values()))
-        for label, by_time in medians.items()
+        (f"`{forms[name]}`, {_seeds(models[name])}", *map(_cell, by_time.values()))
+        for name, by_time in medians.items()
     ]
-    ratios = [
-        (label, *(f"{np.mean(found / by_time[home]):.2f}" for found in by_time.values()))
-        for label, by_time in medians.items()
-    ]
-    header = ("initial values", *(f"{one}{'*' * (one == home)}" for one in times))
-    introduction = (
-        f"Written by `make docs` from the runs of `{COMMAND}`. {_training(runs)} "
-        "Median over the test samples of the relative L² error of standardised y and z, averaged over the seeds, with the lowest and the "
-        f"highest seed. Trained at {home}*."
+    card = (
+        root
+        / Plan(load_configuration(read_configuration([root / CONFIGURATION])))
+        .datasets[runs[0].record.dataset]
+        .card
     )
-    divided = f"The same, each seed divided by its own error at {home}, averaged over the seeds:"
-    tables = [table_lines(header, rows) for rows in (errors, ratios)]
-    return "\n".join([introduction, "", *tables[0], "", divided, "", *tables[1]])
+    tokens = [
+        (f"{run.seed}: {words}", *(f"{found[one]:.2e}" for one in times))
+        for run in runs
+        if run.record.settings["initial_values"] == "first_token"
+        for words, found in first_token_rows(run.directory, card, times)
+    ]
+    return "\n".join(
+        [
+            f"Written by `make docs` from the runs of `{COMMAND}`. {_training(runs)}",
+            "",
+            f"{BY_TIMES}, averaged over the seeds, with the lowest and the highest seed. Trained at {home}*.",
+            "",
+            *table_lines(("initial values", *header), errors),
+            "",
+            TOKENS,
+            "",
+            *table_lines(("seed", *header), tokens),
+        ]
+    )
 
 
 def _medians(runs: list[Run], time: int | str) -> np.ndarray:

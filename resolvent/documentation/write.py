@@ -184,7 +184,7 @@ def main() -> None:
     if not write_stability(ROOT):
         print(f"docs/stability.md is left as it is: make its runs with `{STABILITY_COMMAND}`")
     if runs := _runs(initial_values.RUNS):
-        put_between(ROOT / "docs/equations/lorenz63.md", "initial-values", initial_values.section(runs))
+        put_between(ROOT / "docs/equations/lorenz63.md", "initial-values", initial_values.section(ROOT, runs))
     else:
         print(f"docs/equations/lorenz63.md is left as it is: make its runs with `{initial_values.COMMAND}`")
     made = {command: _runs(folder) for folder, command in RUNS.items()}
