@@ -197,7 +197,8 @@ INTRODUCTION = """\
 
 Measured of the very functions that make `comparison.csv`, on simulated errors whose truth is known. The
 logarithm of an error is the sum of an effect of the sample, one of the seed, and a remainder, a fifth of the
-variance over samples; half of the effect of the sample is common to all models.
+variance over samples; half of the effect of the sample is common to all models. The standard error of 95 %
+and of 5 % is 1.5 % with 200 simulations, and 0.5 % with 2000.
 """
 
 

@@ -144,7 +144,7 @@ def test_a_model_alone_is_compared_with_nothing(make_run, tmp_path):
     assert among_the_best(table) == [False]
     assert "ratio_to_best_other" not in set(table["statistic"])
     assert headline(table).note == ""
-    assert not any(column.head == "over the best other" for column in headline(table).columns)
+    assert not any(column.head == "ratio to the best other" for column in headline(table).columns)
 
 
 def test_a_baseline_is_a_row_but_never_the_best_model(make_run, make_baselines, tmp_path):

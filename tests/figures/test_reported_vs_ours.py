@@ -63,7 +63,7 @@ def test_operators_with_and_without_weights_are_compared_by_their_medians(make_r
     assert "| tno | dt0.01 | 8.73e-3 | 1.00e-02 [1.00e-02, 1.00e-02] | — |" in text
     assert "tno: not comparable: " in text
     assert "| tno | 1.00e-02* | 3.00e-02 |" in text
-    assert "| mean without weights less with | +1.0e-02 [+1.0e-02, +1.0e-02] | +3.0e-02 [" in text
+    assert "| without weights over with | 2.000 [2.000, 2.000] | 2.000 [2.000, 2.000] |" in text
 
 
 def test_a_section_whose_runs_are_elsewhere_is_kept(make_run, tmp_path):

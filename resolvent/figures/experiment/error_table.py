@@ -30,7 +30,7 @@ STANDARDISED = "standardised_relative_l2"
 MEDIAN = "median, standardised fields"  # as the public code of Calvello et al. 2024 has it
 OTHER_RECIPE = "reported, by another recipe"
 INTERVAL = "95 % interval"
-OVER_BEST = "over the best other"
+OVER_BEST = "ratio to the best other"
 NOT_RANKED = "Nothing is ranked: that takes three seeds of a model."
 NO_NUMBER = Cell(DASH, value=float("nan"))
 STATISTICS = ("mean", "median", "worst")
