@@ -7,7 +7,7 @@ from resolvent.figures.common.numbers import DASH, in_units
 from resolvent.figures.common.results import Run, error_matrix, read_runs
 from resolvent.figures.common.table import Cell, Table, columns, write_table
 from resolvent.figures.experiment.comparison import best_tested, grouped, status_of
-from resolvent.figures.experiment.error_table import BEST_TEST
+from resolvent.figures.experiment.error_table import BEST_TEST, interval
 from resolvent.figures.papers.cao2021.reported import TABLE_8
 from resolvent.figures.published.beside import record, reported_beside
 
@@ -46,13 +46,13 @@ def _ours(group: list[Run]) -> Cell:
     errors = error_matrix([run.errors for run in group], group[0].resolution)
     if errors.empty:
         return Cell(status_of(group), lost=True)
-    interval = mean_interval(errors.to_numpy())
-    low, high = (in_units(end, TABLE_8.unit) for end in (interval.low, interval.high))
+    mean = mean_interval(errors.to_numpy())
     epochs = sorted({run.cost.best_epoch for run in group if not run.diverged})
-    words = f"{low} to {high}, epoch {', '.join(map(str, epochs))}"
+    parts = (interval(mean, TABLE_8.unit), f"epoch {', '.join(map(str, epochs))}")
+    words = ", ".join(filter(None, parts))
     if any(run.diverged for run in group):
         words += f"; {status_of(group)}"
-    return Cell(in_units(interval.value, TABLE_8.unit), note=words)
+    return Cell(in_units(mean.value, TABLE_8.unit), note=words)
 
 
 def _best_tested(group: list[Run]) -> Cell:
