@@ -239,7 +239,7 @@ def test_columns_are_resolutions_and_levels_of_noise(make_run, tmp_path):
     tables = []
     for noise in (0.1, 0.0):
         runs = [
-            make_run(f"one{noise}", resolution=141, noise=noise, tested_noise=(noise, 0.5), errors=[2e-2])
+            make_run(f"one{noise}", resolution=141, noise=noise, tested_noise=(noise, 0.5), errors=[2e-2] * 2)
         ]
         tables.append(write_comparison(runs, [], tmp_path / f"{noise}" / "comparison.csv"))
     table = headline(pd.concat(tables), 1e-2, {141: "n = 141 (36)"})

@@ -20,6 +20,7 @@ from resolvent.figures.common.comparison import (
     metrics_in,
     read_comparison,
 )
+from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.metrics import name_of
 from resolvent.figures.common.numbers import DASH, UNIT, absent, duration, in_units, power, times
 from resolvent.figures.common.results import on_training_grid, resolution_in_words, without_answer
@@ -184,7 +185,7 @@ def _heads(names: list[tuple[str, str]], unit: float) -> list[Column]:
     ]
 
 
-def interval(error: Error, unit: float) -> str:
+def interval(error: Error | Interval, unit: float) -> str:
     """Return the ends of an interval: "1.150 to 1.262"; nothing where one sample has none."""
     if absent(error.low):
         return ""
