@@ -27,7 +27,7 @@ CPU = torch.device("cpu")
 
 
 def with_first_weight(weight: float):
-    """Return what gives an operator the log-weights of the trapezoidal rule, the first replaced by `weight`."""
+    """Return what gives an operator trapezoidal log-weights, the first of `weight`."""
 
     def log_weights(x: Tensor) -> Tensor:
         weights = trapezoid_weights(x)
