@@ -192,7 +192,7 @@ def refined_with_initial_values(form, sizes, constants):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_refined_times_with_initial_values(form):
-    """Our form converges, with order two, to an operator of the initial values; the paper's to one without."""
+    """Ours converges, with order two, to an operator of the initial values; the paper's to one without."""
     sizes = [32, 64, 128, 256, 2048]
     *outputs, finest = refined_with_initial_values(form, sizes, constants=1.0)
     errors = [relative_error(output, finest) for output in outputs]
