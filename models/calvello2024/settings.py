@@ -79,11 +79,10 @@ class TransformerNeuralOperator1dSettings(TransformerNeuralOperatorSettings):
         le=63,
         description="how many of in_channels, the last, are constants (initial values)",
     )
-    initial_values: Literal["first_token", "every_time", "own_weight"] = Field(
+    initial_values: Literal["first_token", "every_time"] = Field(
         "first_token",
         description="how the initial channels enter; first_token: at the first point alone, as in the paper, "
-        "which is not discretisation-invariant; every_time: as channels of every point; own_weight: as a "
-        "token that has, on any grid, the weight of all points together",
+        "which is not discretisation-invariant; every_time: as channels of every point",
     )
 
     @model_validator(mode="after")

@@ -30,8 +30,6 @@ class TransformerNeuralOperator(nn.Module):
                    half its distance to the next, so the influence of these values on the other points
                    vanishes with that distance: this form is not discretisation-invariant.
     "every_time"   ours: every point embeds all channels and x, by one map.
-    "own_weight"   ours: an affine map embeds the constants alone, as a token beside the points. Its weight in
-                   the attention is that of all points together, whatever the grid.
 
     `checkpointing` computes each layer again in the backward pass instead of keeping what is inside it.
 
@@ -52,7 +50,7 @@ class TransformerNeuralOperator(nn.Module):
         quadrature: Literal["trapezoid", "none"],
         checkpointing: bool,
         initial_channels: int = 0,
-        initial_values: Literal["first_token", "every_time", "own_weight"] = "first_token",
+        initial_values: Literal["first_token", "every_time"] = "first_token",
         **layer,
     ) -> None:
         super().__init__()
@@ -60,14 +58,10 @@ class TransformerNeuralOperator(nn.Module):
         self.checkpointing = checkpointing
         self.initial_values = initial_values if initial_channels else "every_time"
         self.discretisation_invariant = self.weighted and self.initial_values != "first_token"
-        varying_channels = in_channels - initial_channels
-        self.embedded_channels = in_channels if self.initial_values == "every_time" else varying_channels
+        at_first = initial_channels if self.initial_values == "first_token" else 0
+        self.embedded_channels = in_channels - at_first
         self.lifting = nn.Linear(self.embedded_channels + dimension, width)
-        self.initial_lifting = None
-        if self.initial_values == "first_token":
-            self.initial_lifting = nn.Linear(in_channels + dimension, width)
-        elif self.initial_values == "own_weight":
-            self.initial_lifting = nn.Linear(initial_channels, width)
+        self.initial_lifting = nn.Linear(in_channels + dimension, width) if at_first else None
         self.layers = stack(lambda: TransformerLayer(width=width, **layer), num_layers, equal=equal_layers)
         self.projection = nn.Linear(width, out_channels)
 
@@ -80,35 +74,25 @@ class TransformerNeuralOperator(nn.Module):
         """
         log_weights = self.log_weights(x)
         v = self._embed(u.flatten(1, -2), x.flatten(0, -2))
-        if self.initial_values == "own_weight":
-            log_weights = _with_token(x.new_zeros(len(x)) if log_weights is None else log_weights)
         for layer in self.layers:
             if self.checkpointing and torch.is_grad_enabled():
                 v = checkpoint(layer, v, log_weights, use_reentrant=False)
             else:
                 v = layer(v, log_weights)
-        return self.projection(v[:, -x[..., 0].numel() :]).view(*u.shape[:-1], -1)
+        return self.projection(v).view(*u.shape[:-1], -1)
 
     def log_weights(self, x: Float[Tensor, "*grid dim"]) -> Float[Tensor, " points"] | None:
         """Return the log-weights of the points in the attention, up to a common term; none for equal ones."""
         return trapezoid_log_weights(x) if self.weighted else None
 
     def _embed(self, u: Tensor, x: Tensor) -> Tensor:
-        """Lift the function to `width` channels, (batch, points, width); a token of its own comes first."""
+        """Lift the function to `width` channels, (batch, points, width)."""
         place = x.expand(len(u), -1, -1)
         function = torch.cat([u[..., : self.embedded_channels], place], dim=-1)
         if self.initial_lifting is None:
             return self.lifting(function)
-        if self.initial_values == "own_weight":
-            token = self.initial_lifting(u[:, :1, self.embedded_channels :])
-            return torch.cat([token, self.lifting(function)], dim=1)
         first = self.initial_lifting(torch.cat([u[:, :1], place[:, :1]], dim=-1))
         return torch.cat([first, self.lifting(function[:, 1:])], dim=1)
-
-
-def _with_token(log_weights: Float[Tensor, " points"]) -> Float[Tensor, " tokens"]:
-    """Put a token of the weight of all points together in front of them."""
-    return torch.cat([log_weights.logsumexp(0, keepdim=True), log_weights])
 
 
 TransformerNeuralOperator1d = partial(TransformerNeuralOperator, dimension=1)

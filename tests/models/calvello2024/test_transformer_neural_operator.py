@@ -150,8 +150,7 @@ def test_the_function_is_read_everywhere():
         assert not torch.allclose(operator(other, x), expected)
 
 
-FORMS = ("first_token", "every_time", "own_weight")
-INVARIANT = ("every_time", "own_weight")
+FORMS = ("first_token", "every_time")
 
 
 def influence(operator, x):
@@ -193,12 +192,12 @@ def refined_with_initial_values(form, sizes, constants):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_refined_times_with_initial_values(form):
-    """Our forms converge, with order two, to operators of the initial values; the paper's to one without."""
+    """Ours converges, with order two, to an operator of the initial values; the paper's to one without."""
     sizes = [32, 64, 128, 256, 2048]
     *outputs, finest = refined_with_initial_values(form, sizes, constants=1.0)
     errors = [relative_error(output, finest) for output in outputs]
     orders = [math.log2(a / b) for a, b in pairwise(errors)]
-    assert min(orders) > (1.8 if form in INVARIANT else 0.7), (errors, orders)
+    assert min(orders) > (1.8 if form == "every_time" else 0.7), (errors, orders)
     coarse, fine = (
         relative_error(two, one)
         for one, two in zip(
@@ -207,54 +206,23 @@ def test_refined_times_with_initial_values(form):
             strict=True,
         )
     )
-    assert (fine > 0.9 * coarse) if form in INVARIANT else (fine < 0.1 * coarse)
+    assert (fine > 0.9 * coarse) if form == "every_time" else (fine < 0.1 * coarse)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_claims_of_invariance_with_initial_values(form):
     claimed = small(**WITH_INITIAL_VALUES, initial_values=form).discretisation_invariant
-    assert claimed == (form in INVARIANT)
+    assert claimed == (form == "every_time")
     assert not small(**WITH_INITIAL_VALUES, initial_values=form, quadrature="none").discretisation_invariant
     assert small(initial_values=form).discretisation_invariant  # without initial values all are the same
     u = band_limited(nodes(8), 2, 1)
     assert torch.equal(small(initial_values=form)(u, nodes(8)), small()(u, nodes(8)))
 
 
-@pytest.mark.parametrize("form", INVARIANT)
-def test_parameter_count_of_forms_of_ours(form):
-    """(c + m + 1)d of one map for everything; or of one for the function, and (k + 1)d for the constants."""
-    found = count(build("tno1d", {**WITH_INITIAL_VALUES, "initial_values": form}, 0))
-    other = {"every_time": -(1 + 2) * 128, "own_weight": -2 * 128}[form]
-    assert found == 598_786 + other
-
-
-@pytest.mark.parametrize("form", INVARIANT)
-@pytest.mark.parametrize("quadrature", ["trapezoid", "none"])
-def test_every_parameter_learns_with_initial_values(form, quadrature):
-    operator, x, u = with_initial_values(20, initial_values=form, quadrature=quadrature, checkpointing=True)
-    operator(u, x).square().sum().backward()
-    assert all(parameter.grad.abs().max() > 0 for parameter in operator.parameters())
-
-
-def test_a_token_of_initial_values_has_the_weight_of_all_points_together():
-    """Where scores are all zero, the mean over the points and the token's value count the same."""
-    operator, x, u = with_initial_values(20, initial_values="own_weight", num_layers=1)
-    attention = operator.layers[0].attention
-    attention.projection.weight.data[:16] = 0.0
-    attention.projection.bias.data[:16] = 0.0
-    seen = []
-    attention.output.register_forward_hook(lambda module, given, out: seen.append(given[0]))
-    with torch.no_grad():
-        operator(u, x)
-        token = operator.initial_lifting(u[:, :1, 1:])
-        function = operator.lifting(torch.cat([u[..., :1], x.expand(2, -1, -1)], dim=-1))
-        values = torch.nn.functional.linear(
-            torch.cat([token, function], dim=1),
-            attention.projection.weight[32:],
-            attention.projection.bias[32:],
-        )
-    mean = torch.trapezoid(values[:, 1:], x[:, 0], dim=1)
-    torch.testing.assert_close(seen[0][:, 3], (values[:, 0] + mean) / 2, rtol=1e-11, atol=1e-11)
+def test_parameter_count_with_initial_values_at_every_time():
+    """One map of all channels and t, instead of one for the function and one for the first point."""
+    found = count(build("tno1d", {**WITH_INITIAL_VALUES, "initial_values": "every_time"}, 0))
+    assert found == 598_786 - (1 + 2) * 128
 
 
 def gradients(architecture, **more):
