@@ -42,6 +42,9 @@ RUN: Condition = (
         "training.precision": "float32",
         "training.record_test_error": Free("the number is not of the best epoch on the test samples"),
         "training.loader_seed": Free("another order of the training samples"),
+        "training.shuffle": (True, False),  # the text does not say; the public code
+        "training.selection": ("best", "last"),  # likewise
+        "training.gradient_clip_by": UNUSED,
         "training.noise": 0.0,
         "training.noise_samples": UNUSED,
     },
@@ -55,7 +58,8 @@ TRAJECTORIES: Condition = (
         "data.observations": Free("other times are stored beside"),
         "data.observations.dt0.01.kind": "uniform",
         "data.observations.dt0.01.step": 0.01,
-        "training.loss": "norms",
+        "training.loss": ("norms", "h1", "h1_unit_spacing"),
+        "training.gradient_clip": (None, 10.0),  # the text has none; the public code
         "training.epochs": 100,
         "training.batch_size": 64,
         "training.learning_rate": 1e-3,
@@ -74,6 +78,7 @@ LORENZ: Condition = (
         "data.step": CARD,
         "model.in_channels": 3,
         "model.initial_channels": 2,
+        "model.initial_values": "first_token",
         "model.out_channels": 2,
     },
 )
@@ -159,6 +164,8 @@ TRANSFORMERS: Condition = (
         "model.num_heads": 8,
         "model.feedforward_width": 128,
         "model.quadrature": KEY,
+        "model.scaled_scores": (True, False),  # the public code; the text
+        "model.equal_layers": (False, True),  # the text does not say; the public code
         "model.layer_norm_epsilon": 1e-5,
         "model.residual_dropout": 1e-4,
         "model.attention_dropout": (0.0, 0.1),  # the text; the public code, whatever is configured
@@ -178,6 +185,7 @@ PATCHED: Condition = (
     {"architecture": ("vit_no", "fano")},
     {
         "model.patches": 13,
+        "model.equal_layers": (False, True),  # the text does not say; the public code
         "model.width": 128,
         "model.num_layers": 6,
         "model.num_heads": 8,
@@ -237,6 +245,7 @@ GALERKIN: Condition = (
         "model.attention_dropout_in_evaluation": NOT_SAID,
         "model.public_code_scaling": True,
         "model.equal_layers": NOT_SAID,
+        "model.attention_layer_scale": None,
         "model.contraction": Free("the numbers are the same"),
         "training.batch_size": 2,
         "training.learning_rate": 1e-2,

@@ -39,6 +39,9 @@ RUN: Condition = (
         "training.precision": "float32",
         "training.record_test_error": True,  # the paper reports the best epoch on the test samples
         "training.loader_seed": Free("another order of the training samples"),
+        "training.shuffle": True,
+        "training.gradient_clip_by": "norm",
+        "training.selection": Free("the number compared is of the best epoch on the test samples"),
         "training.normalisation": "none",
         "training.boundary": "free",
         "training.batch_reduction": "mean",
@@ -117,6 +120,7 @@ ENCODER: Condition = (
         "model.attention_dropout": 0.0,
         "model.attention_dropout_in_evaluation": False,
         "model.public_code_scaling": False,
+        "model.attention_layer_scale": None,
         "model.equal_layers": Free("the text does not say how the layers start"),
         "model.contraction": Free("the order of the products; the numbers are the same"),
     },
