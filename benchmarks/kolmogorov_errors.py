@@ -41,7 +41,7 @@ took.
 
 @dataclass(frozen=True)
 class Measured:
-    """Of each sample, (samples,): the errors; of all: processor seconds.
+    """Errors of each sample, (samples,), and processor seconds of all together.
 
     estimated  by the dataset's own estimate.
     true       against the far more refined run.
@@ -92,13 +92,13 @@ def body(name: str) -> str:
 
 
 def measured(task: Kolmogorov, samples: int) -> Measured:
-    """Make the first samples of training in batches, as generation does, and measure."""
+    """Make the first samples of the dataset in batches, as generation does, and measure."""
     settings, points = task.settings, max(task.settings.resolutions)
     far = task._solver("etdrk4", 3 * settings.num_modes, settings.step / 16)
     task.pair_errors(task.march(task.draw([("train", 0)])))  # compiles
     estimated, true, making, estimating = [], [], 0.0, 0.0
     for start in range(0, samples, task.batch):
-        names = [("train", index) for index in range(start, min(start + task.batch, samples))]
+        names = [task.layout.split_of(index) for index in range(start, min(start + task.batch, samples))]
         clock = process_time()
         coefficients = task.march(task.draw(names))
         stored = task.observed(coefficients)

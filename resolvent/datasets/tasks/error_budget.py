@@ -38,8 +38,8 @@ def error_facts(errors: np.ndarray, total: int | None = None) -> dict:
     if count == total:
         return {**facts, "of": total, "largest_is": "the largest of all samples"}
     words = (
-        f"the largest of {count:,} of {total:,} samples, chosen at random; with {100 * CONFIDENCE:g} % confidence "
-        f"at most {larger_at_most(count, total):,} of the {total:,} have a larger error"
+        f"the largest of {count:,} of {total:,} samples, chosen at random; with {100 * CONFIDENCE:g} % "
+        f"confidence at most {larger_at_most(count, total):,} of the {total:,} have a larger error"
     )
     return {**facts, "of": total, "largest_is": words}
 

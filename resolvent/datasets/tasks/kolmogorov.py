@@ -66,7 +66,7 @@ class KolmogorovDataset(SpaceDataset):
     )
     num_modes: int = Field(71, ge=4, description="Fourier modes integrated along each axis")
     step: float = Field(0.01, gt=0, description="largest step in time")
-    accuracy: float = Field(2e-6, gt=0, description=ACCURACY)
+    accuracy: float = Field(2e-5, gt=0, description=ACCURACY)
 
     @model_validator(mode="after")
     def _forcing_is_resolved(self):
