@@ -82,8 +82,13 @@ def test_at_times_that_are_not_equally_spaced_there_is_no_spectrum(tmp_path):
 def test_a_store_that_holds_other_numbers_is_not_finalised(equation, tmp_path):
     settings = small(equation)
     task, store = build_task(settings), tmp_path / "store.zarr"
-    honest = task.compute
-    task.compute = lambda samples: {name: 1.01 * values for name, values in honest(samples).items()}
+    honest = task.compute_with_errors
+
+    def altered(samples):
+        arrays, errors = honest(samples)
+        return {name: 1.01 * values for name, values in arrays.items()}, errors
+
+    task.compute_with_errors = altered
     receipts = [tmp_path / f"{shard}.json" for shard in range(settings.num_shards)]
     for shard, receipt in enumerate(receipts):
         generate_shard(task, store, shard, receipt, CODE)

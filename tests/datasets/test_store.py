@@ -63,11 +63,11 @@ def test_a_killed_job_resumes_from_its_last_batch(made, tmp_path):
     class Interrupted:
         layout, batch = task.layout, 4
 
-        def compute(self, samples):
+        def compute_with_errors(self, samples):
             if len(computed) == 2:
                 raise Killed
             computed.append(samples)
-            return task.compute(samples)
+            return task.compute_with_errors(samples)
 
     with pytest.raises(Killed):
         generate_shard(Interrupted(), store, 0, receipt, CODE)
@@ -91,9 +91,9 @@ def test_batches_of_other_code_are_not_reused(tmp_path):
     class Counting:
         layout, batch = task.layout, task.batch
 
-        def compute(self, samples):
+        def compute_with_errors(self, samples):
             calls.append(samples)
-            return task.compute(samples)
+            return task.compute_with_errors(samples)
 
     generate_shard(Counting(), store, 0, receipt, "newer code")
     assert sum(map(len, calls)) == 10

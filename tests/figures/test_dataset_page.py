@@ -118,6 +118,16 @@ def test_the_error_budget_shows_each_check_and_the_promise(dataset, tmp_path, mo
         assert expected in words
 
 
+def test_the_error_budget_says_of_how_many_of_all_samples_a_check_is(dataset, tmp_path, monkeypatch):
+    card = json.loads(dataset[0].read_text())
+    card["error_budget"]["against_direct_solve"] |= {"of": 1003}
+    card["error_budget"]["against_refined_run"] = error_facts(1003, 1e-11, 2e-11) | {"of": 1003}
+    dataset[0].write_text(json.dumps(card))
+    words = words_of(drawn(monkeypatch, draw_error_budget, dataset[0], tmp_path / "budget.svg"))
+    assert "against direct solve (3 of 1,003 samples)" in words
+    assert "against refined run (all 1,003 samples)" in words
+
+
 def test_spectra_are_drawn_or_their_absence_is_reported(dataset, tmp_path, monkeypatch):
     figure = drawn(monkeypatch, draw_dataset_spectra, *dataset, tmp_path / "spectra.svg")
     if DatasetPreview(*dataset).variables[0].dims == ("time",):

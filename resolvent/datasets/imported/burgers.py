@@ -111,7 +111,7 @@ class ImportedBurgers(ImportedTask):
             "observed_on": group_name(settings.finest),
             "labels_against_our_solver": {"not_available": reason}
             if reason
-            else error_facts(np.concatenate(errors)),
+            else error_facts(np.concatenate(errors), stored.layout.num_samples),
             **checks.best_fits(few[:, 0], few[:, 1], *stated),
             "distribution_of_the_input": checks.spectrum_facts(
                 np.concatenate(power), settings.initial_distribution

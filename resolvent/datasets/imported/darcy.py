@@ -122,7 +122,9 @@ class ImportedDarcy(ImportedTask):
         edges = np.concatenate([pressure[:, [0, -1]].ravel(), pressure[:, :, [0, -1]].ravel()])
         return {
             "observed_on": group_name(settings.finest),
-            "labels_against_our_solver": checks.label_errors(self.generated.solver, coefficient, pressure),
+            "labels_against_our_solver": checks.label_errors(
+                self.generated.solver, coefficient, pressure, stored.layout.num_samples
+            ),
             "by_convention": checks.by_convention(coefficient[few], pressure[few], settings.tolerance),
             **(
                 checks.values_that_fit(self.generated.solver, coefficient[few], pressure[few])

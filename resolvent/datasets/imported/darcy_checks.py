@@ -38,10 +38,13 @@ def convention(grid: str, face_mean: str) -> str:
     return f"{grid.replace('_', ' ')}, {face_mean} mean"
 
 
-def label_errors(solver: DarcyFivePoint, coefficient: np.ndarray, pressure: np.ndarray) -> dict:
-    """Measure the pressures against those of `solver`; "not_available" is the reason where it cannot."""
+def label_errors(solver: DarcyFivePoint, coefficient: np.ndarray, pressure: np.ndarray, total: int) -> dict:
+    """Measure the pressures, of random samples out of `total`, against those of `solver`.
+
+    "not_available" is the reason where it cannot.
+    """
     try:
-        return error_facts(relative_l2(pressure, solver.solve(coefficient)))
+        return error_facts(relative_l2(pressure, solver.solve(coefficient)), total)
     except SolverError as error:
         return {"not_available": str(error)}
 

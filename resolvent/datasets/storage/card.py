@@ -9,6 +9,7 @@ import hashlib
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
 import zarr
 
 from resolvent.common.files import json_text, write_json
@@ -41,7 +42,7 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
         left.unlink()
     place = located(store)
     content = _verified_digest(task.layout, store, receipts, code_digest)
-    budget = task.error_budget(Stored(store, task.layout, task.settings.seed))
+    budget = task.error_budget(Stored(store, task.layout, task.settings.seed, _estimated_errors(receipts)))
     more = task.hold_to_accuracy(budget, place)
     facts = {
         "dataset": store.parent.name,
@@ -80,6 +81,12 @@ def _group_facts(group: Group) -> dict:
         for variable in group.variables
     }
     return {"grid": grid_facts(group.grid), "variables": variables}
+
+
+def _estimated_errors(receipts: list[Path]) -> dict[str, np.ndarray]:
+    """Gather the errors that the shards' receipts have of every sample: (samples,) by name."""
+    shards = [read_receipt(path)["errors"] for path in receipts]
+    return {name: np.concatenate([errors[name] for errors in shards]) for name in shards[0]}
 
 
 def _verified_digest(layout, store: Path, receipts: list[Path], code_digest: str) -> str:

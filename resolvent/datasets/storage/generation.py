@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 import zipfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,8 @@ from resolvent.datasets.storage.addresses import card_beside, link
 from resolvent.datasets.storage.object_store import remove
 from resolvent.datasets.storage.store import create_store, write_shard
 
+ESTIMATED = "estimated_errors/"  # in the file of a batch, before the names of its samples' errors
+
 
 def generate_shard(
     task, store: Path, shard: int, receipt: Path, code_digest: str, address: str | None = None
@@ -29,6 +31,8 @@ def generate_shard(
 
     Returns what computing cost, without imports and compilation (the first batch): samples, and the seconds
     they took by the clock and of all cores.
+
+    The receipt has the digest of each array, and of each sample the errors that the task estimates.
 
     Batches already computed by a killed job are reused: each is saved whole under `<store>.parts`, in a
     folder named by the code that computed it, so that code which has changed since starts afresh; finalising
@@ -55,7 +59,10 @@ def generate_shard(
             parts.mkdir(parents=True, exist_ok=True)
         saved, cost = _compute_parts(task, members, parts, f"{store.parent.name} shard {shard}")
         digests = write_shard(store, task.layout, shard, _gathered(task.layout, saved))
-        write_json(receipt, {"shard": shard, "code_digest": code_digest, "digests": digests})
+        errors = _estimated_errors(saved)
+        write_json(
+            receipt, {"shard": shard, "code_digest": code_digest, "digests": digests, "errors": errors}
+        )
     return cost
 
 
@@ -68,10 +75,10 @@ def _compute_parts(task, members: range, parts: Path, what: str) -> tuple[list[P
             part = parts / f"from-{start:06d}.npz"
             if not part.exists():
                 clock, core = time.perf_counter(), time.process_time()
-                arrays = task.compute([task.layout.split_of(position) for position in batch])
-                write_arrays(
-                    part, {name: values.astype(task.layout.dtype) for name, values in arrays.items()}
-                )
+                names = [task.layout.split_of(position) for position in batch]
+                arrays, errors = task.compute_with_errors(names)
+                stored = {name: values.astype(task.layout.dtype) for name, values in arrays.items()}
+                write_arrays(part, stored | {ESTIMATED + name: values for name, values in errors.items()})
                 if compiled:
                     cost["samples"] += len(batch)
                     cost["seconds"] += time.perf_counter() - clock
@@ -85,16 +92,30 @@ def _compute_parts(task, members: range, parts: Path, what: str) -> tuple[list[P
 def _gathered(layout, parts: list[Path]):
     """Put each array of the shard together from its parts, when its turn comes."""
     for name in layout.arrays:
-        pieces = []
-        for part in parts:
-            try:
-                with np.load(part) as content:  # reads the one array asked for
-                    pieces.append(content[name])
-            except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
-                raise DatasetError(
-                    f"the batch {part} is damaged ({error}); delete it and run snakemake"
-                ) from None
-        yield name, np.concatenate(pieces)
+        yield name, np.concatenate([_read(part, name) for part in parts])
+
+
+def _estimated_errors(parts: list[Path]) -> dict[str, list[float]]:
+    """Return the errors estimated of every sample of the shard, in order, by name."""
+    with _readable(parts[0]), np.load(parts[0]) as content:
+        names = [name for name in content.files if name.startswith(ESTIMATED)]
+    return {
+        name.removeprefix(ESTIMATED): np.concatenate([_read(part, name) for part in parts]).tolist()
+        for name in names
+    }
+
+
+def _read(part: Path, name: str) -> np.ndarray:
+    with _readable(part), np.load(part) as content:  # reads the one array asked for
+        return content[name]
+
+
+@contextmanager
+def _readable(part: Path):
+    try:
+        yield
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
+        raise DatasetError(f"the batch {part} is damaged ({error}); delete it and run snakemake") from None
 
 
 def read_receipt(path: Path) -> dict:

@@ -11,10 +11,14 @@ from resolvent.datasets.storage.store import read_array
 
 
 class Stored:
-    """The samples in `store`. Positions count along the sample axis, over all splits."""
+    """The samples in `store`. Positions count along the sample axis, over all splits.
 
-    def __init__(self, store: Path, layout: Layout, seed: int):
+    errors  of every sample, estimated when it was solved, by name: (num_samples,) each.
+    """
+
+    def __init__(self, store: Path, layout: Layout, seed: int, errors: dict[str, np.ndarray] | None = None):
         self.store, self.layout, self.seed = store, layout, seed
+        self.errors = errors or {}
 
     def random_positions(self, count: int) -> list[int]:
         """Choose `count` different positions (or all, if there are fewer), the same for the same seed."""

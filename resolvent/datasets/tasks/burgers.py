@@ -170,7 +170,7 @@ class Burgers(Task):
         exact to rounding, of every sample. Data made by Cole-Hopf are held to the split-step method.
         """
         points = max(self.settings.resolutions)
-        name = f"{group_name(points)}/{TARGET}"
+        name, total = f"{group_name(points)}/{TARGET}", stored.layout.num_samples
 
         def errors(positions, **how) -> np.ndarray:
             final = self._final(self.draw(stored.names(positions)), **how)
@@ -179,12 +179,12 @@ class Burgers(Task):
         subset = stored.random_positions(REFINED_SAMPLES)
         budget: dict = {"observed_on": group_name(points)}
         if self.settings.method == "cole-hopf":
-            budget["against_split_step"] = error_facts(errors(subset, finer=2, method="split-step"))
+            budget["against_split_step"] = error_facts(errors(subset, finer=2, method="split-step"), total)
         else:
-            budget["against_refined_run"] = error_facts(errors(subset, finer=2))
+            budget["against_refined_run"] = error_facts(errors(subset, finer=2), total)
             try:
                 exact = [errors(part, method="cole-hopf") for part in _parts(stored.all_positions)]
-                budget["against_cole_hopf"] = error_facts(np.concatenate(exact))
+                budget["against_cole_hopf"] = error_facts(np.concatenate(exact), total)
             except SolverError as error:
                 budget["against_cole_hopf"] = {"not_available": str(error)}
         start = self._observe(self.draw(stored.names(subset)), points)

@@ -89,7 +89,7 @@ class ControlledOdeTask(Task):
         values = stored.values(f"{name}/{TARGET}", positions)
         return {
             "observed_at": name,
-            "against_scipy_dop853": error_facts(relative_l2(values, integrated)),
+            "against_scipy_dop853": error_facts(relative_l2(values, integrated), stored.layout.num_samples),
         }
 
     def description(self) -> dict:

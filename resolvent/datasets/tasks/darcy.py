@@ -187,17 +187,18 @@ class Darcy(Task):
         other_mean = DarcyFivePoint(grid=settings.grid, face_mean=other, tolerance=settings.tolerance).solve(
             coefficient
         )
+        total = stored.layout.num_samples
         budget: dict = {
             "solved_on": group_name(points),
-            "against_direct_solve": error_facts(relative_l2(pressure, direct)),
+            "against_direct_solve": error_facts(relative_l2(pressure, direct), total),
             "stored_against_computed_again": against_computed_again(self, stored, positions),
             "rounding_to_float32": float(f"{np.finfo(np.float32).eps / 2:.1e}"),
-            "moved_by_the_other_face_mean": error_facts(relative_l2(other_mean, pressure)),
+            "moved_by_the_other_face_mean": error_facts(relative_l2(other_mean, pressure), total),
         }
         if settings.grid == "nodes":
             refined = np.stack([self._on_finer_nodes(field, points) for field in fields[:REFINED_SAMPLES]])
             budget["discretisation_error"] = {
-                **error_facts(relative_l2(pressure[:REFINED_SAMPLES], refined)),
+                **error_facts(relative_l2(pressure[:REFINED_SAMPLES], refined), total),
                 "reference": f"harmonic finite volumes on {REFINEMENT * (points - 1) + 1} nodes",
             }
         return budget

@@ -134,7 +134,9 @@ class DarcyInverse(Task):
         direct = solve_direct(coefficient, face_mean=self.settings.face_mean)
         return {
             "solved_on": f"n{self.settings.finest}",
-            "against_direct_solve": error_facts(relative_l2(self.solver.solve(coefficient), direct)),
+            "against_direct_solve": error_facts(
+                relative_l2(self.solver.solve(coefficient), direct), stored.layout.num_samples
+            ),
             "stored_against_computed_again": against_computed_again(self, stored, positions),
             "rounding_to_float32": float(f"{np.finfo(np.float32).eps / 2:.1e}"),
         }

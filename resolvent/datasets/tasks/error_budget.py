@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,14 +18,45 @@ if TYPE_CHECKING:
     from resolvent.datasets.storage.stored import Stored
     from resolvent.datasets.tasks.task import Task
 
+CONFIDENCE = 0.95
 
-def error_facts(errors: np.ndarray) -> dict:
-    """Summarise the errors of samples for the card, to three digits: the rest is the machine's rounding."""
-    return {
-        "samples": len(errors),
+
+def error_facts(errors: np.ndarray, total: int | None = None) -> dict:
+    """Summarise the errors of samples for the card, to three digits: the rest is the machine's rounding.
+
+    Where they are of a random choice from `total` samples, "largest_is" says how many of all may have a
+    larger error.
+    """
+    count = len(errors)
+    facts = {
+        "samples": count,
         "median_relative_l2": float(f"{np.median(errors):.2e}"),
         "largest_relative_l2": float(f"{np.max(errors):.2e}"),
     }
+    if total is None:
+        return facts
+    if count == total:
+        return {**facts, "of": total, "largest_is": "the largest of all samples"}
+    words = (
+        f"the largest of {count:,} of {total:,} samples, chosen at random; with {100 * CONFIDENCE:g} % "
+        f"confidence at most {larger_at_most(count, total):,} of the {total:,} have a larger error"
+    )
+    return {**facts, "of": total, "largest_is": words}
+
+
+def larger_at_most(count: int, total: int) -> int:
+    """Bound how many of `total` samples have an error above the largest of `count`, chosen at random.
+
+    More than m of them do only if none of the m + 1 largest errors of all is among those chosen, which has
+    the probability C(total - m - 1, count) / C(total, count) whatever the distribution of the errors. The
+    bound is the smallest m that makes it no more than 1 - `CONFIDENCE` (a one-sided tolerance limit, Wilks
+    1941, Ann. Math. Statist. 12, 91, for finitely many samples).
+    """
+    allowed = round(1 / (1 - CONFIDENCE))  # in whole numbers, which do not overflow
+    larger = 0
+    while allowed * comb(total - larger - 1, count) > comb(total, count):
+        larger += 1
+    return larger
 
 
 def stored_errors(stored: Stored, positions: list[int], reference: dict[str, np.ndarray]) -> np.ndarray:
@@ -52,7 +84,7 @@ def against_computed_again(task: Task, stored: Stored, positions: list[int]) -> 
             f"{located(stored.store)} is not finalised: '{name}' differs by {largest:.1e} from the same "
             f"samples computed again; make it again with snakemake -R solve_{stored.store.parent.name}"
         )
-    return error_facts(np.max(list(errors.values()), axis=0))
+    return error_facts(np.max(list(errors.values()), axis=0), stored.layout.num_samples)
 
 
 def hold_to_accuracy(budget: dict, task: Task, store: Path | str) -> None:

@@ -138,10 +138,11 @@ class Lorenz63Task(Task):
         independent = solve_diffrax(
             initial, times, sigma=settings.sigma, rho=settings.rho, beta=settings.beta
         )[:, kept]
+        total = stored.layout.num_samples
         return {
             "observed_at": name,
-            "against_refined_run": error_facts(relative_l2(values, refined)),
-            "against_diffrax_dopri8": error_facts(relative_l2(values, independent)),
+            "against_refined_run": error_facts(relative_l2(values, refined), total),
+            "against_diffrax_dopri8": error_facts(relative_l2(values, independent), total),
         }
 
     def description(self) -> dict:

@@ -97,11 +97,12 @@ class Task(ABC):
         counts.
         """
         positions = stored.random_positions(CHECKED_SAMPLES)
+        total = stored.layout.num_samples
         budget = {"stored_against_computed_again": against_computed_again(self, stored, positions)}
         finer = self.refined()
         if finer is not None:
             reference = finer.compute(stored.names(positions))
-            budget["against_refined_run"] = error_facts(stored_errors(stored, positions, reference))
+            budget["against_refined_run"] = error_facts(stored_errors(stored, positions, reference), total)
         return budget
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
@@ -147,3 +148,13 @@ class Task(ABC):
     def compute(self, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
         """Compute every stored array of `samples`, (split, index) each."""
         return self.solve(self.draw(samples))
+
+    def compute_with_errors(
+        self, samples: list[tuple[str, int]]
+    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Compute what `compute` does, and errors of every sample that are cheap to estimate on the way.
+
+        The errors are (len(samples),) by name; `error_budget` finds those of all samples in `stored.errors`.
+        By default there are none.
+        """
+        return self.compute(samples), {}

@@ -34,7 +34,7 @@ def draw_error_budget(card: str | Path, output: str | Path) -> list[Path]:
             f"{entry['largest_relative_l2']:.1e}", (largest, row), (9, 0), textcoords="offset points",
             va="center", fontsize=8, color=colour,
         )  # fmt: skip
-    labels = [f"{_words(name)} ({entry['samples']:,} samples)" for name, entry in checks.items()]
+    labels = [f"{_words(name)} ({_samples(entry)})" for name, entry in checks.items()]
     panel.set_yticks(range(len(checks)), labels, color=INK)
     panel.set(ylim=(len(checks) - 0.4, -1.2), xscale="log", xlabel="relative L² error")
     panel.margins(x=0.12)
@@ -54,6 +54,12 @@ def _line(panel, value: float, words: str, height: int) -> None:
         f"{words} {value:.0e}", (value, -1.2), (4, -2 - 11 * height), textcoords="offset points", va="top",
         fontsize=8, color=MUTED,
     )  # fmt: skip
+
+
+def _samples(entry: dict) -> str:
+    if entry.get("of", entry["samples"]) == entry["samples"]:
+        return f"{'all ' * ('of' in entry)}{entry['samples']:,} samples"
+    return f"{entry['samples']:,} of {entry['of']:,} samples"
 
 
 def _words(check: str) -> str:

@@ -1,0 +1,94 @@
+"""The errors of Kolmogorov flow, of every pair and of some trajectories, and what cards claim of them."""
+
+import json
+
+import numpy as np
+import pytest
+from dataset_fixtures import CODE, make_dataset, small
+
+from resolvent.common.norms import relative_l2
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.loading import read_card
+from resolvent.datasets.storage.card import finalise
+from resolvent.datasets.storage.generation import generate_shard
+from resolvent.datasets.tasks.error_budget import error_facts, larger_at_most
+from resolvent.datasets.tasks.kolmogorov import Kolmogorov, refined_samples
+from resolvent.datasets.tasks.registry import build_task
+from resolvent.solvers.common.fourier import coefficients_of_2d, observe_2d
+from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
+
+SAMPLES = [("train", 0), ("train", 1), ("test", 0)]
+PAIR = "against_refined_run_over_the_lead_time"
+
+
+def test_the_estimate_is_the_error_that_the_other_scheme_finds_from_the_stored_input():
+    task = build_task(small("kolmogorov", num_modes=12))
+    arrays, errors = task.compute_with_errors(SAMPLES)
+    (estimated,) = errors.values()
+    stored = {name: arrays[f"n48/{name}"].astype(np.float32) for name in ("vorticity", "later_vorticity")}
+    fine = KolmogorovSplitStep(task.settings.viscosity, num_modes=40, largest_step=0.1 / 2000)
+    (later,) = fine.solve(coefficients_of_2d(stored["vorticity"].astype(float)), (0.1,)).swapaxes(0, 1)
+    true = relative_l2(stored["later_vorticity"], observe_2d(later, 48))
+    assert true.min() > 1e-6  # far above rounding: else nothing would be compared
+    np.testing.assert_allclose(estimated, true, rtol=0.02)
+
+
+def test_every_sample_has_an_estimate_in_the_receipts_and_the_largest_is_on_the_card(tmp_path):
+    card = make_dataset(tmp_path, small("kolmogorov"))
+    receipts = [json.loads(path.read_text()) for path in sorted((tmp_path / "kolmogorov.shards").glob("*"))]
+    errors = np.concatenate([receipt["errors"]["over_the_lead_time"] for receipt in receipts])
+    entry = read_card(card)["error_budget"][PAIR]
+    assert len(receipts) == 2
+    assert len(errors) == entry["samples"] == entry["of"] == 6
+    assert entry["largest_relative_l2"] == float(f"{errors.max():.2e}")
+    assert entry["median_relative_l2"] == float(f"{np.median(errors):.2e}")
+    names = ["train 0", "train 1", "train 2", "validation 0", "test 0", "test 1"]
+    assert entry["sample_of_the_largest"] == names[int(np.argmax(errors))]
+    task = build_task(small("kolmogorov"))
+    for position, name in enumerate(names):
+        split, index = name.split()
+        _, alone = task.compute_with_errors([(split, int(index))])
+        assert alone["over_the_lead_time"][0] == errors[position]
+
+
+@pytest.mark.parametrize("bad", range(6))
+def test_one_pair_above_the_accuracy_is_enough_to_refuse_the_dataset(bad, tmp_path, monkeypatch):
+    task, store, receipts = build_task(small("kolmogorov")), tmp_path / "store.zarr", []
+    done = []
+
+    def errors(self, coefficients):
+        first = len(done)
+        done.extend(coefficients)
+        return np.array([2e-3 if first + row == bad else 1e-6 for row in range(len(coefficients))])
+
+    monkeypatch.setattr(Kolmogorov, "pair_errors", errors)
+    for shard in range(2):
+        receipts.append(tmp_path / f"{shard}.json")
+        generate_shard(task, store, shard, receipts[-1], CODE)
+    with pytest.raises(DatasetError, match=r"its relative L2 error is 2\.0e-03, above the stated accuracy"):
+        finalise(task, store, receipts, tmp_path / "store.json", CODE)
+
+
+@pytest.mark.parametrize(("total", "checked"), [(6, 6), (8, 8), (48, 8), (1280, 20), (10_000, 59)])
+def test_how_many_samples_are_solved_again(total, checked):
+    assert refined_samples(total) == checked
+
+
+@pytest.mark.parametrize(("count", "total"), [(8, 48), (16, 32), (59, 2000)])
+def test_the_bound_on_larger_errors_holds_as_often_as_it_says(count, total):
+    bound, generator = larger_at_most(count, total), np.random.default_rng(1)
+    # Rank 0 is the largest error: as many are above those chosen as the lowest rank among them.
+    above = np.array([generator.choice(total, count, replace=False).min() for _ in range(4000)])
+    assert 0.94 < np.mean(above <= bound) <= 1
+    assert np.mean(above <= bound - 1) < 0.96  # no smaller number would do
+
+
+def test_what_the_card_says_of_the_largest_error():
+    assert larger_at_most(8, 8) == 0
+    assert error_facts(np.ones(8), 8)["largest_is"] == "the largest of all samples"
+    assert error_facts(np.ones(8), 48)["largest_is"] == (
+        "the largest of 8 of 48 samples, chosen at random; with 95 % confidence at most 13 of the 48 have a "
+        "larger error"
+    )
+    assert larger_at_most(59, 10_000) < 0.05 * 10_000
+    assert "of" not in error_facts(np.ones(8))
