@@ -30,7 +30,7 @@ def write_stability(root: Path) -> bool:
     ended = [table for table in tables.values() if table.exists()]
     if not ended:
         return False
-    facts = plan.stability_facts
+    facts = plan.stability_facts(plan.configuration.stability)
     study = read_study(ended, facts["panels"])
     missing = [model for model, table in tables.items() if not table.exists()]
     figures = {}

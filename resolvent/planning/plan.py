@@ -24,6 +24,7 @@ from resolvent.planning.configuration.settings import (
     Experiment,
     Model,
     Resolution,
+    Stability,
     model_settings,
     training_settings,
 )
@@ -305,9 +306,8 @@ class Plan:
             "model": self.configuration.models[e.shown_model].label,
         }
 
-    def stability(self, model: str) -> dict:
+    def stability(self, study: Stability, model: str) -> dict:
         """Return what the runs of a model in the study of stability depend on beside their data."""
-        study = self.configuration.stability
         return {
             "model": model,
             "resolution": study.resolution,
@@ -316,10 +316,8 @@ class Plan:
             "seeds": study.seeds_for(model),
         }
 
-    @property
-    def stability_facts(self) -> dict:
-        """What the page of that study says: its panels and its sizes."""
-        study = self.configuration.stability
+    def stability_facts(self, study: Stability) -> dict:
+        """Return what the page of that study says: its panels and its sizes."""
         return {
             "panels": study.panels,
             "resolution": study.resolution,

@@ -27,7 +27,7 @@ CASES = [
     (name, row)
     for name, experiment in CONFIGURATION.experiments.items()
     for row in ROWS
-    if row in experiment.models
+    if row in experiment.models and not name.endswith("_v1")  # what the first version printed
 ]
 
 

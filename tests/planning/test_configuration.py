@@ -349,7 +349,8 @@ def test_the_papers_ablation_has_the_rows_of_its_table():
             assert (training.epochs, training.batch_size) == (100, 4 if n == 8192 else 8)
             assert training.record_test_error
             assert settings["feedforward_dropout"] == (0.05 if settings["layer_norm"] == "regular" else 0)
-            row = TABLE_8.row({**settings, "architecture": "transformer1d", "resolution": n})
+            run = {"architecture": "transformer1d", "recipe": model.recipe, "resolution": n}
+            row = TABLE_8.row({**settings, **run})
             found.append((float(row["reported"]), n))
     assert found == [(float(row["reported"]), int(row["resolution"])) for row in reported_rows(TABLE_8.file)]
 

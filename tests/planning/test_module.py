@@ -51,4 +51,4 @@ def test_the_snakefile_of_the_catalogue_is_the_whole_workflow(tmp_path):
 
 
 def test_a_workflow_imports_this_one_as_it_is(tmp_path):
-    assert planned(tmp_path, {}, "laptop")["resolvent_train"] == 36
+    assert planned(tmp_path, {}, "laptop")["resolvent_train"] == 39

@@ -21,7 +21,7 @@ rule measure_stability:
         gpu=1,
     params:
         dataset_code=plan.dataset_of(STABILITY).code,
-        study=lambda wildcards: plan.stability(wildcards.model),
+        study=lambda wildcards: plan.stability(plan.configuration.stability, wildcards.model),
         code=lambda wildcards: script_digest("measure_stability", *plan.modules_of(wildcards.model)),
     script:
         "../scripts/measure_stability.py"
@@ -39,7 +39,7 @@ rule draw_stability:
     resources:
         **requested(drawing(len(plan.configuration.stability.models))),
     params:
-        facts=plan.stability_facts,
+        facts=plan.stability_facts(plan.configuration.stability),
         code=script_digest("draw_stability"),
     script:
         "../scripts/draw_stability.py"
@@ -58,7 +58,7 @@ rule stability_page:
     resources:
         **requested(drawing(len(plan.configuration.stability.models))),
     params:
-        facts=plan.stability_facts,
+        facts=plan.stability_facts(plan.configuration.stability),
         code=script_digest("stability_page"),
     script:
         "../scripts/stability_page.py"
