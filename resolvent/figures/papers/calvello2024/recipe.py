@@ -10,6 +10,7 @@ JOURNAL, FIRST = "journal", "arXiv v1"
 DISTRIBUTION = {JOURNAL: {"sigma": 12.0, "tau": 6.0}, FIRST: {"sigma": 48.0, "tau": 12.0}}  # σ²(-Δ + τ²)^-2
 CARD = Free("how samples are computed and stored; the card's error budget holds them to `accuracy`")
 NOT_SAID = Free("the paper does not say")
+EQUAL = Free("the text does not say how the layers start; in the public code as copies of one")
 
 RUN: Condition = (
     {},
@@ -42,8 +43,8 @@ RUN: Condition = (
         "training.precision": "float32",
         "training.record_test_error": Free("the number is not of the best epoch on the test samples"),
         "training.loader_seed": Free("another order of the training samples"),
-        "training.shuffle": (True, False),  # the text does not say; the public code
-        "training.selection": ("best", "last"),  # likewise
+        "training.shuffle": Free("the text does not say; the public code does not"),
+        "training.selection": Free("the text does not say; the public code tests the last weights"),
         "training.gradient_clip_by": UNUSED,
         "training.noise": 0.0,
         "training.noise_samples": UNUSED,
@@ -164,8 +165,8 @@ TRANSFORMERS: Condition = (
         "model.num_heads": 8,
         "model.feedforward_width": 128,
         "model.quadrature": KEY,
-        "model.scaled_scores": (True, False),  # the public code; the text
-        "model.equal_layers": (False, True),  # the text does not say; the public code
+        "model.scaled_scores": Free("on in the public code, off in the text"),
+        "model.equal_layers": EQUAL,
         "model.layer_norm_epsilon": 1e-5,
         "model.residual_dropout": 1e-4,
         "model.attention_dropout": (0.0, 0.1),  # the text; the public code, whatever is configured
@@ -175,8 +176,9 @@ TRANSFORMERS: Condition = (
 TNO_2D: Condition = (
     {"architecture": "tno2d"},
     {
-        "model.quadrature": ("none", "trapezoid"),  # the public code; the text
+        "model.quadrature": Free("the public code has none, the text the trapezoidal rule"),
         "training.loss": ("h1", "h1_unit_spacing", "norms"),
+        "training.gradient_clip": (None, 10.0),  # the text has none; the public code
         "training.batch_size": 2,
         "training.learning_rate": 1e-3,
     },
@@ -185,7 +187,7 @@ PATCHED: Condition = (
     {"architecture": ("vit_no", "fano")},
     {
         "model.patches": 13,
-        "model.equal_layers": (False, True),  # the text does not say; the public code
+        "model.equal_layers": EQUAL,
         "model.width": 128,
         "model.num_layers": 6,
         "model.num_heads": 8,
