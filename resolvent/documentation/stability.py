@@ -52,8 +52,8 @@ def stability_page(study: pd.DataFrame, facts: dict, figures: dict[str, str], mi
         f"`{CONFIGURATION}`.",
         f"Burgers' equation on {facts['resolution']} points, {facts['train']:,} training samples, "
         f"{facts['epochs']} epochs, batches of {facts['batch_size']}: {len(runs):,} trainings, which differ "
-        f"in the model, the peak of the learning rate and the seed. They took {duration(seconds(study))} on one "
-        f"thread of {', '.join(sorted(runs['device'].unique()))}.",
+        f"in the model, the peak of the learning rate and the seed. They took {duration(seconds(study))} on "
+        f"one thread of {', '.join(sorted(runs['device'].unique()))}.",
         "A run counts as collapsed if it diverged, or if its mean relative L² error on the "
         f"{facts['validation']} validation samples is above {COLLAPSED_ERROR:g} in its last epoch. Of these "
         f"runs {gap_in_words(study)}: any threshold between gives the same counts. These samples choose no "

@@ -96,7 +96,8 @@ def test_every_item_says_what_was_run_and_how_it_differs(page):
     for words in (
         "Table 5. Sizes of the networks", "Galerkin &lt;new&gt;", "Burgers &amp; co",
         "Galerkin &lt;new&gt;: initial velocity, velocity at t = 1",
-        "2 models trained on 512 grid points", "2 runs, of which 1 diverged", "epochs 40 (paper 100)",
+        "2 models trained on 512 grid points", "2 runs, of which 1 diverged",
+        "Galerkin &lt;new&gt;: epochs 40 (code 100)",
         "at n = 64, batch 4, no dropout, on one core; the median of 3 timings", "points 64 (paper 8192)",
         "snakemake --cores 2", "abc1234", "cao2021choose",
     ):  # fmt: skip

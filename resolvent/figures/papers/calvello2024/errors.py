@@ -42,7 +42,7 @@ def write_low_resolution(comparisons: list[str], runs: list[list[str]], outputs:
             "parameters",
             *(f"parameters, {version}" for version in versions),
             f"median ×{unit}",
-            *versions,
+            *(f"median, {version} ×{unit}" for version in versions),
             f"mean ×{unit}, physical units",
         ]
 
@@ -63,7 +63,7 @@ def write_high_resolution(comparisons: list[str], runs: list[list[str]], outputs
         return [_median(row, HIGH_UNIT), *_reported(run, HIGH, HIGH_UNIT)]
 
     def heads(versions: list[str]) -> list[str]:
-        return [f"ours ×{power(HIGH_UNIT)}", *versions]
+        return [f"{whose} ×{power(HIGH_UNIT)}" for whose in ("ours", *versions)]
 
     def of_baseline(row: Tested, versions: list[str]) -> list[Cell]:
         return [_median(row, HIGH_UNIT), *[Cell(DASH)] * len(versions)]
