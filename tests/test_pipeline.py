@@ -64,7 +64,7 @@ def test_a_fresh_copy_plans_every_job(project):
 def test_the_full_configuration_is_planned_on_sixteen_cores_and_two_gpus(project):
     output = project.run("--cores", "16", "--resources", "gpu=2", "-n", config="config/cao2021.yaml")
     planned = job_counts(output)
-    assert planned["train"] == 413
+    assert planned["train"] == 737
     assert "workflow specific profile profiles/default" in output
     assert forecast_of("cao2021") | {"all": 1} == planned
 
