@@ -23,7 +23,7 @@ def plan(*changes: dict) -> Plan:
 def test_the_study_has_every_form_at_four_rates_and_ours_from_twenty_seeds():
     studied = plan()
     study = studied.configuration.stability
-    forms = {model: studied.stability(model) for model in study.models}
+    forms = {model: studied.stability(study, model) for model in study.models}
     assert len(forms) == 2 * 2 * 4 + 1
     assert all(len(set(form["seeds"])) >= 8 and len(form["learning_rates"]) == 4 for form in forms.values())
     ours = forms["galerkin_layer_scale"]
@@ -39,8 +39,12 @@ def test_the_study_has_every_form_at_four_rates_and_ours_from_twenty_seeds():
 def test_a_job_depends_on_nothing_of_other_models():
     change = {"models": {"fourier": {"settings": {"num_layers": 2}}}}
     before, after = plan(), plan(change)
-    assert before.stability("galerkin") == after.stability("galerkin")
-    assert before.stability("fourier") != after.stability("fourier")
+    assert before.stability(before.configuration.stability, "galerkin") == after.stability(
+        after.configuration.stability, "galerkin"
+    )
+    assert before.stability(before.configuration.stability, "fourier") != after.stability(
+        after.configuration.stability, "fourier"
+    )
 
 
 def test_the_default_configuration_has_no_study():
