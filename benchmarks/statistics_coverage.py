@@ -62,7 +62,7 @@ class Errors:
 
     @property
     def mean(self) -> float:
-        """The mean of normal effects."""
+        """Return the mean of normal effects."""
         return float(np.exp((self.skewness**2 + np.square(self.spread)) / 2))
 
     def _effect(self, generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:

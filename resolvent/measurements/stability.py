@@ -13,8 +13,8 @@ from pathlib import Path
 
 from resolvent.common.files import read_json, remove, write_atomically, write_json
 from resolvent.common.progress import progress_bar
-from resolvent.common.records import HISTORY_COLUMNS
-from resolvent.training.train import identity_of, train_run
+from resolvent.common.records import HISTORY_COLUMNS, CostRecord, read_record
+from resolvent.training.train import run_identity, train_run
 
 OF_RUN = ["model", "peak", "seed", "status", "seconds", "device"]
 
@@ -48,7 +48,7 @@ def train_study(
     with progress_bar(len(runs), f"trainings of {model}", "runs") as bar:
         for seed, peak in runs:
             trained = run | {"training": run["training"] | {"learning_rate": peak}}
-            identity = identity_of(card, trained, resolution, seed, code_digest)
+            identity = run_identity(card, trained, resolution, seed, code_digest)
             kept = folder / f"peak{peak:g}_seed{seed}.json"
             if (record := _finished(kept, identity)) is None:
                 place = kept.with_suffix("")
@@ -72,13 +72,13 @@ def _finished(kept: Path, identity: str) -> dict | None:
 
 def _curves(place: Path) -> dict:
     """Return what is kept of a run: how it ended, what it took, and a list a row of its history."""
-    cost = read_json(place / "cost.json", "the record")
+    cost = read_record(place / "cost.json", CostRecord)
     with open(place / "history.csv", encoding="utf-8", newline="") as file:
         history = [[row[name] for name in HISTORY_COLUMNS] for row in csv.DictReader(file)]
     return {
-        "status": cost["status"],
-        "seconds": cost["train_seconds"],
-        "device": cost["device"],
+        "status": cost.status,
+        "seconds": cost.train_seconds,
+        "device": cost.device,
         "history": history,
     }
 

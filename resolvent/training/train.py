@@ -102,7 +102,7 @@ def train_in_group(
         settings,
         seed=seed,
         device=device,
-        identity=identity_of(card, run, resolution, seed, code_digest),
+        identity=run_identity(card, run, resolution, seed, code_digest),
         directory=Path(folder),
         test=load("test") if settings.record_test_error else None,
         group=group,
@@ -113,7 +113,7 @@ def train_in_group(
         _write(trainer, progress, run, of_run, train.grid, threads)
 
 
-def identity_of(card: Path, run: dict, resolution: int | str, seed: int, code_digest: str) -> str:
+def run_identity(card: Path, run: dict, resolution: int | str, seed: int, code_digest: str) -> str:
     """Return the name of a run's data, settings and code: two runs of one name are the same.
 
     Raises `DatasetError` where there is no such card.

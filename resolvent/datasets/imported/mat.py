@@ -102,7 +102,7 @@ class MatFile(ABC):
     @property
     @abstractmethod
     def bytes_in_memory(self) -> dict[str, float]:
-        """Bytes that reading any row of a variable needs beside those of the row, by name."""
+        """Return the bytes that reading any row of a variable needs beside those of the row, by name."""
 
     @abstractmethod
     def _kind(self, name: str) -> str: ...

@@ -38,7 +38,7 @@ class ImportedTask(Task):
 
     @cached_property
     def files(self) -> list[MatFile]:
-        """The files, open.
+        """Open the files.
 
         Raises
         ------

@@ -88,7 +88,7 @@ class DatasetSettings(Settings):
 
     @property
     def grid_kind(self) -> str:
-        """Kind of every stored grid, of `solvers.common.grid.KINDS`; "explicit" for any times."""
+        """Return the kind of every stored grid, of `solvers.common.grid.KINDS`; "explicit" for any times."""
         return "periodic"
 
     @property

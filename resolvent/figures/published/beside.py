@@ -44,7 +44,7 @@ class Reported:
 
     @property
     def shown(self) -> float | None:
-        """The number where it may stand on a page: compared, or as one of another recipe."""
+        """Return the number where it may stand on a page: compared, or as one of another recipe."""
         return float(self.digits) * self.unit if self.value is not None or self.other_recipe else None
 
 

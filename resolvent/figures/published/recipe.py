@@ -36,6 +36,31 @@ class AtMost:
 
 KEY = Key()
 UNUSED = Free("what it belongs to is not in use")
+CARD = Free("how samples are computed and stored; the card's error budget holds them to `accuracy`")
+# What every paper's runs have, unless a paper says otherwise.
+EVERY_RUN: Condition = (
+    {},
+    {
+        "architecture": KEY,
+        "resolution": KEY,
+        "grids": "stored",
+        "coarse_points": None,
+        "data.equation": KEY,
+        "data.samples": Free("those used are counted in the training"),
+        "data.samples_per_shard": CARD,
+        "data.seed": Free("another draw of the same distribution"),
+        "data.resolutions": CARD,
+        "training.weight_decay": 0.0,
+        "training.gradient_weight": 0.0,
+        "training.gradient_coefficient": UNUSED,
+        "training.target_gradient": UNUSED,
+        "training.batch_reduction": "mean",
+        "training.boundary": "free",
+        "training.precision": "float32",
+        "training.loader_seed": Free("another order of the training samples"),
+        "training.noise": 0.0,
+    },
+)
 
 
 def fields_of(facts: RunRecord) -> dict[str, object]:

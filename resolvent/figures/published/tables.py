@@ -45,7 +45,7 @@ class PaperTable:
 
     @property
     def row_names(self) -> set[tuple[str, ...]]:
-        """What names the rows of the file, at whatever resolution and noise."""
+        """Return what names the rows of the file, at whatever resolution and noise."""
         names, rows = _by_key(self.file)
         kept = [name not in ("resolution", "noise") for name in names]
         return {tuple(part if keep else "" for part, keep in zip(key, kept, strict=True)) for key in rows}

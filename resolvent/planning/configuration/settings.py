@@ -189,7 +189,7 @@ class Stability(Settings):
 
     @property
     def experiment(self) -> Experiment:
-        """The same trainings as an experiment, at each model's own learning rate."""
+        """Return the same trainings as an experiment, at each model's own learning rate."""
         return Experiment(
             title="Stability of training",
             dataset=self.dataset,

@@ -37,12 +37,12 @@ class _Tuning(Settings):
 
     @property
     def lists(self) -> dict[str, list[Any]]:
-        """The values to try, by training setting."""
+        """Return the values to try, by training setting."""
         return {name: values for name in TUNABLE if (values := getattr(self, name)) is not None}
 
     @property
     def candidates(self) -> dict[str, dict[str, Any]]:
-        """Every combination of the values, by the name of its folder; the last setting changes fastest."""
+        """Return every combination of values, by the name of its folder; the last setting changes fastest."""
         combinations = (
             dict(zip(self.lists, values, strict=True)) for values in product(*self.lists.values())
         )
