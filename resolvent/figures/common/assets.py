@@ -7,7 +7,8 @@ from resolvent.common.files import write_text
 SOURCES = Path(__file__).parents[1] / "assets"
 PLOTLY_LICENCE = """\
 plotly.min.js is the file that the Python package plotly carries, unchanged: plotly.js, (c) Plotly, Inc.,
-under the MIT licence (https://github.com/plotly/plotly.js/blob/master/LICENSE). Its first lines name its version.
+under the MIT licence, https://github.com/plotly/plotly.js/blob/master/LICENSE. Its first lines name its
+version.
 """
 NAMES = (
     "style.css",
