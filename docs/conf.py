@@ -31,7 +31,7 @@ extensions = [
     "sphinx_design",
 ]
 exclude_patterns = ["_build", "**.ipynb_checkpoints"]
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 4
 copybutton_exclude = ".linenos, .gp, .go"
 
@@ -88,6 +88,12 @@ def prepare_docstring(app, what, name, obj, options, lines: list[str]) -> None:
     lines[:] = as_restructured_text(lines)
 
 
+def with_changes(app, name: str, source: list[str]) -> None:
+    """Let the page of changes be CHANGELOG.md, whose links are relative to the root."""
+    if name == "changelog":
+        source[0] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
+
+
 def without_signature_of_settings(app, what, name, obj, options, signature, returns):
     """Leave out the signatures of settings classes: the configuration reference has their keys."""
     if what == "class" and hasattr(obj, "model_fields"):
@@ -109,6 +115,7 @@ def setup(app) -> None:
     app.add_html_math_renderer(
         "mathml", inline_renderers=(as_mathml, None), block_renderers=(as_mathml, None)
     )
+    app.connect("source-read", with_changes)
     app.connect("autodoc-process-docstring", prepare_docstring, priority=400)  # before napoleon
     app.connect("autodoc-process-signature", without_signature_of_settings)
     app.connect("build-finished", write_notebooks)

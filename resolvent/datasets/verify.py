@@ -50,7 +50,7 @@ def faults_of_dataset(card_path: Path) -> list[str]:
 
     The card's fields and their types; that the store's attributes are the card; groups, dimensions, types,
     units and coordinates; the splits; that no number is missing; that receipts and content hash are of the
-    numbers stored; that every error "against_…" is within the stated accuracy.
+    numbers stored; that every check of the error budget is within the stated accuracy.
     """
     try:
         card = read_json(card_path, "the dataset card")

@@ -1,7 +1,7 @@
 """The finished study that a tutorial reads: files of the demo, kept in docs/tutorials/finished_study.
 
-After `make demo`, `python -m resolvent.documentation.finished_study` copies them again. Checkpoints, pages and
-figures stay behind: they are large, and the tutorial reads tables.
+After `make demo`, `python -m resolvent.documentation.finished_study` copies them again. Checkpoints, pages
+and figures stay behind: they are large, and the tutorial reads tables.
 """
 
 from __future__ import annotations
