@@ -36,8 +36,8 @@ OF_CARD = {
     "`source`",
     "inputs": "names of the input variables",
     "targets": "names of the target variables",
-    "groups": "of each group its `grid` (`kind`, `points`, `length`, `dimension`; or `positions` in time) and "
-    "its `variables` with `long_name`, `units` and `dimensions`",
+    "groups": "of each group its `grid` (`kind`, `points`, `length`, `dimension`; or `positions` in time) "
+    "and its `variables` with `long_name`, `units` and `dimensions`",
     "samples": "size of each split, in stored order",
     "seed": "seed of every random draw",
     "precision": "in which precision the numbers were computed and are stored",
