@@ -36,7 +36,7 @@ rule draw_dataset:
         [
             f"{DATASET_PAGES}/{{dataset}}/{figure}.{suffix}"
             for figure in DATASET_FIGURES
-            for suffix in ("svg", "png")
+            for suffix in ("svg", "png", "pdf")
         ],
     log:
         f"logs/draw_dataset/{plan.configuration.name}/{{dataset}}.log",
