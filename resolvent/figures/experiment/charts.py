@@ -23,6 +23,7 @@ from resolvent.figures.common.style import BASELINE, Appearance
 from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
 from resolvent.figures.experiment.comparison import grouped
 from resolvent.figures.experiment.error_distributions import rows_of_samples
+from resolvent.figures.experiment.error_intervals import MARGIN
 
 MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "P": "cross", "X": "x"}
 LOGARITHMIC = {"type": "log", "exponentformat": "power", "showexponent": "all"}
@@ -36,11 +37,21 @@ def chart_error_intervals(comparison: pd.DataFrame, looks: Looks) -> Figure:
     found = [one for one in by_condition(on_training_grid(comparison)) if one.error().known]
     places = _places(found)
     here = [[one for one in found if one.facts["trained_resolution"] == place] for place in places]
+    models = [one.error().value for one in found if one.facts["kind"] == "model"] or [1.0]
+    low, high = min(models) / MARGIN, max(models) * MARGIN
     figure = _stacked([f"trained and tested on {resolution_in_words(one)}" for one in places], here)
     for number, rows in enumerate(here, 1):
         rows.sort(key=lambda one: (one.facts["kind"] == "baseline", one.error().value))
         for one in rows:
             error, facts = one.error(), one.facts
+            if not low < error.value < high:
+                below, value = error.value < low, scientific(error.value)
+                figure.add_scatter(
+                    x=[_four(low if below else high)], y=[_wrapped(facts["label"])], mode="text", row=number, col=1,
+                    text=[f"← {value}" if below else f"{value} →"], showlegend=False, hoverinfo="skip",
+                    textposition="middle right" if below else "middle left", textfont={"color": BASELINE},
+                )  # fmt: skip
+                continue
             figure.add_scatter(
                 x=[_four(error.value)], y=[_wrapped(facts["label"])], mode="markers", row=number, col=1,
                 marker=_marker(facts, looks) | {"size": 9}, showlegend=False, name=facts["label"],
@@ -51,9 +62,9 @@ def chart_error_intervals(comparison: pd.DataFrame, looks: Looks) -> Figure:
                 },
                 text=[_words_of(one)], hovertemplate="%{text}<extra></extra>",
             )  # fmt: skip
-    figure.update_xaxes(**LOGARITHMIC)
+    figure.update_xaxes(**LOGARITHMIC, range=rounded(np.log10([low, high])))
     figure.update_yaxes(autorange="reversed")
-    figure.update_xaxes(title="mean relative L² error", row=len(places), col=1)
+    figure.update_xaxes(title="mean relative L² error", row=max(1, len(places)), col=1)
     return figure
 
 
@@ -64,7 +75,7 @@ def chart_resolution_curves(comparison: pd.DataFrame, looks: Looks) -> Figure:
     models = rows[rows["kind"] == "model"]
     baselines = rows[(rows["kind"] == "baseline") & rows["test_resolution"].isin(models["test_resolution"])]
     trained = sorted(models["trained_resolution"].unique())
-    figure = _panels([f"trained on {resolution_in_words(one)}" for one in trained])
+    figure = panels_of([f"trained on {resolution_in_words(one)}" for one in trained])
     for number, place in enumerate(trained, 1):
         here = pd.concat([models[models["trained_resolution"] == place], baselines])
         for (_, key), group in here.groupby(["kind", "key"], sort=False):
@@ -73,7 +84,7 @@ def chart_resolution_curves(comparison: pd.DataFrame, looks: Looks) -> Figure:
             figure.add_scatter(
                 x=[str(one) for one in group["test_resolution"]], y=rounded(group["value"].to_list()),
                 mode="lines+markers", name=facts["label"], legendgroup=f"{facts['kind']} {key}",
-                showlegend=number == 1, marker=_marker(facts, looks), line=_line(facts, looks),
+                showlegend=number == 1, marker=_marker(facts, looks), line=line_of(facts, looks),
                 text=[
                     f"{row.label}<br>tested at {row.test_resolution}: {scientific(row.value)}"
                     f"<br>95 % interval {scientific(row.low)} to {scientific(row.high)}"
@@ -94,7 +105,7 @@ def chart_cost(comparison: pd.DataFrame, looks: Looks) -> Figure:
     found = [one for one in found if one.facts["kind"] == "model" and one.error().known]
     places = _places(found)
     most = max((one.facts["parameters"] for one in found), default=1)
-    figure = _panels([f"trained and tested on {resolution_in_words(one)}" for one in places])
+    figure = panels_of([f"trained and tested on {resolution_in_words(one)}" for one in places])
     for one in found:
         error, facts = one.error(), one.facts
         size = 7 + 12 * float(np.sqrt(facts["parameters"] / most))
@@ -147,7 +158,7 @@ def chart_training_curves(runs: list[Run], looks: Looks) -> Figure:
     A cross is the last epoch of a seed that diverged.
     """
     places = sorted({run.resolution for run in runs})
-    figure = _panels([f"trained on {resolution_in_words(one)}" for one in places])
+    figure = panels_of([f"trained on {resolution_in_words(one)}" for one in places])
     for group in grouped(runs):
         first, row = group[0], 1 + places.index(group[0].resolution)
         facts = {"kind": "model", "key": first.model}
@@ -160,7 +171,7 @@ def chart_training_curves(runs: list[Run], looks: Looks) -> Figure:
             curve = _median(run.by_epoch(column) for run in group if not run.diverged)
             if curve.empty:
                 continue
-            line = _line(facts, looks) | {"width": 2 if opacity == 1 else 1}
+            line = line_of(facts, looks) | {"width": 2 if opacity == 1 else 1}
             figure.add_scatter(
                 x=curve.index.to_list(), y=rounded(curve.to_list()), mode="lines", line=line, opacity=opacity,
                 showlegend=named, hovertemplate=f"{first.label}, {words}<br>epoch %{{x}}: %{{y:.3e}}<extra></extra>",
@@ -196,9 +207,9 @@ def _places(found: list[Tested]) -> list[int | str]:
     return sorted({one.facts["trained_resolution"] for one in found if one.facts["kind"] == "model"})
 
 
-def _panels(titles: list[str]) -> Figure:
+def panels_of(titles: list[str], *, one_axis: bool = False) -> Figure:
     """Return a figure with a panel below the other for each title, and one legend below."""
-    figure = _subplots(titles, [1] * len(titles))
+    figure = _subplots(titles, [1] * len(titles), one_axis)
     figure.update_layout(height=90 + 330 * len(titles), legend={"orientation": "h", "y": 0, "yref": "container"})
     return figure
 
@@ -206,16 +217,16 @@ def _panels(titles: list[str]) -> Figure:
 def _stacked(titles: list[str], rows: list[list]) -> Figure:
     """Return a figure of rows with names, a panel a title."""
     counts = [max(1, len(one)) for one in rows]
-    figure = _subplots(titles, counts)
+    figure = _subplots(titles, counts, True)
     figure.update_layout(height=100 + ROW * sum(counts) + 60 * len(titles))
     return figure
 
 
-def _subplots(titles: list[str], heights: list[int]) -> Figure:
+def _subplots(titles: list[str], heights: list[int], one_axis: bool) -> Figure:
     count = max(1, len(titles))
-    spacing = 0.12 / count if count > 1 else 0.0
+    spacing = 0.3 / count if count > 1 else 0.0
     figure = make_subplots(
-        count, 1, shared_xaxes="all", row_heights=heights or [1], vertical_spacing=spacing,
+        count, 1, shared_xaxes="all" if one_axis else False, row_heights=heights or [1], vertical_spacing=spacing,
         subplot_titles=titles or None,
     )  # fmt: skip
     figure.update_annotations(font_size=13)
@@ -250,7 +261,7 @@ def _marker(facts: dict, looks: Looks) -> dict:
     return {"symbol": symbol, "color": look.colour, "size": 7}
 
 
-def _line(facts: dict, looks: Looks) -> dict:
+def line_of(facts: dict, looks: Looks) -> dict:
     """Return the line of the drawn figures: dashed is a model with the regular layer norm, dotted a baseline."""
     if facts["kind"] == "baseline":
         return {"color": BASELINE, "dash": "dot", "width": 1.3}
