@@ -6,6 +6,9 @@ GPUS := $(shell nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 .PHONY: demo test test-faults test-slurm lint format docs bench constraints setup clean
 .DEFAULT_GOAL := demo
 
+# Many containers set it. Each job of a pipeline would then compile all that it imports afresh, for up to ten seconds.
+unexport PYTHONDONTWRITEBYTECODE
+
 setup: .venv/installed
 
 .venv/installed: pyproject.toml constraints.txt
