@@ -56,6 +56,7 @@ wildcard_constraints:
     candidate=r"[^/]+",
 
 
+include: "workflow/rules/pages.smk"
 include: "workflow/rules/datasets.smk"
 include: "workflow/rules/dataset_pages.smk"
 include: "workflow/rules/training.smk"
@@ -116,6 +117,7 @@ rule all:
         ),
         [rules.theory.output, rules.draw_theory.output, rules.theory_page.output],
         [paper.shown for paper in papers.values()],
+        rules.page_assets.output,
         [rules.stability.input] if plan.configuration.stability else [],
 
 

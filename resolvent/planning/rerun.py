@@ -74,9 +74,11 @@ WITHOUT_RESULT = (
 PREDICTIONS = ("cost", "seconds_per_sample", "seconds_of_checks", "bytes_of_checks", "bytes_of_solving")
 # Files that modules read beside the results: patterns, from the root of the project or, of a wheel, as ROOTS.
 FILES_READ = {
+    "resolvent.figures.common.assets": ("resolvent/figures/assets/*",),
     "resolvent.figures.common.page": (
         "resolvent/figures/templates/macros.html.j2",
-        "resolvent/figures/templates/re*.*",
+        "resolvent/figures/templates/base.html.j2",
+        "resolvent/figures/templates/references.bib",
     ),
     "resolvent.figures.dataset.page": ("resolvent/figures/templates/dataset.html.j2",),
     "resolvent.figures.papers.page": ("resolvent/figures/templates/paper.html.j2",),

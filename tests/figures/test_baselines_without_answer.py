@@ -68,6 +68,7 @@ def test_the_reason_can_be_read_in_tables_and_on_the_page(compared, tmp_path):
     write_report(
         tmp_path / "report.html", title="Burgers", command="snakemake", table=comparison, runs=runs,
         cards=[tmp_path / "card.json"], figures=[], provenance={}, predicted=[(1.0, 1.0)] * len(runs),
+        root=tmp_path,
     )  # fmt: skip
     page = (tmp_path / "report.html").read_text()
     assert f'no answer<span class="warning">{REASON} (sample rows ' in page

@@ -223,7 +223,9 @@ def test_the_papers_protocol_is_a_column_of_its_own_where_recorded(make_run, tmp
     assert list(printed[best]) == ["1.300", "1.900", "—"]
     assert printed.loc["galerkin", f"{best} (note)"] == "epoch 98"
     html = outputs[2].read_text()
-    assert '<td class="number">1.300<span class="interval">epoch 98</span></td>' in html  # never bold
+    assert (
+        '<td class="number" data-sort="1.300">1.300<span class="interval">epoch 98</span></td>' in html
+    )  # never bold
     assert html.count("best epoch on the test samples") == 1
     assert outputs[1].read_text().count("best epoch on the test samples") == 1
 

@@ -1,10 +1,10 @@
 """The page of a dataset shows what is stored, for functions of one variable, of two, and for trajectories."""
 
 import json
-import re
 
 import numpy as np
 import pytest
+from pages import links
 
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.dataset.error_budget import draw_error_budget
@@ -157,9 +157,11 @@ def test_the_page_loads_nothing_and_says_how_to_make_and_open_the_dataset(datase
         figures=[(file, file.stem, "A caption.") for file in files],
         command="snakemake --cores 2",
         provenance={"git revision": "abc1234"},
+        root=tmp_path.parent,
     )
     page = (tmp_path / "page.html").read_text()
-    assert re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', page) == []
+    assert links(page) == {file.with_suffix(suffix).name for file in files for suffix in (".svg", ".png")}
+    assert 'href="../index.html#datasets"' in page
     assert page.count("data:image/svg+xml") == 2
     name = json.loads(dataset[0].read_text())["dataset"]
     for expected in (

@@ -146,7 +146,7 @@ def test_the_page_s_caption_and_run_are_of_the_run_shown(item, words, candidates
         runs=[candidates],
     )
     page = tmp_path / "cao2021.html"
-    write_paper_page("cao2021", page, made={item: made}, command="snakemake", provenance={})
+    write_paper_page("cao2021", page, made={item: made}, command="snakemake", provenance={}, root=tmp_path)
     text = page.read_text()
     assert words.format(choose_shown(candidates).words) in text
     assert "1 model trained on 512 grid points" in text

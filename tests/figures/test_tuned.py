@@ -70,7 +70,7 @@ def test_the_page_has_the_effort_and_every_short_run(runs, tmp_path):
     write_comparison(runs, [], tmp_path / "comparison.csv")
     write_report(
         tmp_path / "report.html", title="", command="", table=tmp_path / "comparison.csv", runs=runs,
-        cards=[], figures=[], provenance={}, predicted=[(1.0, 1.0)] * 3,
+        cards=[], figures=[], provenance={}, predicted=[(1.0, 1.0)] * 3, root=tmp_path,
     )  # fmt: skip
     page = " ".join((tmp_path / "report.html").read_text().split())
     for words in (

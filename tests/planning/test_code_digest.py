@@ -139,6 +139,11 @@ def test_what_the_constants_name_exists():
 
 
 def test_every_file_beside_the_modules_is_read_by_one_of_them():
-    folders = ("resolvent/figures/templates", "resolvent/figures/published", "workflow/report")
+    folders = (
+        "resolvent/figures/assets",
+        "resolvent/figures/templates",
+        "resolvent/figures/published",
+        "workflow/report",
+    )
     files = {file for folder in folders for file in (ROOT / folder).glob("*.*") if file.suffix != ".py"}
     assert files == set(files_read(module.FILES_READ))

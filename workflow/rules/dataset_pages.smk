@@ -57,6 +57,7 @@ rule dataset_page:
         card=lambda wildcards: plan.datasets[wildcards.dataset].card,
         preview=lambda wildcards: plan.datasets[wildcards.dataset].preview,
         figures=[f"{DATASET_PAGES}/{{dataset}}/{figure}.svg" for figure in DATASET_FIGURES],
+        assets=ancient(rules.page_assets.output),
     output:
         page=f"{DATASET_PAGES}/{{dataset}}.html",
     log:
@@ -68,6 +69,7 @@ rule dataset_page:
     resources:
         **requested(drawing(2)),
     params:
+        root=str(plan.results),
         code=script_digest("dataset_page"),
     script:
         "../scripts/dataset_page.py"

@@ -88,6 +88,7 @@ rule paper_figure:
 rule paper_page:
     input:
         unpack(lambda wildcards: papers[wildcards.paper].page_inputs),
+        assets=ancient(rules.page_assets.output),
     output:
         page=f"{plan.results}/{{paper}}.html",
     log:
@@ -103,6 +104,7 @@ rule paper_page:
     params:
         made=lambda wildcards: papers[wildcards.paper].all_made,
         facts=lambda wildcards: papers[wildcards.paper].all_facts,
+        root=str(plan.results),
         code=lambda wildcards: script_digest("paper_page", *papers[wildcards.paper].page_modules),
     script:
         "../scripts/paper_page.py"

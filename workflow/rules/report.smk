@@ -65,6 +65,7 @@ rule report:
         models=f"{EXPERIMENT}/models.csv",
         figures=[f"{EXPERIMENT}/figures/{figure}.svg" for figure in FIGURES],
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
+        assets=ancient(rules.page_assets.output),
     output:
         page=f"{EXPERIMENT}/report.html",
     log:
@@ -85,6 +86,7 @@ rule report:
             for key, paper in papers.items()
             if (link := paper.link(wildcards.experiment))
         ],
+        root=str(plan.results),
         code=script_digest("report"),
     script:
         "../scripts/report.py"

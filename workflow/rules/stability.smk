@@ -49,6 +49,7 @@ rule stability_page:
     input:
         tables=rules.draw_stability.input,
         figures=[f"{STABILITY_FOLDER}/{figure}.svg" for figure in STABILITY_FIGURES],
+        assets=ancient(rules.page_assets.output),
     output:
         page=f"{plan.results}/stability.html",
     log:
@@ -59,6 +60,7 @@ rule stability_page:
         **requested(drawing(len(plan.configuration.stability.models))),
     params:
         facts=plan.stability_facts(plan.configuration.stability),
+        root=str(plan.results),
         code=script_digest("stability_page"),
     script:
         "../scripts/stability_page.py"

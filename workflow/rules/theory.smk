@@ -66,6 +66,7 @@ rule theory_page:
     input:
         **rules.theory.output,
         figures=[f"{THEORY}/{figure}.svg" for figure in THEORY_FIGURES],
+        assets=ancient(rules.page_assets.output),
     output:
         page=f"{plan.results}/theory.html",
     log:
@@ -78,6 +79,7 @@ rule theory_page:
         **requested(drawing(len(THEORY_TABLES))),
     params:
         settings=plan.theory,
+        root=str(plan.results),
         code=script_digest("theory_page"),
     script:
         "../scripts/theory_page.py"

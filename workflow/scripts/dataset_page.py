@@ -18,4 +18,5 @@ with job(snakemake):
         figures=captioned(snakemake.input.figures, {}),
         command=command(),
         provenance=provenance(),
+        root=snakemake.params.root,
     )

@@ -13,4 +13,5 @@ with job(snakemake):
         made={item: Made(facts=facts[item], **made) for item, made in snakemake.params.made.items()},
         command=command(),
         provenance=provenance(),
+        root=snakemake.params.root,
     )

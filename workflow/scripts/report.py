@@ -28,6 +28,7 @@ with job(snakemake):
         cards=[snakemake.input.card],
         figures=captioned(snakemake.input.figures, facts),
         provenance=provenance(),
+        root=snakemake.params.root,
         paper_pages=snakemake.params.paper_pages,
         predicted=needs.of_runs(snakemake.wildcards.experiment),
     )

@@ -17,4 +17,5 @@ with job(snakemake):
         figures=snakemake.input.figures,
         command=command(),
         provenance=provenance(),
+        root=snakemake.params.root,
     )

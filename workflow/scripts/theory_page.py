@@ -26,4 +26,5 @@ with job(snakemake):
         figures=captioned(snakemake.input.figures, facts),
         command=command(),
         provenance=provenance(),
+        root=snakemake.params.root,
     )

@@ -1,10 +1,11 @@
-"""What the pages have in common: templates, inlined figures, and writing all at once.
+"""What the pages have in common: the template, the place in a study, figures, and writing all at once.
 
-A page loads nothing: figures are inlined as data, style and script are part of it. It can be mailed, archived
-and printed.
+A page loads its style and script from the folder `assets` of its study and nothing from a network. Figures
+are inlined as images, for print and without script; a chart that script draws lies in the page as JSON.
 """
 
 import base64
+import os
 from pathlib import Path
 
 import jinja2
@@ -16,21 +17,65 @@ from resolvent.figures.common.results import present
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 MEDIA_TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
+FILES = (".svg", ".pdf", ".png", ".csv")  # offered beside a figure, where they are
 
 
-def render(template: str, output: str | Path, **content) -> None:
-    """Fill the template and write the page, atomically."""
-    page = _environment().get_template(template).render(**content)
+def render(
+    template: str,
+    output: str | Path,
+    *,
+    root: str | Path,
+    breadcrumbs: list[tuple[str, str]],
+    **content,
+) -> None:
+    """Fill the template and write the page, atomically.
+
+    `root` is the folder of the study, with the front page and `assets`; `breadcrumbs` are title and path,
+    from `root`, of the pages between the front page and this one, then this one's title and an empty path.
+    The front page itself has none.
+    """
+    folder = Path(output).parent
+    page = (
+        _environment()
+        .get_template(template)
+        .render(
+            root=relative(root, folder), study=Path(root).resolve().name, breadcrumbs=breadcrumbs, **content
+        )
+    )
     write_text(Path(output), page)
 
 
-def inlined_figure(path: str | Path, title: str, caption: str) -> dict[str, str]:
-    """Return a figure as a template takes it: its title, its caption, and its file as data."""
+def relative(path: str | Path, folder: str | Path) -> str:
+    """Return the link from a page in `folder` to `path`."""
+    return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def inlined_figure(
+    path: str | Path,
+    title: str,
+    caption: str,
+    *,
+    folder: str | Path | None = None,
+    interactive: dict | None = None,
+) -> dict:
+    """Return a figure as the macro `chart` takes it.
+
+    `path` is an SVG or PNG file, put into the page. `folder` is that of the page, to link the file and others
+    of its name. `interactive` is a chart of plotly as `plotly_chart` returns it.
+    """
     path = present(Path(path))
     if path.suffix not in MEDIA_TYPES:
         raise ResultError(f"{path} is no {' or '.join(MEDIA_TYPES)} file: give the page one of these")
     data = base64.b64encode(path.read_bytes()).decode()
-    return {"title": title, "caption": caption, "source": f"data:{MEDIA_TYPES[path.suffix]};base64,{data}"}
+    beside = [path.with_suffix(suffix) for suffix in FILES] if folder is not None else []
+    return {
+        "name": path.stem,
+        "title": title,
+        "caption": caption,
+        "source": f"data:{MEDIA_TYPES[path.suffix]};base64,{data}",
+        "files": [(file.suffix[1:].upper(), relative(file, folder)) for file in beside if file.exists()],
+        "interactive": interactive,
+    }
 
 
 def split_card(card: dict, file: str) -> dict:

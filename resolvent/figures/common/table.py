@@ -1,5 +1,6 @@
 """Tables of text: rows of cells under heads, written as CSV, as LaTeX (booktabs) and as HTML."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from html import escape
@@ -36,6 +37,8 @@ class Cell:
 
 
 EMPTY = Cell(DASH)
+NUMBER = ' class="number"'
+FIRST_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -161,15 +164,18 @@ def as_latex(table: Table) -> str:
 
 
 def as_html(table: Table) -> str:
-    """Return a table that a click on a head sorts."""
+    """Return a table that the buttons in its heads sort, each body by itself."""
     title = f"<caption>{escape(table.title)}</caption>\n" if table.title else ""
     top = "".join(
-        f'<th colspan="{width}" class="group">{escape(group)}</th>' for group, width in table.groups
+        f'<th colspan="{width}" class="group no-sort">{escape(group)}</th>'
+        if group
+        else f'<td colspan="{width}"></td>'
+        for group, width in table.groups
     )
+    top = f"<tr>{top}</tr>\n" if any(column.group for column in table.columns) else ""
     heads = "".join(
-        f"<th>{escape(column.head)}</th>"
-        if table.is_prose(number)
-        else f'<th class="number">{escape(column.head)}</th>'
+        f"<th{'' if table.is_prose(number) else NUMBER}>"
+        f'<button type="button">{escape(column.head)}</button></th>'
         for number, column in enumerate(table.columns)
     )
     bodies = _html_body(table.rows, "model")
@@ -177,8 +183,8 @@ def as_html(table: Table) -> str:
         bodies += _html_body(table.baselines, "baseline")
     note = f'<p class="below">{escape(table.note)}</p>\n' if table.note else ""
     return (
-        f'<table class="sortable headline">\n{title}<thead>\n<tr>{top}</tr>\n'
-        f'<tr class="columns">{heads}</tr>\n</thead>\n{bodies}</table>\n{note}'
+        f'<table class="sortable asc n-last">\n{title}<thead>\n{top}<tr>{heads}</tr>\n</thead>\n'
+        f"{bodies}</table>\n{note}"
     )
 
 
@@ -192,15 +198,21 @@ def _html_cell(cell: Cell, number: int) -> str:
     if number == 0:
         return f'<th scope="row">{text}</th>'
     kind = "prose" if cell.prose else "number" + " lost" * cell.lost + " best" * cell.bold
-    value = (
-        "" if cell.value is None else f' data-value="{"" if absent(cell.value) else f"{cell.value:.10g}"}"'
-    )
+    value = "" if cell.prose else f' data-sort="{_sorted_by(cell)}"'
     small = "".join(
         f'<span class="{name}">{escape(words)}</span>'
         for name, words in (("interval", cell.note), ("warning", cell.warning))
         if words
     )
     return f'<td class="{kind}"{value}>{text}{small}</td>'
+
+
+def _sorted_by(cell: Cell) -> str:
+    """Return the number that a cell is sorted by, its value or the one its text starts with, or nothing."""
+    if cell.value is not None:
+        return "" if absent(cell.value) else f"{cell.value:.10g}"
+    found = FIRST_NUMBER.match(cell.text.replace(",", ""))
+    return found.group() if found else ""
 
 
 def _latex_cell(cell: Cell) -> str:

@@ -15,6 +15,7 @@ def write_dataset_page(
     figures: list[tuple[str | Path, str, str]],
     command: str,
     provenance: dict[str, str],
+    root: str | Path,
 ) -> None:
     """Write the page, all at once.
 
@@ -25,6 +26,8 @@ def write_dataset_page(
     render(
         "dataset.html.j2",
         output,
+        root=root,
+        breadcrumbs=[("Datasets", "index.html#datasets"), (facts["dataset"], "")],
         title=facts["dataset"],
         equation=facts["equation"],
         samples=facts["samples"],
@@ -33,7 +36,7 @@ def write_dataset_page(
         target=Path(card).as_posix(),
         accuracy=facts["stated_accuracy"],
         imported=facts.get("imported"),
-        figures=[inlined_figure(*figure) for figure in figures],
+        figures=[inlined_figure(*figure, folder=Path(output).parent) for figure in figures],
         card=split_card(facts, Path(card).name),
         command=command,
         provenance=provenance,

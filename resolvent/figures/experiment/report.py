@@ -30,6 +30,7 @@ def write_report(
     figures: list[tuple[str | Path, str, str]],
     provenance: dict[str, str],
     predicted: list[tuple[float, float]],
+    root: str | Path,
     paper_pages: list[tuple[str, str]] = (),
 ) -> None:
     """Write the page, all at once.
@@ -46,6 +47,8 @@ def write_report(
     render(
         "report.html.j2",
         output,
+        root=root,
+        breadcrumbs=[("Experiments", "index.html#experiments"), (title, "")],
         title=title,
         command=command,
         summary=summarise(loaded),
@@ -64,7 +67,7 @@ def write_report(
         samples=int(comparison["samples"].max()),
         several_resolutions=comparison["test_resolution"].nunique() > 1,
         several_noises=comparison["test_noise"].nunique() > 1,
-        figures=[inlined_figure(*figure) for figure in figures],
+        figures=[inlined_figure(*figure, folder=Path(output).parent) for figure in figures],
         cards=[split_card(read_json(card), Path(card).name) for card in cards],
         runs=loaded,
         predicted_costs=costs_beside_prediction(runs, predicted),

@@ -30,18 +30,26 @@ class Made:
 
 
 def write_paper_page(
-    key: str, output: str | Path, *, made: dict[str, Made], command: str, provenance: dict[str, str]
+    key: str,
+    output: str | Path,
+    *,
+    made: dict[str, Made],
+    command: str,
+    provenance: dict[str, str],
+    root: str | Path,
 ) -> None:
     """Write the page of the paper `key`, all at once; `made` are items by name. Others of it are listed."""
     paper = PAPERS[key]
     sections = {"Tables": [], "Figures": []}
     for name, one in made.items():
         sections["Tables" if name.startswith("table") else "Figures"].append(
-            _entry(name, paper.items[name], one)
+            _entry(name, paper.items[name], one, Path(output).parent)
         )
     render(
         "paper.html.j2",
         output,
+        root=root,
+        breadcrumbs=[("Papers", "index.html#papers"), (paper.name, "")],
         key=key,
         paper=paper,
         sections=sections,
@@ -51,7 +59,7 @@ def write_paper_page(
     )
 
 
-def _entry(name: str, item: Item, one: Made) -> dict:
+def _entry(name: str, item: Item, one: Made, folder: Path) -> dict:
     """Return what the template shows of an item."""
     chosen = [choose_shown(folders) for folders in one.runs] if item.shows_one_run else []
     shown = "; ".join(dict.fromkeys(run.words for run in chosen))
@@ -62,7 +70,7 @@ def _entry(name: str, item: Item, one: Made) -> dict:
     if name.startswith("table"):
         entry["table"] = present(Path(one.file)).read_text(encoding="utf-8")
     else:
-        entry["figure"] = inlined_figure(one.file, item.title, caption)
+        entry["figure"] = inlined_figure(one.file, item.title, caption, folder=folder)
     if one.runs:
         folders = [run.run.directory for run in chosen] or chain.from_iterable(one.runs)
         runs = read_runs(dict.fromkeys(folders))

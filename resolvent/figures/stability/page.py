@@ -19,13 +19,17 @@ def write_stability_page(
     figures: list[str | Path],
     command: str,
     provenance: dict[str, str],
+    root: str | Path,
 ) -> None:
     """Write the page, all at once. `figures` has an SVG or PNG file for each panel, in their order."""
     render(
         "stability.html.j2",
         output,
+        root=root,
+        breadcrumbs=[("Which trainings collapse", "")],
         figures=[
-            inlined_figure(figure, panel, "") for figure, panel in zip(figures, facts["panels"], strict=True)
+            inlined_figure(figure, panel, "", folder=Path(output).parent)
+            for figure, panel in zip(figures, facts["panels"], strict=True)
         ],
         heads=[f"{peak:g}" for peak in sorted(study["peak"].unique())],
         collapsed=fraction_rows(study),

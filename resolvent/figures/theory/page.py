@@ -36,6 +36,7 @@ def write_theory_page(
     figures: list[tuple[str | Path, str, str]],
     command: str,
     provenance: dict[str, str],
+    root: str | Path,
 ) -> None:
     """Write the page, all at once. `figures` are (SVG or PNG file, title, caption)."""
     cost = read_table(Path(costs), ["attention", "points", "seconds", "repetitions", "device"])
@@ -44,7 +45,9 @@ def write_theory_page(
     render(
         "theory.html.j2",
         output,
-        figures=[inlined_figure(*figure) for figure in figures],
+        root=root,
+        breadcrumbs=[("Theory", "")],
+        figures=[inlined_figure(*figure, folder=Path(output).parent) for figure in figures],
         cases=len(optimal),
         tables={
             "distances": distance_rows(

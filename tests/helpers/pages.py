@@ -1,0 +1,24 @@
+"""What a page of the results loads and links to."""
+
+import re
+from pathlib import Path
+
+SHELL = {"style.css", "sortable.js", "page.js", "index.html"}
+
+
+def links(page: str) -> set[str]:
+    """Return what a page's text refers to, without its own anchors, inlined data and what all pages have.
+
+    Fails where the page loads anything from elsewhere than the study's own folders.
+    """
+    assert not re.search(r"@import|url\(|fetch\(|<iframe|<base", page)
+    assert not re.search(r'(?:src|href|srcset|action)="(?:\w+:)?//', page)
+    loaded = set(re.findall(r'(?:src|href)="(?!#|data:)([^"]*)"', page))
+    shell = {one for one in loaded if one.partition("#")[0].rpartition("/")[2] in SHELL}
+    assert {one.partition("#")[0].rpartition("/")[2] for one in shell} == SHELL
+    return loaded - shell
+
+
+def missing(found: set[str], folder: Path) -> list[str]:
+    """Return those links of a page in `folder` that lead to no file."""
+    return sorted(one for one in found if not (folder / one.partition("#")[0]).exists())
