@@ -73,6 +73,7 @@ def _path(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: l
     """Draw a point on its path in the plane with a trail, and both coordinates up to the time."""
     figure, axes = new_figure(2, 2, size=(6.4, 3.6), width_ratios=(1.35, 1))
     plane = figure.add_subplot(axes[0, 0].get_gridspec()[:, 0])
+    plane.spines[["top", "right"]].set_visible(False)
     for unused in axes[:, 0]:
         unused.remove()
     plane.plot(*values.T, color=GRID, lw=0.8)
