@@ -1,12 +1,12 @@
 """A sample at many moments, from which the film of a dataset's page is drawn: computed, and written as .npz.
 
-    sample              which sample, "test 0"
-    kind                "curve", "field" or "path"
-    times (frames)      in the unit of the equation
-    values              float32: of a curve (frames, points), of a field (frames, points, points), [y, x], of a
-                        path in a plane (frames, 2)
-    coordinates         of the points along an axis; of a path empty
-    names               what the values are: one name, or two of a path
+sample              which sample, "test 0"
+kind                "curve", "field" or "path"
+times (frames)      in the unit of the equation
+values              float32: of a curve (frames, points), of a field (frames, points, points), [y, x], of a
+                    path in a plane (frames, 2)
+coordinates         of the points along an axis; of a path empty
+names               what the values are: one name, or two of a path
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ import numpy as np
 
 from resolvent.common.files import write_atomically
 from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.page import relative
+from resolvent.figures.common.results import present
 
 LARGEST = 400_000  # bytes of a film
 LONGEST = 6.0  # seconds
@@ -45,6 +47,24 @@ def write_film(
             return [output, still]
     output.unlink()
     raise ResultError(f"{output} has more than {LARGEST} bytes at the lowest quality: draw it smaller")
+
+
+def film_of(path: str | Path, title: str, caption: str, folder: str | Path) -> dict:
+    """Return a film that `write_film` wrote as the macro `film_player` takes it, for a page in `folder`."""
+    from matplotlib.image import imread
+
+    film = present(Path(path))
+    poster = present(film.with_suffix(".png"))
+    height, width = imread(poster).shape[:2]
+    return {
+        "name": film.stem,
+        "title": title,
+        "caption": caption,
+        "source": relative(film, folder),
+        "poster": relative(poster, folder),
+        "width": width,
+        "height": height,
+    }
 
 
 def _image(figure, draw: Callable[[int], object], frame: int) -> np.ndarray:

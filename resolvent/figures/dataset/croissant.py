@@ -1,7 +1,7 @@
 """Metadata of a dataset in the Croissant format, version 1.1 of MLCommons, as JSON-LD.
 
-The format: https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html. The store is a set of files, and
-each of its groups a set of records, a record a sample.
+The format: https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html. The store is a set of files,
+and each of its groups a set of records, a record a sample.
 """
 
 import hashlib
@@ -15,29 +15,7 @@ from resolvent.figures.dataset.checks import summary
 from resolvent.figures.dataset.citation import MIT, bibtex, licence
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
-CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "sc": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "dct": "http://purl.org/dc/terms/",
-    "arrayShape": "cr:arrayShape",
-    "citeAs": "cr:citeAs",
-    "conformsTo": "dct:conformsTo",
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "includes": "cr:includes",
-    "isArray": "cr:isArray",
-    "isLiveDataset": "cr:isLiveDataset",
-    "key": "cr:key",
-    "recordSet": "cr:recordSet",
-    "source": "cr:source",
-}
+CONTEXT = Path(__file__).parents[1] / "templates/croissant_context.json"  # as the format prescribes it
 
 
 def write_croissant(output: str | Path, *, card: str | Path, store: str, page: str, date: str) -> None:
@@ -55,7 +33,7 @@ def croissant(facts: dict, card: Path, folder: Path, place: str, page: str, date
     """Return the metadata; paths are from `folder`, in which they will lie."""
     equation = facts["equation"]
     return {
-        "@context": CONTEXT,
+        "@context": read_json(CONTEXT),
         "@type": "sc:Dataset",
         "conformsTo": CONFORMS_TO,
         "name": facts["dataset"],

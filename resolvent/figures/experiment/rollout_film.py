@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.film import LONGEST, write_film
 from resolvent.figures.common.results import read_arrays
 from resolvent.figures.common.style import new_figure, title
@@ -18,17 +17,15 @@ def draw_rollout_film(rollout: str | Path, output: str | Path) -> list[Path]:
 
     The first frame is the initial vorticity, in which the model's input and the truth are one. Truth and
     prediction have one scale of colours, their difference one of its own, over all times. A prediction that
-    is not finite is left white.
+    is not finite is left white, that of a run that diverged at all times.
 
     Raises
     ------
     ResultError
-        When the file is missing or damaged, or the run has diverged: there is nothing to show.
+        When the file is missing or damaged.
     """
     content = read_arrays(rollout)
     initial, target, prediction = content["initial"][None], content["target"], content["prediction"]
-    if not np.isfinite(prediction[0]).all():
-        raise ResultError(f"{rollout} is of a run that diverged: there is no prediction to show")
     times = np.concatenate([[0.0], content["times"]])
     errors = np.concatenate([[0.0], content["error"][int(content["sample"])]])
     truth, predicted = np.concatenate([initial, target]), np.concatenate([initial, prediction])
@@ -51,7 +48,7 @@ def draw_rollout_film(rollout: str | Path, output: str | Path) -> list[Path]:
 def _images(figure, panels, truth: np.ndarray, predicted: np.ndarray) -> list:
     scale = float(np.quantile(np.abs(truth), 0.998)) or 1.0
     difference = np.abs(predicted - truth)
-    own = float(np.quantile(difference[np.isfinite(difference)], 0.998)) or 1.0
+    own = float(np.quantile(difference[np.isfinite(difference)], 0.998)) or scale
     images = []
     for panel, bound in zip(panels, (scale, scale, own), strict=True):
         images.append(panel.imshow(truth[0], origin="lower", cmap="RdBu_r", vmin=-bound, vmax=bound))
