@@ -23,7 +23,7 @@ demo: .venv/installed
 	$(BIN)/snakemake --cores all --resources gpu=$(GPUS) --configfile config/demo.yaml
 	@echo "The report is $(CURDIR)/results/demo/burgers/report.html; the datasets' pages are beside, in results/demo/datasets."
 
-# Two processes, a file each at a time, the pipeline's first: it takes longest.
+# Two processes, a file each at a time, those that take longest first (tests/conftest.py).
 test: .venv/installed
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
