@@ -136,6 +136,14 @@ def of_every_condition(comparison: pd.DataFrame, unit: float | None = None) -> T
     return Table(heads, bodies["model"], bodies["baseline"])
 
 
+def of_one_run(comparison: pd.DataFrame) -> Table:
+    """Return the same of a single run, without the columns that are alike in all its rows."""
+    table = of_every_condition(comparison)
+    dropped = {"model", "trained at", "seeds", "status", OVER_BEST}
+    kept = [number for number, column in enumerate(table.columns) if column.head not in dropped]
+    return Table([table.columns[number] for number in kept], [[row[number] for number in kept] for row in table.rows])
+
+
 def error_cell(
     one: Tested,
     metric: str = "relative_l2",
