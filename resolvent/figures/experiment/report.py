@@ -1,4 +1,4 @@
-"""The page of an experiment: who is best, whether to trust it, predictions, costs, and how to get it again."""
+"""The page of an experiment: who is best, whether to trust it, predictions, costs, how to repeat it."""
 
 from pathlib import Path
 
@@ -102,9 +102,7 @@ def write_report(
         several_resolutions=comparison["test_resolution"].nunique() > 1,
         several_noises=comparison["test_noise"].nunique() > 1,
         figures={
-            Path(figure[0]).stem: inlined_figure(
-                *figure, folder=folder, interactive=interactive.get(Path(figure[0]).stem)
-            )
+            Path(figure[0]).stem: _figure(figure, folder, interactive.get(Path(figure[0]).stem))
             for figure in figures
         },
         shown=_choices(loaded, shown, folder),
@@ -117,6 +115,13 @@ def write_report(
         store=(Path(card).with_suffix(".zarr").as_posix(), size_of(Path(card).with_suffix(".zarr"))),
         provenance=provenance,
     )
+
+
+def _figure(figure: tuple[str | Path, str, str], folder: Path, interactive: dict | None) -> dict:
+    """Return a figure as the macros take it. Its file lies beside the page, which need not hold it, too."""
+    return inlined_figure(*figure, folder=folder, interactive=interactive) | {
+        "source": relative(figure[0], folder)
+    }
 
 
 def _charts(comparison, runs: list[Run], baselines: list[str | Path]) -> dict[str, dict]:

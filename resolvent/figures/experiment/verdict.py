@@ -1,4 +1,4 @@
-"""What an experiment shows, in sentences: who is best and by how much, and what the labels allow to be said."""
+"""What an experiment shows, in sentences: who is best and by how much, and what the labels allow."""
 
 import pandas as pd
 
@@ -19,7 +19,10 @@ def verdicts(comparison: pd.DataFrame) -> list[str]:
         places.setdefault((facts["trained_resolution"], facts["trained_noise"]), []).append(one)
     noisy = len({noise for _, noise in places}) > 1
     return [
+        # No line ends within a number.
         _verdict(f"On {resolution_in_words(place)}{f', noise {noise:g}' if noisy else ''}", rows)
+        .replace(" × ", "\u00a0×\u00a0")
+        .replace("95 %", "95\u00a0%")
         for (place, noise), rows in sorted(places.items())
         if any(one.facts["kind"] == "model" for one in rows)
     ]
@@ -27,7 +30,8 @@ def verdicts(comparison: pd.DataFrame) -> list[str]:
 
 def _verdict(where: str, rows: list[Tested]) -> str:
     models = sorted(
-        (one for one in rows if one.facts["kind"] == "model" and one.error().known), key=lambda one: one.error().value
+        (one for one in rows if one.facts["kind"] == "model" and one.error().known),
+        key=lambda one: one.error().value,
     )
     if not models:
         return f"{where} every run diverged: there are no errors to compare."
@@ -47,15 +51,15 @@ def _difference(first: Tested, others: list[Tested], models: list[Tested]) -> st
     if not any(one.is_ranked() for one in models):
         ratio = others[0].error().value / first.error().value
         return (
-            f"{_named(others[0])} comes next with {times(ratio)} times that, but nothing is ranked: that takes "
-            f"{SEEDS_TO_RANK} seeds of a model."
+            f"{_named(others[0])} comes next with {times(ratio)} times that, but nothing is ranked: that "
+            f"takes {SEEDS_TO_RANK} seeds of a model."
         )
     among = [one for one in models if one.is_among_the_best()]
     if len(among) == 1:
         ratio = among[0].error("relative_l2", RATIO)
         return (
-            f"The difference is real: {_named(among[0])} has {times(ratio.value)} times the errors of the best of "
-            f"the others, sample by sample (95 % interval {times(ratio.low)} to {times(ratio.high)})."
+            f"The difference is real: {_named(among[0])} has {times(ratio.value)} times the errors of the best "
+            f"of the others, sample by sample (95 % interval {times(ratio.low)} to {times(ratio.high)})."
         )
     names = ", ".join(_named(one) for one in among)
     return f"The data do not show which of these is best: {names}." if among else ""
@@ -75,8 +79,8 @@ def _with_interval(one: Tested) -> str:
 def about_labels(comparison: pd.DataFrame, accuracy: float | None) -> dict | None:
     """Return how accurate the labels are beside the smallest mean error of a model; None where it is unknown.
 
-    `accuracy` is what every check of the dataset stays below. `matter` says that the labels' own errors may be
-    part of what is measured.
+    `accuracy` is what every check of the dataset stays below. `matter` says that the labels' own errors
+    may be part of what is measured.
     """
     found = [one for one in by_condition(on_training_grid(comparison)) if one.facts["kind"] == "model"]
     errors = [one.error().value for one in found if one.error().known]
@@ -89,4 +93,3 @@ def about_labels(comparison: pd.DataFrame, accuracy: float | None) -> dict | Non
         "times": times_larger,
         "matter": times_larger < LABELS_MATTER,
     }
-

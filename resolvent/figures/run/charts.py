@@ -1,5 +1,7 @@
 """The charts of the page of a run: its training, and how its errors are distributed."""
 
+from itertools import pairwise
+
 import numpy as np
 from plotly.graph_objects import Figure
 
@@ -48,7 +50,7 @@ def chart_histogram(errors: np.ndarray, look: Appearance) -> Figure:
     figure = Figure()
     figure.add_bar(
         x=rounded(middles), y=counts.tolist(), width=rounded(widths), marker={"color": look.colour},
-        text=[f"{low:.2e} to {high:.2e}" for low, high in zip(10 ** edges[:-1], 10 ** edges[1:], strict=True)],
+        text=[f"{low:.2e} to {high:.2e}" for low, high in pairwise(10**edges)],
         textposition="none", hovertemplate="error %{text}<br>%{y} test samples<extra></extra>",
     )  # fmt: skip
     figure.update_layout(height=320, bargap=0.02)

@@ -35,8 +35,8 @@ def write_run_pages(
 ) -> None:
     """Write, into each run's folder, its page and samples, and the comparison of two runs into `experiment`.
 
-    `title` is the experiment's, `card` the file of the dataset that the runs are tested on, `quantities` are what
-    its input and target are called.
+    `title` is the experiment's, `card` the file of the dataset that the runs are tested on, `quantities` are
+    what its input and target are called.
     """
     loaded = read_runs(runs)
     looks = appearances(loaded)
@@ -80,20 +80,30 @@ def _write_page(run, looks, card, card_file, title, experiment, root, command, p
         name=name_of_run(run),
         run=run,
         experiment={"title": title, "link": relative(experiment / "report.html", folder)},
-        compare=relative(experiment / "compare.html", folder) + f"#{folder.relative_to(experiment).as_posix()}",
-        dataset={"name": run.record.dataset, "link": relative(root / "datasets" / f"{run.record.dataset}.html", folder)},
+        compare=relative(experiment / "compare.html", folder)
+        + f"#{folder.relative_to(experiment).as_posix()}",
+        dataset={
+            "name": run.record.dataset,
+            "link": relative(root / "datasets" / f"{run.record.dataset}.html", folder),
+        },
         summary=_summary(rows, run),
         errors=as_html(of_one_run(with_facts(rows, models))),
         metrics=run.record.metrics,
         training=training and plotly_chart(training),
-        histogram=None if errors.empty or not (errors > 0).all() else plotly_chart(chart_histogram(errors.to_numpy(), look)),
+        histogram=None
+        if errors.empty or not (errors > 0).all()
+        else plotly_chart(chart_histogram(errors.to_numpy(), look)),
         location=location and plotly_chart(location),
         maps=not run.diverged and "y" in samples.coords and "error_mean_square" in samples,
         data=DATA,
         differences=differences_from_paper([run]),
         recipes=differences_of_recipes([run]),
         paper=example_of(run.record) and example_of(run.record).source.name,
-        settings={"architecture": run.record.architecture, "recipe": run.record.recipe, **run.record.settings},
+        settings={
+            "architecture": run.record.architecture,
+            "recipe": run.record.recipe,
+            **run.record.settings,
+        },
         training_settings=run.record.training,
         identity={
             name: getattr(run.record, name)
