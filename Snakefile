@@ -133,6 +133,7 @@ rule all:
     input:
         [file for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)],
         expand([*rules.draw_dataset.output, *rules.dataset_page.output], dataset=plan.datasets),
+        DATASET_FILMS,
         [f"{folder}/errors.csv" for e in plan.configuration.experiments for folder in plan.run_folders(e)],
         expand(
             [*rules.compare.output, *rules.draw_figures.output, *rules.report.output],

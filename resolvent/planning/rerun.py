@@ -29,6 +29,7 @@ SCRIPTS = "workflow.scripts"
 
 # Tables from names to what a job looks up in them: rules name the entry that their job takes.
 TABLES = (
+    "resolvent.datasets.motion.registry:MOTIONS",
     "resolvent.datasets.tasks.registry:EQUATIONS",
     "resolvent.datasets.tasks.registry:IMPORTED",
     "resolvent.figures.papers.registry:PAPERS",
@@ -80,6 +81,8 @@ FILES_READ = {
         "resolvent/figures/templates/base.html.j2",
         "resolvent/figures/templates/references.bib",
     ),
+    "resolvent.figures.dataset.citation": ("resolvent/figures/templates/references.bib",),
+    "resolvent.figures.dataset.croissant": ("resolvent/figures/templates/croissant_context.json",),
     "resolvent.figures.dataset.page": ("resolvent/figures/templates/dataset.html.j2",),
     "resolvent.figures.front.page": ("resolvent/figures/templates/front.html.j2",),
     "resolvent.figures.papers.page": ("resolvent/figures/templates/paper.html.j2",),
