@@ -143,6 +143,7 @@ rule all:
             [*rules.compare.output, *rules.draw_figures.output, *rules.report.output],
             experiment=plan.configuration.experiments,
         ),
+        [page for pages in RUN_PAGES.values() for page in pages],
         [rules.theory.output, rules.draw_theory.output, rules.theory_page.output],
         [paper.shown for paper in papers.values()],
         rules.page_assets.output,

@@ -87,6 +87,10 @@ FILES_READ = {
     "resolvent.figures.front.page": ("resolvent/figures/templates/front.html.j2",),
     "resolvent.figures.papers.page": ("resolvent/figures/templates/paper.html.j2",),
     "resolvent.figures.experiment.report": ("resolvent/figures/templates/report.html.j2",),
+    "resolvent.figures.run.page": (
+        "resolvent/figures/templates/run.html.j2",
+        "resolvent/figures/templates/compare.html.j2",
+    ),
     "resolvent.figures.stability.page": ("resolvent/figures/templates/stability.html.j2",),
     "resolvent.figures.theory.page": ("resolvent/figures/templates/theory.html.j2",),
     "resolvent.figures.published.tables": ("resolvent/figures/published/*.csv",),
