@@ -18,7 +18,7 @@ setup: .venv/installed
 
 demo: .venv/installed
 	$(BIN)/snakemake --cores all --resources gpu=$(GPUS) --configfile config/demo.yaml
-	@echo "The report is $(CURDIR)/results/demo/burgers/report.html; the datasets' pages are beside, in results/demo/datasets."
+	$(BIN)/python -m resolvent.figures.front results/demo
 
 # Two processes, a file each at a time, the pipeline's first: it takes longest.
 test: .venv/installed
