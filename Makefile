@@ -59,6 +59,7 @@ bench: .venv/installed
 	$(BIN)/python -m benchmarks.attention --output docs/performance.md
 	$(BIN)/python -m benchmarks.solvers --output docs/performance.md
 	$(BIN)/python -m benchmarks.jobs --output docs/performance.md
+	$(BIN)/python -m benchmarks.front_page --output docs/performance.md
 
 environment.yml: pyproject.toml constraints.txt .venv/installed
 	$(BIN)/python -m resolvent.documentation.environment
