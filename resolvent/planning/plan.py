@@ -164,6 +164,11 @@ class Plan:
         stored = self.dataset_of(experiment).settings.resolutions
         return [one for one in self.tested(experiment) if one in stored]
 
+    def finest(self, experiment: str) -> Resolution:
+        """Return the finest training resolution; of sets of times the first."""
+        e, stored = self.experiment(experiment), self.dataset_of(experiment).settings.resolutions
+        return max(e.resolutions) if isinstance(stored[0], int) else e.resolutions[0]
+
     def shown_candidates(self, experiment: str, *, latent_basis: bool = False) -> list[str]:
         """Return the folders of the runs of which one is shown (`figures.common.shown`), the configured one
         first.
@@ -172,10 +177,9 @@ class Plan:
         have one.
         """
         e = self.experiment(experiment)
-        stored = self.dataset_of(experiment).settings.resolutions
-        finest = max(e.resolutions) if isinstance(stored[0], int) else e.resolutions[0]
         models = [one for one in e.models if not latent_basis or self._has_latent_basis(one)]
-        runs = itertools.product([e.shown_model, *models], [finest, *e.resolutions], e.seeds)
+        resolutions = [self.finest(experiment), *e.resolutions]
+        runs = itertools.product([e.shown_model, *models], resolutions, e.seeds)
         return list(dict.fromkeys(self.run_folder(experiment, *run) for run in runs))
 
     def _has_latent_basis(self, model: str) -> bool:

@@ -84,6 +84,7 @@ FILES_READ = {
     "resolvent.figures.dataset.citation": ("resolvent/figures/templates/references.bib",),
     "resolvent.figures.dataset.croissant": ("resolvent/figures/templates/croissant_context.json",),
     "resolvent.figures.dataset.page": ("resolvent/figures/templates/dataset.html.j2",),
+    "resolvent.figures.front.page": ("resolvent/figures/templates/front.html.j2",),
     "resolvent.figures.papers.page": ("resolvent/figures/templates/paper.html.j2",),
     "resolvent.figures.experiment.report": ("resolvent/figures/templates/report.html.j2",),
     "resolvent.figures.stability.page": ("resolvent/figures/templates/stability.html.j2",),

@@ -29,7 +29,7 @@ def make_report(make_run, make_baselines, tmp_path):
             make_run("fno", label="FNO", architecture="fno1d", attention=None, setting=setting),
         ]
         write_comparison(runs, [make_baselines()], tmp_path / "comparison.csv")
-        (svg, _) = draw_training_curves(runs, tmp_path / "training.svg")
+        (svg, *_) = draw_training_curves(runs, tmp_path / "training.svg")
         (tmp_path / "card.json").write_text(json.dumps(CARD))
         write_report(
             tmp_path / "report.html",

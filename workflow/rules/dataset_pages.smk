@@ -80,7 +80,11 @@ rule draw_dataset:
             )
             for figure in DATASET_FIGURES
         ],
-        [f"{DATASET_PAGES}/{{dataset}}/{figure}.png" for figure in DATASET_FIGURES],
+        [
+            f"{DATASET_PAGES}/{{dataset}}/{figure}.{suffix}"
+            for figure in DATASET_FIGURES
+            for suffix in ("png", "pdf")
+        ],
     log:
         f"logs/draw_dataset/{plan.configuration.name}/{{dataset}}.log",
     group:

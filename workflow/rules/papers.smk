@@ -64,7 +64,7 @@ rule paper_figure:
     input:
         lambda wildcards: papers[wildcards.paper].inputs(wildcards.item),
     output:
-        [f"{plan.results}/{{paper}}/{{item}}.{suffix}" for suffix in ("svg", "png")],
+        [f"{plan.results}/{{paper}}/{{item}}.{suffix}" for suffix in ("svg", "png", "pdf")],
     log:
         f"logs/paper_figure/{plan.configuration.name}/{{paper}}/{{item}}.log",
     wildcard_constraints:

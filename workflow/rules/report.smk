@@ -41,7 +41,7 @@ rule draw_figures:
         histories=lambda wildcards: [f"{f}/history.csv" for f in plan.run_folders(wildcards.experiment)],
         predictions=lambda wildcards: [f"{f}/predictions.nc" for f in plan.run_folders(wildcards.experiment)],
     output:
-        [f"{EXPERIMENT}/figures/{figure}.{suffix}" for figure in FIGURES for suffix in ("svg", "png")],
+        [f"{EXPERIMENT}/figures/{figure}.{suffix}" for figure in FIGURES for suffix in ("svg", "png", "pdf")],
     log:
         f"logs/draw_figures/{plan.configuration.name}/{{experiment}}.log",
     group:

@@ -47,7 +47,7 @@ rule draw_theory:
     input:
         **rules.theory.output,
     output:
-        [f"{THEORY}/{figure}.{suffix}" for figure in THEORY_FIGURES for suffix in ("svg", "png")],
+        [f"{THEORY}/{figure}.{suffix}" for figure in THEORY_FIGURES for suffix in ("svg", "png", "pdf")],
     log:
         f"logs/draw_theory/{plan.configuration.name}.log",
     group:
