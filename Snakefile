@@ -1,4 +1,5 @@
 # What can be built: the configuration is checked, the rules are included, the targets are named.
+import gc
 import sys
 from contextlib import ExitStack
 from functools import partial
@@ -28,8 +29,12 @@ from resolvent.planning.job import prepare_environment
 from resolvent.planning.prediction.needs import Needs
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import RUN_FOLDER, SHORT_RUN_FOLDER, STABILITY, TUNED_FILE, Plan
+from resolvent.planning.study import planned_study, write_study
 from resolvent.planning.prediction.costs import drawing, request, finalising, solving
 
+# All that is imported stays: the garbage collector need not look through it again and again while the plan is made,
+# which would take a third of the time of a dry run.
+gc.freeze()
 try:
     plan = Plan(load_configuration(with_defaults(config)))
 except ConfigurationError as error:
@@ -74,6 +79,21 @@ if plan.configuration.stability:
     include: "workflow/rules/stability.smk"
 
 
+include: "workflow/rules/front_page.smk"
+
+
+def show_what_is_there():
+    """Write the front page without what is missing, if there is any other page."""
+    from resolvent.figures.front.page import write_front_page
+
+    if Path(rules.page_assets.output[0]).exists():
+        try:
+            write_study(rules.plan_study.output.study, planned_study(plan, papers))
+            write_front_page(plan.results)
+        except (ResolventError, OSError) as error:
+            sys.stderr.write(f"no front page: {error}\n")
+
+
 # Snakemake's own lock outlives a killed process; this one does not.
 onstart:
     try:
@@ -95,6 +115,13 @@ onerror:
             for log in map(Path, job.log):
                 text = log.read_text(errors="replace") if log.exists() else ""
                 sys.stderr.write(f"rule {job.name} failed; its log {log}:\n{text}")
+    show_what_is_there()
+
+
+# A page asked for by name links to the front page, which then shows what there is.
+onsuccess:
+    if not Path(rules.front_page.output.page).exists():
+        show_what_is_there()
 
 
 localrules:
@@ -110,14 +137,17 @@ rule all:
     input:
         [file for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)],
         expand([*rules.draw_dataset.output, *rules.dataset_page.output], dataset=plan.datasets),
+        DATASET_FILMS,
         [f"{folder}/errors.csv" for e in plan.configuration.experiments for folder in plan.run_folders(e)],
         expand(
             [*rules.compare.output, *rules.draw_figures.output, *rules.report.output],
             experiment=plan.configuration.experiments,
         ),
+        [page for pages in RUN_PAGES.values() for page in pages],
         [rules.theory.output, rules.draw_theory.output, rules.theory_page.output],
         [paper.shown for paper in papers.values()],
         rules.page_assets.output,
+        rules.front_page.output,
         [rules.stability.input] if plan.configuration.stability else [],
 
 

@@ -5,12 +5,14 @@ A node for each test resolution ("n512", or the name of a set of times), for the
     input                (noise, sample, input_channel, ...space)
     target               (sample, channel, ...space)
     prediction           (noise, sample, channel, ...space)
-    extreme_sample       (noise, extreme): samples of median and of worst error at this level of noise
+    extreme_sample       (noise, extreme): samples of median, worst and best error at this level of noise
     extreme_input, extreme_target, extreme_prediction
                          (noise, extreme, channel, ...space)
-    target_power         (wavenumber), of fields on a square: the mean over all test samples
+    target_power         (wavenumber), on grids of space: the mean over all test samples
     prediction_power, error_power
                          (noise, wavenumber)
+    target_mean_square   (channel, ...space): the mean over all test samples
+    error_mean_square    (noise, channel, ...space)
 
 All values are in physical units. `noise` is the level ε of the noise on the inputs, in units of the training
 inputs' pointwise standard deviation; `sample` is the sample's index in the test split. The axes of space are
@@ -30,23 +32,25 @@ from resolvent.common.errors import FileError
 from resolvent.common.files import write_atomically
 
 ENGINE: Final = "h5netcdf"
-EXTREMES = ("median", "worst")
-AT_ALL_LEVELS = ("target", "target_power")  # what does not depend on the noise
+EXTREMES = ("median", "worst", "best")
+AT_ALL_LEVELS = ("target", "target_power", "target_mean_square")  # what does not depend on the noise
 WORDS = {
     "noise": "level of the noise on the inputs, in units of their pointwise standard deviation",
     "sample": "index in the test split",
-    "extreme": "sample of median or of worst error",
+    "extreme": "sample of median, of worst or of best error",
     "input": "input",
     "target": "target",
     "prediction": "prediction",
     "extreme_sample": "index in the test split",
-    "extreme_input": "input of the sample of median or worst error",
-    "extreme_target": "target of the sample of median or worst error",
-    "extreme_prediction": "prediction for the sample of median or worst error",
+    "extreme_input": "input of the sample of median, worst or best error",
+    "extreme_target": "target of the sample of median, worst or best error",
+    "extreme_prediction": "prediction for the sample of median, worst or best error",
     "wavenumber": "wavenumber, in cycles along a side",
     "target_power": "mean power of the targets by wavenumber",
     "prediction_power": "mean power of the predictions by wavenumber",
     "error_power": "mean power of the errors by wavenumber",
+    "target_mean_square": "mean square of the targets at each point",
+    "error_mean_square": "mean square of the errors at each point",
 }
 
 
@@ -75,10 +79,12 @@ def at_one_level(
     shown: Chosen,
     extremes: Chosen,
     power: dict[str, np.ndarray] | None = None,
+    mean_square: dict[str, np.ndarray] | None = None,
 ) -> xarray.Dataset:
     """Return what is kept of one condition, with a dimension `noise` of length 1.
 
-    `target_axes` may be `axes`. `power` has "wavenumber", "target", "prediction" and "error", (shells,) each.
+    `target_axes` may be `axes`. `extremes` are the samples of `EXTREMES`. `power` has "wavenumber", "target",
+    "prediction" and "error", (shells,) each; `mean_square` has "target" and "error", ([channels,] ...space).
     """
     if target_axes is not axes:
         target_axes = {f"{name}_target": values for name, values in target_axes.items()}
@@ -97,6 +103,9 @@ def at_one_level(
         coordinates["wavenumber"] = power["wavenumber"]
         for name in ("target", "prediction", "error"):
             variables[f"{name}_power"] = ("noise", "wavenumber"), power[name][None]
+    for name, values in (mean_square or {}).items():
+        dims = ("noise", "channel", *target_axes)
+        variables[f"{name}_mean_square"] = dims, _with_channels(values[None], len(target_axes))
     found = xarray.Dataset(variables, coords={**coordinates, **axes, **target_axes})
     for name in AT_ALL_LEVELS:
         if name in found:

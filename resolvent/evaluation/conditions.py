@@ -99,10 +99,10 @@ def evaluate(
 ) -> tuple[pandas.DataFrame, xarray.DataTree]:
     """Return the errors under every condition of `test`, and what is kept of the predictions.
 
-    The latter is as `resolvent.common.predictions` describes it: the samples `shown`, those of median and of
-    worst error, and of fields on a square the power by wavenumber; of several realisations of one noise the
-    first one. `operator` is None for a diverged run: its errors and predictions are NaN, which tables show
-    as such.
+    The latter is as `resolvent.common.predictions` describes it: the samples `shown`, those of median, worst
+    and best error, the mean square of the errors by point and, on grids of space, the power by wavenumber; of
+    several realisations of one noise the first one. `operator` is None for a diverged run: its errors and
+    predictions are NaN, which tables show as such.
     """
     rows, kept = [], {}
     for condition, samples in test:
@@ -113,23 +113,23 @@ def evaluate(
         errors = error_rows(prediction, samples, condition, scale)
         rows.append(errors)
         if condition.realisation == 0:
-            extremes = median_and_worst(errors["relative_l2"].to_numpy())
+            extremes = median_worst_and_best(errors["relative_l2"].to_numpy())
             level = _kept(condition, samples, prediction, shown, extremes)
             kept.setdefault(condition.resolution, []).append(level)
     return pandas.concat(rows, ignore_index=True), tree_of(kept, {})
 
 
-def median_and_worst(errors: np.ndarray) -> np.ndarray:
-    """Return the positions of the sample of median error (of the upper two, if even) and of the worst one."""
+def median_worst_and_best(errors: np.ndarray) -> np.ndarray:
+    """Return the positions of the samples of median error (the upper of two, if even), the worst and best."""
     order = np.argsort(errors, kind="stable")
-    return order[[len(order) // 2, -1]]
+    return order[[len(order) // 2, -1, 0]]
 
 
 def _kept(
     condition: Condition, samples: Samples, prediction: np.ndarray, shown: np.ndarray, extremes: np.ndarray
 ) -> xarray.Dataset:
     grid, target_grid, power = samples.grid, samples.target_grid, None
-    if target_grid.dimension == 2:
+    if isinstance(target_grid, Grid):
         power = {
             "wavenumber": wavenumbers(target_grid),
             "target": mean_power(samples.targets, target_grid),
@@ -140,9 +140,13 @@ def _kept(
         Chosen(those, samples.inputs[those], samples.targets[those], prediction[those])
         for those in (shown, extremes)
     )
+    mean_square = {
+        "target": np.mean(samples.targets**2, axis=0),
+        "error": np.mean((prediction - samples.targets) ** 2, axis=0),
+    }
     axes = _axes(grid)
     target_axes = axes if target_grid == grid else _axes(target_grid)
-    return at_one_level(condition.noise, axes, target_axes, *chosen, power)
+    return at_one_level(condition.noise, axes, target_axes, *chosen, power, mean_square)
 
 
 def _axes(grid: Grid | Nodes) -> dict[str, np.ndarray]:

@@ -1,47 +1,61 @@
-"""Power of fields on a square by wavenumber: at which scales a prediction is wrong.
+"""Power of functions by wavenumber, on a line or a square: at which scales a prediction is wrong.
 
-On a periodic grid a field is a sum of exponentials; on nodes and cell centres one of cosines, for the even
-extension of a field has no jump. A shell holds the waves whose |k| rounds to one integer, with k in cycles
+On a periodic grid a function is a sum of exponentials; on nodes and cell centres one of cosines, for its even
+extension has no jump. A shell holds the waves whose |k| rounds to one integer, with k in cycles
 along a side for exponentials and in half cycles for cosines. The powers of all shells add up to the mean
-square of the field, by the grid's quadrature (Parseval).
+square of the function, by the grid's quadrature (Parseval).
 """
 
 from __future__ import annotations
 
 import numpy as np
+import scipy.fft
 
 from resolvent.solvers.common.cosine_series import cosine_coefficients_of
 from resolvent.solvers.common.grid import Grid
 
 
 def wavenumbers(grid: Grid) -> np.ndarray:
-    """Return those of every shell of a square grid, in cycles along a side: (shells,)."""
+    """Return those of every shell of a grid, in cycles along a side: (shells,)."""
     shells = np.arange(_shells(grid).max() + 1)
     return shells if grid.kind == "periodic" else shells / 2
 
 
-def mean_power(fields: np.ndarray, grid: Grid) -> np.ndarray:
-    """Return the samples' mean power in every shell; (samples, ..., n, n) → (shells,), channels add up."""
+def mean_power(values: np.ndarray, grid: Grid) -> np.ndarray:
+    """Return the samples' mean power in every shell; (samples, ..., [n,] n) → (shells,), channels add up."""
     shells = _shells(grid).ravel()
     total = np.zeros(shells.max() + 1)
-    for field in fields.reshape(-1, *fields.shape[-2:]):  # one after another: a transform needs memory
-        total += np.bincount(shells, _power(field.astype(float), grid).ravel())
-    return total / len(fields)
+    # One function after another: a transform needs memory.
+    for one in values.reshape(-1, *values.shape[-grid.dimension :]):
+        total += np.bincount(shells, _power(one.astype(float), grid).ravel())
+    return total / len(values)
 
 
 def _shells(grid: Grid) -> np.ndarray:
-    """Return the shell of every wave (n, n), as `_power` orders them."""
+    """Return the shell of every wave, (n,) or (n, n), as `_power` orders them."""
     n = grid.points
-    along = np.fft.fftfreq(n, 1 / n) if grid.kind == "periodic" else np.arange(n)
-    return np.rint(np.hypot(along[:, None], along)).astype(int)
+    along = np.abs(np.fft.fftfreq(n, 1 / n)) if grid.kind == "periodic" else np.arange(n)
+    return np.rint(along if grid.dimension == 1 else np.hypot(along[:, None], along)).astype(int)
 
 
-def _power(field: np.ndarray, grid: Grid) -> np.ndarray:
-    """Return what every wave adds to the mean square of a field (n, n)."""
+def _power(values: np.ndarray, grid: Grid) -> np.ndarray:
+    """Return what every wave adds to the mean square of a function, (n,) or (n, n)."""
     if grid.kind == "periodic":
-        return np.abs(np.fft.fft2(field, norm="forward")) ** 2
-    power = cosine_coefficients_of(field, grid.kind) ** 2
+        return np.abs(np.fft.fftn(values, norm="forward")) ** 2
+    if grid.dimension == 1:
+        return _power_of_cosines(values, grid.kind)
+    power = cosine_coefficients_of(values, grid.kind) ** 2
     if grid.kind == "nodes":  # the square of the last √2 cos πkx has mean 2, by the trapezoidal rule
         power[-1] *= 2
         power[:, -1] *= 2
+    return power
+
+
+def _power_of_cosines(values: np.ndarray, kind: str) -> np.ndarray:
+    """Return the same for (n,) values on nodes or cell centres."""
+    intervals, transform = (len(values) - 1, 1) if kind == "nodes" else (len(values), 2)
+    power = 2 * (scipy.fft.dct(values, transform) / (2 * intervals)) ** 2
+    power[0] /= 2
+    if kind == "nodes":  # the last cosine is ±1 at every node
+        power[-1] /= 2
     return power

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolvent.common.settings import settings_hash
+from resolvent.datasets.motion.registry import MOTIONS
 from resolvent.datasets.storage.addresses import is_address, local_folder
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.registry import task_module
@@ -73,6 +74,16 @@ class DatasetPlan:
         return f"{self.base}.preview.npz"
 
     @property
+    def motion(self) -> str:
+        """A sample at many moments, from which the film is drawn."""
+        return f"{self.base}.motion.npz"
+
+    @property
+    def moves(self) -> str | None:
+        """The function that solves a sample for the film; None where the solution has no time."""
+        return MOTIONS.get(self.settings.equation)
+
+    @property
     def receipt(self) -> str:
         """Pattern of the files that finished generation jobs leave."""
         return f"{self.base}.shards/{{shard}}.json"
@@ -123,6 +134,14 @@ class Plan:
         e = self.experiment(experiment)
         return self.datasets[e.test_dataset or e.dataset]
 
+    def used_by(self, dataset: str) -> list[dict]:
+        """Return the experiments that train or test on the dataset, as its page lists them."""
+        return [
+            {"name": name, "title": e.title, "models": len(e.models), "tested_only": e.dataset != dataset}
+            for name, e in self.configuration.experiments.items()
+            if dataset in (e.dataset, e.test_dataset)
+        ]
+
     def run_folder(self, experiment: str, model: str, resolution: Resolution, seed: int) -> str:
         return str(self.results / RUN_FOLDER.format(**self._names(experiment, model, resolution), seed=seed))
 
@@ -145,6 +164,11 @@ class Plan:
         stored = self.dataset_of(experiment).settings.resolutions
         return [one for one in self.tested(experiment) if one in stored]
 
+    def finest(self, experiment: str) -> Resolution:
+        """Return the finest training resolution; of sets of times the first."""
+        e, stored = self.experiment(experiment), self.dataset_of(experiment).settings.resolutions
+        return max(e.resolutions) if isinstance(stored[0], int) else e.resolutions[0]
+
     def shown_candidates(self, experiment: str, *, latent_basis: bool = False) -> list[str]:
         """Return the folders of the runs of which one is shown (`figures.common.shown`), the configured one
         first.
@@ -153,10 +177,9 @@ class Plan:
         have one.
         """
         e = self.experiment(experiment)
-        stored = self.dataset_of(experiment).settings.resolutions
-        finest = max(e.resolutions) if isinstance(stored[0], int) else e.resolutions[0]
         models = [one for one in e.models if not latent_basis or self._has_latent_basis(one)]
-        runs = itertools.product([e.shown_model, *models], [finest, *e.resolutions], e.seeds)
+        resolutions = [self.finest(experiment), *e.resolutions]
+        runs = itertools.product([e.shown_model, *models], resolutions, e.seeds)
         return list(dict.fromkeys(self.run_folder(experiment, *run) for run in runs))
 
     def _has_latent_basis(self, model: str) -> bool:

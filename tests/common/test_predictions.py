@@ -27,7 +27,9 @@ def chosen(samples, input_shape, target_shape):
 
 def level(noise, axes, target_axes, input_shape, target_shape, power=None, shown=None):
     shown = shown or chosen([1, 4, 6], input_shape, target_shape)
-    return at_one_level(noise, axes, target_axes, shown, chosen([2, 6], input_shape, target_shape), power)
+    mean_square = {name: RNG.uniform(size=target_shape) for name in ("target", "error")}
+    extremes = chosen([2, 6, 5], input_shape, target_shape)
+    return at_one_level(noise, axes, target_axes, shown, extremes, power, mean_square)
 
 
 @pytest.fixture
@@ -58,6 +60,8 @@ def test_a_condition_is_found_by_resolution_and_noise(tree):
     assert functions(there["input"]).shape == (3, 9, 9)
     assert there["prediction"].dims == ("sample", "channel", "y_target", "x_target")
     assert "noise" not in tree["n9"]["target"].dims
+    assert there["error_mean_square"].dims == there["target_mean_square"].dims == there["target"].dims[1:]
+    assert there["extreme"].values.tolist() == ["median", "worst", "best"]
     assert "noise" in tree["n9"]["extreme_target"].dims  # the worst sample differs
     assert functions(condition(tree, "dt0.01", 0)["target"]).shape == (3, 2, 3)
     assert condition(tree, "dt0.01", 0)["input"].dims == ("sample", "input_channel", "time")

@@ -90,5 +90,29 @@ def test_a_diverged_run_has_the_target_s_spectrum_only():
     assert np.isnan(kept["error_power"].values).all()
 
 
-def test_functions_on_an_interval_have_no_spectra():
-    assert not any(name.endswith("power") for name in kept_of(smooth_samples(3)))
+def test_evaluation_keeps_the_spectra_of_functions_on_an_interval():
+    samples = smooth_samples(3)
+    same = type(samples)(samples.grid, samples.targets, samples.targets)
+    kept = kept_of(same, Half())
+    powers = kept["target_power"].values
+    assert powers.sum() == pytest.approx((samples.grid.weights * samples.targets**2).sum() / len(samples))
+    np.testing.assert_allclose(kept["error_power"].values, powers / 4, rtol=1e-4, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("points", [12, 16])
+def test_the_powers_of_functions_on_an_interval_add_up_to_the_mean_square(kind, points):
+    grid = Grid(kind, points, 2.5)
+    values = np.random.default_rng(0).normal(size=(3, points))
+    means = (grid.weights * values**2).sum(axis=1) / grid.weights.sum()
+    np.testing.assert_allclose(mean_power(values, grid).sum(), means.mean(), rtol=1e-12)
+    assert len(wavenumbers(grid)) == len(mean_power(values, grid))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wave_on_an_interval_is_in_its_shell(kind):
+    grid = Grid(kind, 16 + (kind == "nodes"))
+    power = mean_power(3 + 2 * np.cos(6 * np.pi * grid.coordinates)[None], grid)
+    expected = {0.0: 9, 3.0: 2}
+    for wavenumber, one in zip(wavenumbers(grid), power, strict=True):
+        assert one == pytest.approx(expected.get(wavenumber, 0), abs=1e-12)

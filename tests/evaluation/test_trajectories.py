@@ -10,7 +10,7 @@ from torch import nn
 from resolvent.common.predictions import condition
 from resolvent.datasets.loading import Samples, load_arrays, load_samples
 from resolvent.evaluation.baselines import measured_baselines
-from resolvent.evaluation.conditions import evaluate, measured, median_and_worst
+from resolvent.evaluation.conditions import evaluate, measured, median_worst_and_best
 from resolvent.solvers.common.grid import Nodes
 from resolvent.training.errors import TrainingError
 from resolvent.training.fit import HISTORY_COLUMNS, Trainer
@@ -171,9 +171,9 @@ def test_errors_of_standardised_functions_stand_beside_those_in_physical_units(l
     assert kept["random"]["prediction"].shape == (1, 1, 2, samples.grid.points)
 
 
-def test_the_median_and_the_worst_sample_are_kept(lorenz):
-    assert median_and_worst(np.array([0.3, 0.1, 0.9, 0.2])).tolist() == [0, 2]
-    assert median_and_worst(np.array([0.3, 0.1, 0.9])).tolist() == [0, 2]
+def test_the_samples_of_median_worst_and_best_error_are_kept(lorenz):
+    assert median_worst_and_best(np.array([0.3, 0.1, 0.9, 0.2])).tolist() == [0, 2, 1]
+    assert median_worst_and_best(np.array([0.3, 0.1, 0.9])).tolist() == [0, 2, 1]
     conditions = list(measured(lorenz, ["dt0.02"], levels=[0.0], realisations=1, counts=COUNTS))
 
     class Shifted(nn.Module):
@@ -181,13 +181,16 @@ def test_the_median_and_the_worst_sample_are_kept(lorenz):
             return u[..., :2] + 1
 
     errors, kept = evaluate(Shifted(), conditions, torch.device("cpu"), np.array([0]))
-    worst = int(errors["relative_l2"].argmax())
+    worst, best = int(errors["relative_l2"].argmax()), int(errors["relative_l2"].argmin())
     there = condition(kept, "dt0.02", 0.0)
-    assert there["extreme_sample"].values[1] == worst
+    assert there["extreme_sample"].values[1:].tolist() == [worst, best]
     np.testing.assert_array_equal(there["extreme_target"].values[1], conditions[0][1].targets[worst])
     np.testing.assert_allclose(
         there["extreme_prediction"].values[1], conditions[0][1].inputs[worst, :2] + 1, rtol=1e-6
     )
+    wrong = conditions[0][1].inputs[:, :2] + 1 - conditions[0][1].targets
+    np.testing.assert_allclose(there["error_mean_square"].values, (wrong**2).mean(axis=0), rtol=1e-6)
+    assert not any(name.endswith("power") for name in there)  # times need not be even
 
 
 @pytest.mark.parametrize(("equation", "bound"), [("lorenz63", 0.02), ("controlled_ode", 1e-12)])

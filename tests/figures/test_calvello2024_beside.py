@@ -214,7 +214,7 @@ def test_a_run_without_a_rollout_names_the_file(make_run):
 
 
 def test_a_figure_is_two_files_of_the_same_bytes_each_time(runs, tmp_path):
-    svg, png = spectra.draw_spectra([runs], tmp_path / "figure_spectra.svg")
+    svg, png, _ = spectra.draw_spectra([runs], tmp_path / "figure_spectra.svg")
     again, _ = spectra.draw_spectra([runs], tmp_path / "again.svg")
     assert svg.read_bytes() == again.read_bytes()
     assert png.stat().st_size > 30_000

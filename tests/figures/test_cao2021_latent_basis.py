@@ -42,10 +42,10 @@ def drawn(make_run, tmp_path):
 
 
 def test_every_function_is_an_image(drawn):
-    svg, png = drawn(latent())
+    svg, png, _ = drawn(latent())
     assert svg.read_text().count("<image") == 3 * 2 + 2  # and the coefficient with its colour bar
     assert png.stat().st_size > 30_000
-    again, _ = drawn(latent(), "again.svg")
+    again, *_ = drawn(latent(), "again.svg")
     assert again.read_bytes() == svg.read_bytes()
 
 

@@ -44,7 +44,7 @@ def test_the_same_results_give_the_same_bytes(make_run, make_baselines, tmp_path
 @pytest.mark.parametrize("diverged_epoch", [None, 0])
 def test_one_run_without_baselines(make_run, tmp_path, diverged_epoch):
     files = draw_all([make_run(diverged_epoch=diverged_epoch)], [], tmp_path / "figures")
-    assert {file.suffix for file in files} == {".svg", ".png"}
+    assert {file.suffix for file in files} == {".svg", ".png", ".pdf"}
 
 
 @pytest.mark.parametrize("diverged_epoch", [None, 3])
@@ -57,10 +57,10 @@ def test_samples_on_the_square_are_images(make_run, tmp_path, diverged_epoch):
         dimension=2,
         diverged_epoch=diverged_epoch,
     )
-    svg, png = draw_samples([run], tmp_path / "samples.svg")
+    svg, png, _ = draw_samples([run], tmp_path / "samples.svg")
     page = svg.read_text()
     assert page.count("<image") >= 4 * 4  # four rows of four samples
-    again, _ = draw_samples([run], tmp_path / "again.svg")
+    again, *_ = draw_samples([run], tmp_path / "again.svg")
     assert again.read_bytes() == svg.read_bytes()
     assert png.stat().st_size > 5_000
 
@@ -79,7 +79,7 @@ def test_samples_of_an_inverse_problem_are_those_with_the_noise_of_training(
     errors = loaded.errors[(loaded.errors["noise"] == 0.05) & (loaded.errors["realisation"] == 0)]
     assert loaded.shown_errors().equals(errors.set_index("sample")["relative_l2"])
     assert len(loaded.shown_errors()) == 40
-    svg, _ = draw_samples([run], tmp_path / "samples.svg")
+    svg, *_ = draw_samples([run], tmp_path / "samples.svg")
     assert svg.read_text().count("<image") >= 4 * 4
 
 
@@ -107,8 +107,8 @@ def test_figures_of_an_experiment_with_noise_show_the_noise_of_training(
 
 
 def test_an_unknown_suffix_is_refused(make_run, tmp_path):
-    with pytest.raises(ResultError, match=r"must end in \.svg or \.png"):
-        draw_training_curves([make_run()], tmp_path / "figure.pdf")
+    with pytest.raises(ResultError, match=r"must end in .svg, .png, .pdf"):
+        draw_training_curves([make_run()], tmp_path / "figure.gif")
 
 
 def test_appearances_are_fixed_by_the_kind_and_distinct(make_run):

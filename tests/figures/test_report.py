@@ -29,7 +29,7 @@ def make_report(make_run, make_baselines, tmp_path):
             make_run("fno", label="FNO", architecture="fno1d", attention=None, setting=setting),
         ]
         write_comparison(runs, [make_baselines()], tmp_path / "comparison.csv")
-        (svg, _) = draw_training_curves(runs, tmp_path / "training.svg")
+        (svg, *_) = draw_training_curves(runs, tmp_path / "training.svg")
         (tmp_path / "card.json").write_text(json.dumps(CARD))
         write_report(
             tmp_path / "report.html",
@@ -50,7 +50,7 @@ def make_report(make_run, make_baselines, tmp_path):
 
 def test_nothing_is_loaded_from_elsewhere(make_report):
     page = make_report()
-    assert links(page) == {"training.svg", "training.png"}
+    assert links(page) == {"training.svg", "training.png", "training.pdf"}
     assert 'href="./index.html#experiments"' in page
 
 

@@ -78,9 +78,9 @@ def test_where_all_diverged_the_configured_run_is_shown(make_run):
 
 
 def test_samples_are_those_of_the_run_shown(candidates, tmp_path):
-    of_candidates, _ = draw_samples(candidates, tmp_path / "samples.svg")
-    of_best, _ = draw_samples([candidates[2]], tmp_path / "best.svg")
-    of_lost, _ = draw_samples([candidates[0]], tmp_path / "lost.svg")
+    of_candidates, *_ = draw_samples(candidates, tmp_path / "samples.svg")
+    of_best, *_ = draw_samples([candidates[2]], tmp_path / "best.svg")
+    of_lost, *_ = draw_samples([candidates[0]], tmp_path / "lost.svg")
     assert of_candidates.read_bytes() == of_best.read_bytes() != of_lost.read_bytes()
 
 
@@ -100,8 +100,8 @@ def test_samples_are_those_of_the_run_shown(candidates, tmp_path):
 )
 def test_median_and_worst_sample_are_those_of_the_run_shown(draw, write, make_run, tmp_path):
     lost, finished = write(make_run, "lost", diverged_epoch=2), write(make_run, "finished")
-    of_candidates, _ = draw([lost, finished], tmp_path / "both.svg")
-    of_finished, _ = draw([finished], tmp_path / "finished.svg")
+    of_candidates, *_ = draw([lost, finished], tmp_path / "both.svg")
+    of_finished, *_ = draw([finished], tmp_path / "finished.svg")
     assert of_candidates.read_bytes() == of_finished.read_bytes()
 
 
@@ -156,6 +156,6 @@ def test_the_page_s_caption_and_run_are_of_the_run_shown(item, words, candidates
 def test_the_latent_functions_are_those_of_the_run_shown(candidates, tmp_path):
     for folder, found in zip(candidates, [latent(diverged=True), latent(), latent(depth=4)], strict=False):
         np.savez(folder / "latent_basis.npz", **found)
-    of_candidates, _ = draw_latent_basis(candidates[:3], tmp_path / "figure13.svg")
-    of_best, _ = draw_latent_basis([candidates[2]], tmp_path / "best.svg")
+    of_candidates, *_ = draw_latent_basis(candidates[:3], tmp_path / "figure13.svg")
+    of_best, *_ = draw_latent_basis([candidates[2]], tmp_path / "best.svg")
     assert of_candidates.read_bytes() == of_best.read_bytes()

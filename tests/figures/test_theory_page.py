@@ -183,7 +183,7 @@ def words_of(figure) -> str:
 
 
 def test_each_figure_is_written_twice_and_always_alike(tables, drawn, tmp_path):
-    assert sorted(path.suffix for path in drawn) == [".png"] * 6 + [".svg"] * 6
+    assert sorted(path.suffix for path in drawn) == [".pdf"] * 6 + [".png"] * 6 + [".svg"] * 6
     again = draw_all(tables, tmp_path)
     assert [path.read_bytes() for path in again] == [path.read_bytes() for path in drawn]
 

@@ -32,15 +32,19 @@ def replace_errors(directory, table):
 
 
 def one_level(
-    noise, axes, inputs, targets, predictions, *, samples=(3, 11, 19, 27), extremes=(2, 5), target_axes=None,
-    power=None,
+    noise, axes, inputs, targets, predictions, *, samples=(3, 11, 19, 27), extremes=(2, 5, 1),
+    target_axes=None, power=None,
 ):  # fmt: skip
-    """What is kept at one level of noise; the extremes are the first two samples, under other numbers."""
+    """What is kept at one level of noise; the extremes are the first three samples, under other numbers.
+
+    The mean squares are those of the samples given.
+    """
+    mean_square = {"target": (targets**2).mean(axis=0), "error": ((predictions - targets) ** 2).mean(axis=0)}
     chosen = (
         Chosen(np.array(numbers), *(values[: len(numbers)] for values in (inputs, targets, predictions)))
         for numbers in (samples, extremes)
     )
-    return at_one_level(noise, axes, target_axes or axes, *chosen, power)
+    return at_one_level(noise, axes, target_axes or axes, *chosen, power, mean_square)
 
 
 def square(x):

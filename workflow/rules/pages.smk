@@ -1,6 +1,7 @@
-# What all pages share, and the front page.
+# What all pages share, what the study is to have, and its front page.
 
 from resolvent.figures.common.assets import NAMES as ASSETS
+from resolvent.figures.front.study import STUDY_FILE
 
 
 # Pages take it as `ancient`: a changed style is seen by all of them as it is.
@@ -16,3 +17,18 @@ rule page_assets:
         code=script_digest("page_assets"),
     script:
         "../scripts/page_assets.py"
+
+
+rule plan_study:
+    output:
+        study=f"{plan.results}/{STUDY_FILE}",
+    log:
+        f"logs/plan_study/{plan.configuration.name}.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        study=planned_study(plan, papers),
+        code=script_digest("plan_study"),
+    script:
+        "../scripts/plan_study.py"

@@ -31,7 +31,11 @@ rule draw_stability:
     input:
         expand(rules.measure_stability.output.table, model=plan.configuration.stability.models),
     output:
-        [f"{STABILITY_FOLDER}/{figure}.{suffix}" for figure in STABILITY_FIGURES for suffix in ("svg", "png")],
+        [
+            f"{STABILITY_FOLDER}/{figure}.{suffix}"
+            for figure in STABILITY_FIGURES
+            for suffix in ("svg", "png", "pdf")
+        ],
     log:
         f"logs/draw_stability/{plan.configuration.name}.log",
     conda:

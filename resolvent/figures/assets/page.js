@@ -26,32 +26,53 @@
     return drawn;
   }
 
-  function draw(figure) {
-    const { data, layout = {}, frames } = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
-    const plot = figure.querySelector(".plot");
-    figure.classList.add("drawn");
+  // A chart is {data, layout, frames, dark}, or a function that makes it; `dark` has the colours of a dark page.
+  const night = matchMedia("(prefers-color-scheme: dark)");
+  const shown = new Map();
+
+  function show(plot, chart) {
     const options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
-    Plotly.newPlot(plot, data, themed(layout), options).then(() => frames && Plotly.addFrames(plot, frames));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => Plotly.react(plot, data, themed(layout), options));
+    const redraw = () => {
+      const { data, layout = {}, frames, dark = {} } = typeof chart === "function" ? chart() : chart;
+      let text = JSON.stringify([data, layout]);
+      if (night.matches) for (const [light, other] of Object.entries(dark)) text = text.replaceAll(light, other);
+      const parts = JSON.parse(text);
+      return Plotly.react(plot, parts[0], themed(parts[1]), options).then(() => frames && Plotly.addFrames(plot, frames));
+    };
+    shown.set(plot, redraw);
+    return redraw();
+  }
+  night.addEventListener("change", () => shown.forEach((redraw) => redraw()));
+
+  function draw(figure) {
+    figure.classList.add("drawn");
+    show(figure.querySelector(".plot"), JSON.parse(figure.querySelector("script[type='application/json']").textContent));
   }
 
-  const charts = [...document.querySelectorAll("figure.chart")].filter((figure) => figure.querySelector(".plot"));
-  if (charts.length) {
-    const library = document.createElement("script");
-    library.src = `${assets}plotly.min.js`;
-    library.onload = () => {
+  // Loads plotly once there is something to draw, and starts each figure when it comes near the window.
+  let library;
+  function whenSeen(figures, start) {
+    if (!figures.length) return;
+    library ??= new Promise((done) => {
+      const script = document.createElement("script");
+      script.src = `${assets}plotly.min.js`;
+      script.onload = done;
+      document.head.append(script);
+    });
+    library.then(() => {
       const seen = new IntersectionObserver((entries) => {
         for (const { isIntersecting, target } of entries) {
-          if (isIntersecting) { seen.unobserve(target); draw(target); }
+          if (isIntersecting) { seen.unobserve(target); start(target); }
         }
       }, { rootMargin: "400px" });
-      charts.forEach((figure) => seen.observe(figure));
-    };
-    document.head.append(library);
+      figures.forEach((figure) => seen.observe(figure));
+    });
   }
+  whenSeen([...document.querySelectorAll("figure.chart")].filter((figure) => figure.querySelector(".plot + script")), draw);
+  window.resolventPage = { show, whenSeen, colour };
 
   // ---- filters: form.filters names a table; a row's data-<name> holds its values, apart by "|" ----
-  for (const form of document.querySelectorAll("form.filters")) {
+  for (const form of document.querySelectorAll("form.filters[data-table]")) {
     const table = document.getElementById(form.dataset.table);
     const shown = form.querySelector("output");
     const update = () => {

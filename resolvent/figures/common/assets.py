@@ -13,6 +13,8 @@ version.
 NAMES = (
     "style.css",
     "page.js",
+    "samples.js",
+    "compare.js",
     "sortable.js",
     "sortable.LICENSE.txt",
     "plotly.min.js",

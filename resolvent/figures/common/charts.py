@@ -4,13 +4,16 @@ import json
 
 from plotly.graph_objects import Figure
 
+from resolvent.figures.common.dark import dark_colours
+
 
 def plotly_chart(figure: Figure) -> dict:
-    """Return data, layout and frames for `inlined_figure(interactive=…)`.
+    """Return data, layout, frames and colours for a dark page, for `inlined_figure(interactive=…)`.
 
     Without plotly's own template: page.js gives paper, grid, text and the cycle of colours those of the page,
     light or dark.
     """
-    chart = json.loads(figure.to_json())
+    text = figure.to_json()
+    chart = json.loads(text)
     chart["layout"].pop("template", None)
-    return chart
+    return chart | {"dark": dark_colours(text)}

@@ -1,9 +1,13 @@
 """Numbers as a person reads them: errors in a unit, powers of ten, durations."""
 
 import math
+import re
 
 UNIT = 1e-3  # of errors, where a paper has no other
 DASH = "—"
+SCIENTIFIC = re.compile(r" × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+ON_THE_LINE = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
 def in_units(value: float, unit: float) -> str:
@@ -14,6 +18,26 @@ def in_units(value: float, unit: float) -> str:
     return f"{scaled:.3f}" if scaled < 10 else f"{scaled:.2f}" if scaled < 100 else f"{scaled:.1f}"
 
 
+def scientific(value: float, digits: int = 3) -> str:
+    """Return a number with an exponent of its own: 1.20 × 10⁻³; from 0.1 to 1000 without one."""
+    if absent(value) or not math.isfinite(value):
+        return DASH
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    if -1 <= int(exponent) < 3:
+        return f"{value:.{max(0, digits - 1 - int(exponent))}f}"
+    return f"{mantissa} × {power(10.0 ** int(exponent))}"
+
+
+def plain(text: str) -> str:
+    """Return text with the numbers of `scientific` as a program reads them: 1.20e-03."""
+    return SCIENTIFIC.sub(lambda found: f"e{int(found[1].translate(ON_THE_LINE)):+03d}", text)
+
+
+def in_words(value: float, unit: float | None) -> str:
+    """Return an error in a unit; without one with an exponent of its own."""
+    return scientific(value) if unit is None else in_units(value, unit)
+
+
 def milli(value: float) -> str:
     """Return an error in units of 1e-3."""
     return in_units(value, UNIT)
@@ -21,7 +45,7 @@ def milli(value: float) -> str:
 
 def power(unit: float) -> str:
     """Return 1e-3 as 10⁻³."""
-    return f"10{str(round(math.log10(unit))).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return f"10{str(round(math.log10(unit))).translate(RAISED)}"
 
 
 def times(ratio: float) -> str:

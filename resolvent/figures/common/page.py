@@ -12,11 +12,12 @@ import jinja2
 
 from resolvent.common.files import write_text
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.numbers import duration, milli
+from resolvent.figures.common.numbers import duration, milli, scientific
 from resolvent.figures.common.results import present
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 MEDIA_TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
+RUN_PAGE = "run.html"  # in the folder of a run
 FILES = (".svg", ".pdf", ".png", ".csv")  # offered beside a figure, where they are
 
 
@@ -92,7 +93,13 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"milli": milli, "duration": duration, "words": _words, "value": _value}
+    environment.filters |= {
+        "milli": milli,
+        "duration": duration,
+        "scientific": scientific,
+        "words": _words,
+        "value": _value,
+    }
     return environment
 
 

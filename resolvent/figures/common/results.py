@@ -69,7 +69,7 @@ class Run(runs.Run):
         """Return `input`, `target` or `prediction` of these samples, at the level `noise`; default: of
         training.
 
-        With the prefix `extreme_`: of the samples of median and of worst error, two of each.
+        With the prefix `extreme_`: of the samples of median, of worst and of best error.
         """
         if name in AT_ALL_LEVELS:
             return functions(self.predictions[node_name(self.resolution)][name])

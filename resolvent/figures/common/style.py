@@ -1,4 +1,4 @@
-"""One look for every figure: the colour of each model, axes, direct labels, and files of equal bytes.
+"""One look for every figure: the colour of each model, axes, and files of equal bytes.
 
 Colours follow Okabe and Ito (2008), darkened where needed to be read as text on white; they stay apart under
 the common forms of colour blindness. Colour means the kind of model, a dash pattern and an open marker its
@@ -8,11 +8,13 @@ regular layer norm, grey a baseline. Figures use matplotlib's object interface: 
 from collections.abc import Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from resolvent.common.files import write_atomically
+from resolvent.figures.common.dark import with_dark_colours
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import Run
 
@@ -56,6 +58,7 @@ PLAIN = {
     "lines.solid_capstyle": "round",
     "svg.hashsalt": "resolvent",  # element names would otherwise be random
     "svg.fonttype": "path",
+    "pdf.fonttype": 42,  # TrueType: journals refuse the other kind
 }
 
 
@@ -130,20 +133,32 @@ def _plain_figure(size: tuple[float, float]):
 
 
 def save(figure, output: str | Path) -> list[Path]:
-    """Write `output` as SVG and as PNG, atomically; the same data gives the same bytes."""
+    """Write `output` as SVG, PNG and PDF, atomically; the same data gives the same bytes.
+
+    The SVG has the colours of a dark page where its reader asks for such a page; the others are on white.
+    """
     import matplotlib
 
     output = Path(output)
-    if output.suffix not in (".svg", ".png"):
-        raise ResultError(f"{output} must end in .svg or .png; both are written")
+    formats = {
+        ".svg": {"metadata": {"Date": None, "Creator": None}},
+        ".png": {"metadata": {"Software": None}, "dpi": 200},
+        ".pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
+    }
+    if output.suffix not in formats:
+        raise ResultError(f"{output} must end in {', '.join(formats)}; all of them are written")
+
+    def write(temporary: Path, suffix: str) -> None:
+        figure.savefig(temporary, format=suffix[1:], **formats[suffix])
+        if suffix == ".svg":
+            temporary.write_text(with_dark_colours(temporary.read_text(encoding="utf-8")), encoding="utf-8")
+
+    written = [output.with_suffix(suffix) for suffix in formats]
     with matplotlib.rc_context(PLAIN):
         _settle(figure)
-        svg, png = output.with_suffix(".svg"), output.with_suffix(".png")
-        as_svg = {"format": "svg", "metadata": {"Date": None, "Creator": None}}
-        as_png = {"format": "png", "metadata": {"Software": None}, "dpi": 200}
-        write_atomically(svg, lambda temporary: figure.savefig(temporary, **as_svg))
-        write_atomically(png, lambda temporary: figure.savefig(temporary, **as_png))
-    return [svg, png]
+        for path in written:
+            write_atomically(path, partial(write, suffix=path.suffix))
+    return written
 
 
 def _settle(figure) -> None:

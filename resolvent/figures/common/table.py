@@ -12,7 +12,7 @@ import pandas as pd
 from resolvent.common.files import write_text
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.latex import latex_text
-from resolvent.figures.common.numbers import DASH, absent
+from resolvent.figures.common.numbers import DASH, absent, plain
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,8 @@ def as_csv(first: Table, *others: Table) -> str:
                 continue
             cells = [row[number] for row in (*table.rows, *table.baselines)]
             name = ": ".join(filter(None, (table.title if table is not first else "", column.name)))
-            found[name] = [cell.text for cell in cells]
-            notes = ["; ".join(filter(None, (cell.note, cell.warning))) for cell in cells]
+            found[name] = [plain(cell.text) for cell in cells]
+            notes = [plain("; ".join(filter(None, (cell.note, cell.warning)))) for cell in cells]
             if any(notes):
                 found[f"{name} ({column.note})"] = notes
     if not first.baselines:

@@ -34,7 +34,7 @@ def draw_error_distributions(
     runs, baselines = read_runs(runs), read_baselines(baselines)
     looks = appearances(runs)
     resolutions = sorted({run.resolution for run in runs})
-    panels = {one: _rows(runs, baselines, looks, one) for one in resolutions}
+    panels = {one: rows_of_samples(runs, baselines, looks, one) for one in resolutions}
     models = np.concatenate(
         [errors for rows in panels.values() for _, colour, errors in rows if colour != BASELINE] or [[]]
     )
@@ -51,7 +51,7 @@ def draw_error_distributions(
     return save(figure, output)
 
 
-def _rows(runs, baselines, looks, resolution) -> list[tuple[str, str, pd.Series]]:
+def rows_of_samples(runs, baselines, looks, resolution) -> list[tuple[str, str, pd.Series]]:
     """Return (label, colour, errors by sample) of each row, models first, each part best first."""
     models, others = [], []
     for group in grouped(runs):

@@ -3,9 +3,11 @@
 The first is laid out like Table 2a of Cao 2021: beside the mean relative L2 error stand, where there are
 such, the paper's statistic or protocol, and its number where a paper has the example. Where runs trained on
 inputs of several levels of noise, a group of columns is a resolution and a level, as in Table 3. The others
-have every metric.
+have every metric. The model with the lowest error comes first, and so does that baseline. Without a unit
+every number has an exponent of its own.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +24,7 @@ from resolvent.figures.common.comparison import (
 )
 from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.metrics import name_of
-from resolvent.figures.common.numbers import DASH, UNIT, absent, duration, in_units, power, times
+from resolvent.figures.common.numbers import DASH, absent, duration, in_words, power, times
 from resolvent.figures.common.results import on_training_grid, resolution_in_words, without_answer
 from resolvent.figures.common.table import EMPTY, Cell, Column, Table, write_table
 
@@ -52,9 +54,9 @@ def write_error_tables(comparison: str | Path, outputs: list[str | Path]) -> Non
 
 
 def headline(
-    comparison: pd.DataFrame, unit: float = UNIT, headings: dict[int | str, str] | None = None
+    comparison: pd.DataFrame, unit: float | None = None, headings: dict[int | str, str] | None = None
 ) -> Table:
-    """Return the headline table, its rows in the order of the comparison.
+    """Return the headline table, the lowest error at the last resolution first.
 
     `headings` replace "n = 141" at a resolution.
     """
@@ -62,7 +64,7 @@ def headline(
     models = [one for one in found if one.facts["kind"] == "model"]
     papers = _papers(found)
     cells: dict[Column, Callable[[Tested], Cell]] = {
-        Column(f"error ×{power(unit)}", note=INTERVAL): lambda one: error_cell(one, unit=unit),
+        Column(f"error{_in_unit(unit)}", note=INTERVAL): lambda one: error_cell(one, unit=unit),
     }
     if any(one.error("relative_l2", RATIO).known for one in models):
         cells[Column(OVER_BEST, note=INTERVAL, latex=False)] = _ratio
@@ -70,7 +72,9 @@ def headline(
         cells[Column(BEST_TEST)] = lambda one: _best_test(one.facts, unit)
     if any(one.error(STANDARDISED, "median").known for one in models):
         cells[Column(MEDIAN, note=INTERVAL)] = lambda one: _median(one, unit)
-    if papers:
+    if any(
+        not absent(one.facts[name]) for one in models for name in ("reported", "reported_of_other_recipe")
+    ):
         cells[Column(papers[0])] = lambda one: _reported(one.facts, unit)
     if any(not absent(one.facts["tuned"]) for one in models):
         cells[Column("tuned")] = lambda one: _tuned(one.facts)
@@ -78,7 +82,7 @@ def headline(
     return _table(found, cells, headings or {})
 
 
-def of_all_metrics(comparison: pd.DataFrame, unit: float = UNIT) -> list[Table]:
+def of_all_metrics(comparison: pd.DataFrame, unit: float | None = None) -> list[Table]:
     """Return a table for each resolution and noise: mean, median and worst error in every metric."""
     found = by_condition(on_training_grid(comparison))
     rows, places = _rows(found), _places(found)
@@ -101,7 +105,7 @@ def of_all_metrics(comparison: pd.DataFrame, unit: float = UNIT) -> list[Table]:
     return tables
 
 
-def of_every_condition(comparison: pd.DataFrame, unit: float = UNIT) -> Table:
+def of_every_condition(comparison: pd.DataFrame, unit: float | None = None) -> Table:
     """Return a table with a row for each model or baseline under each condition that it was tested in."""
     found = by_condition(comparison)
     names = _names(comparison)
@@ -134,11 +138,21 @@ def of_every_condition(comparison: pd.DataFrame, unit: float = UNIT) -> Table:
     return Table(heads, bodies["model"], bodies["baseline"])
 
 
+def of_one_run(comparison: pd.DataFrame) -> Table:
+    """Return the same of a single run, without the columns that are alike in all its rows."""
+    table = of_every_condition(comparison)
+    dropped = {"model", "trained at", "seeds", "status", OVER_BEST}
+    kept = [number for number, column in enumerate(table.columns) if column.head not in dropped]
+    return Table(
+        [table.columns[number] for number in kept], [[row[number] for number in kept] for row in table.rows]
+    )
+
+
 def error_cell(
     one: Tested,
     metric: str = "relative_l2",
     statistic: str = "mean",
-    unit: float = UNIT,
+    unit: float | None = None,
     short: bool = False,
 ) -> Cell:
     """Return a cell: a statistic with its interval, or the worst error with its sample, or why there is none.
@@ -155,7 +169,7 @@ def error_cell(
         return Cell(text, warning=reason, value=float("nan"), lost=text != DASH)
     note = f"sample {error.sample:.0f}" if statistic == "worst" else interval(error, unit)
     return Cell(
-        in_units(error.value, unit),
+        in_words(error.value, unit),
         note=note,
         warning=facts["status"] if lost and statistic == "mean" and not short else "",
         value=error.value,
@@ -169,38 +183,35 @@ def _names(comparison: pd.DataFrame) -> list[tuple[str, str]]:
     return [(metric, statistic) for metric in metrics for statistic in STATISTICS]
 
 
-def _errors(row: dict[Place, Tested], place: Place, names: list[tuple[str, str]], unit: float) -> list[Cell]:
-    """Return a row: what it is of, and its errors by metric and statistic."""
-    if place not in row:
-        return [_name(row), *[EMPTY] * len(names)]
-    return [_name(row), *(error_cell(row[place], *name, unit) for name in names)]
-
-
-def _heads(names: list[tuple[str, str]], unit: float) -> list[Column]:
+def _heads(names: list[tuple[str, str]], unit: float | None) -> list[Column]:
     """Return a column for each metric and statistic."""
     notes = {"worst": "sample"}
     return [
-        Column(statistic, f"{name_of(metric)}, ×{power(unit)}", notes.get(statistic, INTERVAL))
+        Column(statistic, f"{name_of(metric)}{_in_unit(unit, ', ')}", notes.get(statistic, INTERVAL))
         for metric, statistic in names
     ]
 
 
-def interval(error: Error | Interval, unit: float) -> str:
+def _in_unit(unit: float | None, between: str = " ") -> str:
+    return "" if unit is None else f"{between}×{power(unit)}"
+
+
+def interval(error: Error | Interval, unit: float | None) -> str:
     """Return the ends of an interval: "1.150 to 1.262"; nothing where one sample has none."""
     if absent(error.low):
         return ""
-    return f"{in_units(error.low, unit)} to {in_units(error.high, unit)}"
+    return f"{in_words(error.low, unit)} to {in_words(error.high, unit)}"
 
 
-def _best_test(facts: dict, unit: float) -> Cell:
+def _best_test(facts: dict, unit: float | None) -> Cell:
     if absent(facts["best_test_mean"]):
         return EMPTY
-    return Cell(in_units(facts["best_test_mean"], unit), note=f"epoch {facts['best_test_epoch']:g}")
+    return Cell(in_words(facts["best_test_mean"], unit), note=f"epoch {facts['best_test_epoch']:g}")
 
 
-def _median(one: Tested, unit: float) -> Cell:
+def _median(one: Tested, unit: float | None) -> Cell:
     error = one.error(STANDARDISED, "median")
-    return Cell(in_units(error.value, unit), note=interval(error, unit)) if error.known else EMPTY
+    return Cell(in_words(error.value, unit), note=interval(error, unit)) if error.known else EMPTY
 
 
 def _papers(found: list[Tested]) -> list[str]:
@@ -208,11 +219,11 @@ def _papers(found: list[Tested]) -> list[str]:
     return [one.facts["paper"] for one in found if isinstance(one.facts["paper"], str)]
 
 
-def _reported(facts: dict, unit: float) -> Cell:
+def _reported(facts: dict, unit: float | None) -> Cell:
     if not absent(facts["reported"]):
-        return Cell(in_units(facts["reported"], unit))
+        return Cell(in_words(facts["reported"], unit))
     other = facts["reported_of_other_recipe"]
-    return EMPTY if absent(other) else Cell(in_units(other, unit), note=OTHER_RECIPE)
+    return EMPTY if absent(other) else Cell(in_words(other, unit), note=OTHER_RECIPE)
 
 
 def _tuned(facts: dict) -> Cell:
@@ -236,14 +247,25 @@ def _name(row: dict[Place, Tested]) -> Cell:
 
 
 def _rows(found: list[Tested]) -> dict[str, list[dict[Place, Tested]]]:
-    """Group models, and baselines, by where they were trained; baselines only where models were."""
+    """Group models, and baselines, by where they were trained; baselines only where models were.
+
+    The lowest error at the last of these places comes first.
+    """
     places = _places(found)
     rows: dict[tuple[str, str], dict[Place, Tested]] = {}
     for one in found:
         rows.setdefault((one.facts["kind"], one.facts["key"]), {})[_place(one)] = one
+    last = list(places)[-1:]
+
+    def error(row: dict[Place, Tested]) -> float:
+        """Return what to sort by: the error at the last place, or infinity where there is none."""
+        known = [row[place].error() for place in last if place in row]
+        return known[0].value if known and known[0].known else math.inf
+
+    here = {kind: [row for (of, _), row in rows.items() if of == kind] for kind in ("model", "baseline")}
     return {
-        kind: [row for (of, _), row in rows.items() if of == kind and any(place in places for place in row)]
-        for kind in ("model", "baseline")
+        kind: sorted((row for row in some if any(place in places for place in row)), key=error)
+        for kind, some in here.items()
     }
 
 

@@ -35,7 +35,7 @@ class Trajectories:
 
     @classmethod
     def of(cls, run: Run, where: str) -> "Trajectories":
-        stored = condition(run.predictions, where, run.noise)
+        stored = condition(run.predictions, where, run.noise).sel(extreme=list(COLUMNS))
         observed, targets, predictions = (
             stored[f"extreme_{name}"].values for name in ("input", "target", "prediction")
         )

@@ -31,7 +31,10 @@ OF_A_JUMP = {"gradient_weight": 0.0, "boundary": "free"}
 # Lists of an experiment in which an entry is named once.
 LISTS = ("models", "resolutions", "test_resolutions", "test_noise", "seeds")
 # Names of folders beside those of experiments, and beside those of an experiment's models.
-TAKEN = {"experiments": ("datasets", "stability", "theory", *PAPERS), "models": ("figures", "baselines")}
+TAKEN = {
+    "experiments": ("assets", "datasets", "stability", "theory", *PAPERS),
+    "models": ("figures", "baselines"),
+}
 
 
 def problems(configuration: Configuration) -> Iterator[str]:

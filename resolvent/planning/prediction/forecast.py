@@ -42,6 +42,7 @@ class Job:
 def jobs(plan: Plan, papers: Iterable[PaperPlan], needs: Needs) -> Iterator[Job]:
     """Yield every job of `rule all`, whether or not it is done."""
     papers = list(papers)
+    yield from _of_pages(plan)
     yield from _of_datasets(plan, needs)
     for experiment in plan.configuration.experiments:
         yield from _of_experiment(plan, needs, experiment)
@@ -98,6 +99,12 @@ def _row(rule: str, members: list[Job]) -> tuple[str, ...]:
         f"{max(job.need.bytes for job in members) / 1e9:.1f}",
         f"{sum(job.disk for job in members) / 1e9:.2f}" if any(job.disk for job in members) else "",
     )
+
+
+def _of_pages(plan: Plan) -> Iterator[Job]:
+    yield Job("page_assets", f"{plan.results}/assets/style.css", drawing(1))
+    yield Job("plan_study", f"{plan.results}/study.json", drawing(1))
+    yield Job("front_page", f"{plan.results}/index.html", drawing(1))
 
 
 def _of_datasets(plan: Plan, needs: Needs) -> Iterator[Job]:

@@ -1,0 +1,142 @@
+// The samples of runs: input, target, prediction and error, from the files run.js that lie beside the pages of runs.
+// A figure with data-shows="samples" draws one of them, with data-shows="spread" the error by point over all samples.
+(() => {
+  const { show, colour } = resolventPage;
+
+  // ---- data: a script file beside the page calls resolventData; a page opened from disk cannot fetch ----
+  const files = {};
+  window.resolventData = (name, data) => { document.currentScript.data = data; };
+  function load(address) {
+    return (files[address] ??= new Promise((done, failed) => {
+      const script = document.createElement("script");
+      script.src = address;
+      script.onload = () => (script.data ? done(script.data) : failed(new Error(`${address} has no data`)));
+      script.onerror = () => failed(new Error(`${address} is missing`));
+      document.head.append(script);
+    }));
+  }
+
+  // ---- numbers as the tables have them ----
+  const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+  function scientific(value, digits = 3) {
+    if (value === null || !Number.isFinite(value)) return "—";
+    const [mantissa, exponent] = value.toExponential(digits - 1).split("e").map((one, place) => (place ? Number(one) : one));
+    if (exponent >= -1 && exponent < 3) return value.toFixed(Math.max(0, digits - 1 - exponent));
+    return `${mantissa} × 10${exponent < 0 ? "⁻" : ""}${[...String(Math.abs(exponent))].map((one) => RAISED[one]).join("")}`;
+  }
+
+  const deep = (values, other, how) => Array.isArray(values)
+    ? values.map((one, place) => deep(one, other[place], how))
+    : values === null || other === null ? null : how(values, other);
+  const prediction = (sample) => deep(sample.target, sample.error, (target, error) => target + error);
+  const range = (...fields) => {
+    const values = fields.flat(4).filter((one) => one !== null);
+    return [Math.min(...values), Math.max(...values)];
+  };
+
+  // ---- charts: panels below each other for curves, side by side for fields ----
+  // rows: {title, lines: [{name, x, y, color, dash, width}]}
+  function curves(rows, axis) {
+    const data = [], layout = { height: 60 + 170 * rows.length, legend: { orientation: "h", y: 1.02, yanchor: "bottom" }, hovermode: "x unified", margin: { l: 10, r: 10, t: 30, b: 45 } };
+    const named = new Set();
+    rows.forEach(({ title, lines }, row) => {
+      const number = row ? row + 1 : "";
+      const top = 1 - row / rows.length, bottom = 1 - (row + 1) / rows.length + 0.18 / rows.length;
+      layout[`yaxis${number}`] = { domain: [bottom, top], title: { text: title }, exponentformat: "power" };
+      for (const { name, color, dash, width = 1.6, ...line } of lines) {
+        data.push({ ...line, type: "scatter", mode: "lines", name, legendgroup: name, showlegend: !named.has(name), yaxis: `y${number}`, xaxis: "x", line: { color, dash, width }, hovertemplate: "%{y:.4g}" });
+        named.add(name);
+      }
+    });
+    layout.xaxis = { title: { text: axis }, anchor: `y${rows.length > 1 ? rows.length : ""}` };
+    return { data, layout };
+  }
+
+  // fields: {title, z, x, low, high, scale}
+  function maps(fields, width) {
+    const columns = width < 560 ? 1 : Math.min(3, fields.length === 4 ? 2 : fields.length), rows = Math.ceil(fields.length / columns);
+    const side = Math.min(width / columns - 90, 380);
+    const data = [], layout = { height: rows * (side + 60) + 20, margin: { l: 5, r: 5, t: 30, b: 10 }, annotations: [] };
+    fields.forEach(({ title, z, x, low, high, scale, type }, place) => {
+      const number = place ? place + 1 : "", column = place % columns, row = Math.floor(place / columns);
+      const left = column / columns, top = 1 - row / rows, share = side / width;
+      const bottom = top - side / layout.height;
+      layout[`xaxis${number}`] = { domain: [left, left + share], anchor: `y${number}`, visible: false, constrain: "domain" };
+      layout[`yaxis${number}`] = { domain: [Math.max(0, bottom), top], anchor: `x${number}`, visible: false, scaleanchor: `x${number}`, constrain: "domain" };
+      layout.annotations.push({ text: `<b>${title}</b>`, x: left, y: top, xref: "paper", yref: "paper", xanchor: "left", yanchor: "bottom", showarrow: false });
+      data.push({
+        type: "heatmap", z, x, y: x, zmin: low, zmax: high, colorscale: scale, xaxis: `x${number}`, yaxis: `y${number}`,
+        colorbar: { x: left + share + 0.005, y: (Math.max(0, bottom) + top) / 2, len: side / layout.height, thickness: 10, outlinewidth: 0, exponentformat: "power", tickfont: { size: 11 } },
+        hovertemplate: `${title}<br>x %{x}, y %{y}<br>%{z:.4g}<extra></extra>`,
+      });
+    });
+    return { data, layout };
+  }
+
+  const SEQUENTIAL = "Viridis", DIVERGING = "RdBu", MAGNITUDE = "Magma";
+  const bounds = (...errors) => Math.max(...range(...errors).map(Math.abs)) || 1;
+  const numbered = (name, place, count) => (count > 1 ? `${name} ${place + 1}` : name);
+
+  function chartOf(run, sample, width) {
+    const [input, target] = run.quantities, predicted = prediction(sample);
+    if (run.dimension === 2) {
+      const fields = sample.input.map((z, place) => ({ title: numbered(input, place, sample.input.length), z, x: run.x, scale: SEQUENTIAL }));
+      sample.target.forEach((z, place) => {
+        const [low, high] = range(z, predicted[place]), bound = bounds(sample.error[place]), count = sample.target.length;
+        fields.push({ title: numbered(target, place, count), z, x: run.x_target, low, high, scale: SEQUENTIAL });
+        fields.push({ title: numbered("prediction", place, count), z: predicted[place], x: run.x_target, low, high, scale: SEQUENTIAL });
+        fields.push({ title: numbered("error", place, count), z: sample.error[place], x: run.x_target, low: -bound, high: bound, scale: DIVERGING });
+      });
+      return maps(fields, width);
+    }
+    const given = sample.input.filter((one) => one.length > 1 && range(one)[0] !== range(one)[1] || sample.input.length === 1)
+      .map((y, place) => ({ name: numbered(input, place, sample.input.length), x: run.x, y, color: colour("muted"), width: 1.1 }));
+    const rows = run.axis === "time" ? [{ title: input, lines: given }] : [];
+    sample.target.forEach((y, place) => rows.push({
+      title: numbered(run.axis === "time" ? target : "u", place, sample.target.length),
+      lines: [
+        ...(run.axis === "time" ? [] : given),
+        { name: target, x: run.x_target, y, color: colour("ink"), width: 2.2 },
+        { name: "prediction", x: run.x_target, y: predicted[place], color: colour("accent"), dash: "dash" },
+      ],
+    }));
+    rows.push({ title: "error", lines: sample.error.map((y) => ({ name: "error", x: run.x_target, y, color: colour("warning"), width: 1.2 })) });
+    return curves(rows, run.axis);
+  }
+
+  function spreadOf(run, width) {
+    if (run.dimension === 2) return maps([{ title: "RMS error / RMS target", z: run.spread, x: run.x_target, scale: MAGNITUDE }], width);
+    return curves([{ title: "RMS error / RMS target", lines: [{ name: run.label, x: run.x_target, y: run.spread, color: colour("accent") }] }], run.axis);
+  }
+
+  const WORDS = { best: "best", median: "median", worst: "worst", common: "kept for every model" };
+
+  function start(figure) {
+    const form = figure.querySelector("form"), words = figure.querySelector(".words"), plot = figure.querySelector(".plot");
+    const runs = form.elements.run, samples = form.elements.sample;
+    const address = () => (runs ? runs.value : form.dataset.run);
+    async function update(event) {
+      let run;
+      try { run = await load(address()); } catch (error) { words.textContent = error.message; return; }
+      if (!run.samples.length) { words.textContent = `${run.label}, ${run.where}, seed ${run.seed} diverged: it predicts nothing.`; return; }
+      if (samples && (!samples.options.length || event?.target === runs)) {
+        const chosen = samples.selectedIndex;
+        samples.replaceChildren(...run.samples.map((one, place) =>
+          new Option(`${WORDS[one.which]}: test sample ${one.sample}, error ${scientific(one.relative_l2)}`, place)));
+        samples.selectedIndex = chosen >= 0 ? chosen : Math.min(1, run.samples.length - 1);
+      }
+      const width = () => plot.clientWidth || figure.clientWidth;
+      figure.classList.add("drawn");
+      const sample = samples && run.samples[samples.value];
+      if (sample) words.textContent = `${run.label}, ${run.where}, seed ${run.seed}, test sample ${sample.sample} (${WORDS[sample.which]}): relative L² error ${scientific(sample.relative_l2)}.`;
+      else words.textContent = `${run.label}, ${run.where}, seed ${run.seed}: all test samples.`;
+      show(plot, () => (sample ? chartOf(run, sample, width()) : spreadOf(run, width())));
+    }
+    form.addEventListener("input", update);
+    form.addEventListener("submit", (event) => event.preventDefault());
+    update();
+  }
+
+  window.resolventSamples = { load, scientific, prediction, curves, maps, range, bounds, numbered, SEQUENTIAL, DIVERGING };
+  resolventPage.whenSeen([...document.querySelectorAll("figure[data-shows]")], start);
+})();

@@ -1,0 +1,42 @@
+"""Values as a page carries them: few enough points, and four digits each."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+CURVE_POINTS = 512  # of a curve in a page
+SIDE_POINTS = 64  # along each side of a field in a page
+DIGITS = 4
+THINNED = (
+    f"Curves are drawn at no more than {CURVE_POINTS} of their points and fields at no more than "
+    f"{SIDE_POINTS} × {SIDE_POINTS}, picked evenly and not averaged; values have {DIGITS} digits."
+)
+
+
+def picked(count: int, most: int) -> np.ndarray:
+    """Return at most `most` of the indices 0, …, count - 1, evenly spread, the ends among them."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+
+
+def picked_on_log_axis(count: int, most: int = CURVE_POINTS) -> np.ndarray:
+    """Return at most `most` of the indices 0, …, count - 1, evenly spread on a logarithmic axis."""
+    return np.unique((np.geomspace(1, count, min(count, most)) - 1).round().astype(int))
+
+
+def thinned(values: np.ndarray, dimension: int) -> np.ndarray:
+    """Return (..., n) values of a curve or (..., n, n) of a field at the points that a page draws."""
+    most = CURVE_POINTS if dimension == 1 else SIDE_POINTS
+    for axis in range(-dimension, 0):
+        values = np.take(values, picked(values.shape[axis], most), axis=axis)
+    return values
+
+
+def rounded(values: np.ndarray | Sequence[float] | float):
+    """Return numbers as nested lists of `DIGITS` digits each; None stands for what is not finite."""
+    if isinstance(values, np.ndarray) and values.ndim:
+        return [rounded(one) for one in values]
+    if isinstance(values, list | tuple):
+        return [rounded(one) for one in values]
+    value = float(values)
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None

@@ -1,0 +1,167 @@
+"""The leaderboard: every model of every experiment, what the data say of it, and the classical solver.
+
+The matrix has models by problems, each at the finest resolution trained on; the long table has every row.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import pandas as pd
+
+from resolvent.figures.common.comparison import Error
+from resolvent.figures.common.numbers import absent, scientific, times
+from resolvent.figures.front.results import NOT_RANKED, Results, Row
+
+SEEDS = "Nothing is ranked: that takes three seeds or more of each model."
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A logarithmic scale from 10^low to 10^high, drawn 100 units wide."""
+
+    low: int
+    high: int
+
+    def at(self, value: float) -> float:
+        """Return where a value lies: below 0 and above 100 it is off the scale."""
+        return 100 * (math.log10(value) - self.low) / (self.high - self.low)
+
+
+def scale_of(rows: list[Row]) -> Scale:
+    """Return the decades that hold the errors of the models and their intervals."""
+    ends = [end for row in rows if row.error for end in _ends(row.error) if end > 0]
+    if not ends:
+        return Scale(-4, 0)
+    low, high = math.floor(math.log10(min(ends))), math.ceil(math.log10(max(ends)))
+    return Scale(low, max(high, low + 2))
+
+
+def strip(row: Row, scale: Scale) -> str:
+    """Return an SVG: the error and its interval on the scale, and a grey tick for the classical solver.
+
+    What is below the scale stands as an arrow at its left end.
+    """
+    marks = []
+    if row.classical and row.classical.value > 0:
+        at = scale.at(row.classical.value)
+        marks.append(
+            f'<path class="classical" d="M{min(at, 100):.1f} 1v10"/>'
+            if at >= 0
+            else '<path class="classical" d="M4 3L1 6l3 3"/>'
+        )
+    if row.error and row.error.value > 0:
+        low, high = (min(100.0, max(0.0, scale.at(end))) if end > 0 else 0.0 for end in _ends(row.error))
+        marks.append(f'<path d="M{low:.1f} 6h{max(high - low, 0.1):.1f}"/>')
+        marks.append(f'<circle cx="{scale.at(row.error.value):.1f}" cy="6" r="2.6"/>')
+    return f'<svg class="strip" viewBox="-3 0 106 12" aria-hidden="true">{"".join(marks)}</svg>'
+
+
+def interval(error: Error | None, *, whole: bool = False) -> str:
+    """Return the ends of an interval with the exponent of its middle: "(1.56 to 2.91) × 10⁻²".
+
+    As a `whole` with the middle before: "2.02 (1.56 to 2.91) × 10⁻²".
+    """
+    if error is None:
+        return ""
+    middle, sign, power = scientific(error.value).partition(" × ")
+    if absent(error.low) or absent(error.high):
+        return scientific(error.value) if whole else ""
+    if sign:
+        unit = 10.0 ** math.floor(math.log10(error.value) + 1e-9)
+        ends = f"({error.low / unit:.2f} to {error.high / unit:.2f}) × {power}"
+    else:
+        ends = f"({scientific(error.low)} to {scientific(error.high)})"
+    return f"{middle} {ends}" if whole else ends
+
+
+def ratio_in_words(row: Row) -> tuple[str, str]:
+    """Return the ratio to the best other model, and its interval."""
+    ratio = row.ratio
+    if ratio is None:
+        return "", ""
+    ends = "" if absent(ratio.low) else f"{times(ratio.low)} to {times(ratio.high)}"
+    return times(ratio.value), ends
+
+
+def matrix(results: Results) -> tuple[list[str], list[tuple[str, list[Row | None]]], list[Error | None]]:
+    """Return experiments, rows of (label, a row or nothing for each of them), errors of the classical solver.
+
+    First come the models whose errors are on average, in logarithms, the least above the lowest of each
+    experiment.
+    """
+    finest: dict[str, dict[str, Row]] = {}
+    for row in results.rows:
+        if row.planned.resolution == results.study.experiments[row.experiment].finest:
+            finest.setdefault(row.experiment, {})[row.planned.label] = row
+    labels = dict.fromkeys(label for rows in finest.values() for label in rows)
+    body = [(label, [rows.get(label) for rows in finest.values()]) for label in labels]
+    body.sort(key=lambda line: _above_lowest(line[1], list(finest.values())))
+    classical = [next(iter(rows.values())).classical for rows in finest.values()]
+    return list(finest), body, classical
+
+
+def _above_lowest(cells: list[Row | None], columns: list[dict[str, Row]]) -> float:
+    """Return the mean of the logarithms of errors over the lowest of their columns; infinite without any."""
+    above = []
+    for cell, column in zip(cells, columns, strict=True):
+        if cell and cell.error:
+            lowest = min(row.error.value for row in column.values() if row.error)
+            above.append(math.log(cell.error.value / lowest) if lowest > 0 else 0.0)
+    return sum(above) / len(above) if above else math.inf
+
+
+def best_in_words(rows: list[Row]) -> str:
+    """Say who is best, as far as the data allow it."""
+    found = sorted((row for row in rows if row.error), key=lambda row: row.error.value)
+    if not found:
+        return "nothing compared yet"
+    for row in found:
+        if row.verdict == "best":
+            value, ends = ratio_in_words(row)
+            return f"{row.planned.label} is the best: {value} of the error of the next ({ends})"
+    tied = [row.planned.label for row in found if row.verdict == "tied for the best"]
+    if tied:
+        return f"tied for the best: {', '.join(tied)}"
+    first = found[0]
+    return f"{first.planned.label} has the lowest error, {scientific(first.error.value)}; {NOT_RANKED}"
+
+
+def as_table(results: Results) -> pd.DataFrame:
+    """Return the long table with plain numbers, as leaderboard.csv has it."""
+    rows = []
+    for row in results.rows:
+        error, ratio = row.error, row.ratio
+        rows.append(
+            {
+                "experiment": row.experiment,
+                "problem": row.title,
+                "paper": "; ".join(row.papers),
+                "model": row.planned.model,
+                "label": row.planned.label,
+                "recipe": row.planned.recipe,
+                "trained_resolution": row.planned.resolution,
+                "noise": row.planned.noise,
+                "seeds": len(row.runs),
+                "finished": sum(run.state == "finished" for run in row.runs),
+                "diverged": sum(run.state == "diverged" for run in row.runs),
+                "relative_l2": error and error.value,
+                "low": error and error.low,
+                "high": error and error.high,
+                "verdict": row.verdict,
+                "ratio_to_best_other": ratio and ratio.value,
+                "ratio_low": ratio and ratio.low,
+                "ratio_high": ratio and ratio.high,
+                "classical_solver": row.classical and row.classical.value,
+                "train_seconds": row.seconds,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _ends(error: Error) -> tuple[float, float]:
+    """Return the ends of the interval, or the value twice where it has none."""
+    if absent(error.low) or absent(error.high):
+        return error.value, error.value
+    return error.low, error.high

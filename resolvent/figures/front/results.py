@@ -1,0 +1,178 @@
+"""What there is of a study: each run and its state, and the errors of each model that were compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from resolvent.common.records import CostRecord, read_record
+from resolvent.figures.common.comparison import RATIO, Error, Tested, by_condition, read_comparison
+from resolvent.figures.common.page import RUN_PAGE
+from resolvent.figures.common.results import on_training_grid
+from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
+
+CLASSICAL = "coarse_solve"  # the baseline that stands on the same scale as the models
+NOT_RANKED = "not ranked"
+
+
+@dataclass(frozen=True)
+class RunState:
+    """A planned run: `finished`, `diverged` or `missing`; seconds and device of its training if it is there.
+
+    `page` is the path of its page from the folder of the study; empty where it has none.
+    """
+
+    seed: str
+    folder: str
+    state: str
+    page: str = ""
+    seconds: float = 0.0
+    device: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model in an experiment, trained at one resolution: its runs, and its errors where they were compared.
+
+    `classical` is the error of the classical solver on the same grid; None where the experiment has none.
+    """
+
+    experiment: str
+    title: str
+    page: str
+    papers: tuple[str, ...]
+    planned: PlannedRow
+    runs: list[RunState]
+    tested: Tested | None
+    classical: Error | None
+
+    @property
+    def error(self) -> Error | None:
+        """The mean relative L2 error over samples and seeds, if there is one."""
+        error = self.tested.error() if self.tested else None
+        return error if error and error.known else None
+
+    @property
+    def ratio(self) -> Error | None:
+        """Its errors over those of the best of the other models, if it was compared with any."""
+        ratio = self.tested.error("relative_l2", RATIO) if self.tested else None
+        return ratio if ratio and ratio.known else None
+
+    @property
+    def verdict(self) -> str:
+        """What the data allow to say: whether it is the best, ties with the best or is worse."""
+        if self.error is None:
+            return self.state
+        if not self.tested.is_ranked():
+            return NOT_RANKED
+        if self.ratio.high < 1:
+            return "best"
+        return "tied for the best" if self.tested.is_among_the_best() else "worse than the best"
+
+    @property
+    def state(self) -> str:
+        """What there is of its runs, in words."""
+        counts = Counter(run.state for run in self.runs)
+        if counts["finished"] == len(self.runs):
+            return "finished" if self.tested else "not compared yet"
+        return ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+
+    @property
+    def seconds(self) -> float | None:
+        """Mean seconds of training of the runs that finished."""
+        found = [run.seconds for run in self.runs if run.state == "finished"]
+        return sum(found) / len(found) if found else None
+
+
+@dataclass(frozen=True)
+class Results:
+    """All rows of a study, in the order of the plan. `folder` is that of the study."""
+
+    study: Study
+    folder: Path
+    rows: list[Row]
+
+    @cached_property
+    def runs(self) -> list[RunState]:
+        return [run for row in self.rows for run in row.runs]
+
+    @cached_property
+    def counts(self) -> Counter:
+        """How many runs are in each state."""
+        return Counter(run.state for run in self.runs)
+
+    def of(self, experiment: str) -> list[Row]:
+        """Return the rows of an experiment."""
+        return [row for row in self.rows if row.experiment == experiment]
+
+    def there(self, path: str) -> bool:
+        """Say whether a file is there; `path` is from the folder of the study."""
+        return (self.folder / path).is_file()
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether any model is ranked."""
+        return any(row.error and row.verdict != NOT_RANKED for row in self.rows)
+
+
+def read_results(study: Study, folder: str | Path) -> Results:
+    """Read what there is of the study in `folder`.
+
+    Raises
+    ------
+    FileError
+        When a file that is there is damaged.
+    """
+    folder = Path(folder)
+    rows = [row for name, one in study.experiments.items() for row in _rows(folder, name, one)]
+    return Results(study, folder, rows)
+
+
+def _rows(folder: Path, name: str, experiment: PlannedExperiment) -> list[Row]:
+    tested, classical = _tested(folder / name / "comparison.csv")
+    return [
+        Row(
+            name,
+            experiment.title,
+            experiment.page,
+            tuple(experiment.papers),
+            row,
+            [_run(folder, seed, run) for seed, run in row.runs.items()],
+            tested.get((row.model, str(row.resolution))),
+            classical.get(str(row.resolution)),
+        )
+        for row in experiment.rows
+    ]
+
+
+def _tested(comparison: Path) -> tuple[dict[tuple[str, str], Tested], dict[str, Error]]:
+    """Return models by name and resolution, and errors of the classical solver by resolution."""
+    if not comparison.is_file():
+        return {}, {}
+    found = by_condition(on_training_grid(read_comparison(comparison)))
+    models, classical = {}, {}
+    for one in found:
+        resolution = str(one.facts["trained_resolution"])
+        if one.facts["kind"] == "model":
+            models[one.facts["key"], resolution] = one
+        elif one.facts["key"] == CLASSICAL and one.error().known:
+            classical[resolution] = one.error()
+    return models, classical
+
+
+def _run(folder: Path, seed: str, run: str) -> RunState:
+    """Return the state of a run: without run.json, which is written last, it is missing."""
+    if not (folder / run / "run.json").is_file():
+        return RunState(seed, run, "missing")
+    cost = read_record(folder / run / "cost.json", CostRecord)
+    page = f"{run}/{RUN_PAGE}"
+    return RunState(
+        seed,
+        run,
+        cost.status,
+        page if (folder / page).is_file() else "",
+        cost.train_seconds,
+        cost.device,
+    )

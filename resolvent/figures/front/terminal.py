@@ -1,0 +1,40 @@
+"""The leaderboard in a terminal, 80 columns wide or more."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from resolvent.figures.common.numbers import DASH, duration, scientific
+from resolvent.figures.front.leaderboard import SEEDS, interval, ratio_in_words
+from resolvent.figures.front.results import Results, Row
+
+
+def print_leaderboard(results: Results, console: Console | None = None) -> None:
+    """Print a table for each experiment, lowest error first, and how many runs there are."""
+    console = console or Console()
+    for name, planned in results.study.experiments.items():
+        console.print(_table(planned.title, results.of(name), results.is_ranked))
+    counts = results.counts
+    words = ", ".join(f"{counts[state]} {state}" for state in ("finished", "diverged", "missing"))
+    console.print(f"{len(results.runs)} runs: {words}. {'' if results.is_ranked else SEEDS}")
+
+
+def _table(title: str, rows: list[Row], ranked: bool) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("model")
+    for head in ("n", "relative L² error", "ratio", "training"):
+        table.add_column(head, justify="right", no_wrap=True)
+    if ranked:
+        table.add_column("verdict")
+    for row in sorted(rows, key=lambda row: row.error.value if row.error else float("inf")):
+        error = interval(row.error, whole=True) if row.error else row.verdict
+        cells = [error, ratio_in_words(row)[0] or DASH, duration(row.seconds)]
+        verdict = [row.verdict if row.error else ""] * ranked
+        table.add_row(row.planned.label, str(row.planned.resolution), *cells, *verdict)
+    for resolution, error in {row.planned.resolution: row.classical for row in rows if row.classical}.items():
+        table.add_row(
+            "classical solver, same grid", str(resolution), scientific(error.value), DASH, DASH, style="dim"
+        )
+    return table

@@ -1,0 +1,45 @@
+# The front page, from all that the study has: where something has failed, `onerror` makes it from the rest.
+
+
+rule front_page:
+    input:
+        ancient(rules.page_assets.output),
+        study=rules.plan_study.output.study,
+        cards=[file for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)],
+        runs=[
+            f"{folder}/{file}"
+            for e in plan.configuration.experiments
+            for folder in plan.run_folders(e)
+            for file in ("run.json", "cost.json")
+        ],
+        comparisons=expand(
+            [rules.compare.output.comparison, rules.compare.output.models],
+            experiment=plan.configuration.experiments,
+        ),
+        # It links to these, and takes nothing from them.
+        pages=ancient(
+            [
+                *expand(rules.report.output, experiment=plan.configuration.experiments),
+                *expand(rules.dataset_page.output, dataset=plan.datasets),
+                *(paper.page for paper in papers.values() if paper.experiments),
+                *rules.theory_page.output,
+                *(rules.stability_page.output if plan.configuration.stability else []),
+            ]
+        ),
+    output:
+        page=f"{plan.results}/index.html",
+        table=report(
+            f"{plan.results}/leaderboard.csv",
+            caption="../report/leaderboard.rst",
+            category="Leaderboard",
+            labels={"table": "all models of all experiments"},
+        ),
+    log:
+        f"logs/front_page/{plan.configuration.name}.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        code=script_digest("front_page"),
+    script:
+        "../scripts/front_page.py"
