@@ -19,7 +19,8 @@ NOTEBOOKS = sorted(path.stem for path in (ROOT / "docs/tutorials").glob("*.md") 
 
 # docutils puts the index of an accented letter below it, not beside it.
 ACCENT = re.compile(
-    r"<munderover>\s*(<mi>\w</mi>)\s*(<m[in]>\w+</m[in]>)\s*(<mo stretchy=\"false\">[ˆ˙]</mo>)\s*</munderover>"
+    r"<munderover>\s*(<mi>\w</mi>)\s*(<m[in]>\w+</m[in]>)\s*"
+    r"(<mo stretchy=\"false\">[ˆ˙]</mo>)\s*</munderover>"
 )
 
 project = "Resolvent"
@@ -85,7 +86,8 @@ html_sidebars = {"index": [], "changelog": []}
 def as_mathml(self, node: nodes.math | nodes.math_block) -> None:
     """Write a formula as MathML, which browsers draw without a script."""
     inline = isinstance(node, nodes.math)
-    formula = ACCENT.sub(r"<msub><mover>\1\3</mover>\2</msub>", tex2mathml(node.astext(), as_block=not inline))
+    formula = tex2mathml(node.astext(), as_block=not inline)
+    formula = ACCENT.sub(r"<msub><mover>\1\3</mover>\2</msub>", formula)
     self.body.append(formula if inline else f'<div class="math-block">{formula}</div>')
     raise nodes.SkipNode
 
