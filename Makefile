@@ -3,8 +3,11 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3,$(shell command 
 BIN := .venv/bin
 GPUS := $(shell nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 
-.PHONY: demo test test-faults test-slurm lint format docs bench constraints setup clean
+.PHONY: demo test test-faults test-slurm lint format docs site bench constraints setup clean
 .DEFAULT_GOAL := demo
+
+# Many containers set it. Each job of a pipeline would then compile all that it imports afresh, for up to ten seconds.
+unexport PYTHONDONTWRITEBYTECODE
 
 setup: .venv/installed
 
@@ -13,14 +16,14 @@ setup: .venv/installed
 		|| { echo "Resolvent needs Python 3.11 or 3.12; name one: make PYTHON=/path/to/python3.11"; exit 1; }
 	"$(PYTHON)" -m venv .venv
 # Python compiles what it imports; to compile all of it here takes longer than all else of the installation.
-	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[dev,docs]"
 	touch $@
 
 demo: .venv/installed
 	$(BIN)/snakemake --cores all --resources gpu=$(GPUS) --configfile config/demo.yaml
 	$(BIN)/python -m resolvent.figures.front results/demo
 
-# Two processes, a file each at a time, the pipeline's first: it takes longest.
+# Two processes, a file each at a time, those that take longest first (tests/conftest.py).
 test: .venv/installed
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
@@ -30,7 +33,7 @@ test-faults: .venv/installed
 
 # Root only: installs SLURM from Debian's packages, and starts and stops one of its own (docs/cluster.md).
 test-slurm: .venv/installed
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,slurm]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,docs,slurm]"
 	$(BIN)/python tests/slurm/cluster.py install
 	$(BIN)/python -m pytest tests/slurm; status=$$?; $(BIN)/python tests/slurm/cluster.py stop; exit $$status
 
@@ -50,6 +53,11 @@ format: .venv/installed
 # Pages of docs/ that a command writes; the comparison with the paper is written where its runs are.
 docs: .venv/installed
 	$(BIN)/python -m resolvent.documentation.write
+
+# The documentation site, build/site/index.html; a warning or a broken link is an error. Executes the tutorials.
+site: .venv/installed
+	JAX_PLATFORMS=cpu $(BIN)/sphinx-build -W --keep-going -n -q docs build/site
+	@echo "The site is file://$(CURDIR)/build/site/index.html"
 
 # Timings against peers, and Table 1 of Cao (2021), into docs/performance.md. Takes about an hour; wants a quiet
 # machine.
@@ -71,4 +79,4 @@ constraints: .venv/installed
 	mv constraints.new constraints.txt
 
 clean:
-	rm -rf .venv .snakemake data results logs
+	rm -rf .venv .snakemake build data results logs

@@ -1,5 +1,6 @@
 """Run the workflow of the installed package: `resolvent snakemake --cores 2 --configfile demo`.
 
+`resolvent verify data results/demo` holds datasets and results against their specification (docs/formats.md).
 `resolvent where` prints the folder of the Snakefile and the configuration. `python -m resolvent` is the same.
 """
 
@@ -17,6 +18,12 @@ def main() -> int:
     command, *words = sys.argv[1:] or ["--help"]
     if command == "where":
         print(HOME)
+    elif command == "verify":
+        from resolvent.planning.verify import (
+            main as verify,
+        )  # pandas and zarr, which Snakemake can start without
+
+        return verify(words)
     elif command == "snakemake":
         words = _with_own_overlays(words)
         if not any(word.startswith("--workflow-profile") for word in words):

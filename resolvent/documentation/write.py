@@ -13,7 +13,8 @@ from resolvent.datasets.tasks import registry as equations
 from resolvent.datasets.tasks.distributions import GaussianDistribution
 from resolvent.datasets.tasks.settings import SplitSizes
 from resolvent.datasets.tasks.trajectories import ObservationTimes
-from resolvent.documentation import dataset_measurements, initial_values
+from resolvent.documentation import dataset_measurements, formats, initial_values
+from resolvent.documentation.accuracy import accuracy_table
 from resolvent.documentation.house import house
 from resolvent.documentation.stability import COMMAND as STABILITY_COMMAND
 from resolvent.documentation.stability import write_stability
@@ -181,6 +182,9 @@ def main() -> None:
         put_between(ROOT / "docs/datasets.md", "measured", dataset_measurements.tables(ROOT))
     except (ResolventError, FileNotFoundError):
         print(f"docs/datasets.md is left as it is: make its datasets with `{dataset_measurements.COMMAND}`")
+    for name, table in formats.tables().items():
+        put_between(ROOT / "docs/formats.md", name, table)
+    put_between(ROOT / "docs/index.md", "accuracy", accuracy_table(ROOT / "docs/datasets.md"))
     if not write_stability(ROOT):
         print(f"docs/stability.md is left as it is: make its runs with `{STABILITY_COMMAND}`")
     if runs := _runs(initial_values.RUNS):
@@ -190,7 +194,7 @@ def main() -> None:
     made = {command: _runs(folder) for folder, command in RUNS.items()}
     if any(made.values()):
         made = {command: runs for command, runs in made.items() if runs}
-        write_reported_vs_ours(made, ROOT / "docs/why-they-differ.md", ROOT / "docs/reported-vs-ours.md")
+        write_reported_vs_ours(made, ROOT / "docs/reported-vs-ours.md")
     else:
         commands = " and ".join(f"`{command}`" for command in made)
         print(f"docs/reported-vs-ours.md is left as it is: no runs; make them with {commands}")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resolvent.common.settings import settings_hash
+from resolvent.datasets.motion.registry import MOTIONS
 from resolvent.datasets.storage.addresses import is_address, local_folder
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.registry import task_module
@@ -73,6 +74,16 @@ class DatasetPlan:
         return f"{self.base}.preview.npz"
 
     @property
+    def motion(self) -> str:
+        """A sample at many moments, from which the film is drawn."""
+        return f"{self.base}.motion.npz"
+
+    @property
+    def moves(self) -> str | None:
+        """The function that solves a sample for the film; None where the solution has no time."""
+        return MOTIONS.get(self.settings.equation)
+
+    @property
     def receipt(self) -> str:
         """Pattern of the files that finished generation jobs leave."""
         return f"{self.base}.shards/{{shard}}.json"
@@ -122,6 +133,14 @@ class Plan:
         """Return the dataset of the test samples."""
         e = self.experiment(experiment)
         return self.datasets[e.test_dataset or e.dataset]
+
+    def used_by(self, dataset: str) -> list[dict]:
+        """Return the experiments that train or test on the dataset, as its page lists them."""
+        return [
+            {"name": name, "title": e.title, "models": len(e.models), "tested_only": e.dataset != dataset}
+            for name, e in self.configuration.experiments.items()
+            if dataset in (e.dataset, e.test_dataset)
+        ]
 
     def run_folder(self, experiment: str, model: str, resolution: Resolution, seed: int) -> str:
         return str(self.results / RUN_FOLDER.format(**self._names(experiment, model, resolution), seed=seed))

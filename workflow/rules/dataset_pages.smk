@@ -1,7 +1,21 @@
-# The page of each dataset: what it looks like, how wrong it is, how to load it.
+# The page of each dataset: what it is, how wrong it is, what it looks like, how to load it.
 
 DATASET_FIGURES = ["dataset_gallery", "error_budget", "dataset_spectra", "dataset_histograms"]
 DATASET_PAGES = f"{plan.results}/datasets"
+FLOW = ["darcy", "darcy_inverse"]  # equations whose page shows the flux
+# In `snakemake --report`.
+DATASET_REPORT = {"category": "Datasets", "subcategory": "{dataset}"}
+DATASET_FILMS = [
+    f"{DATASET_PAGES}/{name}/film.mp4" for name, dataset in plan.datasets.items() if dataset.moves
+]
+
+
+def shown_figures(wildcards):
+    """Name the figures of a dataset's page, in its order."""
+    names = list(DATASET_FIGURES)
+    if plan.datasets[wildcards.dataset].settings.equation in FLOW:
+        names.insert(1, "dataset_flux")
+    return [f"{DATASET_PAGES}/{wildcards.dataset}/{name}.svg" for name in names]
 
 
 # A changed card is a changed page: these rules take it as it is, not as `ancient`.
@@ -28,15 +42,48 @@ for _dataset in plan.datasets.values():
             "../scripts/preview_dataset.py"
 
 
+# One sample solved again, observed at many moments.
+for _dataset in (one for one in plan.datasets.values() if one.moves):
+
+    rule:
+        name:
+            f"motion_{_dataset.name}"
+        input:
+            card=_dataset.card,
+        output:
+            motion=_dataset.motion,
+        log:
+            f"logs/motion_{_dataset.name}/{_dataset.base.name}.log",
+        group:
+            "dataset_page"
+        conda:
+            "../../environment.yml"
+        resources:
+            **requested(needs.motion(_dataset)),
+        params:
+            code=script_digest("motion", *_dataset.modules, _dataset.moves),
+        script:
+            "../scripts/motion.py"
+
+
 rule draw_dataset:
     input:
         card=lambda wildcards: plan.datasets[wildcards.dataset].card,
         preview=lambda wildcards: plan.datasets[wildcards.dataset].preview,
     output:
         [
+            report(
+                f"{DATASET_PAGES}/{{dataset}}/{figure}.svg",
+                caption=f"../report/{figure}.rst",
+                labels={"figure": figure.removeprefix("dataset_").replace("_", " ")},
+                **DATASET_REPORT,
+            )
+            for figure in DATASET_FIGURES
+        ],
+        [
             f"{DATASET_PAGES}/{{dataset}}/{figure}.{suffix}"
             for figure in DATASET_FIGURES
-            for suffix in ("svg", "png", "pdf")
+            for suffix in ("png", "pdf")
         ],
     log:
         f"logs/draw_dataset/{plan.configuration.name}/{{dataset}}.log",
@@ -52,14 +99,69 @@ rule draw_dataset:
         "../scripts/draw_dataset.py"
 
 
+rule draw_flux:
+    input:
+        card=lambda wildcards: plan.datasets[wildcards.dataset].card,
+        preview=lambda wildcards: plan.datasets[wildcards.dataset].preview,
+    output:
+        report(
+            f"{DATASET_PAGES}/{{dataset}}/dataset_flux.svg",
+            caption="../report/dataset_flux.rst",
+            labels={"figure": "flux"},
+            **DATASET_REPORT,
+        ),
+        f"{DATASET_PAGES}/{{dataset}}/dataset_flux.png",
+    log:
+        f"logs/draw_flux/{plan.configuration.name}/{{dataset}}.log",
+    group:
+        "dataset_page"
+    conda:
+        "../../environment.yml"
+    resources:
+        **requested(drawing(2)),
+    params:
+        code=script_digest("draw_flux"),
+    script:
+        "../scripts/draw_flux.py"
+
+
+rule dataset_film:
+    input:
+        motion=lambda wildcards: plan.datasets[wildcards.dataset].motion,
+    output:
+        film=report(
+            f"{DATASET_PAGES}/{{dataset}}/film.mp4",
+            caption="../report/dataset_film.rst",
+            labels={"figure": "film"},
+            **DATASET_REPORT,
+        ),
+        poster=f"{DATASET_PAGES}/{{dataset}}/film.png",
+    log:
+        f"logs/dataset_film/{plan.configuration.name}/{{dataset}}.log",
+    group:
+        "dataset_page"
+    conda:
+        "../../environment.yml"
+    resources:
+        **requested(drawing(100)),
+    params:
+        code=script_digest("dataset_film"),
+    script:
+        "../scripts/dataset_film.py"
+
+
 rule dataset_page:
     input:
         card=lambda wildcards: plan.datasets[wildcards.dataset].card,
         preview=lambda wildcards: plan.datasets[wildcards.dataset].preview,
-        figures=[f"{DATASET_PAGES}/{{dataset}}/{figure}.svg" for figure in DATASET_FIGURES],
+        figures=shown_figures,
+        film=lambda wildcards: (
+            f"{DATASET_PAGES}/{wildcards.dataset}/film.mp4" if plan.datasets[wildcards.dataset].moves else []
+        ),
         assets=ancient(rules.page_assets.output),
     output:
         page=f"{DATASET_PAGES}/{{dataset}}.html",
+        croissant=f"{DATASET_PAGES}/{{dataset}}.croissant.json",
     log:
         f"logs/dataset_page/{plan.configuration.name}/{{dataset}}.log",
     group:
@@ -70,6 +172,8 @@ rule dataset_page:
         **requested(drawing(2)),
     params:
         root=str(plan.results),
+        equation=lambda wildcards: plan.datasets[wildcards.dataset].settings.equation,
+        used_by=lambda wildcards: plan.used_by(wildcards.dataset),
         code=script_digest("dataset_page"),
     script:
         "../scripts/dataset_page.py"

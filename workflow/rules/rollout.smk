@@ -21,3 +21,22 @@ rule rollout:
         code=lambda wildcards: script_digest("rollout", *plan.modules_of(wildcards.model)),
     script:
         "../scripts/rollout.py"
+
+
+# Truth, prediction and difference in time, for the experiment's page.
+rule rollout_film:
+    input:
+        rollout=rules.rollout.output.rollout,
+    output:
+        film=f"{plan.results}/{RUN_FOLDER}/rollout.mp4",
+        poster=f"{plan.results}/{RUN_FOLDER}/rollout.png",
+    log:
+        f"logs/rollout_film/{plan.configuration.name}/{RUN_FOLDER}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        **requested(drawing(1)),
+    params:
+        code=script_digest("rollout_film"),
+    script:
+        "../scripts/rollout_film.py"

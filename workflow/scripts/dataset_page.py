@@ -1,21 +1,36 @@
-"""Write the page of a dataset."""
+"""Write the page of a dataset, and its metadata beside it."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from resolvent.planning.job import job
 
 with job(snakemake):
     from resolvent.datasets.storage.addresses import located
+    from resolvent.datasets.storage.object_store import size_of
+    from resolvent.figures.dataset.croissant import write_croissant
     from resolvent.figures.dataset.page import write_dataset_page
-    from resolvent.planning.captions import captioned
+    from resolvent.planning.captions import captioned, read_captions
     from resolvent.planning.provenance import command, provenance
 
+    card, page = Path(snakemake.input.card), Path(snakemake.output.page)
+    store = located(card.with_suffix(".zarr"))
+    finished = datetime.fromtimestamp(card.stat().st_mtime, UTC).date().isoformat()
+    write_croissant(snakemake.output.croissant, card=card, store=str(store), page=page.name, date=finished)
+    film = None
+    if snakemake.input.get("film"):
+        words = read_captions()[f"film_{snakemake.params.equation}"]
+        film = (snakemake.input.film, words["title"], words["caption"])
     write_dataset_page(
-        snakemake.output.page,
-        card=snakemake.input.card,
-        store=str(located(Path(snakemake.input.card).with_suffix(".zarr"))),
+        page,
+        card=card,
+        store=str(store),
+        size=size_of(store),
         preview=snakemake.input.preview,
         figures=captioned(snakemake.input.figures, {}),
+        film=film,
+        used_by=snakemake.params.used_by,
+        croissant=snakemake.output.croissant,
         command=command(),
         provenance=provenance(),
         root=snakemake.params.root,

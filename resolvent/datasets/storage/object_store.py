@@ -62,6 +62,15 @@ def remove(address: str) -> None:
         _file_system(address).rm_file(address)
 
 
+def size_of(store: Path | str) -> int:
+    """Return the bytes of all files of the store that lies at `store` (`addresses.located`). Raises as
+    `upload`."""
+    if not isinstance(store, str):
+        return sum(file.stat().st_size for file in store.rglob("*") if file.is_file())
+    with _readable_errors(store):
+        return int(_file_system(store).du(store))
+
+
 class ObjectStore(FsspecStore):
     """The objects below an address. A missing chunk is an error for a reader, instead of fill values."""
 

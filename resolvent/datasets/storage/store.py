@@ -186,5 +186,11 @@ def open_store(path: Path) -> zarr.Group:
     place = located(path)
     try:
         return zarr.open_group(opened(place), mode="r", zarr_format=3)
-    except (FileNotFoundError, ValueError) as error:
+    except (
+        FileNotFoundError,
+        ValueError,
+        AttributeError,
+        KeyError,
+        TypeError,
+    ) as error:  # zarr's, of bad JSON
         raise damaged(place, f"has no readable zarr.json ({error})") from error

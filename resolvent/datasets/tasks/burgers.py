@@ -222,12 +222,17 @@ class Burgers(Task):
             "equation": {
                 "in_words": "viscous Burgers' equation on the circle of length 1",
                 "in_symbols": "∂u/∂t + u ∂u/∂x = ν ∂²u/∂x²,  x in (0, 1) periodic,  0 < t ≤ T",
+                "in_latex": r"\frac{\partial u}{\partial t} + u\,\frac{\partial u}{\partial x}"
+                r" = \nu\,\frac{\partial^2 u}{\partial x^2},"
+                r" \quad x \in (0, 1)\ \text{periodic}, \quad 0 < t \le T",
                 "parameters": {"viscosity ν": settings.viscosity, "final time T": settings.final_time},
                 "operator": "u(·, 0) ↦ u(·, T)",
+                "operator_in_latex": r"u(\cdot, 0) \mapsto u(\cdot, T)",
                 "source": "Cao 2021 (arXiv:2105.14995), eq. 18 and section C.2",
             },
             "distribution_of_the_input": {
                 "in_symbols": "N(0, σ²(-Δ + τ²I)^{-γ})",
+                "in_latex": r"u(\cdot, 0) \sim N\bigl(0,\, \sigma^2(-\Delta + \tau^2 I)^{-\gamma}\bigr)",
                 "parameters": {"σ": distribution.sigma, "τ": distribution.tau, "γ": distribution.gamma},
                 "mean_mode": "absent" if distribution.zero_mean else "drawn",
                 "truncation": f"modes up to {settings.finest // 2 - 1}",

@@ -95,18 +95,23 @@ class ControlledOdeTask(Task):
     def description(self) -> dict:
         settings = self.settings
         amplitude = "ξ_j/j" if settings.control_decay == "inverse" else "ξ_j"
+        in_latex = r"\frac{\xi_j}{j}" if settings.control_decay == "inverse" else r"\xi_j"
         return {
             "equation": {
                 "in_words": "scalar differential equation driven by a control",
                 "in_symbols": "dz = sin(z) du,  z(0) = z₀",
+                "in_latex": r"dz = \sin(z)\,du, \quad z(0) = z_0",
                 "parameters": {"z₀": settings.initial_value},
                 "final_time": settings.final_time,
                 "operator": "u on [0, T] ↦ z on [0, T]",
+                "operator_in_latex": r"u|_{[0, T]} \mapsto z|_{[0, T]}",
                 "source": "Calvello et al. 2024 (arXiv:2406.06486), eq. CDE, section 6.1",
             },
             "distribution_of_the_input": {
                 "in_symbols": f"u(t) = Σ_j {amplitude} sin(π η_j t),  ξ_j ~ N(0, 1),  η_j ~ U(0, J),  "
                 f"j = 1, …, J = {settings.num_terms}",
+                "in_latex": rf"u(t) = \sum_{{j=1}}^{{{settings.num_terms}}} {in_latex} \sin(\pi\eta_j t), "
+                rf"\quad \xi_j \sim N(0, 1), \quad \eta_j \sim U(0, {settings.num_terms})",
                 "source": "public code of Calvello et al. has the factor 1/j, the paper does not",
             },
             "solver": {"method": "closed form z = 2 arctan(tan(z₀/2) exp(u(t) - u(0))), exact to rounding"},

@@ -27,6 +27,7 @@ INPUT, TARGET = "coefficient", "pressure"
 DIRECT_SAMPLES = 16  # solved again by a sparse direct method: two seconds each at 421 points
 REFINED_SAMPLES = 8  # solved on a finer grid, for the discretisation's own error
 REFINEMENT = 4  # times finer
+DARCY_IN_LATEX = r"-\nabla \cdot (a \nabla p) = 1\ \text{in}\ (0, 1)^2, \quad p = 0\ \text{on the boundary}"
 
 
 class DarcySettings(SpaceDataset):
@@ -252,7 +253,9 @@ class Darcy(Task):
             "equation": {
                 "in_words": "steady flow through a porous medium in the unit square (Darcy)",
                 "in_symbols": "-∇·(a∇p) = 1 in (0, 1)²,  p = 0 on the boundary",
+                "in_latex": DARCY_IN_LATEX,
                 "operator": "a ↦ p",
+                "operator_in_latex": r"a \mapsto p",
                 "source": "Cao 2021 (arXiv:2105.14995), eq. 20 and section C.3; Calvello et al. 2024 "
                 "(arXiv:2406.06486), section 6.2.2",
             },
@@ -301,6 +304,8 @@ class CoefficientDistribution:
         )
         return {
             "in_symbols": "a = ψ(g),  g ~ N(0, σ²(-Δ + τ²I)^{-γ}),  Neumann Laplacian on (0, 1)²",
+            "in_latex": r"a = \psi(g), \quad g \sim N\bigl(0,\, \sigma^2(-\Delta + \tau^2 I)^{-\gamma}\bigr),"
+            r" \quad \text{Neumann Laplacian on}\ (0, 1)^2",
             "parameters": {"σ": distribution.sigma, "τ": distribution.tau, "γ": distribution.gamma},
             "push_forward_ψ": f"{pushed}; applied on the grid in use, never interpolated",
             "mean_mode": "absent" if distribution.zero_mean else "drawn",

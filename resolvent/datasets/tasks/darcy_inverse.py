@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, space_group
 from resolvent.datasets.tasks.darcy import (
+    DARCY_IN_LATEX,
     CoefficientDistribution,
     DarcySettings,
     five_point_solver,
@@ -147,10 +148,12 @@ class DarcyInverse(Task):
             "equation": {
                 "in_words": "recover the permeability of a porous medium from the pressure (inverse Darcy)",
                 "in_symbols": "-∇·(a∇p) = 1 in (0, 1)²,  p = 0 on the boundary",
+                "in_latex": DARCY_IN_LATEX,
                 "operator": "p on a fine grid ↦ a on a coarse grid, "
                 + ", ".join(
                     f"{f} to {c}" for f, c in zip(settings.resolutions, settings.coarse, strict=True)
                 ),
+                "operator_in_latex": r"p\ \text{on a fine grid} \mapsto a\ \text{on a coarse grid}",
                 "source": "Cao 2021 (arXiv:2105.14995), eqs. 20 and 23, section C.4",
             },
             "distribution_of_the_coefficient": self.coefficients.description(),

@@ -143,7 +143,8 @@ class Kolmogorov(Task):
         """Draw the Fourier coefficients of an initial vorticity."""
         return self.field.coefficients(seed, split, index)
 
-    def _solver(self, method: str, num_modes: int, step: float) -> KolmogorovEtdrk4 | KolmogorovSplitStep:
+    def integrator(self, method: str, num_modes: int, step: float) -> KolmogorovEtdrk4 | KolmogorovSplitStep:
+        """Build the solver of this flow by `method`, with `num_modes` and the largest `step` in time."""
         from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
         from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
 
@@ -169,7 +170,7 @@ class Kolmogorov(Task):
     def march(self, drawn: np.ndarray) -> np.ndarray:
         """Return the coefficients of the vorticity at `times`, (samples, times, rows, columns)."""
         settings = self.settings
-        return self._solver(settings.method, settings.num_modes, settings.step).solve(drawn, self.times)
+        return self.integrator(settings.method, settings.num_modes, settings.step).solve(drawn, self.times)
 
     def observed(self, coefficients: np.ndarray) -> dict[str, np.ndarray]:
         """Evaluate on every stored grid what `march` has returned."""
@@ -190,7 +191,7 @@ class Kolmogorov(Task):
         target on the finest grid is compared with that. The error of the input does not enter.
         """
         settings, points = self.settings, max(self.settings.resolutions)
-        refined = self._solver("etdrk4", settings.num_modes * 3 // 2, settings.step / 4)
+        refined = self.integrator("etdrk4", settings.num_modes * 3 // 2, settings.step / 4)
         later = refined.solve(coefficients[:, 0], (settings.lead_time,))[:, 0]
         stored = observe_2d(coefficients[:, 1], points).astype(self.dtype)
         return relative_l2(stored, observe_2d(later, points))
@@ -207,10 +208,10 @@ class Kolmogorov(Task):
         total, pairs = stored.layout.num_samples, stored.errors[PAIR]
         positions = stored.random_positions(refined_samples(total))
         initial = self.draw(stored.names(positions))
-        refined = self._solver("etdrk4", settings.num_modes * 3 // 2, settings.step / 2)
+        refined = self.integrator("etdrk4", settings.num_modes * 3 // 2, settings.step / 2)
         at_both = refined.solve(initial, self.times[:2])
         other = "split-step" if settings.method == "etdrk4" else "etdrk4"
-        marched = self._solver(other, settings.num_modes * 3 // 2, settings.lead_time / 256).solve(
+        marched = self.integrator(other, settings.num_modes * 3 // 2, settings.lead_time / 256).solve(
             at_both[:, 0], (settings.lead_time,)
         )
         group = group_name(points)
@@ -248,12 +249,19 @@ class Kolmogorov(Task):
                 f"driven by the body force sin({n}y) along x; no drag",
                 "in_symbols": f"∂ω/∂t + u·∇ω = νΔω - {n} cos({n}y),  -Δψ = ω,  u = (∂ψ/∂y, -∂ψ/∂x),  "
                 "(x, y) in [0, 2π]² periodic",
+                "in_latex": r"\frac{\partial\omega}{\partial t} + u \cdot \nabla\omega = \nu\,\Delta\omega"
+                rf" - {n}\cos({n}y), \quad -\Delta\psi = \omega, \quad u = \left("
+                r"\frac{\partial\psi}{\partial y},\, -\frac{\partial\psi}{\partial x}\right), "
+                r"\quad (x, y) \in [0, 2\pi]^2\ \text{periodic}",
                 "parameters": {"viscosity ν": settings.viscosity},
                 "operator": f"ω(·, {self.times[0]:g}) ↦ ω(·, {self.times[1]:g})",
+                "operator_in_latex": rf"\omega(\cdot, {self.times[0]:g}) \mapsto"
+                rf" \omega(\cdot, {self.times[1]:g})",
                 "source": "Calvello et al. 2024 (arXiv:2406.06486), section 6.2.3",
             },
             "distribution_of_the_initial_vorticity": {
                 "in_symbols": "N(0, σ²(-Δ + τ²I)^{-γ}) on the torus",
+                "in_latex": r"\omega(\cdot, 0) \sim N\bigl(0,\, \sigma^2(-\Delta + \tau^2 I)^{-\gamma}\bigr)",
                 "parameters": {"σ": distribution.sigma, "τ": distribution.tau, "γ": distribution.gamma},
                 "mean_mode": "absent" if distribution.zero_mean else "drawn",
                 "modes": "orthonormal functions"

@@ -151,17 +151,26 @@ class Lorenz63Task(Task):
             "yz": "(x on [0, T], y(0), z(0)) ↦ (y, z) on [0, T]",
             "y": "x on [0, T] ↦ y on [0, T]; y(0) and z(0) are not given, synchronisation stands in for them",
         }
+        in_latex = {
+            "yz": r"\bigl(x|_{[0, T]},\, y(0),\, z(0)\bigr) \mapsto (y, z)|_{[0, T]}",
+            "y": r"x|_{[0, T]} \mapsto y|_{[0, T]}",
+        }
         return {
             "equation": {
                 "in_words": "Lorenz's model of convection (1963)",
                 "in_symbols": "dx/dt = σ(y - x),  dy/dt = x(ρ - z) - y,  dz/dt = xy - βz",
+                "in_latex": r"\frac{dx}{dt} = \sigma(y - x), \quad \frac{dy}{dt} = x(\rho - z) - y,"
+                r" \quad \frac{dz}{dt} = xy - \beta z",
                 "parameters": {"σ": settings.sigma, "ρ": settings.rho, "β": settings.beta},
                 "final_time": settings.final_time,
                 "operator": operator[settings.targets],
+                "operator_in_latex": in_latex[settings.targets],
                 "source": "Calvello et al. 2024 (arXiv:2406.06486), eq. 40 and section 6.1",
             },
             "distribution_of_the_input": {
                 "in_symbols": "x(0), y(0) ~ U(-15, 15),  z(0) ~ U(0, 40), independent",
+                "in_latex": r"x(0),\, y(0) \sim U(-15, 15), \quad z(0) \sim U(0, 40),"
+                r"\ \text{independent}",
                 "source": "public code of Calvello et al.; the paper names no distribution",
             },
             "solver": {

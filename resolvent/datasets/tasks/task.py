@@ -82,7 +82,9 @@ class Task(ABC):
         """Say for the card what the numbers mean.
 
         Its entry "equation" has `in_words`, `in_symbols`, `operator` and `source`, which the dataset's page
-        shows, and may have `parameters`; "solver" names the method.
+        shows, and may have `parameters`, and `in_latex` and `operator_in_latex`, which the page then shows
+        as mathematics instead; "solver" names the method. An entry "distribution_of_the_…" says what is
+        drawn, in the same words.
         """
 
     def refined(self) -> Task | None:

@@ -1,10 +1,16 @@
 """How wrong the stored solutions are: every check of the card on one scale."""
 
+import math
 from pathlib import Path
 
+from plotly.graph_objects import Figure
+
+from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import read_json
 from resolvent.figures.common.style import INK, MUTED, grid_lines, new_figure, save
+from resolvent.figures.dataset.checks import LARGEST, MEDIAN, in_words, measured, of_the_solver, samples
 
 SOLVER, DISCRETISATION = "#00805e", "#d55e00"
 SMALLEST = 1e-17  # where an error of zero is drawn
@@ -17,24 +23,20 @@ def draw_error_budget(card: str | Path, output: str | Path) -> list[Path]:
     itself costs, which no solver on this grid can avoid, and how imported solutions differ from our solver's.
     """
     facts = read_json(card)
-    checks = {
-        name: entry
-        for name, entry in facts["error_budget"].items()
-        if isinstance(entry, dict) and "largest_relative_l2" in entry
-    }
+    checks = measured(facts["error_budget"])
     if not checks:
         raise ResultError(f"{card} has no measured error in its error budget")
     figure, ((panel,),) = new_figure(1, 1, size=(8.6, 1.1 + 0.42 * len(checks)))
     for row, (name, entry) in enumerate(checks.items()):
-        colour = SOLVER if name.startswith("against_") else DISCRETISATION
-        median, largest = (max(entry[f"{word}_relative_l2"], SMALLEST) for word in ("median", "largest"))
+        colour = SOLVER if of_the_solver(name) else DISCRETISATION
+        median, largest = (max(entry[key], SMALLEST) for key in (MEDIAN, LARGEST))
         panel.plot([median, largest], [row, row], color=colour, lw=6, alpha=0.3, solid_capstyle="round")
         panel.plot([median], [row], "o", color=colour, ms=6)
         panel.annotate(
-            f"{entry['largest_relative_l2']:.1e}", (largest, row), (9, 0), textcoords="offset points",
+            scientific(entry[LARGEST], 2), (largest, row), (9, 0), textcoords="offset points",
             va="center", fontsize=8, color=colour,
         )  # fmt: skip
-    labels = [f"{_words(name)} ({_samples(entry)})" for name, entry in checks.items()]
+    labels = [f"{in_words(name)} ({samples(entry)} samples)" for name, entry in checks.items()]
     panel.set_yticks(range(len(checks)), labels, color=INK)
     panel.set(ylim=(len(checks) - 0.4, -1.2), xscale="log", xlabel="relative L² error")
     panel.margins(x=0.12)
@@ -48,19 +50,40 @@ def draw_error_budget(card: str | Path, output: str | Path) -> list[Path]:
     return save(figure, output)
 
 
+def error_budget_chart(card: dict) -> dict:
+    """Draw the same as a chart: hovering a check says its errors and its samples."""
+    figure = Figure()
+    checks = measured(card["error_budget"])
+    for row, (name, entry) in enumerate(checks.items()):
+        colour = SOLVER if of_the_solver(name) else DISCRETISATION
+        errors = [max(entry[key], SMALLEST) for key in (MEDIAN, LARGEST)]
+        words = [
+            f"{word} {scientific(entry[key], 2)}" for word, key in (("median", MEDIAN), ("largest", LARGEST))
+        ]
+        figure.add_scatter(
+            x=errors, y=[row, row], mode="lines+markers", showlegend=False,
+            line={"color": colour, "width": 4}, marker={"color": colour, "size": 10},
+            text=[f"{in_words(name)}<br>{one}, {samples(entry)} samples" for one in words], hoverinfo="text",
+        )  # fmt: skip
+    accuracy = card["stated_accuracy"]
+    figure.add_vline(x=accuracy, line={"dash": "dash", "color": MUTED})
+    figure.update_xaxes(type="log", title="relative L² error", exponentformat="power")
+    for row, name in enumerate(checks):
+        figure.add_annotation(
+            x=0, xref="paper", xanchor="left", y=row - 0.3, text=in_words(name), showarrow=False
+        )
+    figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[len(checks) - 0.5, -1.2])
+    figure.add_annotation(
+        x=math.log10(accuracy), y=-1, xanchor="right", xshift=-4, showarrow=False,
+        text=f"{'tolerance' if 'imported' in card else 'stated accuracy'} {scientific(accuracy, 1)}",
+    )  # fmt: skip
+    figure.update_layout(margin={"l": 20, "r": 20, "t": 20, "b": 50}, height=max(360, 160 + 44 * len(checks)))
+    return plotly_chart(figure)
+
+
 def _line(panel, value: float, words: str, height: int) -> None:
     panel.axvline(value, color=MUTED, lw=1, ls=(0, (4, 2)))
     panel.annotate(
-        f"{words} {value:.0e}", (value, -1.2), (4, -2 - 11 * height), textcoords="offset points", va="top",
-        fontsize=8, color=MUTED,
+        f"{words} {scientific(value, 1)}", (value, -1.2), (4, -2 - 11 * height),
+        textcoords="offset points", va="top", fontsize=8, color=MUTED,
     )  # fmt: skip
-
-
-def _samples(entry: dict) -> str:
-    if entry.get("of", entry["samples"]) == entry["samples"]:
-        return f"{'all ' * ('of' in entry)}{entry['samples']:,} samples"
-    return f"{entry['samples']:,} of {entry['of']:,} samples"
-
-
-def _words(check: str) -> str:
-    return check.replace("_", " ")

@@ -3,9 +3,16 @@
 from pathlib import Path
 
 import numpy as np
+from plotly.graph_objects import Figure
+from plotly.subplots import make_subplots
 
-from resolvent.figures.common.style import grid_lines, new_figure, save, title
+from resolvent.figures.common.charts import plotly_chart
+from resolvent.figures.common.style import MUTED, grid_lines, new_figure, save, title
 from resolvent.figures.dataset.preview import DatasetPreview, PreviewVariable
+
+MOST_POINTS, MOST_SIDE = 512, 72  # of a curve, and along a side of a field, in the chart
+LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
+PANEL = 0.94  # of a column of the chart; the rest keeps panels apart
 
 
 def draw_dataset_gallery(card: str | Path, preview: str | Path, output: str | Path) -> list[Path]:
@@ -22,7 +29,7 @@ def _fields(dataset: DatasetPreview):
     rows, columns = len(dataset.functions), len(dataset.samples)
     figure, axes = new_figure(rows, columns, size=(8.6, 0.4 + 2.05 * rows))
     for variable, row in zip(dataset.functions, axes, strict=True):
-        scale = _colours(variable.samples)
+        scale = colours_of(variable.samples)
         for panel, field in zip(row, variable.samples, strict=True):
             image = panel.imshow(field, origin="lower", interpolation="nearest", **scale)
             panel.set(xticks=[], yticks=[])
@@ -36,7 +43,7 @@ def _fields(dataset: DatasetPreview):
     return figure
 
 
-def _colours(values: np.ndarray) -> dict:
+def colours_of(values: np.ndarray) -> dict:
     """Return colours: blue to red about zero for quantities of both signs, else dark to light."""
     low, high = float(values.min()), float(values.max())
     if low < 0 < high:
@@ -68,3 +75,90 @@ def _curve(panel, variable: PreviewVariable, index: int) -> None:
     width = 1.0 if variable.role == "input" else 1.6
     positions, values = variable.axes[dim], variable.samples[index]
     panel.plot(positions, values, color=variable.colour, lw=width, label=variable.label)
+
+
+def gallery_chart(dataset: DatasetPreview) -> dict:
+    """Draw one sample at a time, chosen by a slider: fields beside each other, curves over each other.
+
+    Long curves and fine fields are thinned to `MOST_POINTS` and `MOST_SIDE` points along an axis.
+    """
+    in_plane = len(dataset.functions[0].dims) == 2
+    count = len(dataset.functions)
+    figure = field_panels(count) if in_plane else _curve_panel(dataset)
+    for sample in range(len(dataset.samples)):
+        for column, variable in enumerate(dataset.functions):
+            if in_plane:
+                positions = [variable.axes[dim] for dim in variable.dims]
+                scale = colours_of(variable.samples)
+                add_field(
+                    figure, (column, count), variable.label, *positions, variable.samples[sample], scale,
+                    visible=sample == 0,
+                )  # fmt: skip
+            else:
+                _add_curve(figure, variable, sample)
+    steps = [
+        {
+            "label": label,
+            "method": "restyle",
+            "args": [{"visible": [row // count == sample for row in range(len(figure.data))]}],
+        }
+        for sample, label in enumerate(dataset.samples)
+    ]
+    slider = {"steps": steps, "currentvalue": {"prefix": "sample: "}, "pad": {"t": 50}, "bgcolor": MUTED}
+    figure.update_layout(sliders=[slider])
+    return plotly_chart(figure)
+
+
+def field_panels(columns: int) -> Figure:
+    """Return a chart with square panels side by side, for `add_field`; their scales of colours lie on top."""
+    figure = make_subplots(1, columns)
+    for column in range(columns):
+        axis = "" if column == 0 else str(column + 1)
+        domain = [column / columns, (column + PANEL) / columns]
+        figure.layout[f"xaxis{axis}"].update(domain=domain, constrain="domain", showticklabels=False)
+        figure.layout[f"yaxis{axis}"].update(
+            scaleanchor=f"x{axis}", constrain="domain", constraintoward="top", showticklabels=False
+        )
+    margin = {"t": 90, "l": 20, "r": 20, "b": 20}
+    figure.update_layout(height=250 + 640 // columns, margin=margin)
+    return figure
+
+
+def add_field(
+    figure, place: tuple[int, int], words: str, y, x, values, scale: dict, visible: bool = True
+) -> None:
+    """Add a field [y, x] to the panels, at `place` (column, of how many), with the `scale` of its colours."""
+    column, columns = place
+    stride = -(-max(values.shape) // MOST_SIDE)
+    bar = {
+        "orientation": "h", "x": (column + PANEL / 2) / columns, "y": 1, "yanchor": "bottom", "thickness": 10,
+        "len": PANEL / columns, "title": {"text": words, "side": "top"}, "ypad": 6, "nticks": 4,
+    }  # fmt: skip
+    figure.add_heatmap(
+        x=_short(x[::stride]), y=_short(y[::stride]), z=_short(values[::stride, ::stride]),
+        row=1, col=column + 1, zmin=scale["vmin"], zmax=scale["vmax"], visible=visible, colorbar=bar,
+        colorscale="RdBu_r" if scale["cmap"] == "RdBu_r" else "Viridis",
+        hovertemplate="x %{x:.3f}, y %{y:.3f}<br>%{z:.4g}<extra></extra>",
+    )  # fmt: skip
+
+
+def _curve_panel(dataset: DatasetPreview) -> Figure:
+    figure = Figure()
+    figure.update_xaxes(title=dataset.functions[0].dims[0])
+    figure.update_layout(height=460, legend=LEGEND, margin={"t": 80})
+    return figure
+
+
+def _add_curve(figure: Figure, variable: PreviewVariable, sample: int) -> None:
+    (dim,) = variable.dims
+    stride = -(-len(variable.axes[dim]) // MOST_POINTS)
+    figure.add_scatter(
+        x=_short(variable.axes[dim][::stride]), y=_short(variable.samples[sample][::stride]),
+        mode="lines", name=variable.label, line={"color": variable.colour}, visible=sample == 0,
+        hovertemplate=f"{dim} %{{x:.4g}}<br>{variable.name} %{{y:.4g}}<extra></extra>",
+    )  # fmt: skip
+
+
+def _short(values: np.ndarray) -> np.ndarray:
+    """Return the values in single precision: more than a chart shows, in half the bytes."""
+    return np.asarray(values, np.float32)

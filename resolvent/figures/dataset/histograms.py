@@ -1,9 +1,12 @@
 """How often each value occurs in a dataset."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from plotly.subplots import make_subplots
 
+from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.style import grid_lines, new_figure, save, title
 from resolvent.figures.dataset.preview import DatasetPreview, PreviewVariable
 
@@ -35,3 +38,25 @@ def _draw(panel, variable: PreviewVariable) -> None:
     grid_lines(panel)
     title(panel, variable.label)
     panel.title.set(fontsize=8, color=variable.colour)
+
+
+def histogram_chart(dataset: DatasetPreview) -> dict:
+    """Draw the same as a chart: bars that say their bin and their share."""
+    variables = dataset.variables
+    titles = [variable.label for variable in variables]
+    figure = make_subplots(len(variables), 1, subplot_titles=titles, vertical_spacing=0.28 / len(variables))
+    for row, variable in enumerate(variables, start=1):
+        counts, edges = variable.histogram["counts"], variable.histogram["edges"]
+        share = counts / max(1, counts.sum())
+        bins = [f"{low:.3g} to {high:.3g}" for low, high in pairwise(edges)]
+        figure.add_bar(
+            x=(edges[:-1] + edges[1:]) / 2, y=share, width=np.diff(edges), row=row, col=1, customdata=bins,
+            marker={"color": variable.colour, "line": {"width": 0}}, showlegend=False,
+            hovertemplate="%{customdata}: %{y:.3%}<extra></extra>",
+        )  # fmt: skip
+        kind = "log" if np.count_nonzero(counts) > 2 else "linear"
+        figure.update_yaxes(type=kind, exponentformat="power", row=row, col=1)
+    figure.update_yaxes(title="share", row=1, col=1)
+    figure.update_annotations(font={"size": 12})
+    figure.update_layout(height=60 + 230 * len(variables), bargap=0)
+    return plotly_chart(figure)

@@ -1,12 +1,17 @@
 """Power by wavenumber or frequency: how smooth are the inputs and the targets of a dataset?"""
 
+import math
 from pathlib import Path
 
 import numpy as np
+from plotly.graph_objects import Figure
 
+from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.style import MUTED, grid_lines, new_figure, save
+from resolvent.figures.dataset.gallery import LEGEND
 from resolvent.figures.dataset.preview import DatasetPreview, PreviewVariable
 
+MOST_WAVENUMBERS = 400  # considered in the chart
 DECADES = 16  # below the largest power: the rounding of what is stored
 
 
@@ -41,3 +46,40 @@ def _draw(panel, variable: PreviewVariable) -> None:
 
 def _positive(values: np.ndarray) -> np.ndarray:
     return values[values > 0]
+
+
+def spectra_chart(dataset: DatasetPreview) -> dict | None:
+    """Draw the same as a chart; None where there is no spectrum."""
+    variables = [variable for variable in dataset.functions if variable.spectrum]
+    if not variables:
+        return None
+    figure = Figure()
+    highest = max(variable.spectrum["high"][1:].max() for variable in variables)
+    lowest = min(_positive(variable.spectrum["low"]).min() for variable in variables)
+    for variable in variables:
+        shown = _thinned(len(variable.spectrum["wavenumber"]))
+        at, low, median, high = (
+            variable.spectrum[word][shown] for word in ("wavenumber", "low", "median", "high")
+        )
+        floor = max(lowest, highest / 10**DECADES)  # a power of zero has no place on this axis
+        at, low, median, high = (values[high > floor] for values in (at, low, median, high))
+        low, median, high = (np.maximum(values, floor) for values in (low, median, high))
+        figure.add_scatter(
+            x=[*at, *at[::-1]], y=[*high, *low[::-1]], fill="toself", fillcolor=variable.colour, opacity=0.18,
+            line={"width": 0}, hoverinfo="skip", showlegend=False, legendgroup=variable.name,
+        )  # fmt: skip
+        figure.add_scatter(
+            x=at, y=median, mode="lines", name=variable.label, line={"color": variable.colour},
+            legendgroup=variable.name, customdata=list(zip(low, high, strict=True)),
+            hovertemplate="%{x:.4g}: %{y:.2e}<br>5 % to 95 %: %{customdata[0]:.2e} to %{customdata[1]:.2e}",
+        )  # fmt: skip
+    figure.update_xaxes(type="log", title=str(variables[0].spectrum["axis"]))
+    bounds = [math.log10(max(lowest, highest / 10**DECADES) / 2), math.log10(highest * 4)]
+    figure.update_yaxes(type="log", title="power", exponentformat="power", range=bounds)
+    figure.update_layout(legend=LEGEND, margin={"t": 80}, height=440)
+    return plotly_chart(figure)
+
+
+def _thinned(count: int) -> np.ndarray:
+    """Return the wavenumbers shown, without zero: all of the first, ever fewer of the later."""
+    return np.unique(np.geomspace(1, count - 1, MOST_WAVENUMBERS).round().astype(int))

@@ -85,6 +85,10 @@ class Needs:
         size = store_bytes(dataset.settings)
         return Need(START_SECONDS + size / 1e8, START_BYTES + min(size, 1e9))
 
+    def motion(self, dataset: DatasetPlan) -> Need:
+        """Predict solving one sample again, whose moments are kept."""
+        return Need(2 * START_SECONDS + 10 * dataset.settings.seconds_per_sample(), 2 * START_BYTES)
+
     def stability(self, wildcards) -> Need:
         """Predict all runs of a model in the study of stability, one after the other."""
         study = self.plan.configuration.stability

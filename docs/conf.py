@@ -1,0 +1,121 @@
+"""Settings of the documentation site: `make site`, or `sphinx-build docs build/site`.
+
+Tutorials and the gallery are executed, once for each content (a cache lies in build/); with
+`-D nb_execution_mode=off` they are shown without their outputs.
+"""
+
+import tomllib
+from pathlib import Path
+
+import jupytext
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+
+from resolvent.documentation.docstrings import as_restructured_text
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted(path.stem for path in (ROOT / "docs/tutorials").glob("*.md") if path.stem != "index")
+
+project = "Resolvent"
+author = "The Resolvent developers"
+project_copyright = f"{author}, MIT licence"
+release = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+language = "en"
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+exclude_patterns = ["_build", "**.ipynb_checkpoints"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 4
+copybutton_exclude = ".linenos, .gp, .go"
+
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(ROOT / "build/executed")
+nb_execution_timeout = 300
+nb_execution_raise_on_error = True
+nb_ipywidgets_js = {}  # nothing is loaded from a network
+nb_merge_streams = True
+
+default_role = "literal"  # docstrings have names in single backticks
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True}
+autodoc_preserve_defaults = True
+maximum_signature_line_length = 90
+python_use_unqualified_type_names = True
+nitpick_ignore_regex = [("py:.*", ".*")]  # types of other packages, whose pages are on a network
+
+html_theme = "pydata_sphinx_theme"
+html_title = "Resolvent"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+templates_path = ["_templates"]
+html_show_sourcelink = False
+html_math_renderer = "mathml"
+html_theme_options = {
+    "logo": {"text": "Resolvent"},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 7,
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": {
+        "**": ["page-toc"],
+        **{f"tutorials/{name}": ["page-toc", "notebook"] for name in NOTEBOOKS},
+        "index": [],
+    },
+}
+html_sidebars = {"index": [], "changelog": []}
+
+
+def as_mathml(self, node: nodes.math | nodes.math_block) -> None:
+    """Write a formula as MathML, which browsers draw without a script."""
+    inline = isinstance(node, nodes.math)
+    formula = tex2mathml(node.astext(), as_block=not inline)
+    self.body.append(formula if inline else f'<div class="math-block">{formula}</div>')
+    raise nodes.SkipNode
+
+
+def prepare_docstring(app, what, name, obj, options, lines: list[str]) -> None:
+    """Read a docstring as it was meant."""
+    lines[:] = as_restructured_text(lines)
+
+
+def with_changes(app, name: str, source: list[str]) -> None:
+    """Let the page of changes be CHANGELOG.md, whose links are relative to the root."""
+    if name == "changelog":
+        source[0] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
+
+
+def without_signature_of_settings(app, what, name, obj, options, signature, returns):
+    """Leave out the signatures of settings classes: the configuration reference has their keys."""
+    if what == "class" and hasattr(obj, "model_fields"):
+        return "", None
+    return None
+
+
+def write_notebooks(app, exception) -> None:
+    """Write the tutorials as notebooks, without outputs, beside their pages."""
+    if exception is not None or app.builder.name != "html":
+        return
+    for name in NOTEBOOKS:
+        notebook = jupytext.read(ROOT / f"docs/tutorials/{name}.md")
+        jupytext.write(notebook, Path(app.outdir, f"tutorials/{name}.ipynb"), fmt="ipynb")
+
+
+def setup(app) -> None:
+    """Register what is above."""
+    app.add_html_math_renderer(
+        "mathml", inline_renderers=(as_mathml, None), block_renderers=(as_mathml, None)
+    )
+    app.connect("source-read", with_changes)
+    app.connect("autodoc-process-docstring", prepare_docstring, priority=400)  # before napoleon
+    app.connect("autodoc-process-signature", without_signature_of_settings)
+    app.connect("build-finished", write_notebooks)

@@ -1,0 +1,193 @@
+"""Hold a finished dataset against the specification of docs/formats.md: every number of it is read."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zarr
+
+from resolvent.common.errors import ResolventError
+from resolvent.common.files import read_json
+from resolvent.common.settings import settings_hash
+from resolvent.datasets.storage.addresses import located
+from resolvent.datasets.storage.layout import grid_from_facts
+from resolvent.datasets.storage.store import digest, open_store, read_array
+
+# What every card has, and the type of it; an equation may add more.
+CARD: dict[str, type] = {
+    "dataset": str,
+    "settings_hash": str,
+    "content_hash": str,
+    "equation": dict,
+    "inputs": list,
+    "targets": list,
+    "groups": dict,
+    "samples": dict,
+    "seed": int,
+    "precision": str,
+    "stated_accuracy": float,
+    "error_budget": dict,
+    "statistics": dict,
+    "settings": dict,
+    "code_digest": str,
+    "library_versions": dict,
+}
+RECEIPT: dict[str, type] = {"shard": int, "code_digest": str, "digests": dict, "errors": dict}
+CHECK: dict[str, type] = {
+    "samples": int,
+    "of": int,
+    "median_relative_l2": float,
+    "largest_relative_l2": float,
+}
+
+
+def faults_of_dataset(card_path: Path) -> list[str]:
+    """Return what is wrong with the dataset at `card_path`, a line each; nothing is changed.
+
+    The card's fields and their types; that the store's attributes are the card; groups, dimensions, types,
+    units and coordinates; the splits; that no number is missing; that receipts and content hash are of the
+    numbers stored; that every check of the error budget is within the stated accuracy.
+    """
+    try:
+        card = read_json(card_path, "the dataset card")
+        store = card_path.with_suffix(".zarr")
+        root = open_store(store)
+    except FileNotFoundError:
+        return [f"{card_path}: is missing: the dataset is not finished"]
+    except (ResolventError, OSError) as error:
+        return [_line(error)]
+    if faults := wrong_types(card, CARD):
+        return [f"{card_path}: {fault}" for fault in faults]
+    faults = [f"{card_path}: {fault}" for fault in _faults_of_card(card, card_path)]
+    if dict(root.attrs) != card:
+        faults.append(f"{located(store)}: its attributes are not the card {card_path}")
+    try:
+        for name, group in card["groups"].items():
+            faults += [
+                f"{located(store)}/{name}: {fault}" for fault in _faults_of_group(root, name, group, card)
+            ]
+        extra = sorted(set(root.group_keys()) - set(card["groups"]))
+        faults += [f"{located(store)}: the group '{name}' is not on the card" for name in extra]
+        return faults or _faults_of_numbers(card, card_path, store, _shards_of(root, card))
+    except (ResolventError, KeyError, ValueError, TypeError, OSError) as error:
+        return [*faults, f"{located(store)}: {_line(error)}"]
+
+
+def wrong_types(content: dict, expected: dict[str, type]) -> list[str]:
+    """Return which keys of `expected` are missing in `content`, or of another type."""
+    faults = [f"the key '{key}' is missing" for key in expected if key not in content]
+    for key, kind in expected.items():
+        value = content.get(key)
+        accepted = (int, float) if kind is float else kind
+        if key in content and (not isinstance(value, accepted) or isinstance(value, bool)):
+            faults.append(f"'{key}' is {str(value)[:60]!r}, not of the type {kind.__name__}")
+    return faults
+
+
+def _faults_of_card(card: dict, path: Path) -> list[str]:
+    faults = []
+    named = settings_hash(card["settings"])
+    if card["settings_hash"] != named:
+        faults.append(f"'settings_hash' is {card['settings_hash']}, that of 'settings' is {named}")
+    if re.fullmatch(r"[0-9a-f]{12}", path.stem) and path.stem != card["settings_hash"]:
+        faults.append(f"'settings_hash' is {card['settings_hash']}, not the name of the file")
+    if not re.fullmatch(r"[0-9a-f]{64}", card["content_hash"]):
+        faults.append("'content_hash' is not a SHA-256")
+    held = {key: entry for key, entry in card["error_budget"].items() if key.startswith("against_")}
+    for key, entry in held.items():
+        if wrong := wrong_types(entry if isinstance(entry, dict) else {}, CHECK):
+            faults += [f"error_budget.{key}: {fault}" for fault in wrong]
+        elif not entry["largest_relative_l2"] <= card["stated_accuracy"]:
+            faults.append(
+                f"error_budget.{key}: the largest error {entry['largest_relative_l2']:g} is above the stated "
+                f"accuracy {card['stated_accuracy']:g}"
+            )
+    if not held and "imported" not in card:
+        faults.append("error_budget: no entry 'against_…': nothing was checked")
+    variables = {name for group in card["groups"].values() for name in group.get("variables", {})}
+    for key in ("inputs", "targets"):
+        faults += [f"'{key}' names {name!r}, which no group has" for name in set(card[key]) - variables]
+    return faults
+
+
+def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> list[str]:
+    """Return what is wrong with the layout of a group: axes, splits, and the arrays of samples."""
+    if name not in root:
+        return ["the group is missing"]
+    group: Any = root[name]
+    faults, grid = [], grid_from_facts(facts["grid"])
+    axes = {axis for one in facts["variables"].values() for axis in one["dimensions"]} - {"sample"}
+    for key in sorted({*axes, "split", *facts["variables"]} - set(group.array_keys())):
+        faults.append(f"the array '{key}' is missing")
+    for key in sorted(set(group.array_keys()) - {*axes, "split", *facts["variables"]}):
+        faults.append(f"the array '{key}' is not on the card")
+    if faults:
+        return faults
+    expected = [split for split, size in card["samples"].items() for _ in range(size)]
+    if list(group["split"][:]) != expected:
+        faults.append(
+            f"'split' is not {', '.join(f'{size} {split}' for split, size in card['samples'].items())}"
+        )
+    own = ("time",) if facts["grid"]["kind"] == "explicit" else ("x", "y")
+    sizes = {axis: len(group[axis][:]) for axis in axes}
+    for axis in sorted(axes):
+        if axis in own and not np.array_equal(group[axis][:], grid.coordinates):
+            faults.append(f"the coordinates '{axis}' are not those of the grid on the card")
+    for key, words in facts["variables"].items():
+        array = group[key]
+        shape = (len(expected), *(sizes[axis] for axis in words["dimensions"][1:]))
+        if array.shape != shape:
+            faults.append(f"'{key}' has the shape {array.shape}, the card says {shape}")
+        if list(array.metadata.dimension_names or ()) != words["dimensions"]:
+            faults.append(f"'{key}' has the dimensions {array.metadata.dimension_names}")
+        if array.dtype not in (np.float32, np.float64) or str(array.dtype) not in card["precision"]:
+            faults.append(f"'{key}' is {array.dtype}, the card says: {card['precision']}")
+        for word in ("long_name", "units"):
+            if array.attrs.get(word) != words[word]:
+                faults.append(f"'{key}' has {word} {array.attrs.get(word)!r}, the card says {words[word]!r}")
+    return faults
+
+
+def _shards_of(root: zarr.Group, card: dict) -> list[range]:
+    """Return the positions on the sample axis of every shard."""
+    name, group = next(iter(card["groups"].items()))
+    array: Any = root[f"{name}/{next(iter(group['variables']))}"]
+    total, step = sum(card["samples"].values()), array.shards[0]
+    return [range(start, min(start + step, total)) for start in range(0, total, step)]
+
+
+def _faults_of_numbers(card: dict, path: Path, store: Path, shards: list[range]) -> list[str]:
+    """Read every number, and return which are missing or are not those that were written."""
+    names = sorted(f"{group}/{key}" for group, facts in card["groups"].items() for key in facts["variables"])
+    content, faults = hashlib.sha256(), []
+    for number, members in enumerate(shards):
+        receipt_path = path.with_suffix(".shards") / f"{number}.json"
+        receipt: dict = {"digests": {}}
+        if receipt_path.exists():
+            receipt = read_json(receipt_path, "the receipt")
+            wrong = wrong_types(receipt, RECEIPT)
+            wrong += [] if wrong or receipt["shard"] == number else [f"is of shard {receipt['shard']}"]
+            if not wrong and receipt["code_digest"] != card["code_digest"]:
+                wrong.append("is of other code than the card")
+            faults += [f"{receipt_path}: {fault}" for fault in wrong]
+        for name in names:
+            try:
+                found = digest(read_array(store, name, members))
+            except ResolventError as error:
+                return [*faults, _line(error)]
+            content.update(found.encode())
+            if receipt_path.exists() and receipt.get("digests", {}).get(name) != found:
+                faults.append(f"{receipt_path}: shard {number} of '{name}' is not what was written")
+    if content.hexdigest() != card["content_hash"]:
+        faults.append(
+            f"{located(store)}: the numbers are not those of the card: their content hash is another"
+        )
+    return faults
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,41 @@
+"""The finished study that a tutorial reads: files of the demo, kept in docs/tutorials/finished_study.
+
+After `make demo`, `python -m resolvent.documentation.finished_study` copies them again. Checkpoints, pages
+and figures stay behind: they are large, and the tutorial reads tables.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / "docs/tutorials/finished_study"
+EXPERIMENT = "demo/burgers"
+MODELS = ("fno", "galerkin_layer_scale")
+TABLES = ("comparison.csv", "models.csv", "baselines/cost.json", "baselines/errors.csv")
+OF_A_RUN = ("run.json", "cost.json", "history.csv", "errors.csv", "predictions.nc")
+
+
+def copy_study(results: Path, kept: Path) -> None:
+    """Copy the tables of the demo's first experiment, and two runs of it, from `results` to `kept`.
+
+    Raises
+    ------
+    FileNotFoundError
+        When the demo is not finished.
+    """
+    experiment = results / EXPERIMENT
+    runs = [run for model in MODELS for run in sorted(experiment.glob(f"{model}/*/seed*"))]
+    files = [experiment / name for name in TABLES] + [run / name for run in runs for name in OF_A_RUN]
+    if not runs or not all(file.is_file() for file in files):
+        raise FileNotFoundError(f"{experiment} is not finished: run `make demo`")
+    shutil.rmtree(kept, ignore_errors=True)
+    for file in files:
+        place = kept / file.relative_to(results)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, place)
+
+
+if __name__ == "__main__":
+    copy_study(ROOT / "results", KEPT)

@@ -1,0 +1,120 @@
+"""The film of a dataset's page: one sample in time, a curve, a field, or a path in phase space."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from resolvent.figures.common.film import write_film
+from resolvent.figures.common.results import read_arrays
+from resolvent.figures.common.style import GRID, INK, MUTED, grid_lines, new_figure
+
+RATE = Fraction(25)  # frames a second
+FRAMES = 100
+TRAIL = 0.25  # of a path, the part behind the point that is drawn strong
+COLOUR, POINT = "#0072b2", "#d55e00"
+
+
+def draw_dataset_film(motion: str | Path, output: str | Path) -> list[Path]:
+    """Draw the moments in the file `motion` (`resolvent.datasets.motion.motion`) as an MP4 and its poster."""
+    content = read_arrays(motion)
+    times, values = content["times"], content["values"]
+    draw = {"curve": _curve, "field": _field, "path": _path}[str(content["kind"])]
+    figure, moving, change = draw(
+        times, values, content["coordinates"], [str(name) for name in content["names"]]
+    )
+    moments = np.linspace(0, len(times) - 1, min(FRAMES, len(times))).round().astype(int)
+    frames = len(moments)
+    return write_film(
+        output,
+        figure,
+        moving,
+        lambda frame: change(moments[frame]),
+        frames=frames,
+        rate=RATE,
+        poster=frames - 1,
+    )
+
+
+# A figure, the artists of it that move, and what moves them to a moment.
+Drawn = tuple[object, list, Callable[[int], None]]
+
+
+def _curve(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]) -> Drawn:
+    """Draw a function on the circle, over the function that it began as."""
+    figure, ((panel,),) = new_figure(1, 1, size=(5.6, 3.5))
+    panel.plot(positions, values[0], color=MUTED, lw=0.8, alpha=0.6, label="at time 0")
+    (line,) = panel.plot(positions, values[0], color=COLOUR, lw=1.8)
+    span = np.ptp(values) or 1.0
+    panel.set_ylim(values.min() - 0.06 * span, values.max() + 0.06 * span)
+    panel.set_xlim(positions[0], positions[-1])
+    panel.set(xlabel="x", ylabel=names[0])
+    panel.legend(frameon=False, fontsize=8, loc="lower right")
+    grid_lines(panel)
+    label = _clock(panel, times)
+
+    def change(moment: int) -> None:
+        line.set_ydata(values[moment])
+        label.set_text(_time(times, moment))
+
+    return figure, [line, label], change
+
+
+def _field(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]) -> Drawn:
+    """Draw a field on the torus, on one scale of colours."""
+    figure, ((panel,),) = new_figure(1, 1, size=(4.6, 4.2))
+    bound = float(np.quantile(np.abs(values), 0.998)) or 1.0
+    image = panel.imshow(values[0], origin="lower", cmap="RdBu_r", vmin=-bound, vmax=bound)
+    panel.set(xticks=[], yticks=[], xlabel="x", ylabel="y")
+    panel.spines[:].set_visible(False)
+    bar = figure.colorbar(image, ax=panel, fraction=0.046, pad=0.02, label=names[0])
+    bar.outline.set_visible(False)
+    label = _clock(panel, times)
+
+    def change(moment: int) -> None:
+        image.set_data(values[moment])
+        label.set_text(_time(times, moment))
+
+    return figure, [image, label], change
+
+
+def _path(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]) -> Drawn:
+    """Draw a point on its path in the plane with a trail, and both coordinates up to the time."""
+    figure, axes = new_figure(2, 2, size=(6.4, 3.6), width_ratios=(1.35, 1))
+    plane = figure.add_subplot(axes[0, 0].get_gridspec()[:, 0])
+    plane.spines[["top", "right"]].set_visible(False)
+    for unused in axes[:, 0]:
+        unused.remove()
+    plane.plot(*values.T, color=GRID, lw=0.8)
+    (trail,) = plane.plot([], [], color=COLOUR, lw=1.8)
+    (point,) = plane.plot([], [], "o", color=POINT, ms=7, zorder=3)
+    plane.set(xlabel=names[0], ylabel=names[1])
+    lines = []
+    for panel, name, column in zip(axes[:, 1], names, values.T, strict=True):
+        panel.plot(times, column, color=GRID, lw=0.8)
+        lines += panel.plot([], [], color=INK, lw=1.2)
+        panel.set_ylabel(name)
+        panel.set_xlim(times[0], times[-1])
+    axes[0, 1].tick_params(labelbottom=False)
+    axes[1, 1].set_xlabel("time")
+    label = _clock(plane, times)
+    length = max(2, round(TRAIL * len(times)))
+
+    def change(moment: int) -> None:
+        trail.set_data(*values[max(0, moment - length) : moment + 1].T)
+        point.set_data(*values[moment : moment + 1].T)
+        for line, column in zip(lines, values.T, strict=True):
+            line.set_data(times[: moment + 1], column[: moment + 1])
+        label.set_text(_time(times, moment))
+
+    return figure, [*lines, trail, point, label], change
+
+
+def _clock(panel, times: np.ndarray):
+    """Place a title that says the time; of the width of the longest, so that the layout stays."""
+    return panel.set_title(_time(times, len(times) - 1), fontsize=10, color=INK, loc="left")
+
+
+def _time(times: np.ndarray, moment: int) -> str:
+    return f"time {times[moment]:.2f}"

@@ -1,0 +1,276 @@
+"""Verify data and results: `python -m resolvent.planning.verify data results/demo`, a line for each fault.
+
+What is verified stands in docs/formats.md. Nothing is changed and nothing runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas
+
+from resolvent.common.errors import ResolventError
+from resolvent.common.files import read_json
+from resolvent.common.predictions import node_name
+from resolvent.common.records import CostRecord, TunedRecord, read_record
+from resolvent.common.runs import Run, metric_columns, read_baselines_table, read_run, read_table
+from resolvent.datasets.verify import faults_of_dataset
+from resolvent.figures.common.comparison import (
+    COMPARISON_COLUMNS,
+    MODELS_COLUMNS,
+    MODELS_FILE,
+    read_comparison,
+)
+
+BEGINNINGS = {".png": b"\x89PNG\r\n\x1a\n", ".pdf": b"%PDF-"}
+POOLED = {"mean": np.mean, "median": np.median, "worst": np.max}
+
+
+def faults_below(paths: list[Path]) -> Iterator[str]:
+    """Yield what is wrong with `paths`: folders of data or of results, runs, cards, or stores."""
+    stores = sorted({store for path in paths for store in _stores(path)})
+    cards = _content_hashes(stores)
+    for store in stores:
+        yield from faults_of_dataset(store.with_suffix(".json"))
+    for path in paths:
+        if not path.exists() and path not in stores:
+            yield f"{path}: is missing"
+        for file in sorted(path.rglob("*")) if path not in stores else []:
+            if file.is_file() and not any(store in file.parents for store in stores):
+                yield from _faults_of_file(file, cards)
+
+
+def _stores(path: Path) -> list[Path]:
+    """Return the stores at or below `path`, which may be the card of one."""
+    if path.suffix in (".zarr", ".json"):
+        store = path.with_suffix(".zarr")
+        return [store] if store.exists() or path.exists() else []
+    return list(path.rglob("*.zarr"))
+
+
+def faults_of_run(folder: Path, cards: dict[str, set[str]] | None = None) -> list[str]:
+    """Return what is wrong with the run in `folder`.
+
+    `cards` has the content hashes of the datasets at hand by name: a run of such a dataset has to be of one
+    of them.
+    """
+    try:
+        run = read_run(folder)
+        errors, history, predictions = run.errors, run.history, run.predictions
+    except ResolventError as error:
+        return [_line(error)]
+    record, faults = run.record, _faults_of_errors(run, errors)
+    place = re.search(r"(?:^|/)([^/]+)/([^/]+)/([^/]+)/seed(\d+)$", folder.resolve().as_posix())
+    named = (record.experiment, record.model, node_name(record.resolution), str(record.seed))
+    if place and place.groups() != named:
+        faults.append(f"run.json: it is of {'/'.join(named[:3])}/seed{named[3]}, not of this folder")
+    if list(history["epoch"]) != list(range(1, len(history) + 1)) or len(history) > run.cost.epochs:
+        faults.append(f"history.csv: its epochs are not 1 to {run.cost.epochs}, those of cost.json")
+    if (run.cost.status == "diverged") != (run.cost.diverged_epoch is not None):
+        faults.append(
+            f"cost.json: 'status' is {run.cost.status} and 'diverged_epoch' {run.cost.diverged_epoch}"
+        )
+    tested = {node_name(resolution) for resolution in record.test_resolutions}
+    if set(predictions.children) != tested:
+        faults.append(
+            f"predictions.nc: it has {', '.join(predictions.children)}, not {', '.join(sorted(tested))}"
+        )
+    for node in predictions.children.values():
+        for name in ("input", "target", "prediction", "extreme_sample"):
+            if name not in node:
+                faults.append(f"predictions.nc: {node.name} has no variable '{name}'")
+    known = (cards or {}).get(record.dataset)
+    if known and record.dataset_hash not in known:
+        faults.append(f"run.json: it was tested on another content of the dataset '{record.dataset}'")
+    return [f"{folder}/{fault}" for fault in faults]
+
+
+def _faults_of_errors(run: Run, errors: pandas.DataFrame) -> list[str]:
+    """Return what is wrong with errors.csv: its columns, its rows, and its values."""
+    record, faults = run.record, []
+    metrics = metric_columns(errors)
+    if unnamed := sorted(set(metrics) ^ set(record.metrics)):
+        faults.append(
+            f"errors.csv: {', '.join(unnamed)} is in one of errors.csv and 'metrics' of run.json only"
+        )
+    expected = {
+        (str(resolution), float(level), draw)
+        for resolution in record.test_resolutions
+        for level in record.test_noise
+        for draw in range(record.noise_realisations if level else 1)
+    }
+    numbers = range(record.training["test_samples"])
+    found = {
+        (str(resolution), float(level), int(draw)): sorted(rows["sample"])
+        for (resolution, level, draw), rows in errors.groupby(["resolution", "noise", "realisation"])
+    }
+    if set(found) != expected or any(rows != list(numbers) for rows in found.values()):
+        faults.append("errors.csv: its rows are not every test sample, once for each condition of run.json")
+    values = errors[metrics].to_numpy(float)
+    if not run.diverged and not (np.isfinite(values).all() and (values >= 0).all()):
+        faults.append("errors.csv: an error is negative or not finite, and the run is not diverged")
+    return faults
+
+
+def _faults_of_file(file: Path, cards: dict[str, set[str]]) -> list[str]:
+    """Return what is wrong with a file, by its name."""
+    try:
+        match file.name:
+            case "run.json":
+                return faults_of_run(file.parent, cards)
+            case "cost.json" if file.parent.name == "baselines":
+                read_baselines_table(file.parent)
+            case "cost.json":
+                read_record(file, CostRecord)
+            case "tuned.json":
+                return _faults_of_tuning(file)
+            case "comparison.csv":
+                return _faults_of_comparison(file)
+            case "models.csv":
+                return _columns(file, list(MODELS_COLUMNS))
+            case name if name.startswith(".") and name.endswith(".partial"):
+                return [f"{file}: left half-written by a job that was killed, or is running"]
+    except ResolventError as error:
+        return [_line(error)]
+    return _faults_of_format(file)
+
+
+def _faults_of_format(file: Path) -> list[str]:
+    """Return whether a file is not of the format of its name, or is cut off."""
+    content = file.read_bytes()
+    if not content and file.suffix in (".csv", ".html", ".json", ".svg", ".tex", *BEGINNINGS):
+        return [f"{file}: is empty"]
+    try:
+        if file.suffix == ".json":
+            read_json(file, "the file")
+        elif file.suffix == ".csv" and file.name not in ("errors.csv", "history.csv"):
+            read_table(file, [], may_be_empty=True)
+        elif file.suffix == ".svg":
+            ElementTree.fromstring(content)
+    except ResolventError as error:
+        return [_line(error)]
+    except ElementTree.ParseError as error:
+        return [f"{file}: is not an SVG ({error})"]
+    if file.suffix == ".html" and b"<html" in content and not content.rstrip().endswith(b"</html>"):
+        return [f"{file}: is cut off"]
+    if not content.startswith(BEGINNINGS.get(file.suffix, b"")):
+        return [f"{file}: is not a {file.suffix[1:].upper()}"]
+    return []
+
+
+def _faults_of_tuning(file: Path) -> list[str]:
+    tuned, faults = read_record(file, TunedRecord), []
+    errors = [
+        (candidate.get("validation_relative_l2"), candidate.get("settings")) for candidate in tuned.candidates
+    ]
+    measured = [one for one in errors if one[0] is not None]
+    best = min(measured, key=lambda one: one[0]) if measured else errors[0] if errors else (None, None)
+    if tuned.chosen != best[1]:
+        faults.append(f"{file}: 'chosen' is not the candidate of the lowest validation error")
+    return faults
+
+
+def _columns(file: Path, columns: list[str]) -> list[str]:
+    """Return whether a table has other columns than `columns`, in this order."""
+    found = list(read_table(file, columns))
+    return [] if found == columns else [f"{file}: its columns are not {', '.join(columns)}"]
+
+
+def _faults_of_comparison(file: Path) -> list[str]:
+    """Return what is wrong with a comparison: columns, intervals, and statistics of the runs beside it."""
+    if faults := _columns(file, list(COMPARISON_COLUMNS)):
+        return faults
+    try:
+        rows = read_comparison(file)
+    except (ResolventError, ValueError) as error:  # pandas' MergeError
+        return [f"{file.with_name(MODELS_FILE)}: {_line(error)}"]
+    faults = []
+    outside = rows[(rows["low"] > rows["value"]) | (rows["value"] > rows["high"])]
+    for row in outside.itertuples():
+        faults.append(
+            f"{file}: {row.key}, {row.metric}, {row.statistic}: the value is outside of its interval"
+        )
+    pooled = _pooled_errors(file.parent)
+    for row in rows[rows["statistic"].isin(POOLED)].itertuples():
+        condition = (row.key, row.trained_resolution, row.trained_noise, row.test_resolution, row.test_noise)
+        errors = pooled.get((*map(_comparable, condition), row.metric))
+        if row.kind != "model" or errors is None:
+            continue
+        value = POOLED[row.statistic](errors)
+        if not np.isclose(value, row.value, rtol=1e-6):
+            faults.append(
+                f"{file}: {row.key} at {row.test_resolution}: the {row.statistic} of {row.metric} is "
+                f"{row.value:.6g}, that of errors.csv {value:.6g}"
+            )
+    return faults
+
+
+def _pooled_errors(experiment: Path) -> dict[tuple, np.ndarray]:
+    """Pool the errors of an experiment's finished runs over samples and seeds, by condition and metric."""
+    found: dict[tuple, list[np.ndarray]] = {}
+    for path in sorted(experiment.glob("*/*/seed*/run.json")):
+        try:
+            run = read_run(path.parent)
+            errors = run.errors
+        except ResolventError:  # reported with the run
+            continue
+        if run.diverged:
+            continue
+        trained = (run.record.model, run.record.resolution, run.record.noise)
+        for (resolution, level), rows in errors.groupby(["resolution", "noise"]):
+            for metric in metric_columns(errors):
+                # The error of a sample is its mean over the realisations of the noise.
+                values = rows.groupby("sample")[metric].mean().to_numpy()
+                key = (*map(_comparable, (*trained, resolution, level)), metric)
+                found.setdefault(key, []).append(values)
+    return {key: np.concatenate(values) for key, values in found.items()}
+
+
+def _comparable(value: object) -> str:
+    """Write a resolution, a name or a level of noise so that 128, "128" and 128.0 are the same."""
+    try:
+        return f"{float(value):g}"  # type: ignore[arg-type]
+    except ValueError:
+        return str(value)
+
+
+def _content_hashes(stores: list[Path]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for store in stores:
+        try:
+            card = read_json(store.with_suffix(".json"), "the dataset card")
+        except (ResolventError, OSError):  # reported with the dataset
+            continue
+        found.setdefault(str(card.get("dataset")), set()).add(str(card.get("content_hash")))
+    return found
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def main(arguments: list[str]) -> int:
+    """Print a line for each fault, and how many there are; return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m resolvent.planning.verify",
+        description="Verify datasets and results against docs/formats.md: a line for each fault.",
+    )
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="data, results/demo, a card, a run"
+    )
+    paths = parser.parse_args(arguments).paths
+    faults = list(faults_below(paths))
+    print(*faults, sep="\n", end="\n" if faults else "")
+    what = ", ".join(map(str, paths))
+    print(f"{what}: {len(faults)} faults" if faults else f"{what}: as specified", file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,207 @@
+"""`resolvent verify`: what the pipeline makes has no fault, and a damaged copy has a line for each."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+import zarr
+from dataset_fixtures import make_dataset, small
+from training_fixtures import COUNTS, finished_run
+
+from resolvent.evaluation.baselines import write_baselines
+from resolvent.figures.experiment.comparison import write_comparison
+from resolvent.figures.experiment.error_table import write_error_tables
+from resolvent.planning.verify import faults_below, main
+
+CARD = "data/burgers/burgers.json"
+STORE = "data/burgers/burgers.zarr"
+EXPERIMENT = "results/demo/small"
+RUN = f"{EXPERIMENT}/tiny/n64/seed3"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A working folder with a dataset, a run, baselines and their comparison."""
+    folder = tmp_path_factory.mktemp("finished")
+    settings = small("burgers", resolutions=[64, 128], samples={"train": 16, "validation": 4, "test": 6})
+    card = make_dataset(folder / "data/burgers", settings)
+    finished_run(card, folder / RUN)
+    counts = {"train": COUNTS["train"], "test": COUNTS["test"]}
+    baselines = folder / EXPERIMENT / "baselines"
+    write_baselines(
+        card, baselines, experiment="small", resolutions=[64], counts=counts, noise=0.0, realisations=1
+    )
+    comparison = folder / EXPERIMENT / "comparison.csv"
+    write_comparison([folder / RUN], [baselines], comparison)
+    write_error_tables(comparison, [comparison.with_name("table.csv")])
+    return folder
+
+
+@pytest.fixture
+def copy(finished, tmp_path):
+    return shutil.copytree(finished, tmp_path / "copy")
+
+
+def faults(folder) -> list[str]:
+    return list(faults_below([folder / "data", folder / "results"]))
+
+
+def test_what_the_pipeline_makes_is_as_specified(finished):
+    assert faults(finished) == []
+
+
+@pytest.mark.parametrize("equation", ["darcy", "darcy_inverse", "lorenz63", "controlled_ode", "kolmogorov"])
+def test_a_dataset_of_every_equation_is_as_specified(equation, tmp_path):
+    make_dataset(tmp_path, small(equation))
+    assert list(faults_below([tmp_path])) == []
+
+
+def edit(path, **changes):
+    """Change keys of a JSON file."""
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def of_card(**changes):
+    """Change the card, and the store's attributes with it."""
+
+    def damage(folder):
+        edit(folder / CARD, **changes)
+        root = zarr.open_group(folder / STORE, mode="r+")
+        root.attrs.put(json.loads((folder / CARD).read_text()))
+
+    return damage
+
+
+def without_split(folder):
+    card = json.loads((folder / CARD).read_text())
+    del card["samples"]
+    (folder / CARD).write_text(json.dumps(card))
+
+
+def one_number(folder):
+    array = zarr.open_group(folder / STORE, mode="r+")["n64/final_velocity"]
+    values = array[:]
+    values[3, 5] += 1e-12
+    array[:] = values
+
+
+def swapped_splits(folder):
+    array = zarr.open_group(folder / STORE, mode="r+")["n64/split"]
+    array[:] = array[:][::-1]
+
+
+def moved_points(folder):
+    array = zarr.open_group(folder / STORE, mode="r+")["n128/x"]
+    array[:] = np.linspace(0, 1, 128)
+
+
+def other_units(folder):
+    zarr.open_group(folder / STORE, mode="r+")["n128/final_velocity"].attrs["units"] = "m/s"
+
+
+def altered_table(folder):
+    path = folder / EXPERIMENT / "comparison.csv"
+    table = pd.read_csv(path)
+    chosen = (table.kind == "model") & (table.statistic == "worst") & (table.metric == "relative_l2")
+    table.loc[chosen & (table.test_resolution == 64), "value"] *= 2
+    table.to_csv(path, index=False)
+
+
+def fewer_columns(folder):
+    path = folder / EXPERIMENT / "models.csv"
+    pd.read_csv(path).drop(columns="parameters").to_csv(path, index=False)
+
+
+def other_rows(folder):
+    """Lose the error of a sample, and let run.json vouch for the table."""
+    from run_files import replace_errors
+
+    replace_errors(folder / RUN, pd.read_csv(folder / RUN / "errors.csv").iloc[1:])
+
+
+def moved_run(folder):
+    (folder / RUN).rename(folder / RUN.replace("seed3", "seed4"))
+
+
+def of_other_data(folder):
+    edit(folder / RUN / "run.json", dataset="burgers", dataset_hash="0" * 64)
+
+
+BUDGET = {"against_refined_run": {"samples": 26, "of": 26, "median_relative_l2": 1, "largest_relative_l2": 2}}
+DAMAGES = {
+    "a number of the store": (one_number, "the numbers are not those of the card"),
+    "the order of the splits": (swapped_splits, "'split' is not 16 train, 4 validation, 6 test"),
+    "coordinates": (moved_points, "the coordinates 'x' are not those of the grid on the card"),
+    "units": (other_units, "'final_velocity' has units 'm/s', the card says '1'"),
+    "a shard": (lambda f: shutil.rmtree(f / STORE / "n64/final_velocity/c"), "lacks shard 0"),
+    "an array": (lambda f: shutil.rmtree(f / STORE / "n64/final_velocity"), "'final_velocity' is missing"),
+    "a group": (lambda f: shutil.rmtree(f / STORE / "n64"), "the group is missing"),
+    "metadata": (lambda f: (f / STORE / "zarr.json").write_text("null"), "burgers.zarr"),
+    "a card cut off": (lambda f: cut(f / CARD), "is damaged"),
+    "no card": (lambda f: (f / CARD).unlink(), "is missing: the dataset is not finished"),
+    "a key of the card": (without_split, "the key 'samples' is missing"),
+    "the type of a key": (of_card(seed="7"), "'seed' is '7', not of the type int"),
+    "a card that is not the store's": (
+        lambda f: edit(f / CARD, seed=8),
+        "its attributes are not the card",
+    ),
+    "the accuracy missed": (of_card(error_budget=BUDGET), "the largest error 2 is above the stated"),
+    "nothing checked": (of_card(error_budget={}), "nothing was checked"),
+    "other settings": (of_card(settings={}), "'settings_hash' is"),
+    "a receipt": (
+        lambda f: edit(f / "data/burgers/burgers.shards/0.json", code_digest="f" * 16),
+        "is of other code than the card",
+    ),
+    "errors.csv": (lambda f: cut(f / RUN / "errors.csv"), "errors.csv was altered or is of another run"),
+    "predictions.nc": (lambda f: (f / RUN / "predictions.nc").unlink(), "predictions.nc is missing"),
+    "a sample's error": (other_rows, "its rows are not every test sample"),
+    "a key of run.json": (lambda f: edit(f / RUN / "run.json", colour=1), "has an unknown key 'colour'"),
+    "a type in cost.json": (lambda f: edit(f / RUN / "cost.json", steps=1.5), "'steps' is 1.5, not int"),
+    "a run of another folder": (moved_run, "it is of small/tiny/n64/seed3, not of this folder"),
+    "a run of other data": (of_other_data, "another content of the dataset 'burgers'"),
+    "a statistic": (altered_table, "the worst of relative_l2 is"),
+    "the facts of the models": (fewer_columns, "models.csv has no column parameters"),
+    "the baselines": (
+        lambda f: cut(f / EXPERIMENT / "baselines/errors.csv"),
+        "errors.csv was altered or is of another run",
+    ),
+    "a page": (
+        lambda f: (f / "results/demo/theory.html").write_text("<!doctype html><html><body>"),
+        "theory.html: is cut off",
+    ),
+    "a figure": (lambda f: (f / "results/demo/one.svg").write_text("<svg"), "is not an SVG"),
+    "what a killed job left": (
+        lambda f: (f / RUN / ".run.json.host-1.partial").touch(),
+        "left half-written",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_copy_has_a_line_that_names_the_fault(name, copy):
+    damage, words = DAMAGES[name]
+    damage(copy)
+    found = faults(copy)
+    assert found
+    assert any(words in line for line in found), found
+    assert all("\n" not in line and str(copy) in line for line in found), found
+
+
+def test_the_command_ends_with_a_line_for_each_fault(copy, capsys):
+    assert main([str(copy)]) == 0
+    assert capsys.readouterr().err == f"{copy}: as specified\n"
+    cut(copy / RUN / "errors.csv")
+    assert main([str(copy / "results"), str(copy / CARD)]) == 1
+    printed = capsys.readouterr().out.splitlines()
+    assert printed
+    assert all("errors.csv" in line for line in printed), printed
+
+
+def test_a_path_that_is_not_there_is_a_fault(tmp_path):
+    assert list(faults_below([tmp_path / "nothing"])) == [f"{tmp_path / 'nothing'}: is missing"]

@@ -1,0 +1,10 @@
+"""Solve a sample of a dataset again, and observe it at many moments."""
+
+from pathlib import Path
+
+from resolvent.planning.job import job
+
+with job(snakemake):
+    from resolvent.datasets.motion.motion import write_motion
+
+    write_motion(Path(snakemake.input.card), Path(snakemake.output.motion))
