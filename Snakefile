@@ -28,7 +28,7 @@ from resolvent.planning.configuration.read import with_defaults
 from resolvent.planning.job import prepare_environment
 from resolvent.planning.prediction.needs import Needs
 from resolvent.planning.paper_plan import PaperPlan
-from resolvent.planning.plan import RUN_FOLDER, SHORT_RUN_FOLDER, STABILITY, TUNED_FILE, Plan
+from resolvent.planning.plan import FLOW, RUN_FOLDER, SHORT_RUN_FOLDER, STABILITY, TUNED_FILE, Plan
 from resolvent.planning.study import planned_study, write_study
 from resolvent.planning.prediction.costs import drawing, request, finalising, solving
 
