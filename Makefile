@@ -21,9 +21,9 @@ setup: .venv/installed
 
 demo: .venv/installed
 	$(BIN)/snakemake --cores all --resources gpu=$(GPUS) --configfile config/demo.yaml
-	@echo "The report is $(CURDIR)/results/demo/burgers/report.html; the datasets' pages are beside, in results/demo/datasets."
+	$(BIN)/python -m resolvent.figures.front results/demo
 
-# Two processes, a file each at a time, the pipeline's first: it takes longest.
+# Two processes, a file each at a time, those that take longest first (tests/conftest.py).
 test: browser
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
@@ -76,6 +76,7 @@ bench: .venv/installed
 	$(BIN)/python -m benchmarks.attention --output docs/performance.md
 	$(BIN)/python -m benchmarks.solvers --output docs/performance.md
 	$(BIN)/python -m benchmarks.jobs --output docs/performance.md
+	$(BIN)/python -m benchmarks.front_page --output docs/performance.md
 
 environment.yml: pyproject.toml constraints.txt .venv/installed
 	$(BIN)/python -m resolvent.documentation.environment

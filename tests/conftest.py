@@ -10,9 +10,24 @@ for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
 
+# Files that take longest, in the order in which `make test` starts them: a long one that came last would keep
+# one process busy while the other has nothing left. The third compiles what the fourth copies.
+FIRST = (
+    "test_pipeline.py",
+    "test_object_store.py",
+    "test_imported_data.py",
+    "test_public_data.py",
+    "test_outside.py",
+    "test_devices.py",
+    "test_reruns.py",
+    "test_architectures.py",
+)
+
+
 def pytest_collection_modifyitems(items):
-    """The pipeline's tests come first: beside all others they take longest."""
-    items.sort(key=lambda item: item.path.name != "test_pipeline.py")
+    """The longest come first."""
+    rank = {name: number for number, name in enumerate(FIRST)}
+    items.sort(key=lambda item: rank.get(item.path.name, len(FIRST)))
 
 
 @pytest.fixture

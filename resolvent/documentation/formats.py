@@ -28,15 +28,15 @@ TYPES = {
 }
 OF_CARD = {
     "dataset": "name of the dataset in the configuration",
-    "settings_hash": "the first 12 hexadecimal digits of the SHA-256 of `settings`, written as JSON with sorted "
-    "keys; the name of the files",
+    "settings_hash": "the first 12 digits of the SHA-256 of `settings`, as JSON with sorted keys; the name "
+    "of the files",
     "content_hash": "SHA-256 of the digests of all arrays, by shard and, within one, by name: equal numbers, "
     "equal hash",
-    "equation": "the equation `in_words` and `in_symbols`, its `parameters`, the `operator` to learn, and the "
+    "equation": "the equation `in_words` and `in_symbols`, its `parameters`, the `operator` to learn, the "
     "`source`",
     "inputs": "names of the input variables",
     "targets": "names of the target variables",
-    "groups": "of each group: its `grid` (`kind`, `points`, `length`, `dimension`, or `positions` of times), and "
+    "groups": "of each group its `grid` (`kind`, `points`, `length`, `dimension`; or `positions` in time) and "
     "its `variables` with `long_name`, `units` and `dimensions`",
     "samples": "size of each split, in stored order",
     "seed": "seed of every random draw",

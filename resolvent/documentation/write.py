@@ -194,7 +194,7 @@ def main() -> None:
     made = {command: _runs(folder) for folder, command in RUNS.items()}
     if any(made.values()):
         made = {command: runs for command, runs in made.items() if runs}
-        write_reported_vs_ours(made, ROOT / "docs/why-they-differ.md", ROOT / "docs/reported-vs-ours.md")
+        write_reported_vs_ours(made, ROOT / "docs/reported-vs-ours.md")
     else:
         commands = " and ".join(f"`{command}`" for command in made)
         print(f"docs/reported-vs-ours.md is left as it is: no runs; make them with {commands}")

@@ -101,8 +101,8 @@ def evaluate(
 
     The latter is as `resolvent.common.predictions` describes it: the samples `shown`, those of median, worst
     and best error, the mean square of the errors by point and, on grids of space, the power by wavenumber; of
-    several realisations of one noise the first one. `operator` is None for a diverged run: its errors and predictions are NaN, which tables show
-    as such.
+    several realisations of one noise the first one. `operator` is None for a diverged run: its errors and
+    predictions are NaN, which tables show as such.
     """
     rows, kept = [], {}
     for condition, samples in test:

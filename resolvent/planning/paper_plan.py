@@ -61,6 +61,7 @@ class PaperPlan:
                 for file in ("run.json", "cost.json", "errors.csv")
             ],
             "costs": [self.costs] if "cost" in kinds else [],
+            "models": list(dict.fromkeys(file for item in self.experiments for file in self._compared(item))),
         }
 
     @property
@@ -138,11 +139,16 @@ class PaperPlan:
             "file": self.file(item),
             "runs": self.runs(item),
             "costs": "" if given else self.costs,
+            "models": self._compared(item),
             "reports": [(self.plan.experiment(name).title, f"{name}/report.html") for name in given],
         }
 
     def _comparisons(self, item: str) -> list[str]:
         return [f"{self.plan.results}/{name}/comparison.csv" for name in self.experiments[item]]
+
+    def _compared(self, item: str) -> list[str]:
+        """Return the files with the ratios to the numbers that the item's table reports."""
+        return self._models(item) if self.items[item].takes == "comparisons" else []
 
     def _models(self, item: str) -> list[str]:
         """Return the files that are read beside the comparisons."""

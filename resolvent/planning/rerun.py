@@ -87,6 +87,10 @@ FILES_READ = {
     "resolvent.figures.front.page": ("resolvent/figures/templates/front.html.j2",),
     "resolvent.figures.papers.page": ("resolvent/figures/templates/paper.html.j2",),
     "resolvent.figures.experiment.report": ("resolvent/figures/templates/report.html.j2",),
+    "resolvent.figures.run.page": (
+        "resolvent/figures/templates/run.html.j2",
+        "resolvent/figures/templates/compare.html.j2",
+    ),
     "resolvent.figures.stability.page": ("resolvent/figures/templates/stability.html.j2",),
     "resolvent.figures.theory.page": ("resolvent/figures/templates/theory.html.j2",),
     "resolvent.figures.published.tables": ("resolvent/figures/published/*.csv",),
@@ -254,10 +258,12 @@ def _text(value: object) -> str:
 @cache
 def _used_by(name: str) -> tuple[str, ...]:
     """Return what a module or definition imports, uses of its own module, and names as "module:function"."""
-    used = [one for part in _parts(name) for one in _imports(part)]
+    used = []
     for part in _parts(name):
         for node in ast.walk(part):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                used += [target for _, targets in _bound_imports(node) for target in targets]
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found = LOCATION.fullmatch(node.value)
                 used += [_whole(node.value)] if found and _of_project(found[1]) else []
     if ":" in name:
@@ -279,12 +285,6 @@ def _names_of_its_module(name: str) -> Iterator[str]:
                 yield from imported.get(node.id, ())
                 if any(node.id in _defined_by(statement) for statement in tree.body):
                     yield f"{module}:{node.id}"
-
-
-def _imports(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
-        for _, targets in _bound_imports(node):
-            yield from targets
 
 
 def _bound_imports(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:

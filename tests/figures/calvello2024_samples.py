@@ -34,7 +34,9 @@ def write_trajectory_run(
     for name in OBSERVATIONS:
         times = np.linspace(0, 2, 21) ** (1.2 if name in ("two_rates", "random") else 1.0)
         observed = np.sin(3 * times) * np.ones((3, 1))
-        target = np.stack([one * np.cos(3 * times) for one in (1.0, 1.5, 1.2)])[:, None].repeat(components, axis=1)
+        target = np.stack([one * np.cos(3 * times) for one in (1.0, 1.5, 1.2)])[:, None].repeat(
+            components, axis=1
+        )
         prediction = (target + 10 * wrong * np.sin(9 * times)) * lost
         given = observed if components == 1 else np.stack([observed] * 3, axis=1)
         stored[name] = [one_level(0.0, {"time": times}, given, target, prediction, samples=(0, 1))]
@@ -81,8 +83,8 @@ def write_flow_run(
     power = np.where(np.arange(12) > 0, 10.0 ** -np.arange(12.0), 0.0)
     powers = {"target": power, "prediction": power * (0.5 + 0.1 * seed) * lost, "error": 0.1 * power * lost}
     level = one_level(
-        0.0, square(np.arange(POINTS) / POINTS), fields, answer, prediction, samples=(0, 1), extremes=(3, 5, 1),
-        power={"wavenumber": np.arange(12), **powers},
+        0.0, square(np.arange(POINTS) / POINTS), fields, answer, prediction, samples=(0, 1),
+        extremes=(3, 5, 1), power={"wavenumber": np.arange(12), **powers},
     )  # fmt: skip
     _write(directory, rows, {POINTS: [level]})
     write_rollout(directory, growth, lost)

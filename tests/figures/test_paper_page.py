@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from pages import links
 
+from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.samples import draw_samples
 from resolvent.figures.papers.cao2021.items import ITEMS
 from resolvent.figures.papers.cao2021.sizes import write_sizes
@@ -88,9 +89,9 @@ def page(make_run, tmp_path):
 
 
 def test_the_page_loads_nothing_from_elsewhere_and_links_to_the_reports(page):
-    assert links(page) == {"burgers/report.html", "figure9.svg", "figure9.png"}
+    assert links(page) == {"burgers/report.html", "figure9.svg", "figure9.png", "figure9.pdf"}
     assert page.count("data:image/svg+xml;base64,") == 1
-    assert page.count("<table") == 2
+    assert page.count("<table") == 3  # with that of what is reproduced
 
 
 def test_every_item_says_what_was_run_and_how_it_differs(page):
@@ -105,6 +106,42 @@ def test_every_item_says_what_was_run_and_how_it_differs(page):
         assert words in page, words
     figure = page[page.index('id="figure9"') :]
     assert "1 model trained on 512 grid points" in figure
+
+
+def glance(page):
+    """The cells of the table at the top."""
+    rows = page[page.index('id="glance"') :].partition("</table>")[0].split("<tr>")[2:]
+    return [re.findall(r">([^<>]+)</(?:a|td)>", row) for row in rows]
+
+
+def test_the_top_says_what_is_reproduced(page):
+    assert glance(page) == [
+        [
+            "Table 1. Memory, speed and operations of the attentions", "—", "differs from the paper in 2 points",
+            "measured, nothing trained",
+        ],
+        ["Table 5. Sizes of the networks", "—", "differs from the paper in 2 points", "2 runs, 1 diverged"],
+        ["Figure 9. Test samples of Burgers&#39; equation", "—", "differs from the paper in 1 point", "1 run"],
+    ]  # fmt: skip
+    assert page.index('href="#table5"') < page.index('id="table5"')
+
+
+def test_the_top_counts_the_numbers_that_are_compared(make_run, tmp_path):
+    galerkin = make_run(label="Galerkin", errors=[2e-3, 2e-3])
+    other = make_run("other", label="Galerkin, longer", setting={"epochs": 40}, errors=[3e-3, 3e-3])
+    write_comparison([galerkin, other], [], tmp_path / "comparison.csv")
+    (tmp_path / "table2a.html").write_text("<table></table>")
+    (galerkin / "run.html").write_text("a page")
+    runs = [[galerkin, other]]
+    made = Made(tmp_path / "table2a.html", runs=runs, models=[tmp_path / "models.csv"])
+    write_paper_page(
+        "cao2021", tmp_path / "cao2021.html", made={"table2a": made}, command="", provenance={}, root=tmp_path
+    )
+    page = (tmp_path / "cao2021.html").read_text()
+    ratio = f"{2 / 1.203:.2f}"  # the paper reports 1.203 × 10⁻³
+    assert glance(page)[0][1] == f"1 of 2: ours {ratio} times the reported"
+    assert 'href="runs/galerkin-n512-seed1/run.html">Galerkin, n = 512, seed 1</a>' in page
+    assert "other-n512" not in page  # has no page
 
 
 def test_items_that_are_not_made_are_listed(page):

@@ -50,7 +50,7 @@ def make_report(make_run, make_baselines, tmp_path):
 
 def test_nothing_is_loaded_from_elsewhere(make_report):
     page = make_report()
-    assert links(page) == {"training.svg", "training.png"}
+    assert links(page) == {"training.svg", "training.png", "training.pdf"}
     assert 'href="./index.html#experiments"' in page
 
 

@@ -8,8 +8,6 @@ from resolvent.figures.reported_vs_ours.page import write_reported_vs_ours
 
 
 def test_the_page_has_a_row_per_run_with_its_ratio_or_its_divergence(make_run, tmp_path):
-    why = tmp_path / "why.md"
-    why.write_text("# Why\n\nBecause.\n")
     paper = {"train_samples": 1024, "epochs": 100, "batch_size": 8}
     runs = [
         make_run(
@@ -23,7 +21,7 @@ def test_the_page_has_a_row_per_run_with_its_ratio_or_its_divergence(make_run, t
         make_run("softmax", attention="softmax", setting=paper, diverged_epoch=7, epochs=100),
     ]
     output = tmp_path / "page.md"
-    write_reported_vs_ours({"snakemake --cores 2": runs}, why, output)
+    write_reported_vs_ours({"snakemake --cores 2": runs}, output)
     text = output.read_text()
     rows = [line for line in text.splitlines() if "512" in line and line.startswith("|")]
     assert "1.203e-3" in rows[0]
@@ -31,11 +29,9 @@ def test_the_page_has_a_row_per_run_with_its_ratio_or_its_divergence(make_run, t
     assert "| 1.200e-3 (epoch 98) | 1.00 |" in rows[0]
     assert "diverged (epoch 7)" in rows[1]
     assert "    snakemake --cores 2\n" in text
-    assert text.endswith("# Why\n\nBecause.\n")
 
 
 def test_operators_with_and_without_weights_are_compared_by_their_medians(make_run, tmp_path):
-    (tmp_path / "why.md").write_text("# Why\n")
     lorenz = {"equation": "lorenz63", "targets": "yz", "final_time": 2.0}
     runs = []
     for model, quadrature, level in (("tno", "trapezoid", 1e-2), ("transformer", "none", 2e-2)):
@@ -56,10 +52,10 @@ def test_operators_with_and_without_weights_are_compared_by_their_medians(make_r
         on_training_grid = table["resolution"] == "dt0.01"
         table["standardised_relative_l2"] = np.where(on_training_grid, level, 3 * level)
         replace_errors(runs[-1], table)
-    write_reported_vs_ours({"snakemake": runs}, tmp_path / "why.md", tmp_path / "page.md")
+    write_reported_vs_ours({"snakemake": runs}, tmp_path / "page.md")
     text = (tmp_path / "page.md").read_text()
-    assert "# Cao 2021" not in text
-    assert "## Lorenz-63, yz from x\n" in text
+    assert "## Cao 2021" not in text
+    assert "### Lorenz-63, yz from x\n" in text
     assert "| tno | dt0.01 | 8.73e-3 | 1.00e-02 [1.00e-02, 1.00e-02] | — |" in text
     assert "tno: not comparable: " in text
     assert "| tno | 1.00e-02* | 3.00e-02 |" in text
@@ -67,24 +63,21 @@ def test_operators_with_and_without_weights_are_compared_by_their_medians(make_r
 
 
 def test_a_section_whose_runs_are_elsewhere_is_kept(make_run, tmp_path):
-    why, page = tmp_path / "why.md", tmp_path / "page.md"
-    why.write_text("# Why\n\nNot known.\n")
+    page = tmp_path / "page.md"
     facts = {"train_samples": 1024, "epochs": 100, "batch_size": 8}
     burgers = make_run("galerkin", attention="galerkin", setting=facts, level=1.203e-3)
-    write_reported_vs_ours({"snakemake of Burgers": [burgers]}, why, page)
+    write_reported_vs_ours({"snakemake of Burgers": [burgers]}, page)
     alone = page.read_text()
 
     darcy = {"equation": "darcy", "distribution": {"tau": 3.0}, "push_forward": "level_set"}
     run = make_run("fno2d", architecture="fno2d", attention=None, dataset=darcy)
-    why.write_text("# Why\n\nKnown.\n")
-    write_reported_vs_ours({"snakemake of Darcy": [run]}, why, page)
+    write_reported_vs_ours({"snakemake of Darcy": [run]}, page)
     text = page.read_text()
     assert [line for line in text.splitlines() if line.startswith("#")] == [
-        *("# Reported and ours", "# Cao 2021", "## Table 2a", "## Table 2b", "## Table 8", "# Why")
+        *("# Reported and ours", "## Cao 2021", "### Table 2a", "### Table 2b", "### Table 8")
     ]
-    kept = alone.partition("## Table 2a")[2].partition("## ")[0]
+    kept = alone.partition("### Table 2a")[2].partition("### ")[0]
     assert "snakemake of Burgers" in kept
     assert kept in text
-    assert "Not known" not in text
-    write_reported_vs_ours({"snakemake of Darcy": [run]}, why, page)
+    write_reported_vs_ours({"snakemake of Darcy": [run]}, page)
     assert page.read_text() == text

@@ -97,7 +97,7 @@ def test_the_page_has_a_figure_a_panel_and_every_count(study, tmp_path):
     assert "6.500 [5.000, 8.000]" in page
     assert "that trained is 0.008, the smallest of those that collapsed is 1; 2 diverged" in page
     assert "12.0 min on one thread of A processor" in page
-    assert links(page) == {f"{panel}.{suffix}" for panel in PANELS for suffix in ("svg", "png")}
+    assert links(page) == {f"{panel}.{suffix}" for panel in PANELS for suffix in ("svg", "png", "pdf")}
 
 
 def test_a_study_of_which_no_run_has_ended_says_so():

@@ -15,9 +15,10 @@ import psutil
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-NOT_COPIED = shutil.ignore_patterns(
-    ".git", ".venv", ".snakemake", ".*_cache", "__pycache__", "*.egg-info", "results", "logs"
-)
+OF_WORK = (".git", ".venv", ".snakemake", ".*_cache", "*.egg-info", "results", "logs")
+NOT_COPIED = shutil.ignore_patterns(*OF_WORK, "__pycache__")
+# What is compiled goes along, as it is the same for the same sources; what is being written does not.
+HALF_WRITTEN = ("*.pyc.*", "*.tmp.*")
 
 
 def job_counts(output: str) -> dict[str, int]:
@@ -33,7 +34,8 @@ class Project:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        shutil.copytree(ROOT, folder, ignore=NOT_COPIED, symlinks=True)
+        ignored = shutil.ignore_patterns(*OF_WORK, *HALF_WRITTEN)
+        shutil.copytree(ROOT, folder, ignore=ignored, symlinks=True)
         shutil.rmtree(folder / "data", ignore_errors=True)
 
     def copied_to(self, folder: Path) -> Project:

@@ -93,7 +93,7 @@ def test_jobs_at_once_see_a_device_each_and_leave_room_for_another(folder):
 
 
 def test_a_job_that_measures_time_is_alone(folder):
-    assert (folder / "timed").read_text() == "b b.lock"
+    assert (folder / "timed").read_text() in ("a a.lock", "b b.lock")  # "shared" may give back b, then a
 
 
 def test_a_job_of_no_gpu_sees_none(folder):

@@ -84,7 +84,7 @@ def test_a_job_of_two_devices_is_not_overtaken(host):
     end(holders[1])
     assert large.stdout.readline() == "a,b\n"
     end(large)
-    assert small.stdout.readline() == "a\n"
+    assert small.stdout.readline() in ("a\n", "b\n")  # as the large one gives back one after the other
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,14 @@ rule paper_table:
     input:
         lambda wildcards: papers[wildcards.paper].inputs(wildcards.item),
     output:
-        [f"{plan.results}/{{paper}}/{{item}}.{suffix}" for suffix in ("csv", "tex", "html")],
+        report(
+            f"{plan.results}/{{paper}}/{{item}}.csv",
+            caption="../report/paper_table.rst",
+            category="Papers",
+            subcategory="{paper}",
+            labels={"item": "{item}"},
+        ),
+        [f"{plan.results}/{{paper}}/{{item}}.{suffix}" for suffix in ("tex", "html")],
     log:
         f"logs/paper_table/{plan.configuration.name}/{{paper}}/{{item}}.log",
     wildcard_constraints:
@@ -64,7 +71,14 @@ rule paper_figure:
     input:
         lambda wildcards: papers[wildcards.paper].inputs(wildcards.item),
     output:
-        [f"{plan.results}/{{paper}}/{{item}}.{suffix}" for suffix in ("svg", "png", "pdf")],
+        report(
+            f"{plan.results}/{{paper}}/{{item}}.svg",
+            caption="../report/paper_figure.rst",
+            category="Papers",
+            subcategory="{paper}",
+            labels={"item": "{item}"},
+        ),
+        [f"{plan.results}/{{paper}}/{{item}}.{suffix}" for suffix in ("png", "pdf")],
     log:
         f"logs/paper_figure/{plan.configuration.name}/{{paper}}/{{item}}.log",
     wildcard_constraints:

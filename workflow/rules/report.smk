@@ -1,6 +1,16 @@
 # From result files to the tables, figures and the page of an experiment.
 
-FIGURES = ["training_curves", "samples", "resolution_curves", "cost_scatter", "error_distributions"]
+from resolvent.common.records import RUN_FILES
+
+FIGURES = [
+    "error_intervals",
+    "resolution_curves",
+    "error_distributions",
+    "training_curves",
+    "samples",
+    "error_location",
+    "cost_scatter",
+]
 EXPERIMENT = f"{plan.results}/{{experiment}}"
 BASELINES = f"{EXPERIMENT}/baselines"
 
@@ -16,7 +26,16 @@ rule compare:
     output:
         comparison=f"{EXPERIMENT}/comparison.csv",
         models=f"{EXPERIMENT}/models.csv",
-        tables=[f"{EXPERIMENT}/table.{suffix}" for suffix in ("csv", "tex", "html")],
+        tables=[
+            report(
+                f"{EXPERIMENT}/table.html",
+                caption="../report/table.rst",
+                category="Experiments",
+                subcategory="{experiment}",
+                labels={"what": "table of errors"},
+            ),
+            *[f"{EXPERIMENT}/table.{suffix}" for suffix in ("csv", "tex")],
+        ],
     log:
         f"logs/compare/{plan.configuration.name}/{{experiment}}.log",
     group:
@@ -41,7 +60,17 @@ rule draw_figures:
         histories=lambda wildcards: [f"{f}/history.csv" for f in plan.run_folders(wildcards.experiment)],
         predictions=lambda wildcards: [f"{f}/predictions.nc" for f in plan.run_folders(wildcards.experiment)],
     output:
-        [f"{EXPERIMENT}/figures/{figure}.{suffix}" for figure in FIGURES for suffix in ("svg", "png", "pdf")],
+        *[
+            report(
+                f"{EXPERIMENT}/figures/{figure}.svg",
+                caption=f"../report/{figure}.rst",
+                category="Experiments",
+                subcategory="{experiment}",
+                labels={"what": figure.replace("_", " ")},
+            )
+            for figure in FIGURES
+        ],
+        *[f"{EXPERIMENT}/figures/{figure}.{suffix}" for figure in FIGURES for suffix in ("png", "pdf")],
     log:
         f"logs/draw_figures/{plan.configuration.name}/{{experiment}}.log",
     group:
@@ -63,6 +92,7 @@ rule report:
     input:
         comparison=f"{EXPERIMENT}/comparison.csv",
         models=f"{EXPERIMENT}/models.csv",
+        tables=rules.compare.output.tables,
         figures=[f"{EXPERIMENT}/figures/{figure}.svg" for figure in FIGURES],
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
         assets=ancient(rules.page_assets.output),
@@ -80,6 +110,7 @@ rule report:
         title=lambda wildcards: plan.experiment(wildcards.experiment).title,
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         candidates=lambda wildcards: plan.shown_candidates(wildcards.experiment),
+        baselines=[BASELINES],
         facts=lambda wildcards: plan.caption_facts(wildcards.experiment),
         paper_pages=lambda wildcards: [
             (PAPERS[key].name, link)
@@ -90,3 +121,42 @@ rule report:
         code=script_digest("report"),
     script:
         "../scripts/report.py"
+
+
+# The pages of all runs of an experiment are one job: to start a job takes longer than to write a page.
+RUN_PAGES = {
+    name: [
+        *[f"{folder}/{file}" for folder in plan.run_folders(name) for file in ("run.html", "run.js")],
+        *[f"{plan.results}/{name}/{file}" for file in ("compare.html", "runs.js")],
+    ]
+    for name in plan.configuration.experiments
+}
+
+for _experiment, _pages in RUN_PAGES.items():
+
+    rule:
+        name:
+            f"run_pages_{_experiment}"
+        input:
+            runs=[f"{folder}/{file}" for folder in plan.run_folders(_experiment) for file in ("run.json", "cost.json", *RUN_FILES)],
+            card=ancient(plan.test_dataset_of(_experiment).card),
+            assets=ancient(rules.page_assets.output),
+        output:
+            _pages,
+        log:
+            f"logs/run_pages/{plan.configuration.name}/{_experiment}.log",
+        group:
+            "report"
+        conda:
+            "../../environment.yml"
+        resources:
+            **requested(drawing(3 * len(plan.run_folders(_experiment)))),
+        params:
+            runs=plan.run_folders(_experiment),
+            experiment=f"{plan.results}/{_experiment}",
+            title=plan.experiment(_experiment).title,
+            quantities=plan.dataset_of(_experiment).settings.quantities,
+            root=str(plan.results),
+            code=script_digest("run_pages"),
+        script:
+            "../scripts/run_pages.py"

@@ -47,7 +47,16 @@ rule draw_theory:
     input:
         **rules.theory.output,
     output:
-        [f"{THEORY}/{figure}.{suffix}" for figure in THEORY_FIGURES for suffix in ("svg", "png", "pdf")],
+        [
+            report(
+                f"{THEORY}/{figure}.svg",
+                caption="../report/theory.rst",
+                category="Theory",
+                labels={"figure": figure.removeprefix("theory_")},
+            )
+            for figure in THEORY_FIGURES
+        ],
+        [f"{THEORY}/{figure}.{suffix}" for figure in THEORY_FIGURES for suffix in ("png", "pdf")],
     log:
         f"logs/draw_theory/{plan.configuration.name}.log",
     group:

@@ -7,6 +7,8 @@ from resolvent.planning.job import job
 with job(snakemake):
     from resolvent.figures.experiment.cost_scatter import draw_cost_scatter
     from resolvent.figures.experiment.error_distributions import draw_error_distributions
+    from resolvent.figures.experiment.error_intervals import draw_error_intervals
+    from resolvent.figures.experiment.error_location import draw_error_location
     from resolvent.figures.experiment.resolution_curves import draw_resolution_curves
     from resolvent.figures.experiment.samples import draw_samples
     from resolvent.figures.experiment.training_curves import draw_training_curves
@@ -18,3 +20,5 @@ with job(snakemake):
     draw_resolution_curves(comparison, runs, folder / "resolution_curves.svg")
     draw_cost_scatter(comparison, runs, folder / "cost_scatter.svg")
     draw_error_distributions(runs, snakemake.params.baselines, folder / "error_distributions.svg")
+    draw_error_intervals(comparison, runs, folder / "error_intervals.svg")
+    draw_error_location(runs, snakemake.params.candidates, folder / "error_location.svg")

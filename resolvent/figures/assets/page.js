@@ -72,7 +72,7 @@
   window.resolventPage = { show, whenSeen, colour };
 
   // ---- filters: form.filters names a table; a row's data-<name> holds its values, apart by "|" ----
-  for (const form of document.querySelectorAll("form.filters")) {
+  for (const form of document.querySelectorAll("form.filters[data-table]")) {
     const table = document.getElementById(form.dataset.table);
     const shown = form.querySelector("output");
     const update = () => {

@@ -31,7 +31,7 @@ def dark_colours(text: str) -> dict[str, str]:
 
 
 def with_dark_colours(svg: str) -> str:
-    """Return an SVG of matplotlib with a style for dark pages; on others and in other programs it is as it was.
+    """Return an SVG of matplotlib with a style for dark pages; elsewhere it looks as it did.
 
     Matplotlib writes the colours of every element into its attribute `style`, where a selector finds them.
     """

@@ -1,6 +1,6 @@
 """Short silent films: frames drawn by matplotlib, written as H.264 in MP4 with a poster beside it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,12 +18,20 @@ DOTS = 120  # an inch
 
 
 def write_film(
-    output: str | Path, figure, draw: Callable[[int], object], frames: int, rate: Fraction, poster: int
+    output: str | Path,
+    figure,
+    moving: list,
+    change: Callable[[int], object],
+    *,
+    frames: int,
+    rate: Fraction,
+    poster: int,
 ) -> list[Path]:
     """Write `output`, an MP4 file of at most `LARGEST` bytes, and one frame of it as PNG beside it.
 
-    `draw` changes the figure to frame number 0, …, `frames` - 1, shown `rate` a second; `poster` is the
-    number of the frame that stands for the film. The same figure gives the same bytes.
+    `change` changes the artists `moving` of the figure, and no others, to frame number 0, …, `frames` - 1,
+    shown `rate` a second; `poster` is the number of the frame that stands for the film. The same figure gives
+    the same bytes.
 
     Raises
     ------
@@ -35,10 +43,7 @@ def write_film(
         raise ResultError(f"{output} must end in .mp4")
     if frames / rate > LONGEST:
         raise ResultError(f"{output}: {frames} frames at {rate} a second last more than {LONGEST:g} s")
-    figure.set_dpi(DOTS)
-    figure.canvas.draw()
-    figure.set_layout_engine("none")
-    images = [_image(figure, draw, frame) for frame in range(frames)]
+    images = list(_images(figure, moving, change, frames))
     still = output.with_suffix(".png")
     write_atomically(still, lambda temporary: _save_png(temporary, images[poster]))
     for quality in QUALITIES:
@@ -67,13 +72,26 @@ def film_of(path: str | Path, title: str, caption: str, folder: str | Path) -> d
     }
 
 
-def _image(figure, draw: Callable[[int], object], frame: int) -> np.ndarray:
-    """Return the drawn frame as (height, width, 3) bytes, both even, as the colour format wants."""
-    draw(frame)
+def _images(figure, moving: list, change: Callable[[int], object], frames: int) -> Iterator[np.ndarray]:
+    """Yield the frames as (height, width, 3) bytes, both even, as the colour format wants.
+
+    What does not move is drawn once.
+    """
+    figure.set_dpi(DOTS)
     figure.canvas.draw()
-    pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]
-    height, width = (size // 2 * 2 for size in pixels.shape[:2])
-    return pixels[:height, :width].copy()
+    figure.set_layout_engine("none")
+    for artist in moving:
+        artist.set_animated(True)
+    figure.canvas.draw()
+    still = figure.canvas.copy_from_bbox(figure.bbox)
+    for frame in range(frames):
+        change(frame)
+        figure.canvas.restore_region(still)
+        for artist in moving:
+            figure.draw_artist(artist)
+        pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]
+        height, width = (size // 2 * 2 for size in pixels.shape[:2])
+        yield pixels[:height, :width].copy()
 
 
 def _save_png(path: Path, image: np.ndarray) -> None:

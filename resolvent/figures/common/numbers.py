@@ -19,7 +19,7 @@ def in_units(value: float, unit: float) -> str:
 
 
 def scientific(value: float, digits: int = 3) -> str:
-    """Return a number with an exponent of its own: 1.20 × 10⁻³, 3.02 × 10⁻¹⁶; from 0.1 to 1000 without one."""
+    """Return a number with an exponent of its own: 1.20 × 10⁻³; from 0.1 to 1000 without one."""
     if absent(value) or not math.isfinite(value):
         return DASH
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")

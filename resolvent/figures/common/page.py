@@ -17,6 +17,7 @@ from resolvent.figures.common.results import present
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 MEDIA_TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
+RUN_PAGE = "run.html"  # in the folder of a run
 FILES = (".svg", ".pdf", ".png", ".csv")  # offered beside a figure, where they are
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
 
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.intervals import (
@@ -150,7 +149,9 @@ def studentised_range(models: int, degrees: int) -> float:
     """Return how many standard errors apart two of these models' means may lie by chance (Tukey)."""
     if degrees < 1:
         return np.nan
-    return float(stats.studentized_range.ppf(LEVEL, models, degrees)) / np.sqrt(2)
+    from scipy.stats import studentized_range  # takes as long to import as all else of a report's page
+
+    return float(studentized_range.ppf(LEVEL, models, degrees)) / np.sqrt(2)
 
 
 def _interval(middle: float, distance: float) -> Interval:

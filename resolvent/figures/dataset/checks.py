@@ -4,8 +4,8 @@ from resolvent.figures.common.numbers import scientific
 
 LARGEST, MEDIAN = "largest_relative_l2", "median_relative_l2"
 MEANING = {
-    "against_refined_run": "The same samples solved again with finer steps and more modes: the error of the "
-    "stored numbers, which includes that of the time before the input where there is one.",
+    "against_refined_run": "The same samples solved again, with finer steps and, where there are modes, more "
+    "of them.",
     "against_refined_run_over_the_lead_time": "The target solved again, more finely, from the sample's own "
     "input: the error of what a model is to learn.",
     "against_refined_run_later": "The same for the target, solved from the initial field on.",
@@ -27,9 +27,10 @@ MEANING = {
     "itself costs, which no solver on it can avoid.",
     "labels_against_our_solver": "The imported solutions against ours from the same inputs.",
 }
+NAMES = {"cole hopf": "Cole-Hopf", "diffrax dopri8": "diffrax (Dopri8)", "scipy dop853": "SciPy (DOP853)"}
 OWN_CHECK = "A computation that did not make the stored numbers."
 OTHER = "A difference that was measured, and is not held to the stated accuracy."
-FACTS_SHOWN = (LARGEST, MEDIAN, "samples", "of", "largest_is", "error_of", "scheme", "reference")
+NOTES = {"error_of": "Of the {}.", "scheme": "Scheme: {}.", "reference": "Reference: {}."}
 
 
 def measured(budget: dict) -> dict[str, dict]:
@@ -46,17 +47,25 @@ def rows(budget: dict) -> list[dict]:
     """Return a row for each check: name, sentence, errors, samples, and what else the card says of it."""
     return [
         {
-            "name": name.replace("_", " "),
+            "name": in_words(name),
             "meaning": MEANING.get(name, OWN_CHECK if of_the_solver(name) else OTHER),
             "held": of_the_solver(name),
             "median": scientific(entry[MEDIAN], 2),
             "largest": scientific(entry[LARGEST], 2),
             "samples": samples(entry),
-            "notes": [str(entry[key]) for key in ("error_of", "scheme", "reference") if key in entry],
+            "notes": [words.format(entry[key]) for key, words in NOTES.items() if key in entry],
             "largest_is": entry.get("largest_is", ""),
         }
         for name, entry in measured(budget).items()
     ]
+
+
+def in_words(name: str) -> str:
+    """Return the name of a check as a person writes it."""
+    words = name.replace("_", " ")
+    for one, proper in NAMES.items():
+        words = words.replace(one, proper)
+    return words
 
 
 def others(budget: dict) -> dict:

@@ -4,10 +4,11 @@ import re
 from xml.etree.ElementTree import tostring
 
 from latex2mathml.converter import convert_to_element
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 APART = re.compile(r",\s*\\quad\s*")  # between equations of a system: a narrow page breaks the line there
 SHOWN = ("in_words", "in_symbols", "in_latex", "operator", "operator_in_latex", "source")
+SAYS_MORE = re.compile("[a-z]{4}")  # a word: than the formula
 DISTRIBUTION = "distribution_of_the_"
 
 
@@ -23,7 +24,8 @@ def mathematics(latex: str | None, symbols: str) -> Markup:
 def _mathml(latex: str, display: str) -> Markup:
     element = convert_to_element(latex, display=display)
     element.set("alttext", latex)
-    return Markup(tostring(element, encoding="unicode"))
+    # The package writes characters as entities already.
+    return Markup(tostring(element, encoding="unicode").replace("&amp;#", "&#"))
 
 
 def equation_of(card: dict) -> dict:
@@ -39,7 +41,7 @@ def equation_of(card: dict) -> dict:
         "in_words": facts["in_words"],
         "equation": mathematics(facts.get("in_latex"), facts["in_symbols"]),
         "operator": mathematics(facts.get("operator_in_latex"), facts["operator"]),
-        "operator_in_words": "" if facts.get("operator_in_latex") is None else str(escape(facts["operator"])),
+        "operator_in_words": facts["operator"] if SAYS_MORE.search(facts["operator"]) else "",
         "parameters": {**named, **{key.replace("_", " "): value for key, value in more.items()}},
         "source": facts["source"],
         "distributions": [

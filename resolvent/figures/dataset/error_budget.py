@@ -10,7 +10,7 @@ from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import read_json
 from resolvent.figures.common.style import INK, MUTED, grid_lines, new_figure, save
-from resolvent.figures.dataset.checks import LARGEST, MEDIAN, measured, of_the_solver, samples
+from resolvent.figures.dataset.checks import LARGEST, MEDIAN, in_words, measured, of_the_solver, samples
 
 SOLVER, DISCRETISATION = "#00805e", "#d55e00"
 SMALLEST = 1e-17  # where an error of zero is drawn
@@ -36,7 +36,7 @@ def draw_error_budget(card: str | Path, output: str | Path) -> list[Path]:
             scientific(entry[LARGEST], 2), (largest, row), (9, 0), textcoords="offset points",
             va="center", fontsize=8, color=colour,
         )  # fmt: skip
-    labels = [f"{_words(name)} ({samples(entry)} samples)" for name, entry in checks.items()]
+    labels = [f"{in_words(name)} ({samples(entry)} samples)" for name, entry in checks.items()]
     panel.set_yticks(range(len(checks)), labels, color=INK)
     panel.set(ylim=(len(checks) - 0.4, -1.2), xscale="log", xlabel="relative L² error")
     panel.margins(x=0.12)
@@ -63,18 +63,21 @@ def error_budget_chart(card: dict) -> dict:
         figure.add_scatter(
             x=errors, y=[row, row], mode="lines+markers", showlegend=False,
             line={"color": colour, "width": 4}, marker={"color": colour, "size": 10},
-            text=[f"{_words(name)}<br>{one}, {samples(entry)} samples" for one in words], hoverinfo="text",
+            text=[f"{in_words(name)}<br>{one}, {samples(entry)} samples" for one in words], hoverinfo="text",
         )  # fmt: skip
     accuracy = card["stated_accuracy"]
     figure.add_vline(x=accuracy, line={"dash": "dash", "color": MUTED})
     figure.update_xaxes(type="log", title="relative L² error", exponentformat="power")
-    ticks = [_words(name) for name in checks]
-    figure.update_yaxes(tickvals=list(range(len(checks))), ticktext=ticks, range=[len(checks) - 0.5, -1])
+    for row, name in enumerate(checks):
+        figure.add_annotation(
+            x=0, xref="paper", xanchor="left", y=row - 0.3, text=in_words(name), showarrow=False
+        )
+    figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, range=[len(checks) - 0.5, -1.2])
     figure.add_annotation(
-        x=math.log10(accuracy), y=-0.75, xanchor="left", showarrow=False,
+        x=math.log10(accuracy), y=-1, xanchor="right", xshift=-4, showarrow=False,
         text=f"{'tolerance' if 'imported' in card else 'stated accuracy'} {scientific(accuracy, 1)}",
     )  # fmt: skip
-    figure.update_layout(height=160 + 44 * len(checks))
+    figure.update_layout(margin={"l": 20, "r": 20, "t": 20, "b": 50}, height=max(360, 160 + 44 * len(checks)))
     return plotly_chart(figure)
 
 
@@ -84,7 +87,3 @@ def _line(panel, value: float, words: str, height: int) -> None:
         f"{words} {scientific(value, 1)}", (value, -1.2), (4, -2 - 11 * height),
         textcoords="offset points", va="top", fontsize=8, color=MUTED,
     )  # fmt: skip
-
-
-def _words(check: str) -> str:
-    return check.replace("_", " ")

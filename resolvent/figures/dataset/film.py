@@ -21,14 +21,24 @@ def draw_dataset_film(motion: str | Path, output: str | Path) -> list[Path]:
     content = read_arrays(motion)
     times, values = content["times"], content["values"]
     draw = {"curve": _curve, "field": _field, "path": _path}[str(content["kind"])]
-    figure, change = draw(times, values, content["coordinates"], [str(name) for name in content["names"]])
+    figure, moving, change = draw(
+        times, values, content["coordinates"], [str(name) for name in content["names"]]
+    )
     moments = np.linspace(0, len(times) - 1, min(FRAMES, len(times))).round().astype(int)
+    frames = len(moments)
     return write_film(
-        output, figure, lambda frame: change(moments[frame]), len(moments), RATE, poster=len(moments) - 1
+        output,
+        figure,
+        moving,
+        lambda frame: change(moments[frame]),
+        frames=frames,
+        rate=RATE,
+        poster=frames - 1,
     )
 
 
-Drawn = tuple[object, Callable[[int], None]]  # a figure, and what changes it to a moment
+# A figure, the artists of it that move, and what moves them to a moment.
+Drawn = tuple[object, list, Callable[[int], None]]
 
 
 def _curve(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]) -> Drawn:
@@ -48,7 +58,7 @@ def _curve(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: 
         line.set_ydata(values[moment])
         label.set_text(_time(times, moment))
 
-    return figure, change
+    return figure, [line, label], change
 
 
 def _field(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]) -> Drawn:
@@ -66,7 +76,7 @@ def _field(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: 
         image.set_data(values[moment])
         label.set_text(_time(times, moment))
 
-    return figure, change
+    return figure, [image, label], change
 
 
 def _path(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]) -> Drawn:
@@ -98,7 +108,7 @@ def _path(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: l
             line.set_data(times[: moment + 1], column[: moment + 1])
         label.set_text(_time(times, moment))
 
-    return figure, change
+    return figure, [*lines, trail, point, label], change
 
 
 def _clock(panel, times: np.ndarray):

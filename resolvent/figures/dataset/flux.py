@@ -39,11 +39,9 @@ def draw_dataset_flux(card: str | Path, preview: str | Path, output: str | Path)
 def flux_chart(dataset: DatasetPreview) -> dict:
     """Draw the same three fields as a chart, without the lines."""
     x, y, coefficient, pressure, flux = _flow(dataset)
-    figure = field_panels(list(TITLES))
-    for column, (name, field) in enumerate(
-        zip(("a", "p", "|a∇p|"), (coefficient, pressure, np.hypot(*flux)), strict=True)
-    ):
-        add_field(figure, column, name, y, x, field, colours_of(field))
+    figure = field_panels(len(TITLES))
+    for column, field in enumerate((coefficient, pressure, np.hypot(*flux))):
+        add_field(figure, (column, len(TITLES)), TITLES[column], y, x, field, colours_of(field))
     return plotly_chart(figure)
 
 

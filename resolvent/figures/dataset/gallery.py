@@ -11,7 +11,8 @@ from resolvent.figures.common.style import MUTED, grid_lines, new_figure, save, 
 from resolvent.figures.dataset.preview import DatasetPreview, PreviewVariable
 
 MOST_POINTS, MOST_SIDE = 512, 72  # of a curve, and along a side of a field, in the chart
-PANEL = 0.84  # of a column of the chart; the rest is for the scale of its colours
+LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
+PANEL = 0.94  # of a column of the chart; the rest keeps panels apart
 
 
 def draw_dataset_gallery(card: str | Path, preview: str | Path, output: str | Path) -> list[Path]:
@@ -82,18 +83,19 @@ def gallery_chart(dataset: DatasetPreview) -> dict:
     Long curves and fine fields are thinned to `MOST_POINTS` and `MOST_SIDE` points along an axis.
     """
     in_plane = len(dataset.functions[0].dims) == 2
-    figure = field_panels([v.label for v in dataset.functions]) if in_plane else _curve_panel(dataset)
+    count = len(dataset.functions)
+    figure = field_panels(count) if in_plane else _curve_panel(dataset)
     for sample in range(len(dataset.samples)):
         for column, variable in enumerate(dataset.functions):
             if in_plane:
                 positions = [variable.axes[dim] for dim in variable.dims]
                 scale = colours_of(variable.samples)
                 add_field(
-                    figure, column, variable.name, *positions, variable.samples[sample], scale, sample == 0
-                )
+                    figure, (column, count), variable.label, *positions, variable.samples[sample], scale,
+                    visible=sample == 0,
+                )  # fmt: skip
             else:
                 _add_curve(figure, variable, sample)
-    count = len(dataset.functions)
     steps = [
         {
             "label": label,
@@ -107,39 +109,43 @@ def gallery_chart(dataset: DatasetPreview) -> dict:
     return plotly_chart(figure)
 
 
-def field_panels(titles: list[str]) -> Figure:
-    """Return a chart with a square panel for each title, side by side, for `add_field`."""
-    columns = len(titles)
-    figure = make_subplots(1, columns, subplot_titles=titles)
+def field_panels(columns: int) -> Figure:
+    """Return a chart with square panels side by side, for `add_field`; their scales of colours lie on top."""
+    figure = make_subplots(1, columns)
     for column in range(columns):
         axis = "" if column == 0 else str(column + 1)
         domain = [column / columns, (column + PANEL) / columns]
         figure.layout[f"xaxis{axis}"].update(domain=domain, constrain="domain", showticklabels=False)
-        figure.layout[f"yaxis{axis}"].update(scaleanchor=f"x{axis}", constrain="domain", showticklabels=False)
-        figure.layout.annotations[column].update(x=(column + PANEL / 2) / columns, font={"size": 12})
-    figure.update_layout(height=200 + 560 // columns)
+        figure.layout[f"yaxis{axis}"].update(
+            scaleanchor=f"x{axis}", constrain="domain", constraintoward="top", showticklabels=False
+        )
+    margin = {"t": 90, "l": 20, "r": 20, "b": 20}
+    figure.update_layout(height=250 + 640 // columns, margin=margin)
     return figure
 
 
 def add_field(
-    figure: Figure, column: int, name: str, y, x, values, scale: dict, visible: bool = True
+    figure, place: tuple[int, int], words: str, y, x, values, scale: dict, visible: bool = True
 ) -> None:
-    """Add a field [y, x] to a panel of `field_panels`, with the `scale` of its colours."""
-    columns = len(figure.layout.annotations)
+    """Add a field [y, x] to the panels, at `place` (column, of how many), with the `scale` of its colours."""
+    column, columns = place
     stride = -(-max(values.shape) // MOST_SIDE)
+    bar = {
+        "orientation": "h", "x": (column + PANEL / 2) / columns, "y": 1, "yanchor": "bottom", "thickness": 10,
+        "len": PANEL / columns, "title": {"text": words, "side": "top"}, "ypad": 6, "nticks": 4,
+    }  # fmt: skip
     figure.add_heatmap(
         x=_short(x[::stride]), y=_short(y[::stride]), z=_short(values[::stride, ::stride]),
-        row=1, col=column + 1, zmin=scale["vmin"], zmax=scale["vmax"], visible=visible,
+        row=1, col=column + 1, zmin=scale["vmin"], zmax=scale["vmax"], visible=visible, colorbar=bar,
         colorscale="RdBu_r" if scale["cmap"] == "RdBu_r" else "Viridis",
-        colorbar={"x": (column + PANEL) / columns, "thickness": 10, "xpad": 4, "len": 0.9},
-        hovertemplate=f"x %{{x:.3f}}, y %{{y:.3f}}<br>{name} %{{z:.4g}}<extra></extra>",
+        hovertemplate="x %{x:.3f}, y %{y:.3f}<br>%{z:.4g}<extra></extra>",
     )  # fmt: skip
 
 
 def _curve_panel(dataset: DatasetPreview) -> Figure:
     figure = Figure()
     figure.update_xaxes(title=dataset.functions[0].dims[0])
-    figure.update_layout(height=460, legend={"orientation": "h", "y": 1.12})
+    figure.update_layout(height=460, legend=LEGEND, margin={"t": 80})
     return figure
 
 

@@ -8,6 +8,7 @@ from plotly.graph_objects import Figure
 
 from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.style import MUTED, grid_lines, new_figure, save
+from resolvent.figures.dataset.gallery import LEGEND
 from resolvent.figures.dataset.preview import DatasetPreview, PreviewVariable
 
 MOST_WAVENUMBERS = 400  # considered in the chart
@@ -61,9 +62,8 @@ def spectra_chart(dataset: DatasetPreview) -> dict | None:
             variable.spectrum[word][shown] for word in ("wavenumber", "low", "median", "high")
         )
         floor = max(lowest, highest / 10**DECADES)  # a power of zero has no place on this axis
-        low, median, high = (
-            [float(f"{max(one, floor):.3g}") for one in values] for values in (low, median, high)
-        )
+        at, low, median, high = (values[high > floor] for values in (at, low, median, high))
+        low, median, high = (np.maximum(values, floor) for values in (low, median, high))
         figure.add_scatter(
             x=[*at, *at[::-1]], y=[*high, *low[::-1]], fill="toself", fillcolor=variable.colour, opacity=0.18,
             line={"width": 0}, hoverinfo="skip", showlegend=False, legendgroup=variable.name,
@@ -76,7 +76,7 @@ def spectra_chart(dataset: DatasetPreview) -> dict | None:
     figure.update_xaxes(type="log", title=str(variables[0].spectrum["axis"]))
     bounds = [math.log10(max(lowest, highest / 10**DECADES) / 2), math.log10(highest * 4)]
     figure.update_yaxes(type="log", title="power", exponentformat="power", range=bounds)
-    figure.update_layout(legend={"orientation": "h", "y": 1.12}, height=420)
+    figure.update_layout(legend=LEGEND, margin={"t": 80}, height=440)
     return plotly_chart(figure)
 
 

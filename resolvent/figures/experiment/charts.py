@@ -37,20 +37,14 @@ def chart_error_intervals(comparison: pd.DataFrame, looks: Looks) -> Figure:
     found = [one for one in by_condition(on_training_grid(comparison)) if one.error().known]
     places = _places(found)
     here = [[one for one in found if one.facts["trained_resolution"] == place] for place in places]
-    models = [one.error().value for one in found if one.facts["kind"] == "model"] or [1.0]
-    low, high = min(models) / MARGIN, max(models) * MARGIN
+    low, high = _around(one.error().value for one in found if one.facts["kind"] == "model")
     figure = _stacked([f"trained and tested on {resolution_in_words(one)}" for one in places], here)
     for number, rows in enumerate(here, 1):
         rows.sort(key=lambda one: (one.facts["kind"] == "baseline", one.error().value))
         for one in rows:
             error, facts = one.error(), one.facts
             if not low < error.value < high:
-                below, value = error.value < low, scientific(error.value)
-                figure.add_scatter(
-                    x=[_four(low if below else high)], y=[_wrapped(facts["label"])], mode="text", row=number, col=1,
-                    text=[f"← {value}" if below else f"{value} →"], showlegend=False, hoverinfo="skip",
-                    textposition="middle right" if below else "middle left", textfont={"color": BASELINE},
-                )  # fmt: skip
+                _add_arrow(figure, number, facts["label"], error.value, (low, high))
                 continue
             figure.add_scatter(
                 x=[_four(error.value)], y=[_wrapped(facts["label"])], mode="markers", row=number, col=1,
@@ -94,8 +88,9 @@ def chart_resolution_curves(comparison: pd.DataFrame, looks: Looks) -> Figure:
             )  # fmt: skip
     tested = sorted(models["test_resolution"].unique())
     figure.update_xaxes(type="category", categoryorder="array", categoryarray=[str(one) for one in tested])
-    figure.update_yaxes(title="mean relative L² error", **LOGARITHMIC)
-    figure.update_xaxes(title="test resolution", row=len(trained), col=1)
+    low, high = _around(models["value"])
+    figure.update_yaxes(title="mean relative L² error", range=rounded(np.log10([low, high])), **LOGARITHMIC)
+    figure.update_xaxes(title="test resolution", row=max(1, len(trained)), col=1)
     return figure
 
 
@@ -109,7 +104,9 @@ def chart_cost(comparison: pd.DataFrame, looks: Looks) -> Figure:
     for one in found:
         error, facts = one.error(), one.facts
         size = 7 + 12 * float(np.sqrt(facts["parameters"] / most))
-        words = f"{_words_of(one)}<br>{duration(facts['train_seconds'])}, {facts['parameters']:,.0f} parameters"
+        words = (
+            f"{_words_of(one)}<br>{duration(facts['train_seconds'])}, {facts['parameters']:,.0f} parameters"
+        )
         figure.add_scatter(
             x=[_four(facts["train_seconds"])], y=[_four(error.value)], mode="markers", name=facts["label"],
             marker=_marker(facts, looks) | {"size": round(size, 1)}, legendgroup=facts["key"],
@@ -135,18 +132,23 @@ def chart_error_distributions(runs: list[Run], baselines: list[Baseline], looks:
     places = sorted({run.resolution for run in runs})
     here = [rows_of_samples(runs, baselines, looks, place) for place in places]
     figure = _stacked([f"trained and tested on {resolution_in_words(one)}" for one in places], here)
+    found = [errors for rows in here for _, colour, errors in rows if colour != BASELINE]
+    low, high = _around(pd.concat(found) if found else [])
     for number, rows in enumerate(here, 1):
         for label, colour, errors in rows:
+            if errors.max() < low or errors.min() > high:
+                _add_arrow(figure, number, label, errors.median(), (low, high), "median ")
+                continue
             errors = errors.sort_values()
             errors = errors.iloc[picked(len(errors), CURVE_POINTS)]
             figure.add_box(
-                x=rounded(errors.to_list()), name=_wrapped(label), orientation="h", boxpoints="all", pointpos=0,
-                jitter=0.6, marker={"size": 3.5, "color": colour, "opacity": 0.55}, showlegend=False,
+                x=rounded(errors.to_list()), name=_wrapped(label), orientation="h", boxpoints="all",
+                pointpos=0, jitter=0.6, marker={"size": 3.5, "color": colour, "opacity": 0.55}, showlegend=False,
                 line={"color": colour, "width": 1.2}, fillcolor="rgba(0,0,0,0)", hoveron="points",
                 text=[f"test sample {sample}: {scientific(error)}" for sample, error in errors.items()],
                 hovertemplate=f"{label}<br>%{{text}}<extra></extra>", row=number, col=1,
             )  # fmt: skip
-    figure.update_xaxes(**LOGARITHMIC)
+    figure.update_xaxes(**LOGARITHMIC, range=rounded(np.log10([low, high])))
     figure.update_yaxes(autorange="reversed")
     figure.update_xaxes(title="relative L² error of a test sample", row=len(places), col=1)
     return figure
@@ -174,7 +176,8 @@ def chart_training_curves(runs: list[Run], looks: Looks) -> Figure:
             line = line_of(facts, looks) | {"width": 2 if opacity == 1 else 1}
             figure.add_scatter(
                 x=curve.index.to_list(), y=rounded(curve.to_list()), mode="lines", line=line, opacity=opacity,
-                showlegend=named, hovertemplate=f"{first.label}, {words}<br>epoch %{{x}}: %{{y:.3e}}<extra></extra>",
+                showlegend=named,
+                hovertemplate=f"{first.label}, {words}<br>epoch %{{x}}: %{{y:.3e}}<extra></extra>",
                 **shared,
             )  # fmt: skip
             named = False
@@ -194,6 +197,24 @@ def chart_training_curves(runs: list[Run], looks: Looks) -> Figure:
     return figure
 
 
+def _around(errors: Iterable[float]) -> tuple[float, float]:
+    """Return the ends of an axis for the models' errors: baselines may be many decades away."""
+    errors = [one for one in errors if np.isfinite(one) and one > 0] or [1.0]
+    return min(errors) / MARGIN, max(errors) * MARGIN
+
+
+def _add_arrow(
+    figure: Figure, row: int, label: str, value: float, ends: tuple[float, float], words: str = ""
+) -> None:
+    """Add an arrow and a number, at the end of the axis, for a row that lies beyond it."""
+    below, number = value < ends[0], f"{words}{scientific(value)}"
+    figure.add_scatter(
+        x=[_four(ends[0] if below else ends[1])], y=[_wrapped(label)], mode="text", row=row, col=1,
+        text=[f"← {number}" if below else f"{number} →"], showlegend=False, hoverinfo="skip",
+        textposition="middle right" if below else "middle left", textfont={"color": BASELINE},
+    )  # fmt: skip
+
+
 def _median(curves: Iterable[pd.Series]) -> pd.Series:
     curves = list(curves)
     if not curves:
@@ -210,7 +231,9 @@ def _places(found: list[Tested]) -> list[int | str]:
 def panels_of(titles: list[str], *, one_axis: bool = False) -> Figure:
     """Return a figure with a panel below the other for each title, and one legend below."""
     figure = _subplots(titles, [1] * len(titles), one_axis)
-    figure.update_layout(height=90 + 330 * len(titles), legend={"orientation": "h", "y": 0, "yref": "container"})
+    figure.update_layout(
+        height=90 + 330 * len(titles), legend={"orientation": "h", "y": 0, "yref": "container"}
+    )
     return figure
 
 
@@ -226,8 +249,8 @@ def _subplots(titles: list[str], heights: list[int], one_axis: bool) -> Figure:
     count = max(1, len(titles))
     spacing = 0.3 / count if count > 1 else 0.0
     figure = make_subplots(
-        count, 1, shared_xaxes="all" if one_axis else False, row_heights=heights or [1], vertical_spacing=spacing,
-        subplot_titles=titles or None,
+        count, 1, shared_xaxes="all" if one_axis else False, row_heights=heights or [1],
+        vertical_spacing=spacing, subplot_titles=titles or None,
     )  # fmt: skip
     figure.update_annotations(font_size=13)
     figure.update_layout(margin={"t": 40, "l": 10, "r": 16, "b": 50})
@@ -262,7 +285,7 @@ def _marker(facts: dict, looks: Looks) -> dict:
 
 
 def line_of(facts: dict, looks: Looks) -> dict:
-    """Return the line of the drawn figures: dashed is a model with the regular layer norm, dotted a baseline."""
+    """Return the line of a model, dashed with the regular layer norm, or of a baseline, dotted."""
     if facts["kind"] == "baseline":
         return {"color": BASELINE, "dash": "dot", "width": 1.3}
     look = looks[facts["key"]]

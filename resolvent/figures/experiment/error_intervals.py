@@ -56,9 +56,9 @@ def draw_error_intervals(comparison: str | Path, runs: list[str | Path], output:
             marks = looks[one.facts["key"]].marks() if model else {"marker": "|", "color": BASELINE}
             tick.set_color(colour)
             if not limits[0] < error.value < limits[1]:
-                below = error.value < limits[0]
+                below, value = error.value < limits[0], scientific(error.value)
                 panel.text(
-                    limits[not below], index, f"← {scientific(error.value)}" if below else f"{scientific(error.value)} →",
+                    limits[not below], index, f"← {value}" if below else f"{value} →",
                     color=colour, va="center", ha="left" if below else "right",
                 )  # fmt: skip
                 continue

@@ -82,7 +82,7 @@ def _draw_spectra(panel, spectra: dict, labels: dict, looks: dict) -> None:
 
 
 def lowest_shown(errors: Iterable[np.ndarray]) -> float | None:
-    """Return where the axis of amplitudes ends below: a decade below the errors, not where targets round off."""
+    """Return where the axis of amplitudes ends: a decade below the errors, not where targets round off."""
     values = np.concatenate([one[np.isfinite(one) & (one > 0)] for one in errors])
     return float(values.min() / 10) if values.size else None
 
@@ -98,7 +98,9 @@ def _draw_curves(panel, spreads: dict, labels: dict, looks: dict) -> None:
         ((name, x),) = one.axes.items()
         panel.set_xlabel(name)
         look = looks[model]
-        panel.plot(x, np.where(one.values > 0, one.values, np.nan), color=look.colour, linestyle=look.dashes, lw=1.2)
+        panel.plot(
+            x, np.where(one.values > 0, one.values, np.nan), color=look.colour, linestyle=look.dashes, lw=1.2
+        )
         ends.append((max(float(one.values[-1]), float(one.values.max()) * 1e-6), labels[model], look.colour))
     label_right(panel, ends)
 

@@ -3,8 +3,8 @@
 The first is laid out like Table 2a of Cao 2021: beside the mean relative L2 error stand, where there are
 such, the paper's statistic or protocol, and its number where a paper has the example. Where runs trained on
 inputs of several levels of noise, a group of columns is a resolution and a level, as in Table 3. The others
-have every metric. The model with the lowest error comes first, and so does that baseline. Without a unit every
-number has an exponent of its own.
+have every metric. The model with the lowest error comes first, and so does that baseline. Without a unit
+every number has an exponent of its own.
 """
 
 import math
@@ -72,7 +72,9 @@ def headline(
         cells[Column(BEST_TEST)] = lambda one: _best_test(one.facts, unit)
     if any(one.error(STANDARDISED, "median").known for one in models):
         cells[Column(MEDIAN, note=INTERVAL)] = lambda one: _median(one, unit)
-    if any(not absent(one.facts[name]) for one in models for name in ("reported", "reported_of_other_recipe")):
+    if any(
+        not absent(one.facts[name]) for one in models for name in ("reported", "reported_of_other_recipe")
+    ):
         cells[Column(papers[0])] = lambda one: _reported(one.facts, unit)
     if any(not absent(one.facts["tuned"]) for one in models):
         cells[Column("tuned")] = lambda one: _tuned(one.facts)
@@ -134,6 +136,16 @@ def of_every_condition(comparison: pd.DataFrame, unit: float | None = None) -> T
             ]
         )  # fmt: skip
     return Table(heads, bodies["model"], bodies["baseline"])
+
+
+def of_one_run(comparison: pd.DataFrame) -> Table:
+    """Return the same of a single run, without the columns that are alike in all its rows."""
+    table = of_every_condition(comparison)
+    dropped = {"model", "trained at", "seeds", "status", OVER_BEST}
+    kept = [number for number, column in enumerate(table.columns) if column.head not in dropped]
+    return Table(
+        [table.columns[number] for number in kept], [[row[number] for number in kept] for row in table.rows]
+    )
 
 
 def error_cell(

@@ -19,7 +19,9 @@ def chart_error_location(runs: list[Run], looks: Looks) -> Figure | None:
     runs = one_of_each(runs)
     places = sorted({run.resolution for run in runs})
     here = {place: [run for run in runs if run.resolution == place] for place in places}
-    spectra = {place: [(run, one) for run in some if (one := spectrum_of(run))] for place, some in here.items()}
+    spectra = {
+        place: [(run, one) for run in some if (one := spectrum_of(run))] for place, some in here.items()
+    }
     curves = {
         place: [(run, one) for run in some if (one := spread_of(run)) and one.dimension == 1]
         for place, some in here.items()
@@ -28,13 +30,24 @@ def chart_error_location(runs: list[Run], looks: Looks) -> Figure | None:
     wanted += [("point", place) for place in places if curves[place]]
     if not wanted:
         return None
-    figure = panels_of([f"by {kind}, trained and tested on {resolution_in_words(place)}" for kind, place in wanted])
+    figure = panels_of(
+        [f"by {kind}, trained and tested on {resolution_in_words(place)}" for kind, place in wanted]
+    )
     named = set()
     for row, (kind, place) in enumerate(wanted, 1):
         found = spectra[place] if kind == "wavenumber" else curves[place]
         if kind == "wavenumber":
             first = found[0][1]
-            _add_line(figure, row, first.wavenumber, first.target, {"color": INK, "width": 1.8}, "target", named, True)
+            _add_line(
+                figure,
+                row,
+                first.wavenumber,
+                first.target,
+                {"color": INK, "width": 1.8},
+                "target",
+                named,
+                True,
+            )
             low = lowest_shown(one.error for _, one in found)
             top = max(float(one.target.max()) for _, one in found)
             figure.update_yaxes(title=AMPLITUDE, row=row, col=1)
@@ -61,6 +74,7 @@ def _add_line(figure, row, x, y, line, name, named: set, on_log_axis: bool) -> N
     some = picked_on_log_axis(len(x)) if on_log_axis else picked(len(x), CURVE_POINTS)
     figure.add_scatter(
         x=rounded(x[some]), y=rounded(y[some]), mode="lines", line=line, name=name, legendgroup=name,
-        showlegend=name not in named, hovertemplate=f"{name}<br>%{{x}}: %{{y:.3e}}<extra></extra>", row=row, col=1,
+        showlegend=name not in named, hovertemplate=f"{name}<br>%{{x}}: %{{y:.3e}}<extra></extra>",
+        row=row, col=1,
     )  # fmt: skip
     named.add(name)

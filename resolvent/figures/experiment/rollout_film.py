@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from resolvent.figures.common.film import LONGEST, write_film
+from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import read_arrays
 from resolvent.figures.common.style import new_figure, title
 
@@ -27,7 +28,7 @@ def draw_rollout_film(rollout: str | Path, output: str | Path) -> list[Path]:
     content = read_arrays(rollout)
     initial, target, prediction = content["initial"][None], content["target"], content["prediction"]
     times = np.concatenate([[0.0], content["times"]])
-    errors = np.concatenate([[0.0], content["error"][int(content["sample"])]])
+    errors = content["error"][int(content["sample"])]
     truth, predicted = np.concatenate([initial, target]), np.concatenate([initial, prediction])
     figure, (panels,) = new_figure(1, 3, size=(8.4, 3.2))
     images = _images(figure, panels, truth, predicted)
@@ -42,7 +43,9 @@ def draw_rollout_film(rollout: str | Path, output: str | Path) -> list[Path]:
         clock.set_text(_words(times, errors, frame))
 
     rate = max(FASTEST, Fraction(len(times)) / Fraction(LONGEST))
-    return write_film(output, figure, change, len(times), rate, poster=len(times) - 1)
+    last = len(times) - 1
+    moving = [*images, clock]
+    return write_film(output, figure, moving, change, frames=len(times), rate=rate, poster=last)
 
 
 def _images(figure, panels, truth: np.ndarray, predicted: np.ndarray) -> list:
@@ -62,5 +65,7 @@ def _images(figure, panels, truth: np.ndarray, predicted: np.ndarray) -> list:
 
 
 def _words(times: np.ndarray, errors: np.ndarray, frame: int) -> str:
-    error = f"{errors[frame]:.1e}" if np.isfinite(errors[frame]) else "not finite"
+    if frame == 0:
+        return "the first vorticity, which the model is given"
+    error = scientific(errors[frame - 1], 2) if np.isfinite(errors[frame - 1]) else "not finite"
     return f"time {times[frame]:.2f} after the first vorticity, relative L² error {error}"

@@ -25,7 +25,8 @@ def dataset_cards(results: Results) -> list[dict]:
     cards = []
     for name, planned in results.study.datasets.items():
         card = {"name": name, "page": planned.page if results.there(planned.page) else "", "picture": ""}
-        if results.there(planned.card):
+        card["made"] = results.there(planned.card)
+        if card["made"]:
             card |= _facts(results.folder, planned)
         cards.append(card)
     return cards

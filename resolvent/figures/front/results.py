@@ -9,11 +9,11 @@ from pathlib import Path
 
 from resolvent.common.records import CostRecord, read_record
 from resolvent.figures.common.comparison import RATIO, Error, Tested, by_condition, read_comparison
+from resolvent.figures.common.page import RUN_PAGE
 from resolvent.figures.common.results import on_training_grid
 from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 
 CLASSICAL = "coarse_solve"  # the baseline that stands on the same scale as the models
-RUN_PAGE = "run.html"
 NOT_RANKED = "not ranked"
 
 

@@ -4,12 +4,17 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
-from resolvent.figures.common.page import inlined_figure, render
-from resolvent.figures.common.results import present, read_runs, read_table
+import pandas as pd
+
+from resolvent.figures.common.comparison import MODELS_COLUMNS
+from resolvent.figures.common.numbers import DASH, times
+from resolvent.figures.common.page import RUN_PAGE, inlined_figure, relative, render
+from resolvent.figures.common.results import Run, present, read_runs, read_table
 from resolvent.figures.common.shown import choose_shown
 from resolvent.figures.common.words import differences_from_paper, differences_of_recipes, summarise
 from resolvent.figures.papers.items import Item, loaded
 from resolvent.figures.papers.registry import PAPERS
+from resolvent.figures.published.tables import PaperTable
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,7 @@ class Made:
     runs     folders of the runs of each experiment behind it, the configured one first where one is shown;
              without any, `costs` is the CSV of measured costs.
     reports  (title, link) of the pages of its experiments.
+    models   models.csv of its experiments, where it compares errors with reported ones.
     """
 
     file: str
@@ -27,6 +33,7 @@ class Made:
     runs: list[list[str]] = field(default_factory=list)
     costs: str = ""
     reports: list[tuple[str, str]] = field(default_factory=list)
+    models: list[str] = field(default_factory=list)
 
 
 def write_paper_page(
@@ -53,6 +60,7 @@ def write_paper_page(
         key=key,
         paper=paper,
         sections=sections,
+        glance=[entry["glance"] for entries in sections.values() for entry in entries],
         absent=[item.title for name, item in paper.items.items() if name not in made],
         command=command,
         provenance=provenance,
@@ -74,11 +82,74 @@ def _entry(name: str, item: Item, one: Made, folder: Path) -> dict:
     if one.runs:
         folders = [run.run.directory for run in chosen] or chain.from_iterable(one.runs)
         runs = read_runs(dict.fromkeys(folders))
-        return entry | {
+        entry |= {
             "run": summarise(runs),
+            "pages": pages_of(runs, folder),
             "differences": differences_from_paper(runs, item.table),
             "recipes": differences_of_recipes(runs, item.table),
         }
-    first = read_table(Path(one.costs), ["device"]).iloc[0].to_dict()
-    run, differences = loaded(item.remark)(first)
-    return entry | {"run": run, "differences": differences, "recipes": []}
+    else:
+        runs = []
+        first = read_table(Path(one.costs), ["device"]).iloc[0].to_dict()
+        run, differences = loaded(item.remark)(first)
+        entry |= {"run": run, "pages": [], "differences": differences, "recipes": []}
+    return entry | {"glance": _glance(entry, runs, compared(one.models, item.table))}
+
+
+def pages_of(runs: list[Run], folder: Path) -> list[tuple[str, str]]:
+    """Return name and link of the page of each run that has one, for a page in `folder`."""
+    return [
+        (f"{run.label}, {run.where}, seed {run.seed}", relative(run.directory / RUN_PAGE, folder))
+        for run in runs
+        if (run.directory / RUN_PAGE).is_file()
+    ]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How many rows an item has, and their ratios to the reported numbers of its table.
+
+    `other_recipe` counts the rows beside which a number of another recipe stands; it is not compared.
+    """
+
+    rows: int
+    ratios: list[float]
+    other_recipe: int
+
+
+def compared(models: list[str], table: PaperTable | None) -> Compared | None:
+    """Read what the models.csv of an item's experiments compare with that table; None without any."""
+    if not models or table is None:
+        return None
+    found = pd.concat([read_table(Path(path), list(MODELS_COLUMNS)) for path in models])
+    found = found[found["kind"] == "model"]
+    of_table = found["reported_note"].fillna("").str.endswith(table.name)
+    ratios = found.loc[of_table, "ratio_to_reported"].dropna()
+    return Compared(
+        len(found), list(map(float, ratios)), int(found["reported_of_other_recipe"].notna().sum())
+    )
+
+
+def _glance(entry: dict, runs: list[Run], found: Compared | None) -> dict:
+    """Return a row of the table at the top: the item, what was run, and what it says beside the paper."""
+    lost = sum(run.diverged for run in runs)
+    trained = f"{len(runs)} run{'s' if len(runs) > 1 else ''}" if runs else "measured, nothing trained"
+    differ = len(entry["differences"])
+    setting = (
+        f"differs from the paper in {differ} point{'s' if differ > 1 else ''}" if differ else "the paper's"
+    )
+    numbers = DASH
+    if found:
+        numbers = f"{len(found.ratios)} of {found.rows}"
+        if found.ratios:
+            least, most = times(min(found.ratios)), times(max(found.ratios))
+            numbers += f": ours {least}" + (f" to {most}" if most != least else "") + " times the reported"
+        if found.other_recipe:
+            numbers += f"; {found.other_recipe} more reported by another recipe"
+    return {
+        "name": entry["name"],
+        "title": entry["title"],
+        "runs": trained + (f", {lost} diverged" if lost else ""),
+        "setting": setting,
+        "numbers": numbers,
+    }

@@ -1,4 +1,4 @@
-"""The documentation page "reported, ours, why they differ", from the result files of a paper's runs."""
+"""The documentation page "reported and ours", from the result files of a paper's runs."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from resolvent.figures.reported_vs_ours.medians import (
 HEADER = """\
 # Reported and ours
 
-Written by `make docs` from the result files of the runs; do not edit. Intervals are of 95 %
-([what they mean](statistics.md)) and over the test samples: with one seed they do not know how a second seed
-would end. The epoch is the one that the validation samples chose. There is a ratio only where every setting
+Written by `make docs` from the result files of the runs; do not edit. There is a page on
+[why they differ](why-they-differ.md). Intervals are of 95 % ([what they mean](statistics.md)) and over the
+test samples: with one seed they do not know how a second seed would end. The epoch is the one that the validation samples chose. There is a ratio only where every setting
 is that which made the reported number, the public code's (recipe `code`) where it differs from the text
 (`paper`); below a table stands what differs. A section of which no runs are at hand stays as it was; those
 from before intervals were studentised have percentile intervals. Tables of Cao 2021 without the column
@@ -55,8 +55,8 @@ COLUMNS = (
 )
 
 
-def write_reported_vs_ours(commands: dict[str, list[Path]], why: Path, output: Path) -> None:
-    """Write the page: a section for each table or dataset of the papers, then `why` (Markdown, by hand).
+def write_reported_vs_ours(commands: dict[str, list[Path]], output: Path) -> None:
+    """Write the page: a section for each table or dataset of the papers.
 
     `commands` are the folders of runs by the command that makes them. Sections that `output` has and that are
     without a run among them stay.
@@ -78,15 +78,15 @@ def write_reported_vs_ours(commands: dict[str, list[Path]], why: Path, output: P
     parts = [HEADER]
     for source, introduction, made in ((CAO, MEANS, means), (CALVELLO, INTRODUCTION, medians)):
         if sections := _sections_of(page, source.name) | made:
-            parts.append(f'# {source.name}\n\n{introduction}\n"Reported" is {source.citation}.')
-            parts += [f"## {title}\n\n{sections[title]}" for title in sorted(sections)]
-    write_text(output, "\n\n".join([*parts, why.read_text(encoding="utf-8")]))
+            parts.append(f'## {source.name}\n\n{introduction}\n"Reported" is {source.citation}.')
+            parts += [f"### {title}\n\n{sections[title]}" for title in sorted(sections)]
+    write_text(output, "\n\n".join(parts) + "\n")
 
 
 def _sections_of(page: str, paper: str) -> dict[str, str]:
     """Return the sections of a paper on the page, by title."""
-    block = page.partition(f"\n# {paper}\n")[2].partition("\n# ")[0]
-    sections = (section.partition("\n") for section in block.split("\n## ")[1:])
+    block = page.partition(f"\n## {paper}\n")[2].partition("\n## ")[0]
+    sections = (section.partition("\n") for section in block.split("\n### ")[1:])
     return {title: text.strip() for title, _, text in sections}
 
 

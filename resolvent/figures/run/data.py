@@ -1,9 +1,9 @@
 """What the pages draw of single runs, as script files beside them: a page opened from disk cannot fetch.
 
-`run.js`, beside the page of a run, has its samples: those of best, median and worst error, and those that are the
-same for every model. `runs.js`, beside the comparison of two runs, has the error of every test sample of every
-run. Either calls a function of the page with a JSON object. Numbers have four digits, and an error is computed
-before it is rounded.
+`run.js`, beside the page of a run, has its samples: those of best, median and worst error, and those that are
+the same for every model. `runs.js`, beside the comparison of two runs, has the error of every test sample of
+every run. Either calls a function of the page with a JSON object. Numbers have four digits, and an error is
+computed before it is rounded.
 """
 
 import json
@@ -40,7 +40,7 @@ def write_run_data(run: Run, output: str | Path, quantities: tuple[str, str]) ->
 
 
 def write_runs_data(runs: list[Run], output: str | Path) -> None:
-    """Write runs.js: the errors of the runs by test sample, on their training grids, and compared in pairs."""
+    """Write runs.js: the errors of the runs by test sample, as they were trained, and compared in pairs."""
     tables = [errors_by_sample(run) for run in runs]
     finished = [number for number, table in enumerate(tables) if len(table)]
     data = {
@@ -52,11 +52,16 @@ def write_runs_data(runs: list[Run], output: str | Path) -> None:
                 "seed": run.seed,
                 "folder": run.directory.relative_to(Path(output).parent).as_posix(),
                 "diverged": run.cost.diverged_epoch if run.diverged else None,
-                "errors": {str(sample): error for sample, error in zip(table.index, rounded(table.to_numpy()), strict=True)},
+                "errors": {
+                    str(sample): error
+                    for sample, error in zip(table.index, rounded(table.to_numpy()), strict=True)
+                },
             }
             for run, table in zip(runs, tables, strict=True)
         ],
-        "pairs": pairs_of({number: tables[number] for number in finished}) if len(finished) <= PAIRS_OF else None,
+        "pairs": pairs_of({number: tables[number] for number in finished})
+        if len(finished) <= PAIRS_OF
+        else None,
     }
     _write(output, "runs", data)
 
@@ -73,8 +78,8 @@ def errors_by_sample(run: Run):
 def pairs_of(tables: dict) -> list[list]:
     """Return, for each two runs on the same samples, their numbers and the paired ratio with its interval.
 
-    The ratio is that of `resolvent.figures.common.ratios.paired_ratio`: the errors of the first over those of the
-    second, the geometric mean over samples.
+    The ratio is that of `resolvent.figures.common.ratios.paired_ratio`: the errors of the first over those
+    of the second, the geometric mean over samples.
     """
     pairs = []
     numbers = list(tables)
@@ -92,15 +97,15 @@ def samples_of(run: Run) -> list[dict]:
     dimension = _dimension(stored)
     relative = run.shown_errors()
     found = [
-        (which, stored.sel(extreme=which), "extreme_")
-        for which in ORDER
-        if which in stored["extreme"].values
+        (which, stored.sel(extreme=which), "extreme_") for which in ORDER if which in stored["extreme"].values
     ]
     found += [("common", stored.isel(sample=place), "") for place in range(stored.sizes["sample"])]
     samples = []
     for which, one, prefix in found:
         number = int(one["extreme_sample"] if prefix else one["sample"])
-        given, target, prediction = (one[f"{prefix}{name}"].values for name in ("input", "target", "prediction"))
+        given, target, prediction = (
+            one[f"{prefix}{name}"].values for name in ("input", "target", "prediction")
+        )
         samples.append(
             {
                 "which": which,

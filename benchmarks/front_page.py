@@ -1,0 +1,228 @@
+"""The front page of a large study, as a browser opens it from disk: size, time until it can be used, memory.
+
+    python -m benchmarks.front_page [--rounds 5] [--output docs/performance.md]
+
+Makes the result files of a study, 500 runs by default, in a temporary folder, with errors drawn at random,
+and writes its front page with the code that writes all others. Needs Chromium and the package playwright.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from dataclasses import asdict
+from functools import partial
+from importlib.util import find_spec
+from itertools import product
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+import pandas as pd
+import psutil
+
+from benchmarks.tables import arguments, digits, machine, measure_parts, table, versions
+from resolvent.common.files import write_json
+from resolvent.common.records import ERROR_COLUMNS, CostRecord, RunRecord, file_digest, write_record
+from resolvent.figures.common.assets import write_assets
+from resolvent.figures.common.page import RUN_PAGE
+from resolvent.figures.experiment.comparison import write_comparison
+from resolvent.figures.front.page import write_front_page
+from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
+
+CHROMIUM = "/usr/bin/chromium"
+RESOLUTION = 512
+SAMPLES = 100
+INTRODUCTION = """\
+## Pages
+
+What the browser of a reader has to do.
+"""
+SWITCHES = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--enable-precise-memory-info",
+]
+
+
+def main() -> None:
+    parser = arguments("Measure the front page of a large study.", ("front_page",), 5)
+    for name, default in (("experiments", 10), ("models", 10), ("seeds", 5)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    options = parser.parse_args()
+    if find_spec("playwright") is None or not Path(CHROMIUM).exists():
+        sys.exit(f"needs the package playwright (`pip install playwright`) and Chromium as {CHROMIUM}")
+    sizes = options.experiments, options.models, options.seeds
+    parts = {"front_page": partial(front_page, sizes, options.rounds)}
+    measure_parts("pages", INTRODUCTION, parts, options.only, options.output)
+
+
+def front_page(sizes: tuple[int, int, int], rounds: int) -> str:
+    """Write the study and its front page, open it `rounds` times."""
+    with tempfile.TemporaryDirectory() as folder:
+        study = Path(folder) / "study"
+        write_study(study, *sizes)
+        start = perf_counter()
+        results = write_front_page(study)
+        writing = perf_counter() - start
+        loaded = [
+            study / "index.html",
+            *(study / "assets" / name for name in ("style.css", "page.js", "sortable.js")),
+        ]
+        size = sum(file.stat().st_size for file in loaded)
+        opened = [open_page(study / "index.html", len(results.rows)) for _ in range(rounds)]
+    middle = {name: median(one[name] for one in opened) for name in opened[0]}
+    rows = [
+        ("size of the page with style and script", f"{size / 1e6:.2f} MB"),
+        ("written in", f"{digits(writing)} s"),
+        ("opened: all there, tables sort and filters answer, after", f"{digits(middle['ready'])} s"),
+        ("first paint after", f"{digits(middle['paint'])} s"),
+        ("the long table filtered in", f"{digits(middle['filter'])} s"),
+        ("the long table sorted in", f"{digits(middle['sort'])} s"),
+        ("memory of the page's process", f"{digits(middle['memory'] / 1e6)} MB"),
+        ("of it objects of scripts", f"{digits(middle['heap'] / 1e6)} MB"),
+    ]
+    experiments, models, seeds = sizes
+    said = (
+        f"The front page of a study of {experiments} experiments with {models} models and {seeds} seeds "
+        f"each, {len(results.runs):,} runs, opened from disk in headless Chromium: medians of {rounds} "
+        "starts of the browser."
+    )
+    options = f"--experiments {experiments} --models {models} --seeds {seeds}"
+    command = f"`python -m benchmarks.front_page {options} --rounds {rounds}`"
+    made = f"{command} on {machine()}; {versions(['playwright', 'jinja2'])}."
+    return "\n\n".join(["### Front page", said, table(("", ""), rows), made])
+
+
+def open_page(page: Path, rows: int) -> dict[str, float]:
+    """Open the page in a new browser: seconds until events, seconds that its tools take, bytes of memory."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        before = set(psutil.pids())
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
+        tab = browser.new_page(viewport={"width": 1280, "height": 900})
+        tab.goto(page.as_uri(), wait_until="load")
+        tab.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
+        times = tab.evaluate(
+            """() => ({
+                ready: performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd / 1000,
+                paint: performance.getEntriesByName('first-contentful-paint')[0].startTime / 1000,
+            })"""
+        )
+        shown = "document.querySelectorAll('#results tbody tr:not([hidden])').length"
+        assert tab.evaluate(shown) == rows
+        times["filter"] = tab.evaluate(FILTER)
+        assert 0 < tab.evaluate(shown) < rows
+        times["sort"] = tab.evaluate(SORT)
+        times["heap"] = tab.evaluate("performance.memory.usedJSHeapSize")
+        times["memory"] = max(
+            psutil.Process(pid).memory_info().rss
+            for pid in psutil.pids()
+            if pid not in before and _shows_pages(pid)
+        )
+        browser.close()
+    return times
+
+
+# Each ends when the changed table has been drawn.
+FILTER = """async () => {
+    const start = performance.now();
+    const select = document.querySelector('form.filters select');
+    select.selectedIndex = 1;
+    select.dispatchEvent(new Event('input', { bubbles: true }));
+    await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+    return (performance.now() - start) / 1000;
+}"""
+SORT = """async () => {
+    document.querySelector('form.filters').reset();
+    await new Promise((done) => setTimeout(done, 50));
+    const start = performance.now();
+    const sorted = new Promise((done) => document.addEventListener('sort-end', done, { once: true }));
+    document.querySelectorAll('#results th button')[1].click();
+    await sorted;
+    await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+    return (performance.now() - start) / 1000;
+}"""
+
+
+def _shows_pages(pid: int) -> bool:
+    try:
+        return "--type=renderer" in psutil.Process(pid).cmdline()
+    except psutil.NoSuchProcess:
+        return False
+
+
+def write_study(folder: Path, experiments: int, models: int, seeds: int) -> None:
+    """Write study.json, and the result files of every run and the comparison of every experiment."""
+    generator = np.random.default_rng(0)
+    planned = {}
+    for number in range(experiments):
+        name = f"experiment{number}"
+        hardness = generator.normal(size=SAMPLES) * 0.4
+        rows = {f"model{model}": {} for model in range(models)}
+        for model, seed in product(rows, range(seeds)):
+            run = f"{name}/{model}/n{RESOLUTION}/seed{seed}"
+            level = 1e-3 * (1 + 0.3 * int(model.removeprefix("model")))
+            errors = level * np.exp(hardness + 0.15 * generator.normal(size=SAMPLES))
+            _write_run(folder / run, name, model, seed, errors)
+            rows[model][str(seed)] = run
+        write_comparison(
+            [folder / run for runs in rows.values() for run in runs.values()],
+            [],
+            folder / name / "comparison.csv",
+        )
+        planned[name] = PlannedExperiment(
+            title=f"Problem number {number}", dataset="synthetic", page=f"{name}/report.html",
+            finest=RESOLUTION, papers=[], rows=[
+                PlannedRow(
+                    model=model, label=_label(model), recipe="paper", resolution=RESOLUTION, noise=0.0,
+                    runs=runs,
+                )
+                for model, runs in rows.items()
+            ],
+        )  # fmt: skip
+    study = Study(name="synthetic", experiments=planned, command="snakemake")
+    write_json(folder / "study.json", asdict(study))
+    write_assets(folder / "assets")
+
+
+def _label(model: str) -> str:
+    return f"A model with a name, {model.removeprefix('model')}"
+
+
+def _write_run(folder: Path, experiment: str, model: str, seed: int, errors: np.ndarray) -> None:
+    folder.mkdir(parents=True)
+    (folder / RUN_PAGE).touch()  # is linked, and not opened
+    table = pd.DataFrame({"sample": np.arange(SAMPLES), "relative_l2": errors})
+    table = table.assign(resolution=RESOLUTION, noise=0.0, realisation=0)[list(ERROR_COLUMNS)]
+    table.to_csv(folder / "errors.csv", index=False)
+    same = {"resolution": RESOLUTION, "seed": seed, "config_hash": model}
+    write_record(
+        folder / "cost.json",
+        CostRecord(
+            **same, status="finished", diverged_epoch=None, epochs=100, steps=12_800, best_epoch=97,
+            best_validation_relative_l2=float(errors.mean()), best_test_epoch=None,
+            best_test_relative_l2=None, parameters=530_305, parameters_complex_once=530_305,
+            forward_flop=None, train_seconds=1800.0,
+            seconds_per_step=0.14, peak_memory_bytes=10**9, device="one core", processes=1, threads=1,
+            micro_batch_size=8,
+        ),
+    )  # fmt: skip
+    write_record(
+        folder / "run.json",
+        RunRecord(
+            **same, experiment=experiment, model=model, label=_label(model), architecture="synthetic",
+            settings={}, grids="stored", grid={}, coarse_points=None, test_resolutions=[RESOLUTION],
+            test_noise=[0.0], noise_realisations=1, dataset="synthetic",
+            dataset_settings={"equation": "synthetic"}, dataset_hash="synthetic", training={},
+            code_digest="synthetic", versions={}, files={"errors.csv": file_digest(folder / "errors.csv")},
+        ),
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""How to load and to make again what a page shows: code that runs, commands, sizes."""
+
+import shlex
+from pathlib import Path
+
+from resolvent.figures.common.results import Run
+
+
+def loading(run: Run, card: dict, card_file: str) -> str:
+    """Return Python that loads the run in `run.directory` and predicts test samples of the dataset.
+
+    Where inputs are several functions, or the run diverged, it loads what is kept of the predictions.
+    """
+    folder = run.directory.as_posix()
+    if run.diverged or len(card["inputs"]) > 1:
+        lines = [f'run = resolvent.load_run("{folder}")', "print(run.cost.status, run.predictions)"]
+    else:
+        lines = [
+            f'test = resolvent.open_dataset("{card_file}", "test", {run.resolution!r})',
+            f'prediction = resolvent.predict("{folder}", test["{card["inputs"][0]}"])',
+        ]
+    return "\n".join(["import resolvent", *lines])
+
+
+def making(command: str, target: str) -> str:
+    """Return the command that makes the file `target` again, with the configuration files of `command`."""
+    kept, files = [], False
+    for word in shlex.split(command):
+        if word.startswith("-"):
+            files = word.partition("=")[0] in ("--configfile", "--configfiles")
+        if files:
+            kept.append(word)
+    return shlex.join(["snakemake", "--cores", "2", target, *kept])
+
+
+def size_of(store: str | Path) -> str | None:
+    """Return the size of the files of a store on this machine: "3.2 MB"; None where it lies elsewhere."""
+    folder = Path(store)
+    if not folder.is_dir():
+        return None
+    size = float(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"
