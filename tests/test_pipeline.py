@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 import yaml
 from merged_configuration import DEFAULT, merged
-from pages import links, missing
+from pages import broken_links, links, missing
 from pipeline_project import ROOT, Project, job_counts
 
 from resolvent.documentation import dataset_measurements
@@ -51,7 +51,8 @@ def edited(project):
 
 def test_a_fresh_copy_plans_every_job(project):
     assert project.fresh_plan == {
-        "all": 1, "page_assets": 1, "plan_study": 1, "front_page": 1, "train_short": 6, "choose_settings": 2, "train": 7, "evaluate": 7, "baselines": 2,
+        "all": 1, "page_assets": 1, "plan_study": 1, "front_page": 1,
+        "train_short": 6, "choose_settings": 2, "train": 7, "evaluate": 7, "baselines": 2,
         "compare": 2, "draw_figures": 2, "report": 2, "draw_dataset": 4, "dataset_page": 4,
         "draw_flux": 1, "dataset_film": 3, "run_pages_burgers": 1, "run_pages_burgers_tuned": 1,
         "motion_burgers": 1, "motion_kolmogorov": 1, "motion_lorenz63_yz": 1,
@@ -98,6 +99,27 @@ def test_the_page_stands_alone_and_holds_every_row(project):
     for words in ("FNO", "Galerkin", "diverged (epoch", "Identity", "Classical solver", "Error budget"):
         assert words in page
     assert page.count("data:image/svg+xml") == 5
+
+
+def test_the_front_page_leads_everywhere_and_every_link_holds(project):
+    results = project.folder / "results/test"
+    assert broken_links(results) == []
+    page = (results / "index.html").read_text()
+    assert {"burgers/report.html", "cao2021.html", "theory.html", "datasets/burgers.html"} <= links(page)
+    assert '<td class="number lost" data-sort="">1 diverged</td>' in page
+    rows = list(csv.DictReader((results / "leaderboard.csv").open()))
+    assert len(rows) == 4
+    assert "classical solver on the same grid" in page
+
+
+def test_what_there_is_is_shown_where_a_job_has_failed(project, tmp_path):
+    broken = project.copied_to(tmp_path / "broken")
+    template = broken.folder / "resolvent/figures/templates/report.html.j2"
+    template.write_text(template.read_text().replace("<h1", "{{ of_nothing_known }}<h1", 1))
+    assert "of_nothing_known" in broken.build(succeeds=False)
+    page = (broken.folder / "results/test/index.html").read_text()
+    assert page.count('<span class="warning">no page yet</span>') >= 1
+    assert "theory.html" in links(page)
 
 
 def test_tables_come_as_csv_latex_and_html(project):

@@ -258,6 +258,7 @@ def test_before_anything_has_run_there_is_a_page_already(study):
     assert "Not made yet." in page
     assert "Training took" not in page
     assert "Nothing is ranked" not in page  # there is nothing to rank
+    assert "No model is compared yet. To be made, 1 of 2: Table 2a." in page
     assert broken_links(study) == []
     assert len(results.rows) == 6
 
