@@ -114,4 +114,5 @@ def test_commands_name_what_there_is(page):
             elif option in ("", "-R") and "/" not in word:
                 assert word in rules, " ".join(words)
             elif option in ("--configfile", "--workflow-profile"):
-                assert (ROOT / word).exists(), " ".join(words)
+                written = f"Put this into `{word}`" in page.read_text(encoding="utf-8")
+                assert written or (ROOT / word).exists(), " ".join(words)

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from pages import figures_of_an_experiment
 from dataset_fixtures import make_dataset, small
 
 from resolvent.evaluation.baselines import write_baselines
@@ -60,15 +61,16 @@ def test_the_other_baselines_keep_their_errors(compared):
 
 
 def test_the_reason_can_be_read_in_tables_and_on_the_page(compared, tmp_path):
-    runs, _, comparison = compared
+    runs, baselines, comparison = compared
     outputs = [tmp_path / f"table.{suffix}" for suffix in ("csv", "tex", "html")]
     write_error_tables(comparison, outputs)
     assert all("no answer" in output.read_text() for output in outputs)
-    (tmp_path / "card.json").write_text(json.dumps({"dataset": "burgers", "error_budget": {}}))
+    card = {"dataset": "burgers", "error_budget": {}, "inputs": ["initial_velocity"]}
+    (tmp_path / "card.json").write_text(json.dumps(card))
     write_report(
         tmp_path / "report.html", title="Burgers", command="snakemake", table=comparison, runs=runs,
-        cards=[tmp_path / "card.json"], figures=[], provenance={}, predicted=[(1.0, 1.0)] * len(runs),
-        root=tmp_path,
+        candidates=runs, baselines=baselines, card=tmp_path / "card.json", root=tmp_path, provenance={},
+        figures=figures_of_an_experiment(tmp_path), predicted=[(1.0, 1.0)] * len(runs),
     )  # fmt: skip
     page = (tmp_path / "report.html").read_text()
     assert f'no answer<span class="warning">{REASON} (sample rows ' in page

@@ -10,7 +10,7 @@ from run_files import replace_errors, vouched
 from resolvent.common.errors import FileError
 from resolvent.figures.common.comparison import by_condition, errors_of, read_comparison
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.numbers import duration, milli
+from resolvent.figures.common.numbers import duration, milli, plain, scientific
 from resolvent.figures.common.results import error_matrix, read_arrays
 from resolvent.figures.common.table import as_csv, as_html, as_latex
 from resolvent.figures.experiment.comparison import write_comparison
@@ -80,10 +80,10 @@ def test_every_metric_of_the_errors_is_in_the_comparison_and_the_tables(make_run
     assert (worst.value, worst.sample) == (0.75, 1)
     assert list(errors_of(table, "largest_jump", "median")["value"]) == [0.5]  # no baseline has it
     csv, latex, html = (output.read_text() for output in outputs)
-    assert "relative H¹, ×10⁻³: worst (sample)" in csv
+    assert "relative H¹: worst (sample)" in csv
     assert "relative H$^{1}$" in latex
-    assert "largest jump, ×10⁻³" in html
-    assert '750.0<span class="interval">sample 1</span>' in html
+    assert "largest jump" in html
+    assert '0.7500<span class="interval">sample 1</span>' in html
     assert pd.read_csv(outputs[0])["kind"].tolist() == ["model"] + 4 * ["baseline"]
 
 
@@ -187,8 +187,8 @@ def test_the_table_prints_what_the_comparison_holds(make_run, make_baselines, tm
     write_comparison(runs, baselines, tmp_path / "comparison.csv")
     write_error_tables(tmp_path / "comparison.csv", outputs)
     first = pd.read_csv(outputs[0], dtype=str).iloc[0]
-    printed = [first[f"n = {n}"] for n in ("512: error ×10⁻³", "512: Cao 2021", "2048: Cao 2021")]
-    assert printed == ["1.500", "1.203", "1.150"]
+    printed = [first[f"n = {n}"] for n in ("512: error", "512: Cao 2021", "2048: Cao 2021")]
+    assert printed == ["1.500e-03", "1.203e-03", "1.150e-03"]
     html = as_html(headline(read_comparison(tmp_path / "comparison.csv")))
     assert outputs[2].read_text().startswith(html)
     assert "1024" not in html  # baselines of a grid that nothing was trained on
@@ -220,11 +220,11 @@ def test_the_papers_protocol_is_a_column_of_its_own_where_recorded(make_run, tmp
     )
     printed = pd.read_csv(outputs[0], dtype=str).set_index("model")
     best = "n = 512: best epoch on the test samples"
-    assert list(printed[best]) == ["1.300", "1.900", "—"]
+    assert list(printed[best]) == ["1.300e-03", "—", "1.900e-03"]
     assert printed.loc["galerkin", f"{best} (note)"] == "epoch 98"
     html = outputs[2].read_text()
     assert (
-        '<td class="number" data-sort="1.300">1.300<span class="interval">epoch 98</span></td>' in html
+        '<td class="number" data-sort="1.300">1.300 × 10⁻³<span class="interval">epoch 98</span></td>' in html
     )  # never bold
     assert html.count("best epoch on the test samples") == 1
     assert outputs[1].read_text().count("best epoch on the test samples") == 1
@@ -266,6 +266,24 @@ def test_latex_is_balanced(make_run, make_baselines, tmp_path):
     assert {line.replace(r"\&", "").count("&") for line in lines} == {2, 6}  # of the headline; of all metrics
     assert r"Galerkin \& co\_1" in latex
     assert r"\textit{diverged (epoch 3)}" in latex
+
+
+def test_numbers_carry_their_own_exponent():
+    numbers = (1.2034e-3, 3.0e-16, 0.9114, 0.0999, 12.34, 999.6, 12345, 0.0, float("nan"))
+    shown = ["1.20 × 10⁻³", "3.00 × 10⁻¹⁶", "0.911", "9.99 × 10⁻²", "12.3", "1.00 × 10³", "1.23 × 10⁴", "0.00", "—"]
+    assert [scientific(one) for one in numbers] == shown
+    assert plain("1.20 × 10⁻³ to 1.23 × 10⁴; sample 2") == "1.20e-03 to 1.23e+04; sample 2"
+    assert [float(plain(one)) for one in shown[:7]] == [float(f"{one:.2e}") for one in numbers[:7]]
+
+
+def test_the_lowest_error_comes_first(make_run, make_baselines, tmp_path):
+    runs = [make_run(name, errors=[error] * 2) for name, error in (("b", 3e-3), ("c", 1e-3), ("a", 2e-3))]
+    runs.append(make_run("lost", diverged_epoch=3))
+    table = headline(write_comparison(runs, [make_baselines()], tmp_path / "comparison.csv"))
+    assert [row[0].text for row in table.rows] == ["c", "a", "b", "lost"]
+    assert [row[0].text for row in table.baselines] == [
+        "Coarse classical solve", "Interpolation oracle", "Identity", "Mean predictor"
+    ]  # fmt: skip
 
 
 def test_numbers_as_printed():
@@ -386,7 +404,7 @@ def test_the_headline_has_the_noise_of_training_alone(make_run, make_baselines, 
     write_comparison([make_run(**NOISY)], [make_baselines(noise=0.01)], tmp_path / "comparison.csv")
     write_error_tables(tmp_path / "comparison.csv", [tmp_path / "table.csv"])
     comparison = read_comparison(tmp_path / "comparison.csv")
-    own, other = (milli(mean(comparison, "galerkin", noise=noise)) for noise in (0.01, 0.05))
-    assert pd.read_csv(tmp_path / "table.csv", dtype=str).iloc[0]["n = 512, ε = 0.01: error ×10⁻³"] == own
+    own, other = (plain(scientific(mean(comparison, "galerkin", noise=noise), 4)) for noise in (0.01, 0.05))
+    assert pd.read_csv(tmp_path / "table.csv", dtype=str).iloc[0]["n = 512, ε = 0.01: error"] == own
     assert own != other
     assert other not in (tmp_path / "table.csv").read_text()

@@ -1,71 +1,115 @@
-"""The report is a page that loads nothing from elsewhere and leaves nothing out."""
+"""The page of an experiment answers its questions in order, loads nothing from elsewhere, and links to all."""
 
 import json
 import re
 
+import numpy as np
 import pytest
-from pages import links
+from pages import figures_of_an_experiment, links, missing
 
+from resolvent.figures.common.comparison import by_condition, read_comparison
 from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.results import on_training_grid
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.report import write_report
-from resolvent.figures.experiment.training_curves import draw_training_curves
+from resolvent.figures.experiment.verdict import about_labels, verdicts
+from resolvent.figures.run.page import write_run_pages
 
 CARD = {
     "dataset": "burgers_cao",
     "equation": {"symbols": "∂ₜu + u ∂ₓu = ν ∂ₓₓu"},
+    "stated_accuracy": 1e-7,
     "error_budget": {"closed form": {"largest_relative_l2": 2.2e-9, "converged": True}},
     "resolutions": [512, 2048],
+    "inputs": ["initial_velocity"],
     "sources": [{"name": "<script>alert(1)</script>"}],
 }
 
 
 @pytest.fixture
 def make_report(make_run, make_baselines, tmp_path):
-    def make(setting=None):
+    def make(setting=None, **options):
         runs = [
             make_run(label="Galerkin <new>", setting=setting),
             make_run(label="Galerkin <new>", setting=setting, seed=2, diverged_epoch=7),
-            make_run("fno", label="FNO", architecture="fno1d", attention=None, setting=setting),
+            make_run("fno", label="FNO", architecture="fno1d", attention=None, setting=setting, level=3e-3),
         ]
-        write_comparison(runs, [make_baselines()], tmp_path / "comparison.csv")
-        (svg, *_) = draw_training_curves(runs, tmp_path / "training.svg")
-        (tmp_path / "card.json").write_text(json.dumps(CARD))
+        baselines, card = make_baselines(), tmp_path / "card.json"
+        write_comparison(runs, [baselines], tmp_path / "comparison.csv")
+        card.write_text(json.dumps(CARD))
+        shared = {"title": "Burgers", "card": card, "root": tmp_path}
+        shared |= {"provenance": {"git revision": "abc1234", "machine": "two cores"}}
+        figures = figures_of_an_experiment(tmp_path / "figures")
+        write_run_pages(
+            runs, experiment=tmp_path, quantities=("before", "after"),
+            command="snakemake --cores 2 --configfile config/demo.yaml", **shared,
+        )  # fmt: skip
         write_report(
-            tmp_path / "report.html",
-            title="Burgers",
-            command="snakemake --cores 2 report",
-            table=tmp_path / "comparison.csv",
-            runs=runs,
-            cards=[tmp_path / "card.json"],
-            figures=[(svg, "Training curves", "One seed.")],
-            provenance={"git revision": "abc1234", "machine": "two cores"},
-            predicted=[(1800.0, 5e8), (1800.0, 5e8), (360.0, 4e8)],
-            root=tmp_path,
-        )
+            tmp_path / "report.html", command="snakemake --cores 2 report", table=tmp_path / "comparison.csv",
+            runs=runs, candidates=runs, baselines=[baselines],
+            predicted=[(1800.0, 5e8), (1800.0, 5e8), (360.0, 4e8)], **{"figures": figures} | shared | options,
+        )  # fmt: skip
         return (tmp_path / "report.html").read_text()
 
     return make
 
 
-def test_nothing_is_loaded_from_elsewhere(make_report):
+def charts_of(page):
+    """The charts that lie in a page, by the name of their figure."""
+    found = {}
+    for figure in re.findall(r"<figure.*?</figure>", page, re.DOTALL):
+        script = re.search(r'<script type="application/json">(.*?)</script>', figure, re.DOTALL)
+        if script:
+            found[re.search(r'id="(\w+)"', figure)[1]] = json.loads(script[1])
+    return found
+
+
+def test_everything_that_it_links_to_is_there(make_report, tmp_path):
     page = make_report()
-    assert links(page) == {"training.svg", "training.png", "training.pdf"}
+    made_elsewhere = ["./assets/samples.js", "datasets/burgers_cao.html"]
+    checkpoints = [one for one in links(page) if one.endswith("/checkpoint.pt")]
+    assert missing(links(page), tmp_path) == sorted([*made_elsewhere, *checkpoints])
+    assert len(checkpoints) == 3
+    for folder in ("galerkin-n512-seed1", "galerkin-n512-seed2", "fno-n512-seed1"):
+        assert f'href="runs/{folder}/run.html"' in page
     assert 'href="./index.html#experiments"' in page
+    assert "data:image" not in page  # figures lie beside the page
 
 
-def test_every_run_baseline_card_and_origin_is_there(make_report):
+def test_the_questions_are_answered_in_order(make_report):
     page = make_report()
+    assert re.findall(r'<section id="(\w+)">', page) == [
+        "table", "trust", "predictions", "where", "cost", "runs", "again", "cite"
+    ]  # fmt: skip
     for expected in (
-        "Galerkin &lt;new&gt;, n = 512, seed 1", "Galerkin &lt;new&gt;, n = 512, seed 2",
-        "FNO, n = 512, seed 1",
-        "Mean predictor", "Identity", "Coarse classical solve", "Interpolation oracle", "diverged (epoch 7)",
-        "2.2e-09", "snakemake --cores 2 report", "abc1234", "eeeeeeeeeeee", "c1c1c1c1c1c1",
-        "cao2021choose", "li2021fourier", "vaswani2017attention",
+        "Galerkin &lt;new&gt;, n = 512, seed 2", "Mean predictor", "Identity", "Coarse classical solve",
+        "Interpolation oracle", "diverged (epoch 7)", "2.2e-09", "snakemake --cores 2 report", "abc1234",
+        "cao2021choose", "li2021fourier", "vaswani2017attention", "Caption of error_location.",
     ):  # fmt: skip
         assert expected in page, expected
     assert page.index("Error budget") < page.index("The whole card")
-    assert page.count("data:image/svg+xml;base64,") == 1
+
+
+def test_charts_have_the_numbers_of_the_comparison(make_report, tmp_path):
+    charts = charts_of(make_report())
+    found = by_condition(on_training_grid(read_comparison(tmp_path / "comparison.csv")))
+    errors = {one.facts["label"]: one.error() for one in found}
+    points = {
+        trace["name"]: trace for trace in charts["error_intervals"]["data"] if trace["mode"] == "markers"
+    }
+    assert set(points) == {"Galerkin <new>", "FNO", "Interpolation oracle"}  # others are beyond the axis
+    for label, trace in points.items():
+        error = errors[label]
+        assert trace["x"] == [pytest.approx(error.value, rel=1e-3)]
+        assert trace["error_x"]["array"] == [pytest.approx(error.high - error.value, rel=1e-3)]
+        assert trace["error_x"]["arrayminus"] == [pytest.approx(error.value - error.low, rel=1e-3)]
+    arrows = [trace["text"][0] for trace in charts["error_intervals"]["data"] if trace["mode"] == "text"]
+    assert sorted(one[:1] + one[-1:] for one in arrows) == ["0→", "0→", "←⁷"]
+    (cross,) = [trace for trace in charts["training_curves"]["data"] if trace["mode"] == "markers"]
+    assert cross["x"] == [6]  # the last epoch with an error of the run that diverged in the seventh
+    samples = [trace["x"] for trace in charts["error_distributions"]["data"] if trace["type"] == "box"]
+    assert [len(one) for one in samples] == [40, 40, 40]
+    assert charts["error_intervals"]["dark"]["#7d8590"] == "#a3adb8"
 
 
 def test_text_from_files_is_escaped(make_report):
@@ -88,13 +132,8 @@ def test_only_the_finished_page_is_left(make_report, tmp_path):
 
 
 def test_a_missing_figure_names_itself(make_report, tmp_path):
-    make_report()
     with pytest.raises(ResultError, match=r"missing\.svg is missing"):
-        write_report(
-            tmp_path / "report.html", title="", command="", table=tmp_path / "comparison.csv",
-            runs=list((tmp_path / "runs").iterdir()), cards=[], provenance={},
-            figures=[(tmp_path / "missing.svg", "", "")], predicted=[(1.0, 1.0)] * 3, root=tmp_path,
-        )  # fmt: skip
+        make_report(figures=[(tmp_path / "missing.svg", "", "")])
 
 
 def test_what_training_took_stands_beside_the_prediction(make_report):
@@ -105,3 +144,33 @@ def test_what_training_took_stands_beside_the_prediction(make_report):
         ["Galerkin &lt;new&gt;", "n = 512", "0.100", "1.000", "—", "1.00", "0.50"],
         ["FNO", "n = 512", "0.050", "0.100", "0.50", "1.00", "0.40"],
     ]
+
+
+def of_three_seeds(make_run, name, errors):
+    spread = 1 + 1e-3 * np.arange(3)
+    return [make_run(name, seed=seed, errors=errors * spread[seed]) for seed in range(3)]
+
+
+def test_a_verdict_says_whether_the_difference_is_real(make_run, make_baselines, tmp_path):
+    errors = np.linspace(1e-3, 2e-3, 30)
+    clear = [*of_three_seeds(make_run, "good", errors), *of_three_seeds(make_run, "bad", 2 * errors)]
+    equal = [clear[0], clear[1], clear[2], *of_three_seeds(make_run, "other", errors[::-1] + 1e-6)]
+    (words,) = verdicts(write_comparison(clear, [make_baselines()], tmp_path / "clear.csv"))
+    assert "The difference is real: “good” has 0.50 times the errors of the best of the others" in words
+    assert "The best baseline, “Coarse classical solve”, has 3." in words
+    (words,) = verdicts(write_comparison(equal, [], tmp_path / "equal.csv"))
+    assert words.endswith("The data do not show which of these is best: “good”, “other”.")
+    (words,) = verdicts(write_comparison([clear[0], clear[3]], [], tmp_path / "single.csv"))
+    assert "“bad” comes next with 2.00 times that, but nothing is ranked: that takes 3 seeds" in words
+    lost = [make_run("lost", diverged_epoch=2)]
+    (words,) = verdicts(write_comparison(lost, [], tmp_path / "lost.csv"))
+    assert words == "On n = 512 every run diverged: there are no errors to compare."
+
+
+def test_labels_matter_where_errors_come_near_them(make_run, tmp_path):
+    table = write_comparison([make_run(errors=[2e-6] * 3)], [], tmp_path / "comparison.csv")
+    assert about_labels(table, 1e-7) == {
+        "accuracy": 1e-7, "smallest": pytest.approx(2e-6), "times": pytest.approx(20), "matter": False
+    }  # fmt: skip
+    assert about_labels(table, 1e-6)["matter"]
+    assert about_labels(table, None) is None

@@ -35,7 +35,7 @@ def plain(text: str) -> str:
 
 def in_words(value: float, unit: float | None) -> str:
     """Return an error in a unit; without one with an exponent of its own."""
-    return scientific(value) if unit is None else in_units(value, unit)
+    return scientific(value, 4) if unit is None else in_units(value, unit)
 
 
 def milli(value: float) -> str:

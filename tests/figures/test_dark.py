@@ -1,0 +1,43 @@
+"""Figures follow a dark page, and nothing else changes."""
+
+import re
+
+from resolvent.figures.common.dark import DARK, dark_colours, with_dark_colours
+from resolvent.figures.common.style import BASELINE, FIXED, GRID, INK, MUTED, PLAIN, SPARE, new_figure, save
+
+
+def luminance(colour):
+    """The relative luminance of WCAG 2.2."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_every_colour_of_figures_has_one_for_dark_pages_that_can_be_read():
+    text = {INK, MUTED, BASELINE, *SPARE, *(colour for colour, _ in FIXED.values())}
+    assert {*text, GRID, PLAIN["axes.edgecolor"], "#ffffff"} == set(DARK)
+    for colour in text:
+        assert contrast(DARK[colour], DARK["#ffffff"]) > 4.5, colour
+
+
+def test_an_svg_has_dark_colours_and_is_else_as_it_was(tmp_path):
+    figure, axes = new_figure(1, 1, size=(2, 2))
+    axes[0, 0].plot([0, 1], [0, 1], color="#0072b2")
+    svg, png, pdf = save(figure, tmp_path / "figure.svg")
+    text = svg.read_text()
+    (style,) = re.findall(r"<style>@media screen and \(prefers-color-scheme:dark\).*?</style>\n", text, re.DOTALL)
+    assert '[style*="stroke: #0072b2"]{stroke:var(--0072b2)!important}' in style
+    assert f"--0072b2:{DARK['#0072b2']};" in style
+    assert "#d55e00" not in style  # not in this figure
+    assert with_dark_colours(text.replace(style, "")) == text
+    assert png.read_bytes().startswith(b"\x89PNG") and pdf.read_bytes().startswith(b"%PDF")
+    assert b"/Type3" not in pdf.read_bytes()
+
+
+def test_colours_are_found_in_the_json_of_a_chart():
+    assert dark_colours('{"color": "#0072B2", "other": "#123456"}') == {"#0072b2": DARK["#0072b2"]}
