@@ -137,8 +137,10 @@ def test_tables_come_as_csv_latex_and_html(project):
 def test_every_dataset_has_its_page(project, dataset):
     page = (project.folder / f"results/test/datasets/{dataset}.html").read_text()
     assert not missing(links(page), project.folder / "results/test/datasets")
-    assert page.count("data:image/svg+xml") == 4
-    for words in (f"-R solve_{dataset}", "Error budget", "--cores 2", "against"):
+    flow = dataset == "darcy_cao_inverse"
+    assert page.count("data:image/svg+xml") == 4 + flow
+    assert page.count("<video") == 1 - flow
+    for words in (f"-R solve_{dataset}", "Error budget", "--cores 2", "against", "<math "):
         assert words in page
 
 
@@ -279,7 +281,7 @@ THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
             "solvers/common/observation_times.py", "float(time) for", "float(time) + 0.0 for",
             {
                 "solve_controlled_ode": 1, "finalise_controlled_ode": 1, "preview_controlled_ode": 1,
-                "draw_dataset": 1, "dataset_page": 1, **THEORY,
+                "motion_controlled_ode": 1, "dataset_film": 1, "draw_dataset": 1, "dataset_page": 1, **THEORY,
             },
         ),
         (
@@ -288,6 +290,7 @@ THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
             {
                 **{f"{job}_{name}": 1 for job in ("finalise", "preview")
                    for name in ("burgers", "controlled_ode", "darcy_cao_inverse")},
+                "motion_burgers": 1, "motion_controlled_ode": 1, "dataset_film": 2, "draw_flux": 1,
                 "draw_dataset": 3, "dataset_page": 3,
             },
         ),
@@ -358,7 +361,13 @@ def test_bad_configuration_stops_before_anything_runs(project, change, message):
 def test_one_dataset_is_made_again_alone(project):
     again = {"solve_burgers": 2, "finalise_burgers": 1}
     assert project.planned("datasets", "-R", "solve_burgers") == {"datasets": 1, **again}
-    pages = {"preview_burgers": 1, "draw_dataset": 1, "dataset_page": 1}
+    pages = {
+        "preview_burgers": 1,
+        "motion_burgers": 1,
+        "dataset_film": 1,
+        "draw_dataset": 1,
+        "dataset_page": 1,
+    }
     assert project.planned("-R", "solve_burgers") == {"all": 1, **again, **pages}
 
 
