@@ -20,7 +20,7 @@ def contrast(one, other):
 
 def test_every_colour_of_figures_has_one_for_dark_pages_that_can_be_read():
     text = {INK, MUTED, BASELINE, *SPARE, *(colour for colour, _ in FIXED.values())}
-    assert {*text, GRID, PLAIN["axes.edgecolor"], "#ffffff"} == set(DARK)
+    assert {*text, GRID, PLAIN["axes.edgecolor"], "#ffffff", "#000000"} == set(DARK)
     for colour in text:
         assert contrast(DARK[colour], DARK["#ffffff"]) > 4.5, colour
 

@@ -150,7 +150,7 @@ def chart_error_distributions(runs: list[Run], baselines: list[Baseline], looks:
             )  # fmt: skip
     figure.update_xaxes(**LOGARITHMIC, range=rounded(np.log10([low, high])))
     figure.update_yaxes(autorange="reversed")
-    figure.update_xaxes(title="relative L² error of a test sample", row=len(places), col=1)
+    figure.update_xaxes(title="relative L² error", row=len(places), col=1)
     return figure
 
 
