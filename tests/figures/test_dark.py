@@ -30,7 +30,9 @@ def test_an_svg_has_dark_colours_and_is_else_as_it_was(tmp_path):
     axes[0, 0].plot([0, 1], [0, 1], color="#0072b2")
     svg, png, pdf = save(figure, tmp_path / "figure.svg")
     text = svg.read_text()
-    (style,) = re.findall(r"<style>@media screen and \(prefers-color-scheme:dark\).*?</style>\n", text, re.DOTALL)
+    (style,) = re.findall(
+        r"<style>@media screen and \(prefers-color-scheme:dark\).*?</style>\n", text, re.DOTALL
+    )
     assert '[style*="stroke: #0072b2"]{stroke:var(--0072b2)!important}' in style
     assert f"--0072b2:{DARK['#0072b2']};" in style
     assert "#d55e00" not in style  # not in this figure

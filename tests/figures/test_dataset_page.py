@@ -160,7 +160,9 @@ def test_the_page_loads_nothing_and_says_how_to_make_and_open_the_dataset(datase
         root=tmp_path.parent,
     )
     page = (tmp_path / "page.html").read_text()
-    assert links(page) == {file.with_suffix(suffix).name for file in files for suffix in (".svg", ".png", ".pdf")}
+    assert links(page) == {
+        file.with_suffix(suffix).name for file in files for suffix in (".svg", ".png", ".pdf")
+    }
     assert 'href="../index.html#datasets"' in page
     assert page.count("data:image/svg+xml") == 2
     name = json.loads(dataset[0].read_text())["dataset"]

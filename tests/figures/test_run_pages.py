@@ -119,7 +119,11 @@ def test_thinning_keeps_the_ends_and_no_more_than_allowed():
 
 
 def test_two_runs_are_compared_on_the_same_samples(make_run, write, tmp_path):
-    runs = [make_run(), make_run("fno", attention=None, architecture="fno1d"), make_run("lost", diverged_epoch=3)]
+    runs = [
+        make_run(),
+        make_run("fno", attention=None, architecture="fno1d"),
+        make_run("lost", diverged_epoch=3),
+    ]
     write(runs)
     found = content(tmp_path / "runs.js")
     assert [one["diverged"] for one in found["runs"]] == [None, None, 3]
@@ -150,7 +154,9 @@ def test_of_many_runs_no_pair_is_computed_beforehand(make_run, tmp_path, monkeyp
 
 def test_commands_and_code_are_of_the_run(make_run, tmp_path):
     (run,) = read_runs([make_run()])
-    assert f'resolvent.predict("{run.directory}", test["initial_velocity"])' in loading(run, CARD, "card.json")
+    assert f'resolvent.predict("{run.directory}", test["initial_velocity"])' in loading(
+        run, CARD, "card.json"
+    )
     assert 'open_dataset("card.json", "test", 512)' in loading(run, CARD, "card.json")
     several = loading(run, {"inputs": ["x", "y_initial"]}, "card.json")
     assert f'load_run("{run.directory}")' in several

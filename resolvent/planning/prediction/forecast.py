@@ -147,6 +147,7 @@ def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
         ("report", "report.html"),
     ):
         yield Job(rule, f"{folder}/{file}", read)
+    yield Job(f"run_pages_{experiment}", f"{folder}/compare.html", read)
 
 
 def _of_tuning(plan: Plan, needs: Needs, wildcards: SimpleNamespace, resolution: Resolution) -> Iterator[Job]:
