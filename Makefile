@@ -3,7 +3,7 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3,$(shell command 
 BIN := .venv/bin
 GPUS := $(shell nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 
-.PHONY: demo test test-faults test-slurm lint format docs site bench constraints setup clean
+.PHONY: demo test browser test-faults test-slurm lint format docs site bench constraints setup clean
 .DEFAULT_GOAL := demo
 
 # Many containers set it. Each job of a pipeline would then compile all that it imports afresh, for up to ten seconds.
@@ -24,8 +24,17 @@ demo: .venv/installed
 	$(BIN)/python -m resolvent.figures.front results/demo
 
 # Two processes, a file each at a time, those that take longest first (tests/conftest.py).
-test: .venv/installed
+test: browser
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+# For the tests of the pages: a Chromium that is at hand, or Debian's where this is root, or Playwright's.
+browser: .venv/installed
+	@for name in chromium chromium-browser google-chrome; do command -v $$name > /dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium > /dev/null; \
+	else \
+		$(BIN)/playwright install chromium; \
+	fi || { echo "The tests of the pages need Chromium: install it (Debian: apt install chromium)"; exit 1; }
 
 # What is survived: kills, full disks, damaged files, … Wants root, to mount small disks. FAULT_KILLS=8 is quicker.
 test-faults: .venv/installed

@@ -27,9 +27,10 @@ from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import with_defaults
 from resolvent.planning.job import prepare_environment
 from resolvent.planning.prediction.needs import Needs
+from resolvent.planning.provenance import command, provenance
 from resolvent.planning.paper_plan import PaperPlan
-from resolvent.planning.plan import RUN_FOLDER, SHORT_RUN_FOLDER, STABILITY, TUNED_FILE, Plan
-from resolvent.planning.study import planned_study, write_study
+from resolvent.planning.plan import FLOW, RUN_FOLDER, SHORT_RUN_FOLDER, STABILITY, TUNED_FILE, Plan
+from resolvent.planning.study import planned_study
 from resolvent.planning.prediction.costs import drawing, request, finalising, solving
 
 # All that is imported stays: the garbage collector need not look through it again and again while the plan is made,
@@ -85,10 +86,12 @@ include: "workflow/rules/front_page.smk"
 def show_what_is_there():
     """Write the front page without what is missing, if there is any other page."""
     from resolvent.figures.front.page import write_front_page
+    from resolvent.figures.front.study import write_study
 
     if Path(rules.page_assets.output[0]).exists():
         try:
-            write_study(rules.plan_study.output.study, planned_study(plan, papers))
+            planned = planned_study(plan, papers)
+            write_study(rules.plan_study.output.study, planned, command=command(), provenance=provenance())
             write_front_page(plan.results)
         except (ResolventError, OSError) as error:
             sys.stderr.write(f"no front page: {error}\n")

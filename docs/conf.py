@@ -4,6 +4,7 @@ Tutorials and the gallery are executed, once for each content (a cache lies in b
 `-D nb_execution_mode=off` they are shown without their outputs.
 """
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -15,6 +16,12 @@ from resolvent.documentation.docstrings import as_restructured_text
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "docs/tutorials").glob("*.md") if path.stem != "index")
+
+# docutils puts the index of an accented letter below it, not beside it.
+ACCENT = re.compile(
+    r"<munderover>\s*(<mi>\w</mi>)\s*(<m[in]>\w+</m[in]>)\s*"
+    r"(<mo stretchy=\"false\">[ˆ˙]</mo>)\s*</munderover>"
+)
 
 project = "Resolvent"
 author = "The Resolvent developers"
@@ -59,6 +66,7 @@ html_css_files = ["site.css"]
 templates_path = ["_templates"]
 html_show_sourcelink = False
 html_math_renderer = "mathml"
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "Resolvent"},
     "navbar_align": "left",
@@ -79,6 +87,7 @@ def as_mathml(self, node: nodes.math | nodes.math_block) -> None:
     """Write a formula as MathML, which browsers draw without a script."""
     inline = isinstance(node, nodes.math)
     formula = tex2mathml(node.astext(), as_block=not inline)
+    formula = ACCENT.sub(r"<msub><mover>\1\3</mover>\2</msub>", formula)
     self.body.append(formula if inline else f'<div class="math-block">{formula}</div>')
     raise nodes.SkipNode
 

@@ -51,9 +51,10 @@ def edited(project):
 
 def test_a_fresh_copy_plans_every_job(project):
     assert project.fresh_plan == {
-        "all": 1, "train_short": 6, "choose_settings": 2, "train": 7, "evaluate": 7, "baselines": 2,
-        "compare": 2, "draw_figures": 2, "report": 2, "run_pages_burgers": 1, "run_pages_burgers_tuned": 1,
-        "draw_dataset": 4, "dataset_page": 4,
+        "all": 1, "page_assets": 1, "plan_study": 1, "front_page": 1, "train_short": 6, "choose_settings": 2, "train": 7, "evaluate": 7, "baselines": 2,
+        "compare": 2, "draw_figures": 2, "report": 2, "draw_dataset": 4, "dataset_page": 4,
+        "draw_flux": 1, "dataset_film": 3, "run_pages_burgers": 1, "run_pages_burgers_tuned": 1,
+        "motion_burgers": 1, "motion_kolmogorov": 1, "motion_lorenz63_yz": 1,
         "theory": 1, "draw_theory": 1, "theory_page": 1,
         "measure_cost": 1, "paper_table": 4, "paper_figure": 1, "paper_page": 1,
         "solve_burgers": 2, "finalise_burgers": 1, "preview_burgers": 1,

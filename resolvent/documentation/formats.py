@@ -36,8 +36,8 @@ OF_CARD = {
     "`source`",
     "inputs": "names of the input variables",
     "targets": "names of the target variables",
-    "groups": "of each group its `grid` (`kind`, `points`, `length`, `dimension`; or `positions` in time) and "
-    "its `variables` with `long_name`, `units` and `dimensions`",
+    "groups": "of each group its `grid` (`kind`, `points`, `length`, `dimension`; or `positions` in time) "
+    "and its `variables` with `long_name`, `units` and `dimensions`",
     "samples": "size of each split, in stored order",
     "seed": "seed of every random draw",
     "precision": "in which precision the numbers were computed and are stored",
@@ -133,6 +133,29 @@ OF_BASELINE = {
     "no_answer": "why it has no answer to some sample; null if it has",
 }
 
+LEADERBOARD = {
+    "experiment": "name of the experiment",
+    "problem": "its title",
+    "paper": "papers that it is of, by `; `",
+    "model": "name of the model in the configuration",
+    "label": "its name in tables and figures",
+    "recipe": "`paper` or `code`; empty for neither",
+    "trained_resolution": "training resolution, at which it is tested here",
+    "noise": "level of the noise on the inputs, in training and test",
+    "seeds": "number of seeds that are asked for",
+    "finished": "number of those that finished",
+    "diverged": "number of those that diverged; the others are missing",
+    "relative_l2": "mean relative L2 error of the test samples and seeds",
+    "low": "lower end of its 95 % interval",
+    "high": "upper end",
+    "verdict": "how it compares with the best of the others, in words",
+    "ratio_to_best_other": "its errors over those of the best of the other models, sample by sample",
+    "ratio_low": "lower end of the interval of this ratio",
+    "ratio_high": "upper end",
+    "classical_solver": "mean error of the classical solver on the same grid",
+    "train_seconds": "seconds of training, mean over the seeds that finished",
+}
+
 
 def tables() -> dict[str, str]:
     """Return the tables in Markdown, by the name of their region on the page."""
@@ -148,6 +171,7 @@ def tables() -> dict[str, str]:
         "predictions": _table(("name", "meaning"), [(f"`{name}`", words) for name, words in WORDS.items()]),
         "comparison": _of_columns(COMPARISON_COLUMNS),
         "models": _of_columns(MODELS_COLUMNS),
+        "leaderboard": _of_columns(LEADERBOARD),
     }
 
 

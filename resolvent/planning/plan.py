@@ -42,6 +42,7 @@ COMPARE = {  # the paper with such a figure; an experiment that shows nothing of
     True: ("calvello2024", " (compare Calvello et al. 2024, Fig. 6)"),
 }
 # A group of the dataset names the resolution: "n512", or a set of times.
+FLOW = ("darcy", "darcy_inverse")  # equations whose page shows the flux
 STABILITY = "stability"  # folder of the study of stability, which no experiment can have
 RUN_FOLDER = "{experiment}/{model}/{group}/seed{seed}"
 # Of an experiment that tunes: a short run, and what the short runs of a model choose at a resolution.

@@ -5,9 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from dataclasses import asdict
-from pathlib import Path
 
-from resolvent.common.files import write_json
 from resolvent.figures.front.study import (
     PlannedDataset,
     PlannedExperiment,
@@ -18,7 +16,6 @@ from resolvent.figures.front.study import (
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import STABILITY, Plan
-from resolvent.planning.provenance import command, provenance
 
 
 def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
@@ -50,11 +47,6 @@ def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
         pages=pages,
     )
     return asdict(study)
-
-
-def write_study(path: str | Path, study: dict) -> None:
-    """Write study.json: what `planned_study` returns, with the command and the origin of this process."""
-    write_json(Path(path), {**study, "command": command(), "provenance": provenance()})
 
 
 def _experiment(plan: Plan, papers: dict[str, PaperPlan], name: str) -> PlannedExperiment:

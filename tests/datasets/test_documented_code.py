@@ -3,14 +3,14 @@
 import re
 import textwrap
 import warnings
-from html import unescape
 from pathlib import Path
 
-import jinja2
 import pytest
 from dataset_fixtures import FEW, make_dataset, small
 from training_fixtures import finished_run
 
+from resolvent.datasets.loading import read_card
+from resolvent.figures.dataset.contents import snippets
 from resolvent.planning.configuration.read import read_configuration
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,16 +83,18 @@ def test_the_training_samples_are_those_of_the_split(folder, monkeypatch):
 
 def test_python_on_the_page_of_a_dataset_runs(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    template = (ROOT / "resolvent/figures/templates/dataset.html.j2").read_text(encoding="utf-8")
-    (code,) = re.findall(r"<pre>(import .*?)</pre>", template, re.DOTALL)
-    rendered = jinja2.Template(code).render(store="data/burgers/burgers.zarr", groups=[{"name": "n128"}])
-    run([unescape(rendered)], "dataset.html.j2")
+    path = "data/burgers/burgers.json"
+    for code in snippets(read_card(Path(path)), path, "data/burgers/burgers.zarr").values():
+        assert len([line for line in code.splitlines() if line]) == 3
+        train = run([code], "the page of a dataset")["train"]
+        assert train.initial_velocity.shape == (20, 128)
+        assert set(train.split.values) == {"train"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_commands_name_what_there_is(page):
     datasets = read_configuration([])["datasets"]
-    rules = {f"{verb}_{name}" for verb in ("solve", "finalise", "preview") for name in datasets}
+    rules = {f"{verb}_{name}" for verb in ("solve", "finalise", "preview", "motion") for name in datasets}
     for file in (ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")):
         rules |= set(
             re.findall(r"^(?:rule|checkpoint) (\w+):", file.read_text(encoding="utf-8"), re.MULTILINE)
@@ -112,4 +114,5 @@ def test_commands_name_what_there_is(page):
             elif option in ("", "-R") and "/" not in word:
                 assert word in rules, " ".join(words)
             elif option in ("--configfile", "--workflow-profile"):
-                assert (ROOT / word).exists(), " ".join(words)
+                written = f"Put this into `{word}`" in page.read_text(encoding="utf-8")
+                assert written or (ROOT / word).exists(), " ".join(words)

@@ -1,18 +1,25 @@
 """The page of a dataset shows what is stored, for functions of one variable, of two, and for trajectories."""
 
+import base64
 import json
+import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import yaml
 from pages import links
 
 from resolvent.figures.common.errors import ResultError
+from resolvent.figures.dataset.citation import bibtex
 from resolvent.figures.dataset.error_budget import draw_error_budget
+from resolvent.figures.dataset.film import draw_dataset_film
 from resolvent.figures.dataset.gallery import draw_dataset_gallery
-from resolvent.figures.dataset.histograms import draw_dataset_histograms
+from resolvent.figures.dataset.histograms import draw_dataset_histograms, histogram_chart
 from resolvent.figures.dataset.page import write_dataset_page
 from resolvent.figures.dataset.preview import DatasetPreview
-from resolvent.figures.dataset.spectra import draw_dataset_spectra
+from resolvent.figures.dataset.spectra import draw_dataset_spectra, spectra_chart
+from resolvent.planning.places import HOME
 
 TIMES = [0.0, 0.1, 0.3]
 KINDS = {
@@ -40,8 +47,13 @@ def dataset(request, tmp_path):
             "in_words": "flow <through> a medium",
             "in_symbols": "-∇·(a∇p) = 1",
             "operator": "a ↦ p",
-            "source": "Cao 2021",
+            "source": "Cao 2021 (arXiv:2105.14995)",
         },
+        "distribution_of_the_input": {"in_symbols": "N(0, C)", "mean_mode": "absent"},
+        "solver": {"method": "finite differences"},
+        "settings": {"equation": "darcy"},
+        "content_hash": "0123456789abcdef",
+        "precision": "computed in float64, stored as float32",
         "inputs": ["a"],
         "targets": ["p"],
         "samples": {"train": 1000, "test": 3},
@@ -112,8 +124,8 @@ def test_the_gallery_shows_every_sample_of_every_variable(dataset, tmp_path, mon
 def test_the_error_budget_shows_each_check_and_the_promise(dataset, tmp_path, monkeypatch):
     words = words_of(drawn(monkeypatch, draw_error_budget, dataset[0], tmp_path / "budget.svg"))
     for expected in (
-        "against direct solve (3 samples)", "3.3e-11", "discretisation error (2 samples)", "4.4e-03",
-        "stated accuracy 1e-09", "rounding to float32 6e-08",
+        "against direct solve (3 samples)", "3.3 × 10⁻¹¹", "discretisation error (2 samples)", "4.4 × 10⁻³",
+        "stated accuracy 1 × 10⁻⁹", "rounding to float32 6 × 10⁻⁸",
     ):  # fmt: skip
         assert expected in words
 
@@ -144,34 +156,152 @@ def test_histograms_share_out_all_values(dataset, tmp_path, monkeypatch):
         assert panel.patches[0].get_data().values.sum() == pytest.approx(1)
 
 
-def test_the_page_loads_nothing_and_says_how_to_make_and_open_the_dataset(dataset, tmp_path):
+def write_page(dataset, folder, **changes) -> str:
+    """The text of the page, with a gallery and an error budget."""
     files = [
-        draw_dataset_gallery(*dataset, tmp_path / "dataset_gallery.svg")[0],
-        draw_error_budget(dataset[0], tmp_path / "error_budget.svg")[0],
+        draw_dataset_gallery(*dataset, folder / "dataset_gallery.svg")[0],
+        draw_error_budget(dataset[0], folder / "error_budget.svg")[0],
     ]
-    write_dataset_page(
-        tmp_path / "page.html",
-        card=dataset[0],
-        store="s3://bucket/card.zarr",
-        preview=dataset[1],
-        figures=[(file, file.stem, "A caption.") for file in files],
-        command="snakemake --cores 2",
-        provenance={"git revision": "abc1234"},
-        root=tmp_path.parent,
-    )
-    page = (tmp_path / "page.html").read_text()
-    assert links(page) == {
-        file.with_suffix(suffix).name for file in files for suffix in (".svg", ".png", ".pdf")
+    content = {
+        "card": dataset[0],
+        "store": "s3://bucket/card.zarr",
+        "size": 2_345_678,
+        "preview": dataset[1],
+        "figures": [(file, file.stem, "A caption.") for file in files],
+        "used_by": [
+            {"name": "heat", "title": "Heat", "models": 1, "tested_only": False},
+            {"name": "other", "title": "Another", "models": 2, "tested_only": True},
+        ],
+        "croissant": folder / "page.croissant.json",
+        "command": "snakemake --cores 2 --configfile my.yaml own.yaml --rerun-triggers mtime",
+        "provenance": {"git revision": "abc1234"},
+        "root": folder.parent,
     }
+    write_dataset_page(folder / "page.html", **content | changes)
+    return (folder / "page.html").read_text()
+
+
+def charts(page: str) -> list[dict]:
+    return [json.loads(text) for text in re.findall(r'<script type="application/json">(.*?)</script>', page)]
+
+
+def test_the_page_links_to_what_belongs_to_it_and_says_how_to_make_and_open_the_dataset(dataset, tmp_path):
+    page = write_page(dataset, tmp_path)
+    names = ("dataset_gallery", "error_budget")
+    figures = {f"{name}.{suffix}" for name in names for suffix in ("svg", "pdf", "png")}
+    experiments = {"../heat/report.html", "../other/report.html"}
+    assert links(page) == figures | experiments | {"page.croissant.json"}
     assert 'href="../index.html#datasets"' in page
     assert page.count("data:image/svg+xml") == 2
     name = json.loads(dataset[0].read_text())["dataset"]
     for expected in (
-        "Flow &lt;through&gt; a medium", "1,000 train", "1e-09", f"-R solve_{name}", "s3://bucket/card.zarr",
-        "card.json --cores", "abc1234",
-        "a (sample,", "0.0044",
+        "Flow &lt;through&gt; a medium", "1,000 train", "2.3 MB on disk", "s3://bucket/card.zarr", "abc1234",
+        f"-R solve_{name} --configfile my.yaml own.yaml</pre>", "a (sample,", "1 model trained on this dataset",
+        "its models are tested on this dataset", "@inproceedings{cao2021choose", "@software{resolvent",
     ):  # fmt: skip
         assert expected in page
+    assert "calvello2024" not in page
+    assert "<video" not in page
+
+
+def test_the_first_lines_say_how_wrong_the_labels_are(dataset, tmp_path):
+    head = write_page(dataset, tmp_path).partition('<section id="equation">')[0]
+    for expected in ("Stated accuracy 1 × 10⁻⁹", "3.3 × 10⁻¹¹", "1.0 × 10⁻³", "4.4 × 10⁻³"):
+        assert expected in head
+
+
+def test_every_check_has_a_sentence_and_its_errors(dataset, tmp_path):
+    table = re.search(r"<table>.*?</table>", write_page(dataset, tmp_path), re.DOTALL)[0]
+    rows = re.findall(r'<th scope="rowgroup">(.*?)</th>\n(.*?)</tbody>', table, re.DOTALL)
+    assert [name for name, _ in rows] == ["Against direct solve", "Discretisation error"]
+    for (_, row), errors in zip(
+        rows, (("3.3 × 10⁻¹¹", "2.0 × 10⁻¹¹"), ("4.4 × 10⁻³", "1.0 × 10⁻³")), strict=True
+    ):
+        assert re.findall(r'class="number">(.*?)<', row)[:2] == list(errors)
+        assert len(re.search(r'class="muted">(.*?)<', row)[1]) > 40
+
+
+def test_what_a_check_of_imported_data_found_is_said_first(dataset, tmp_path):
+    card = json.loads(dataset[0].read_text())
+    card["imported"] = {
+        "summary": "imported; labels off by 0.3",
+        "tolerance": 1e-3,
+        "warnings": ["Another time fits."],
+    }
+    dataset[0].write_text(json.dumps(card))
+    page = write_page(dataset, tmp_path)
+    order = [
+        page.index(words)
+        for words in ("<h1>", "Imported; labels off by 0.3", "Another time fits.", "Flow &lt;")
+    ]
+    assert order == sorted(order)
+    assert "Stated accuracy" not in page
+    assert "@inproceedings{li2021fourier" in page
+
+
+def test_equations_in_latex_become_mathematics_of_the_page(dataset, tmp_path):
+    card = json.loads(dataset[0].read_text())
+    card["equation"] |= {
+        "in_latex": r"\frac{du}{dt} = \nu < 1, \quad u(0) = 1",
+        "operator_in_latex": r"a \mapsto p",
+    }
+    dataset[0].write_text(json.dumps(card))
+    page = write_page(dataset, tmp_path)
+    found = re.findall(r"<math .*?</math>", page, re.DOTALL)
+    assert len(found) == 3  # two equations of the system, and the operator
+    assert "<mfrac><mrow><mi>d</mi><mi>u</mi></mrow>" in found[0]
+    assert "&amp;#" not in page
+    assert "-∇·(a∇p) = 1" not in found[0]
+    for one in found:
+        ElementTree.fromstring(one)
+
+
+def test_charts_hold_every_sample_that_is_shown(dataset, tmp_path):
+    budget, gallery = charts(write_page(dataset, tmp_path))
+    shown = DatasetPreview(*dataset)
+    assert len(gallery["data"]) == len(shown.samples) * len(shown.functions)
+    assert [trace["visible"] for trace in gallery["data"]] == [True] * 2 + [False] * 4
+    steps = gallery["layout"]["sliders"][0]["steps"]
+    assert [step["label"] for step in steps] == shown.samples
+    assert steps[2]["args"][0]["visible"] == [False] * 4 + [True] * 2
+    key = "z" if len(shown.functions[0].dims) == 2 else "y"
+    drawn = gallery["data"][3][key]  # the target of the second sample
+    values = np.frombuffer(base64.b64decode(drawn["bdata"]), drawn["dtype"])
+    np.testing.assert_allclose(values, shown.functions[1].samples[1].ravel(), rtol=1e-6)
+    assert [trace["x"] for trace in budget["data"]] == [[2e-11, 3.3e-11], [1e-3, 4.4e-3]]
+
+
+def test_spectra_and_histograms_can_be_hovered_over(dataset):
+    shown = DatasetPreview(*dataset)
+    histograms = histogram_chart(shown)
+    assert len(histograms["data"]) == 2
+    assert len(histograms["data"][0]["customdata"]) == 10
+    spectra = spectra_chart(shown)
+    if shown.variables[0].dims == ("time",):
+        assert spectra is None
+    else:
+        assert [trace["name"] for trace in spectra["data"][1::2]] == [v.label for v in shown.functions]
+
+
+def test_a_film_is_played_on_demand_and_described(dataset, tmp_path):
+    motion = {"kind": "curve", "times": np.arange(3.0), "values": np.eye(3, 8), "coordinates": np.arange(8.0)}
+    np.savez(tmp_path / "motion.npz", names=np.array(["u"]), **motion)
+    draw_dataset_film(tmp_path / "motion.npz", tmp_path / "film.mp4")
+    page = write_page(dataset, tmp_path, film=(tmp_path / "film.mp4", "A film", "What is seen."))
+    video = re.search(r"<video ([^>]*)>", page)[1]
+    assert "autoplay" not in video
+    assert {"controls", "muted", "loop", "playsinline", 'poster="film.png"'} <= set(video.split())
+    assert 'aria-describedby="film-explanation"' in video
+    assert '<p class="explanation" id="film-explanation">What is seen.</p>' in page
+    assert '<source src="film.mp4" type="video/mp4">' in page
+
+
+def test_the_citation_of_resolvent_is_that_of_its_citation_file():
+    stated = yaml.safe_load((HOME / "CITATION.cff").read_text())
+    entry = bibtex({"equation": {"source": "ours"}})
+    assert entry.startswith("@software{resolvent")
+    for value in (stated["title"], stated["version"], stated["license"], stated["authors"][0]["name"]):
+        assert value in entry
 
 
 def test_a_card_without_measured_errors_is_refused(tmp_path):

@@ -1,7 +1,15 @@
 """Pages that a command writes are in step with the code."""
 
+from types import SimpleNamespace
+
+import pytest
+
+from resolvent.documentation import formats
+from resolvent.documentation.accuracy import accuracy_table
+from resolvent.documentation.docstrings import as_restructured_text
 from resolvent.documentation.house import house, imports_between_rooms, without_implied
 from resolvent.documentation.write import ROOT, configuration_page
+from resolvent.figures.front import leaderboard
 
 
 def test_the_configuration_page_is_in_step_with_the_settings():
@@ -24,3 +32,41 @@ def test_the_picture_has_the_imports_of_every_room():
     assert set(arrows) == {file.name for file in (ROOT / "resolvent").iterdir() if file.is_dir()} - {
         "__pycache__"
     }
+
+
+def between(page: str, name: str) -> str:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return text.partition(f"<!-- {name}:begin -->\n")[2].partition(f"\n<!-- {name}:end -->")[0]
+
+
+@pytest.mark.parametrize("name", formats.tables())
+def test_a_table_of_the_specification_is_in_step_with_the_classes(name):
+    assert between("docs/formats.md", name) == formats.tables()[name], "run `make docs`"
+
+
+def test_the_specification_has_the_columns_of_the_leaderboard():
+    planned = SimpleNamespace(model="a", label="A", recipe=None, resolution=64, noise=0.0)
+    row = SimpleNamespace(
+        experiment="e", title="E", papers=[], planned=planned, runs=[], verdict="", seconds=None,
+        error=None, ratio=None, classical=None,
+    )  # fmt: skip
+    table = leaderboard.as_table(SimpleNamespace(rows=[row]))
+    assert list(table) == list(formats.LEADERBOARD)
+
+
+def test_the_table_of_the_first_page_has_the_numbers_of_the_page_of_datasets():
+    assert between("docs/index.md", "accuracy") == accuracy_table(ROOT / "docs/datasets.md"), (
+        "run `make docs`"
+    )
+
+
+def test_a_docstring_keeps_its_formulas_its_tables_and_its_sections():
+    text = [
+        *("Solve for |u|.", "", "    u_t = |u|", "    v = 1", "", "tau    a time, |t|", "       at least 0"),
+        *("gamma  a rate", "", "Raises", "------", "ValueError", "    When it is negative.", ""),
+    ]
+    assert as_restructured_text(text) == [
+        *("Solve for \\|u\\|.", "", "::", "", "    u_t = |u|", "    v = 1", ""),
+        *("``tau``", "    a time, \\|t\\|", "    at least 0", "``gamma``", "    a rate", ""),
+        *("Raises", "------", "ValueError", "    When it is negative.", ""),
+    ]

@@ -47,12 +47,14 @@ for statements in json.loads(sys.argv[2]):
 """
 ROOT_FIRST = os.environ | {"PYTHONPATH": str(ROOT)}
 EQUATIONS = {"burgers", "controlled_ode", "darcy", "darcy_inverse", "kolmogorov", "lorenz63"}
+MOVING = EQUATIONS - {"darcy", "darcy_inverse"}  # they have a film
 ALONE = {""}  # the script chooses nothing by name
 
 
 def of_datasets(*equations: str) -> dict[str, set[str]]:
-    """A module that computes datasets of these equations, and classical answers to them."""
-    return {script: set(equations) for script in ("solve_dataset", "finalise_dataset", "baselines")}
+    """A module that computes datasets of these equations, their films, and classical answers to them."""
+    scripts = ("solve_dataset", "finalise_dataset", "baselines")
+    return {script: set(equations) for script in scripts} | {"motion": set(equations) & MOVING}
 
 
 def of_model(*modules: str) -> dict[str, set[str]]:
@@ -80,7 +82,9 @@ COUNTS = {
     "resolvent.evaluation.baselines": {"baselines": EQUATIONS},
     "resolvent.measurements.architecture_formulas": {"measure_architectures": {"neuraloperator"}},
     "resolvent.figures.experiment.cost_scatter": {"draw_figures": ALONE},
-    "resolvent.figures.dataset.gallery": {"draw_dataset": ALONE},
+    "resolvent.datasets.motion.kolmogorov": {"motion": {"kolmogorov"}},
+    "resolvent.figures.dataset.gallery": dict.fromkeys(("draw_dataset", "draw_flux", "dataset_page"), ALONE),
+    "resolvent.figures.dataset.film": {"dataset_film": ALONE},
     "resolvent.figures.theory.page": {"theory_page": ALONE},
     "resolvent.planning.captions": dict.fromkeys(("dataset_page", "report", "theory_page"), ALONE),
     "resolvent.planning.job": {},

@@ -2,7 +2,6 @@
 
 DATASET_FIGURES = ["dataset_gallery", "error_budget", "dataset_spectra", "dataset_histograms"]
 DATASET_PAGES = f"{plan.results}/datasets"
-FLOW = ["darcy", "darcy_inverse"]  # equations whose page shows the flux
 # In `snakemake --report`.
 DATASET_REPORT = {"category": "Datasets", "subcategory": "{dataset}"}
 DATASET_FILMS = [

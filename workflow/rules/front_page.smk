@@ -20,6 +20,7 @@ rule front_page:
         pages=ancient(
             [
                 *expand(rules.report.output, experiment=plan.configuration.experiments),
+                *(page for pages in RUN_PAGES.values() for page in pages),
                 *expand(rules.dataset_page.output, dataset=plan.datasets),
                 *(paper.page for paper in papers.values() if paper.experiments),
                 *rules.theory_page.output,

@@ -102,6 +102,8 @@ rule paper_figure:
 rule paper_page:
     input:
         unpack(lambda wildcards: papers[wildcards.paper].page_inputs),
+        # It links to these, and takes nothing from them.
+        pages=lambda wildcards: ancient([f"{folder}/run.html" for folder in papers[wildcards.paper].folders]),
         assets=ancient(rules.page_assets.output),
     output:
         page=f"{plan.results}/{{paper}}.html",

@@ -138,7 +138,11 @@ for _experiment, _pages in RUN_PAGES.items():
         name:
             f"run_pages_{_experiment}"
         input:
-            runs=[f"{folder}/{file}" for folder in plan.run_folders(_experiment) for file in ("run.json", "cost.json", *RUN_FILES)],
+            runs=[
+                f"{folder}/{file}"
+                for folder in plan.run_folders(_experiment)
+                for file in ("run.json", "cost.json", *RUN_FILES)
+            ],
             card=ancient(plan.test_dataset_of(_experiment).card),
             assets=ancient(rules.page_assets.output),
         output:

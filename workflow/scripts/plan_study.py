@@ -3,6 +3,7 @@
 from resolvent.planning.job import job
 
 with job(snakemake):
-    from resolvent.planning.study import write_study
+    from resolvent.figures.front.study import write_study
+    from resolvent.planning.provenance import command, provenance
 
-    write_study(snakemake.output.study, snakemake.params.study)
+    write_study(snakemake.output.study, snakemake.params.study, command=command(), provenance=provenance())

@@ -1,4 +1,4 @@
-// Charts and filters of the pages. Tables are sorted by sortable.js. Pages are opened from disk: nothing is fetched.
+// Charts, filters and wide tables of the pages. Tables are sorted by sortable.js. Pages are opened from disk: nothing is fetched.
 (() => {
   const assets = document.currentScript.src.replace(/[^/]*$/, "");
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -70,6 +70,24 @@
   }
   whenSeen([...document.querySelectorAll("figure.chart")].filter((figure) => figure.querySelector(".plot + script")), draw);
   window.resolventPage = { show, whenSeen, colour };
+
+  // ---- what scrolls sideways can be reached by keyboard, and is called by the heading before it ----
+  const scrolled = [...document.querySelectorAll(".wide, pre, .menu > ul")];
+  const headings = [...document.querySelectorAll("h1, h2, h3, h4")];
+  const reach = () => {
+    for (const element of scrolled) {
+      if (element.scrollWidth <= element.clientWidth) {
+        ["tabindex", "role", "aria-label"].forEach((name) => element.removeAttribute(name));
+        continue;
+      }
+      element.tabIndex = 0;
+      if (element.tagName === "UL") continue;
+      const before = headings.filter((one) => one.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING);
+      element.setAttribute("role", "group");
+      element.setAttribute("aria-label", `${before.at(-1)?.textContent.trim() ?? "Table"}, scrolls sideways`);
+    }
+  };
+  new ResizeObserver(reach).observe(document.documentElement);
 
   // ---- filters: form.filters names a table; a row's data-<name> holds its values, apart by "|" ----
   for (const form of document.querySelectorAll("form.filters[data-table]")) {

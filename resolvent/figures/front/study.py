@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from resolvent.common.files import read_json
+from resolvent.common.files import read_json, write_json
 from resolvent.figures.common.errors import ResultError
 
 STUDY_FILE = "study.json"
@@ -73,6 +73,11 @@ class Study:
     pages: dict[str, str] = field(default_factory=dict)
     command: str = ""
     provenance: dict[str, str] = field(default_factory=dict)
+
+
+def write_study(path: str | Path, planned: dict, *, command: str, provenance: dict[str, str]) -> None:
+    """Write study.json: the fields of `Study` but the last two, and these."""
+    write_json(Path(path), {**planned, "command": command, "provenance": provenance})
 
 
 def read_study(folder: str | Path) -> Study:

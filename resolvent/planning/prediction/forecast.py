@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from resolvent.datasets.storage.layout import group_name
 from resolvent.planning.configuration.settings import Resolution
 from resolvent.planning.paper_plan import PaperPlan
-from resolvent.planning.plan import Plan
+from resolvent.planning.plan import FLOW, Plan
 from resolvent.planning.prediction.costs import Need, drawing, finalising, solving, store_bytes
 from resolvent.planning.prediction.needs import Needs
 
@@ -117,6 +117,11 @@ def _of_datasets(plan: Plan, needs: Needs) -> Iterator[Job]:
         yield Job(f"preview_{name}", dataset.preview, needs.preview(dataset))
         page = f"{plan.results}/datasets/{name}"
         yield Job("draw_dataset", f"{page}/dataset_gallery.svg", drawing(2))
+        if dataset.settings.equation in FLOW:
+            yield Job("draw_flux", f"{page}/dataset_flux.svg", drawing(2))
+        if dataset.moves:
+            yield Job(f"motion_{name}", dataset.motion, needs.motion(dataset))
+            yield Job("dataset_film", f"{page}/film.mp4", drawing(100))
         yield Job("dataset_page", f"{page}.html", drawing(2))
 
 
@@ -145,6 +150,7 @@ def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
         ("compare", "comparison.csv"),
         ("draw_figures", "figures/samples.svg"),
         ("report", "report.html"),
+        (f"run_pages_{experiment}", "compare.html"),
     ):
         yield Job(rule, f"{folder}/{file}", read)
     yield Job(f"run_pages_{experiment}", f"{folder}/compare.html", read)

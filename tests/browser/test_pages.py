@@ -1,0 +1,204 @@
+"""Every page of a finished study, opened from disk in a real browser with the network cut."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser import PHONE, WIDE, Reader, chromium, see_charts
+
+LIGHT_AND_DARK = ("light", "dark")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def pages(study):
+    """Every page of the study, by its path below it; of many alike (runs), three."""
+    found = sorted(study.rglob("*.html"))
+    whole = [page for page in found if "<!doctype html>" in page.read_text()[:100].lower()]
+    runs = [page for page in whole if page.name == "run.html"]
+    kept = [page for page in whole if page not in runs[3:]]
+    assert study / "index.html" in kept
+    assert len(kept) >= 5
+    return kept
+
+
+@pytest.mark.parametrize("scheme", LIGHT_AND_DARK)
+def test_a_page_needs_no_network_and_says_nothing_to_the_console(browser, pages, scheme):
+    charts = 0
+    with Reader(browser, scheme=scheme) as reader:
+        for path in pages:
+            page = reader.open(path)
+            charts += see_charts(page)
+            page.close()
+        assert reader.faults == []
+    assert charts > 0
+
+
+def test_a_page_fits_a_phone(browser, pages):
+    wider = {}
+    with Reader(browser, viewport=PHONE) as reader:
+        for path in pages:
+            page = reader.open(path)
+            see_charts(page)
+            width = page.evaluate("document.documentElement.scrollWidth")
+            if width > PHONE["width"]:
+                wider[path.name] = width
+            page.close()
+    assert wider == {}
+
+
+def test_the_error_is_on_the_screen_of_a_phone(browser, pages, study):
+    with Reader(browser, viewport=PHONE) as reader:
+        for path in [study / "index.html", *study.glob("*/report.html")]:
+            page = reader.open(path)
+            heads = page.locator("table thead th", has_text=re.compile(r"^\s*error", re.IGNORECASE))
+            assert heads.count(), path
+            box = heads.first.bounding_box()
+            assert 0 <= box["x"] and box["x"] + box["width"] <= PHONE["width"], (path, box)
+            page.close()
+
+
+@pytest.mark.parametrize("scheme", LIGHT_AND_DARK)
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_axe_finds_nothing_serious(browser, pages, scheme, viewport):
+    found = []
+    with Reader(browser, viewport=viewport, scheme=scheme) as reader:
+        for path in pages:
+            page = reader.open(path)
+            see_charts(page)
+            for one in Axe().run(page).response["violations"]:
+                if one["impact"] in ("serious", "critical"):
+                    found.append((path.name, one["id"], one["nodes"][0]["html"][:120]))
+            page.close()
+    assert found == []
+
+
+def test_a_table_is_sorted_by_mouse_and_by_keyboard(browser, study):
+    (path,) = sorted(study.glob("*/report.html"))[:1]
+    with Reader(browser) as reader:
+        page = reader.open(path)
+        table = page.locator("table.sortable").first
+        head = table.locator("thead th:has(button)", has_text=re.compile("error", re.IGNORECASE)).first
+        column = head.evaluate("head => head.cellIndex")
+        values = """(body, column) => [...body.rows].map(row => parseFloat(row.cells[column].dataset.sort))"""
+        head.locator("button").click()
+        first = table.locator("tbody").first.evaluate(values, column)
+        assert head.get_attribute("aria-sort") in ("ascending", "descending")
+        head.locator("button").press("Enter")
+        second = table.locator("tbody").first.evaluate(values, column)
+        known = [value for value in first if value == value]
+        assert len(known) > 1
+        assert known in (sorted(known), sorted(known, reverse=True))
+        assert [value for value in second if value == value] == known[::-1]
+
+
+def test_the_leaderboard_is_filtered(browser, study):
+    with Reader(browser) as reader:
+        page = reader.open(study / "index.html")
+        form = page.locator("form.filters").first
+        rows = page.locator(f"#{form.get_attribute('data-table')} tbody tr")
+        every = rows.count()
+        choice = form.locator("select").first
+        name = choice.get_attribute("name")
+        value = choice.locator("option").nth(1).get_attribute("value")
+        choice.select_option(value)
+        shown = [row for row in rows.all() if row.is_visible()]
+        assert 0 < len(shown)
+        assert all(value in row.get_attribute(f"data-{name}").split("|") for row in shown)
+        form.locator("[type=reset]").click()
+        assert len([row for row in rows.all() if row.is_visible()]) == every
+        words = form.locator("input[name=words]")
+        words.fill("no model has this name")
+        assert not any(row.is_visible() for row in rows.all())
+
+
+def test_a_chart_shows_values_on_hovering_and_a_click_hides_a_line(browser, study):
+    (path,) = sorted(study.glob("*/report.html"))[:1]
+    with Reader(browser) as reader:
+        page = reader.open(path)
+        assert see_charts(page)
+        chart = page.locator("figure.chart:has(.plot .legend)").first
+        chart.scroll_into_view_if_needed()
+        point = chart.locator(".scatterlayer .point, .barlayer .point").first
+        point.hover(force=True)
+        chart.locator(".hoverlayer .hovertext").first.wait_for()
+        assert chart.locator(".hoverlayer").first.inner_text().strip()
+        entry = chart.locator(".legend .traces").first
+        before = entry.evaluate("one => getComputedStyle(one).opacity")
+        entry.locator(".legendtoggle").click(force=True)
+        page.wait_for_function("([one, was]) => getComputedStyle(one).opacity !== was", arg=[entry.element_handle(), before])
+
+
+@pytest.mark.parametrize("scheme", LIGHT_AND_DARK)
+def test_text_of_charts_stands_out_from_the_page(browser, study, scheme):
+    (path,) = sorted(study.glob("*/report.html"))[:1]
+    with Reader(browser, scheme=scheme) as reader:
+        page = reader.open(path)
+        see_charts(page)
+        brightness = "colour => colour.match(/[0-9.]+/g).slice(0, 3).reduce((sum, one) => sum + Number(one), 0) / 765"
+        text = page.locator(".plot .xtick text").first.evaluate(f"one => ({brightness})(getComputedStyle(one).fill)")
+        paper = page.evaluate(f"({brightness})(getComputedStyle(document.body).backgroundColor)")
+        assert abs(text - paper) > 0.5
+        assert (paper < 0.3) == (scheme == "dark")
+
+
+def test_a_page_is_printed_with_its_pictures_in_place_of_charts(browser, study):
+    (path,) = sorted(study.glob("*/report.html"))[:1]
+    with Reader(browser) as reader:
+        page = reader.open(path)
+        see_charts(page)
+        page.emulate_media(media="print")
+        figure = page.locator("figure.chart:has(.plot)").first
+        assert figure.locator("img.static").is_visible()
+        assert not figure.locator(".plot").is_visible()
+        assert page.pdf()[:5] == b"%PDF-"
+        assert reader.faults == []
+
+
+def test_without_script_tables_and_pictures_are_there(browser, study):
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    page = context.new_page()
+    for path in (study / "index.html", sorted(study.glob("*/report.html"))[0]):
+        page.goto(path.as_uri())
+        assert page.locator("table").first.is_visible()
+        assert all(image.is_visible() for image in page.locator("figure.chart img.static").all())
+    context.close()
+
+
+def test_the_first_key_leads_to_the_content(browser, study):
+    with Reader(browser) as reader:
+        page = reader.open(study / "index.html")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.getAttribute('href')") == "#content"
+        page.keyboard.press("Enter")
+        assert page.url.endswith("#content")
+
+
+def test_every_page_leads_back_to_the_front_page_and_every_link_leads_somewhere(browser, pages):
+    lost = []
+    with Reader(browser) as reader:
+        for path in pages:
+            page = reader.open(path)
+            links = page.eval_on_selector_all("a[href]", "all => all.map(one => one.href)")
+            assert any(link.partition("#")[0].endswith("/index.html") for link in links), path
+            for link in {one for one in links if one.startswith("file:")}:
+                address, _, anchor = link.partition("#")
+                target = path.from_uri(address) if hasattr(path, "from_uri") else _path(address)
+                if not target.exists():
+                    lost.append((path.name, link))
+                elif anchor and target.suffix == ".html" and f'id="{anchor}"' not in target.read_text():
+                    lost.append((path.name, link))
+            page.close()
+    assert lost == []
+
+
+def _path(address: str):
+    from pathlib import Path
+    from urllib.parse import unquote, urlparse
+
+    return Path(unquote(urlparse(address).path))

@@ -1,0 +1,105 @@
+"""Films are short, small, the same twice, and show what they are given."""
+
+from fractions import Fraction
+
+import av
+import numpy as np
+import pytest
+
+from resolvent.figures.common import film as module
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.film import write_film
+from resolvent.figures.common.style import new_figure
+from resolvent.figures.dataset.film import draw_dataset_film
+from resolvent.figures.experiment.rollout_film import draw_rollout_film
+
+TIMES = np.linspace(0, 1, 12)
+KINDS = {
+    "curve": (np.sin(2 * np.pi * (np.arange(32) / 32 - TIMES[:, None])), ["u"]),
+    "field": (np.random.default_rng(0).normal(size=(12, 16, 16)), ["ω"]),
+    "path": (np.stack([np.cos(6 * TIMES), np.sin(6 * TIMES)], axis=1), ["x", "z"]),
+}
+
+
+def pictures(path) -> tuple[np.ndarray, float]:
+    """The frames, (frames, height, width, 3), and the seconds that they last."""
+    with av.open(str(path)) as container:
+        frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+        return np.stack(frames).astype(float), container.duration / av.time_base
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_motion_is_a_small_film_that_moves(kind, tmp_path):
+    values, names = KINDS[kind]
+    arrays = {"times": TIMES, "values": values, "coordinates": np.arange(values.shape[-1]) / values.shape[-1]}
+    np.savez(tmp_path / "motion.npz", kind=kind, names=np.array(names), **arrays)
+    film, poster = draw_dataset_film(tmp_path / "motion.npz", tmp_path / "film.mp4")
+    frames, seconds = pictures(film)
+    assert len(frames) == 12
+    assert seconds == pytest.approx(12 / 25, abs=0.05)
+    assert film.stat().st_size < 400_000
+    assert poster.name == "film.png"
+    assert poster.stat().st_size > 1000
+    assert min(abs(np.diff(frames, axis=0)).mean(axis=(1, 2, 3))) > 0.01
+    first = film.read_bytes()
+    draw_dataset_film(tmp_path / "motion.npz", film)
+    assert film.read_bytes() == first
+
+
+def test_what_does_not_move_stays_as_it_was_drawn(tmp_path):
+    figure, ((left, right),) = new_figure(1, 2, size=(4, 2))
+    (line,) = left.plot([0, 1], [0, 0], color="black", lw=4)
+    left.set_ylim(-1, 1)
+    right.plot([0, 1], [0, 1], color="black", lw=4)
+    change = lambda frame: line.set_ydata([0, frame - 1.0])  # noqa: E731
+    write_film(tmp_path / "a.mp4", figure, [line], change, frames=3, rate=Fraction(5), poster=0)
+    frames, _ = pictures(tmp_path / "a.mp4")
+    middle = frames.shape[2] // 2
+    moved, still = (abs(frames[0] - frames[-1])[:, part].max() for part in (np.s_[:middle], np.s_[middle:]))
+    assert moved > 150
+    assert still < 40  # of 255: what the compression changes
+
+
+def test_a_film_that_is_too_long_or_does_not_fit_is_refused(tmp_path, monkeypatch):
+    figure, ((panel,),) = new_figure(1, 1, size=(2, 2))
+    (line,) = panel.plot([0, 1], [0, 1])
+    how = {"rate": Fraction(1), "poster": 0}
+    with pytest.raises(ResultError, match="more than 6 s"):
+        write_film(tmp_path / "a.mp4", figure, [line], lambda frame: None, frames=7, **how)
+    with pytest.raises(ResultError, match=r"end in \.mp4"):
+        write_film(tmp_path / "a.gif", figure, [line], lambda frame: None, frames=2, **how)
+    monkeypatch.setattr(module, "LARGEST", 100)
+    with pytest.raises(ResultError, match="more than 100 bytes"):
+        write_film(tmp_path / "a.mp4", figure, [line], lambda frame: None, frames=2, **how)
+    assert not (tmp_path / "a.mp4").exists()
+
+
+def rollout(folder, prediction) -> tuple[np.ndarray, np.ndarray]:
+    steps, generator = len(prediction), np.random.default_rng(0)
+    arrays = {
+        "times": 0.1 * np.arange(1, steps + 1),
+        "error": generator.uniform(0.01, 1, (2, steps)),
+        "sample": np.array(1),
+        "initial": generator.normal(size=(16, 16)),
+        "target": generator.normal(size=(steps, 16, 16)),
+        "prediction": prediction,
+    }
+    np.savez(folder / "rollout.npz", **arrays)
+    return pictures(draw_rollout_film(folder / "rollout.npz", folder / "rollout.mp4")[0])
+
+
+def test_a_rollout_is_shown_beside_the_truth_from_the_first_vorticity_on(tmp_path):
+    frames, seconds = rollout(tmp_path, np.random.default_rng(1).normal(size=(5, 16, 16)))
+    assert len(frames) == 6
+    assert seconds <= 6
+    third = frames.shape[2] // 3
+    first, last = (abs(frame[60:-20, 2 * third : -90] - 247).mean() for frame in frames[[0, -1]])
+    assert first < 25 < last  # no difference at first, of which the colour is nearly white
+
+
+def test_a_rollout_that_blew_up_leaves_its_prediction_white(tmp_path):
+    prediction = np.full((5, 16, 16), np.nan)
+    frames, _ = rollout(tmp_path, prediction)
+    width = frames.shape[2]
+    middle = frames[-1][80:-80, int(0.33 * width) : int(0.5 * width)]
+    assert middle.mean() > 240
