@@ -153,7 +153,6 @@ def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
         (f"run_pages_{experiment}", "compare.html"),
     ):
         yield Job(rule, f"{folder}/{file}", read)
-    yield Job(f"run_pages_{experiment}", f"{folder}/compare.html", read)
 
 
 def _of_tuning(plan: Plan, needs: Needs, wildcards: SimpleNamespace, resolution: Resolution) -> Iterator[Job]:
