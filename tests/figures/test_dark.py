@@ -20,7 +20,7 @@ def contrast(one, other):
 
 def test_every_colour_of_figures_has_one_for_dark_pages_that_can_be_read():
     text = {INK, MUTED, BASELINE, *SPARE, *(colour for colour, _ in FIXED.values())}
-    assert {*text, GRID, PLAIN["axes.edgecolor"], "#ffffff"} == set(DARK)
+    assert {*text, GRID, PLAIN["axes.edgecolor"], "#ffffff", "#000000"} == set(DARK)
     for colour in text:
         assert contrast(DARK[colour], DARK["#ffffff"]) > 4.5, colour
 
@@ -37,7 +37,8 @@ def test_an_svg_has_dark_colours_and_is_else_as_it_was(tmp_path):
     assert f"--0072b2:{DARK['#0072b2']};" in style
     assert "#d55e00" not in style  # not in this figure
     assert with_dark_colours(text.replace(style, "")) == text
-    assert png.read_bytes().startswith(b"\x89PNG") and pdf.read_bytes().startswith(b"%PDF")
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert pdf.read_bytes().startswith(b"%PDF")
     assert b"/Type3" not in pdf.read_bytes()
 
 
