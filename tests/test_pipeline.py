@@ -267,11 +267,11 @@ def test_other_settings_of_one_model_rerun_that_model_alone(project):
     change = {"models": {"galerkin": {"settings": {"num_layers": 2}}}}
     assert project.planned(config=change) == {
         "all": 1, "train": 1, "evaluate": 1, "compare": 1, "draw_figures": 1, "report": 1,
-        "run_pages_burgers": 1, "paper_table": 3, "paper_figure": 1, "paper_page": 1,
+        "run_pages_burgers": 1, "paper_table": 3, "paper_figure": 1, "paper_page": 1, "front_page": 1,
     }  # fmt: skip
 
 
-PAGES = {"compare": 2, "draw_figures": 2, "report": 2, "paper_page": 1}
+PAGES = {"compare": 2, "draw_figures": 2, "report": 2, "paper_page": 1, "front_page": 1}
 RUN_PAGES = {"run_pages_burgers": 1, "run_pages_darcy_inverse_noise1": 1}
 THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
 
@@ -284,6 +284,7 @@ THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
             {
                 "solve_controlled_ode": 1, "finalise_controlled_ode": 1, "preview_controlled_ode": 1,
                 "motion_controlled_ode": 1, "dataset_film": 1, "draw_dataset": 1, "dataset_page": 1, **THEORY,
+                "front_page": 1,
             },
         ),
         (
@@ -293,7 +294,7 @@ THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
                 **{f"{job}_{name}": 1 for job in ("finalise", "preview")
                    for name in ("burgers", "controlled_ode", "darcy_cao_inverse")},
                 "motion_burgers": 1, "motion_controlled_ode": 1, "dataset_film": 2, "draw_flux": 1,
-                "draw_dataset": 3, "dataset_page": 3,
+                "draw_dataset": 3, "dataset_page": 3, "front_page": 1,
             },
         ),
         (
@@ -301,6 +302,7 @@ THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
             {
                 "train": 1, "evaluate": 1, "compare": 1, "draw_figures": 1, "report": 1, "measure_cost": 1,
                 "run_pages_burgers": 1, **THEORY, "paper_table": 4, "paper_figure": 1, "paper_page": 1,
+                "front_page": 1,
             },
         ),
         (
@@ -369,6 +371,7 @@ def test_one_dataset_is_made_again_alone(project):
         "dataset_film": 1,
         "draw_dataset": 1,
         "dataset_page": 1,
+        "front_page": 1,
     }
     assert project.planned("-R", "solve_burgers") == {"all": 1, **again, **pages}
 
