@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 import yaml
 from merged_configuration import DEFAULT, merged
-from pages import links, missing
+from pages import broken_links, links, missing
 from pipeline_project import ROOT, Project, job_counts
 
 from resolvent.documentation import dataset_measurements
@@ -51,7 +51,8 @@ def edited(project):
 
 def test_a_fresh_copy_plans_every_job(project):
     assert project.fresh_plan == {
-        "all": 1, "page_assets": 1, "plan_study": 1, "front_page": 1, "train_short": 6, "choose_settings": 2, "train": 7, "evaluate": 7, "baselines": 2,
+        "all": 1, "page_assets": 1, "plan_study": 1, "front_page": 1,
+        "train_short": 6, "choose_settings": 2, "train": 7, "evaluate": 7, "baselines": 2,
         "compare": 2, "draw_figures": 2, "report": 2, "draw_dataset": 4, "dataset_page": 4,
         "draw_flux": 1, "dataset_film": 3, "run_pages_burgers": 1, "run_pages_burgers_tuned": 1,
         "motion_burgers": 1, "motion_kolmogorov": 1, "motion_lorenz63_yz": 1,
@@ -97,7 +98,29 @@ def test_the_page_stands_alone_and_holds_every_row(project):
     assert "../cao2021.html" in links(page)
     for words in ("FNO", "Galerkin", "diverged (epoch", "Identity", "Classical solver", "Error budget"):
         assert words in page
-    assert page.count("data:image/svg+xml") == 5
+    assert "data:image" not in page  # figures lie beside it
+    assert page.count('class="static" src="figures/') == 7
+
+
+def test_the_front_page_leads_everywhere_and_every_link_holds(project):
+    results = project.folder / "results/test"
+    assert broken_links(results) == []
+    page = (results / "index.html").read_text()
+    assert {"burgers/report.html", "cao2021.html", "theory.html", "datasets/burgers.html"} <= links(page)
+    assert '<td class="number lost" data-sort="">1 diverged</td>' in page
+    rows = list(csv.DictReader((results / "leaderboard.csv").open()))
+    assert len(rows) == 4
+    assert "classical solver on the same grid" in page
+
+
+def test_what_there_is_is_shown_where_a_job_has_failed(project, tmp_path):
+    broken = project.copied_to(tmp_path / "broken")
+    template = broken.folder / "resolvent/figures/templates/report.html.j2"
+    template.write_text(template.read_text().replace("<h1", "{{ of_nothing_known }}<h1", 1))
+    assert "of_nothing_known" in broken.build(succeeds=False)
+    page = (broken.folder / "results/test/index.html").read_text()
+    assert page.count('<span class="warning">no page yet</span>') >= 1
+    assert "theory.html" in links(page)
 
 
 def test_tables_come_as_csv_latex_and_html(project):
@@ -115,8 +138,10 @@ def test_tables_come_as_csv_latex_and_html(project):
 def test_every_dataset_has_its_page(project, dataset):
     page = (project.folder / f"results/test/datasets/{dataset}.html").read_text()
     assert not missing(links(page), project.folder / "results/test/datasets")
-    assert page.count("data:image/svg+xml") == 4
-    for words in (f"-R solve_{dataset}", "Error budget", "--cores 2", "against"):
+    flow = dataset == "darcy_cao_inverse"
+    assert page.count("data:image/svg+xml") == 4 + flow
+    assert page.count("<video") == 1 - flow
+    for words in (f"-R solve_{dataset}", "Error budget", "--cores 2", "against", "<math "):
         assert words in page
 
 
@@ -171,7 +196,7 @@ def test_the_inverse_problem_is_tested_at_every_level_of_noise(project):
     assert levels == models | {(key, "0.01", "0.01") for key in ("mean_predictor", "ridge_regression")}
     assert all(float(row["value"]) > 0 for row in rows if row["statistic"] == "mean")
     page = (folder / "report.html").read_text()
-    for words in ("Inverse Darcy problem, 1 % noise", "Linear ridge regression", "resolution and noise"):
+    for words in ("Inverse Darcy problem, 1 % noise", "Linear ridge regression", "with one noise"):
         assert words in page
 
 
@@ -242,11 +267,12 @@ def test_other_settings_of_one_model_rerun_that_model_alone(project):
     change = {"models": {"galerkin": {"settings": {"num_layers": 2}}}}
     assert project.planned(config=change) == {
         "all": 1, "train": 1, "evaluate": 1, "compare": 1, "draw_figures": 1, "report": 1,
-        "paper_table": 3, "paper_figure": 1, "paper_page": 1,
+        "run_pages_burgers": 1, "paper_table": 3, "paper_figure": 1, "paper_page": 1, "front_page": 1,
     }  # fmt: skip
 
 
-PAGES = {"compare": 2, "draw_figures": 2, "report": 2, "paper_page": 1}
+PAGES = {"compare": 2, "draw_figures": 2, "report": 2, "paper_page": 1, "front_page": 1}
+RUN_PAGES = {"run_pages_burgers": 1, "run_pages_darcy_inverse_noise1": 1}
 THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
 
 
@@ -257,7 +283,8 @@ THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
             "solvers/common/observation_times.py", "float(time) for", "float(time) + 0.0 for",
             {
                 "solve_controlled_ode": 1, "finalise_controlled_ode": 1, "preview_controlled_ode": 1,
-                "draw_dataset": 1, "dataset_page": 1, **THEORY,
+                "motion_controlled_ode": 1, "dataset_film": 1, "draw_dataset": 1, "dataset_page": 1, **THEORY,
+                "front_page": 1,
             },
         ),
         (
@@ -266,23 +293,25 @@ THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
             {
                 **{f"{job}_{name}": 1 for job in ("finalise", "preview")
                    for name in ("burgers", "controlled_ode", "darcy_cao_inverse")},
-                "draw_dataset": 3, "dataset_page": 3,
+                "motion_burgers": 1, "motion_controlled_ode": 1, "dataset_film": 2, "draw_flux": 1,
+                "draw_dataset": 3, "dataset_page": 3, "front_page": 1,
             },
         ),
         (
             "models/cao2021/transformer1d.py", "nn.SiLU()", "nn.GELU()",
             {
                 "train": 1, "evaluate": 1, "compare": 1, "draw_figures": 1, "report": 1, "measure_cost": 1,
-                **THEORY, "paper_table": 4, "paper_figure": 1, "paper_page": 1,
+                "run_pages_burgers": 1, **THEORY, "paper_table": 4, "paper_figure": 1, "paper_page": 1,
+                "front_page": 1,
             },
         ),
         (
             "workflow/scripts/train.py", "seed=int(", "seed=1 + int(",
-            {"train": 4, "evaluate": 4, **PAGES, "paper_table": 4, "paper_figure": 3},
+            {"train": 4, "evaluate": 4, **PAGES, **RUN_PAGES, "paper_table": 4, "paper_figure": 3},
         ),
         (
             "resolvent/evaluation/evaluate.py", "unlink(missing_ok=True)", "unlink(missing_ok=False)",
-            {"evaluate": 4, **PAGES, "paper_table": 4, "paper_figure": 3},
+            {"evaluate": 4, **PAGES, **RUN_PAGES, "paper_table": 4, "paper_figure": 3},
         ),
         (
             "resolvent/evaluation/baselines.py", "train.targets.mean(axis=0)", "train.targets[0]",
@@ -336,7 +365,14 @@ def test_bad_configuration_stops_before_anything_runs(project, change, message):
 def test_one_dataset_is_made_again_alone(project):
     again = {"solve_burgers": 2, "finalise_burgers": 1}
     assert project.planned("datasets", "-R", "solve_burgers") == {"datasets": 1, **again}
-    pages = {"preview_burgers": 1, "draw_dataset": 1, "dataset_page": 1}
+    pages = {
+        "preview_burgers": 1,
+        "motion_burgers": 1,
+        "dataset_film": 1,
+        "draw_dataset": 1,
+        "dataset_page": 1,
+        "front_page": 1,
+    }
     assert project.planned("-R", "solve_burgers") == {"all": 1, **again, **pages}
 
 

@@ -32,8 +32,8 @@ OF_CARD = {
     "of the files",
     "content_hash": "SHA-256 of the digests of all arrays, by shard and, within one, by name: equal numbers, "
     "equal hash",
-    "equation": "the equation `in_words` and `in_symbols`, its `parameters`, the `operator` to learn, the "
-    "`source`",
+    "equation": "the equation `in_words`, `in_symbols` and `in_latex`, its `parameters`, the `operator` to "
+    "learn, the `source`",
     "inputs": "names of the input variables",
     "targets": "names of the target variables",
     "groups": "of each group its `grid` (`kind`, `points`, `length`, `dimension`; or `positions` in time) "

@@ -131,7 +131,9 @@ def test_a_chart_shows_values_on_hovering_and_a_click_hides_a_line(browser, stud
         entry = chart.locator(".legend .traces").first
         before = entry.evaluate("one => getComputedStyle(one).opacity")
         entry.locator(".legendtoggle").click(force=True)
-        page.wait_for_function("([one, was]) => getComputedStyle(one).opacity !== was", arg=[entry.element_handle(), before])
+        page.wait_for_function(
+            "([one, was]) => getComputedStyle(one).opacity !== was", arg=[entry.element_handle(), before]
+        )
 
 
 @pytest.mark.parametrize("scheme", LIGHT_AND_DARK)
@@ -140,8 +142,12 @@ def test_text_of_charts_stands_out_from_the_page(browser, study, scheme):
     with Reader(browser, scheme=scheme) as reader:
         page = reader.open(path)
         see_charts(page)
-        brightness = "colour => colour.match(/[0-9.]+/g).slice(0, 3).reduce((sum, one) => sum + Number(one), 0) / 765"
-        text = page.locator(".plot .xtick text").first.evaluate(f"one => ({brightness})(getComputedStyle(one).fill)")
+        brightness = (
+            "colour => colour.match(/[0-9.]+/g).slice(0, 3).reduce((sum, one) => sum + Number(one), 0) / 765"
+        )
+        text = page.locator(".plot .xtick text").first.evaluate(
+            f"one => ({brightness})(getComputedStyle(one).fill)"
+        )
         paper = page.evaluate(f"({brightness})(getComputedStyle(document.body).backgroundColor)")
         assert abs(text - paper) > 0.5
         assert (paper < 0.3) == (scheme == "dark")

@@ -5,7 +5,7 @@ import pytest
 from dataset_fixtures import make_dataset, small
 
 from resolvent.common.norms import relative_l2
-from resolvent.datasets.loading import load_arrays
+from resolvent.datasets.loading import load_arrays, read_card
 from resolvent.datasets.motion.motion import FRAMES, write_motion
 from resolvent.datasets.motion.registry import MOTIONS, motion_of
 from resolvent.datasets.tasks.registry import EQUATIONS, build_task
@@ -42,7 +42,8 @@ def test_they_begin_and_end_at_what_is_stored(filmed):
         assert relative_l2(values[-1:], stored(card, "n512", "final_velocity")[None]) < 1e-6
     elif equation == "kolmogorov":
         # On the points that a grid of 32 has in common with that of the film, 128.
-        assert relative_l2(values[-1:, ::4, ::4], stored(card, "n32", "vorticity")[None]) < 1e-5
+        accuracy = read_card(card)["stated_accuracy"]
+        assert relative_l2(values[-1:, ::4, ::4], stored(card, "n32", "vorticity")[None]) < 2 * accuracy
     else:
         times = np.arange(20) * 0.02
         for column, name in enumerate(

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from pages import figures_of_an_experiment
 from dataset_fixtures import make_dataset, small
+from pages import figures_of_an_experiment
 
 from resolvent.evaluation.baselines import write_baselines
 from resolvent.figures.common.comparison import by_condition, read_comparison

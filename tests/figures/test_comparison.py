@@ -270,7 +270,17 @@ def test_latex_is_balanced(make_run, make_baselines, tmp_path):
 
 def test_numbers_carry_their_own_exponent():
     numbers = (1.2034e-3, 3.0e-16, 0.9114, 0.0999, 12.34, 999.6, 12345, 0.0, float("nan"))
-    shown = ["1.20 × 10⁻³", "3.00 × 10⁻¹⁶", "0.911", "9.99 × 10⁻²", "12.3", "1.00 × 10³", "1.23 × 10⁴", "0.00", "—"]
+    shown = [
+        "1.20 × 10⁻³",
+        "3.00 × 10⁻¹⁶",
+        "0.911",
+        "9.99 × 10⁻²",
+        "12.3",
+        "1.00 × 10³",
+        "1.23 × 10⁴",
+        "0.00",
+        "—",
+    ]
     assert [scientific(one) for one in numbers] == shown
     assert plain("1.20 × 10⁻³ to 1.23 × 10⁴; sample 2") == "1.20e-03 to 1.23e+04; sample 2"
     assert [float(plain(one)) for one in shown[:7]] == [float(f"{one:.2e}") for one in numbers[:7]]

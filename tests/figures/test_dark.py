@@ -20,7 +20,7 @@ def contrast(one, other):
 
 def test_every_colour_of_figures_has_one_for_dark_pages_that_can_be_read():
     text = {INK, MUTED, BASELINE, *SPARE, *(colour for colour, _ in FIXED.values())}
-    assert {*text, GRID, PLAIN["axes.edgecolor"], "#ffffff"} == set(DARK)
+    assert {*text, GRID, PLAIN["axes.edgecolor"], "#ffffff", "#000000"} == set(DARK)
     for colour in text:
         assert contrast(DARK[colour], DARK["#ffffff"]) > 4.5, colour
 
@@ -30,12 +30,15 @@ def test_an_svg_has_dark_colours_and_is_else_as_it_was(tmp_path):
     axes[0, 0].plot([0, 1], [0, 1], color="#0072b2")
     svg, png, pdf = save(figure, tmp_path / "figure.svg")
     text = svg.read_text()
-    (style,) = re.findall(r"<style>@media screen and \(prefers-color-scheme:dark\).*?</style>\n", text, re.DOTALL)
+    (style,) = re.findall(
+        r"<style>@media screen and \(prefers-color-scheme:dark\).*?</style>\n", text, re.DOTALL
+    )
     assert '[style*="stroke: #0072b2"]{stroke:var(--0072b2)!important}' in style
     assert f"--0072b2:{DARK['#0072b2']};" in style
     assert "#d55e00" not in style  # not in this figure
     assert with_dark_colours(text.replace(style, "")) == text
-    assert png.read_bytes().startswith(b"\x89PNG") and pdf.read_bytes().startswith(b"%PDF")
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert pdf.read_bytes().startswith(b"%PDF")
     assert b"/Type3" not in pdf.read_bytes()
 
 

@@ -13,10 +13,10 @@ import pytest
 from pages import broken_links, links
 from rich.console import Console
 
+from resolvent.common.errors import FileError
 from resolvent.common.files import write_json
 from resolvent.figures.common.assets import NAMES, write_assets
 from resolvent.figures.common.comparison import Error
-from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.page import render
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.report import write_report
@@ -258,6 +258,7 @@ def test_before_anything_has_run_there_is_a_page_already(study):
     assert "Not made yet." in page
     assert "Training took" not in page
     assert "Nothing is ranked" not in page  # there is nothing to rank
+    assert "No model is compared yet. To be made, 1 of 2: Table 2a." in page
     assert broken_links(study) == []
     assert len(results.rows) == 6
 
@@ -351,7 +352,7 @@ def test_a_plan_of_another_version_is_refused(study):
     content = json.loads((study / "study.json").read_text())
     content["experiments"]["burgers"]["colour"] = "blue"
     write_json(study / "study.json", content)
-    with pytest.raises(ResultError, match=r"study\.json is not of this version.*colour"):
+    with pytest.raises(FileError, match=r"study\.json is not of this version.*colour"):
         read_study(study)
 
 

@@ -1,4 +1,4 @@
-"""The page of an experiment answers its questions in order, loads nothing from elsewhere, and links to all."""
+"""The page of an experiment answers in order, loads nothing from elsewhere, and links to everything."""
 
 import json
 import re

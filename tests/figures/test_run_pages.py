@@ -45,7 +45,8 @@ def test_a_run_has_a_page_with_its_errors_settings_and_files(make_run, write, tm
     errors = loaded.errors[loaded.errors["resolution"] == 512]["relative_l2"]
     assert f"{errors.mean():.2e}".replace("e-04", " × 10⁻⁴") in page
     assert f"(test sample {errors.to_numpy().argmax()})" in page
-    assert "A &lt;b&gt;, n = 512, seed 1" in page and "<b>" not in page
+    assert "A &lt;b&gt;, n = 512, seed 1" in page
+    assert "<b>" not in page
     assert re.findall(r'<section id="(\w+)">', page) == [
         "errors", "training", "predictions", "where", "settings", "cost", "again"
     ]  # fmt: skip
@@ -63,7 +64,8 @@ def test_the_page_of_a_diverged_run_says_when_and_what_was_kept(make_run, write)
     page = (run / "run.html").read_text()
     assert re.search(r"Training diverged in epoch 9 of\s+100", page)
     assert "Kept are the history up to that epoch" in page
-    assert 'id="predictions"' not in page and 'id="histogram"' not in page
+    assert 'id="predictions"' not in page
+    assert 'id="histogram"' not in page
     assert 'id="training_curve"' in page
     assert content(run / "run.js")["samples"] == []
 
@@ -98,8 +100,10 @@ def test_fields_are_thinned_to_true_values(make_run, tmp_path):
     (run,) = read_runs([run])
     data.write_run_data(run, tmp_path / "run.js", ("coefficient", "pressure"))
     found = content(tmp_path / "run.js")
-    assert found["dimension"] == 2 and len(found["x"]) == 64
-    assert found["x"][0] == 0 and found["x"][-1] == 1
+    assert found["dimension"] == 2
+    assert len(found["x"]) == 64
+    assert found["x"][0] == 0
+    assert found["x"][-1] == 1
     target = np.array(found["samples"][3]["target"])
     assert target.shape == (1, 64, 64)
     kept = picked(97, 64)
@@ -110,24 +114,32 @@ def test_fields_are_thinned_to_true_values(make_run, tmp_path):
 def test_thinning_keeps_the_ends_and_no_more_than_allowed():
     for count in (3, 64, 65, 1000):
         some = picked(count, 64)
-        assert len(some) == min(count, 64) and (some[0], some[-1]) == (0, count - 1)
+        assert len(some) == min(count, 64)
+        assert (some[0], some[-1]) == (0, count - 1)
         assert (np.diff(some) > 0).all()
     some = picked_on_log_axis(4096, 100)
-    assert len(some) <= 100 and some[:5].tolist() == [0, 1, 2, 3, 4] and some[-1] == 4095
+    assert len(some) <= 100
+    assert some[:5].tolist() == [0, 1, 2, 3, 4]
+    assert some[-1] == 4095
     assert thinned(np.arange(2000.0)[None], 1).shape == (1, 512)
     assert rounded(np.array([[1.23456e-7, np.nan]])) == [[1.235e-7, None]]
 
 
 def test_two_runs_are_compared_on_the_same_samples(make_run, write, tmp_path):
-    runs = [make_run(), make_run("fno", attention=None, architecture="fno1d"), make_run("lost", diverged_epoch=3)]
+    runs = [
+        make_run(),
+        make_run("fno", attention=None, architecture="fno1d"),
+        make_run("lost", diverged_epoch=3),
+    ]
     write(runs)
     found = content(tmp_path / "runs.js")
     assert [one["diverged"] for one in found["runs"]] == [None, None, 3]
     assert [one["folder"] for one in found["runs"]] == [f"runs/{run.name}" for run in runs]
-    first, second, lost = (one["errors"] for one in found["runs"])
+    first, _, lost = (one["errors"] for one in found["runs"])
     errors = [one.errors["relative_l2"].to_numpy() for one in read_runs(runs[:2])]
     np.testing.assert_allclose(list(first.values()), errors[0], rtol=1e-3)
-    assert list(first) == [str(sample) for sample in range(40)] and lost == {}
+    assert list(first) == [str(sample) for sample in range(40)]
+    assert lost == {}
     ratio = paired_ratio(*errors)
     assert found["pairs"] == [[0, 1, *rounded([ratio.value, ratio.low, ratio.high])]]
     page = (tmp_path / "compare.html").read_text()
@@ -150,7 +162,9 @@ def test_of_many_runs_no_pair_is_computed_beforehand(make_run, tmp_path, monkeyp
 
 def test_commands_and_code_are_of_the_run(make_run, tmp_path):
     (run,) = read_runs([make_run()])
-    assert f'resolvent.predict("{run.directory}", test["initial_velocity"])' in loading(run, CARD, "card.json")
+    assert f'resolvent.predict("{run.directory}", test["initial_velocity"])' in loading(
+        run, CARD, "card.json"
+    )
     assert 'open_dataset("card.json", "test", 512)' in loading(run, CARD, "card.json")
     several = loading(run, {"inputs": ["x", "y_initial"]}, "card.json")
     assert f'load_run("{run.directory}")' in several

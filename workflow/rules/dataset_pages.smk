@@ -109,7 +109,7 @@ rule draw_flux:
             labels={"figure": "flux"},
             **DATASET_REPORT,
         ),
-        f"{DATASET_PAGES}/{{dataset}}/dataset_flux.png",
+        [f"{DATASET_PAGES}/{{dataset}}/dataset_flux.{suffix}" for suffix in ("png", "pdf")],
     log:
         f"logs/draw_flux/{plan.configuration.name}/{{dataset}}.log",
     group:

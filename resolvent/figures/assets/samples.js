@@ -73,7 +73,7 @@
     return { data, layout };
   }
 
-  const SEQUENTIAL = "Viridis", DIVERGING = "RdBu", MAGNITUDE = "Magma";
+  const SEQUENTIAL = "Viridis", DIVERGING = "RdBu", MAGNITUDE = "Cividis";
   const bounds = (...errors) => Math.max(...range(...errors).map(Math.abs)) || 1;
   const numbered = (name, place, count) => (count > 1 ? `${name} ${place + 1}` : name);
 

@@ -5,6 +5,7 @@ import re
 DARK = {
     "#ffffff": "#14171b",  # the ground
     "#22272e": "#e2e6eb",  # text and targets
+    "#000000": "#e2e6eb",  # text that nobody gave a colour
     "#6b7280": "#9ba5b1",  # text that is less important
     "#7d8590": "#a3adb8",  # baselines
     "#e5e7eb": "#313841",  # the lines of a grid
@@ -37,7 +38,8 @@ def with_dark_colours(svg: str) -> str:
     """
     colours = dark_colours(svg)
     rules = "".join(f"--{light[1:]}:{dark};" for light, dark in colours.items())
-    lines = [f":root{{{rules}}}"]
+    # Matplotlib writes no colour where it is black.
+    lines = [f":root{{{rules}fill:{DARK['#000000']}}}"]
     lines += [
         f'[style*="{part}: {light}"]{{{part}:var(--{light[1:]})!important}}'
         for light in colours

@@ -143,14 +143,14 @@ def chart_error_distributions(runs: list[Run], baselines: list[Baseline], looks:
             errors = errors.iloc[picked(len(errors), CURVE_POINTS)]
             figure.add_box(
                 x=rounded(errors.to_list()), name=_wrapped(label), orientation="h", boxpoints="all",
-                pointpos=0, jitter=0.6, marker={"size": 3.5, "color": colour, "opacity": 0.55}, showlegend=False,
-                line={"color": colour, "width": 1.2}, fillcolor="rgba(0,0,0,0)", hoveron="points",
+                pointpos=0, jitter=0.6, marker={"size": 3.5, "color": colour, "opacity": 0.55},
+                showlegend=False, line={"color": colour, "width": 1.2}, fillcolor="rgba(0,0,0,0)", hoveron="points",
                 text=[f"test sample {sample}: {scientific(error)}" for sample, error in errors.items()],
                 hovertemplate=f"{label}<br>%{{text}}<extra></extra>", row=number, col=1,
             )  # fmt: skip
     figure.update_xaxes(**LOGARITHMIC, range=rounded(np.log10([low, high])))
     figure.update_yaxes(autorange="reversed")
-    figure.update_xaxes(title="relative L² error of a test sample", row=len(places), col=1)
+    figure.update_xaxes(title="relative L² error", row=len(places), col=1)
     return figure
 
 

@@ -43,7 +43,8 @@ def draw_error_location(
     labels = {run.model: run.label for run in here}
     maps = any(one.dimension == 2 for one in spreads.values())
     rows = -(-len(spreads) // MAPS) if maps else 1
-    bands = [{"height": 3.0, "nrows": 1, "ncols": 1}] * (1 if maps else 1 + bool(spectra))
+    curves = not maps and (bool(spreads) or not spectra)
+    bands = [{"height": 3.0, "nrows": 1, "ncols": 1}] * (bool(spectra) + curves)
     bands += [{"height": 2.3 * rows, "nrows": rows, "ncols": MAPS}] * maps
     figure, panels = new_stack(*bands, size=(8.6, 0.6 + sum(band["height"] for band in bands)))
     panels = iter(panels)
@@ -54,7 +55,7 @@ def draw_error_location(
         title(panel, f"by wavenumber, {where}")
     if maps:
         _draw_maps(figure, next(panels), spreads, labels)
-    elif spreads or not spectra:
+    if curves:
         (panel,) = next(panels).flat
         _draw_curves(panel, spreads, labels, looks)
         title(panel, f"by point, {where}")

@@ -30,9 +30,7 @@ def chart_error_location(runs: list[Run], looks: Looks) -> Figure | None:
     wanted += [("point", place) for place in places if curves[place]]
     if not wanted:
         return None
-    figure = panels_of(
-        [f"by {kind}, trained and tested on {resolution_in_words(place)}" for kind, place in wanted]
-    )
+    figure = panels_of([f"by {kind}, {resolution_in_words(place)}" for kind, place in wanted])
     named = set()
     for row, (kind, place) in enumerate(wanted, 1):
         found = spectra[place] if kind == "wavenumber" else curves[place]

@@ -58,8 +58,8 @@ def _difference(first: Tested, others: list[Tested], models: list[Tested]) -> st
     if len(among) == 1:
         ratio = among[0].error("relative_l2", RATIO)
         return (
-            f"The difference is real: {_named(among[0])} has {times(ratio.value)} times the errors of the best "
-            f"of the others, sample by sample (95 % interval {times(ratio.low)} to {times(ratio.high)})."
+            f"The difference is real: {_named(among[0])} has {times(ratio.value)} times the errors of the "
+            f"best of the others, sample by sample (95 % interval {times(ratio.low)} to {times(ratio.high)})."
         )
     names = ", ".join(_named(one) for one in among)
     return f"The data do not show which of these is best: {names}." if among else ""

@@ -129,6 +129,8 @@ def _paper(results: Results, key: str, paper: PlannedPaper) -> dict:
             f"{times(statistics.median(ratios))} times it in the median, {times(min(ratios))} to "
             f"{times(max(ratios))}."
         )
+    elif not rows:
+        words = "No model is compared yet."
     else:
         words = (
             f"None of the {rows} models has a reported number in the very same setting, so none is compared; "

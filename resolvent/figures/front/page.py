@@ -35,8 +35,7 @@ THEORY = {  # sections of the page of the theory
 def write_front_page(folder: str | Path) -> Results:
     """Write index.html and leaderboard.csv into the folder of a study, from its study.json and the rest.
 
-    Returns what was found. Raises a FileError or ResultError where study.json is missing, or any file is
-    damaged.
+    Returns what was found. Raises a FileError where study.json is missing, or any file is damaged.
     """
     folder = Path(folder)
     results = read_results(read_study(folder), folder)

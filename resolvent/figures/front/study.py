@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
-from resolvent.figures.common.errors import ResultError
 
 STUDY_FILE = "study.json"
 
@@ -85,14 +85,14 @@ def read_study(folder: str | Path) -> Study:
 
     Raises
     ------
-    ResultError
+    FileError
         When it is missing or damaged, or of another version.
     """
     path = Path(folder) / STUDY_FILE
     try:
         content = read_json(path, "the plan of the study")
     except FileNotFoundError:
-        raise ResultError(f"{path} is missing: make it with `snakemake {path}`") from None
+        raise FileError(f"{path} is missing: make it with `snakemake {path}`") from None
     try:
         experiments = {
             name: PlannedExperiment(**{**one, "rows": [PlannedRow(**row) for row in one["rows"]]})
@@ -102,4 +102,4 @@ def read_study(folder: str | Path) -> Study:
         papers = {name: PlannedPaper(**one) for name, one in content.pop("papers").items()}
         return Study(experiments=experiments, datasets=datasets, papers=papers, **content)
     except (AttributeError, KeyError, TypeError) as error:
-        raise ResultError(f"{path} is not of this version ({error}): delete it and run snakemake") from None
+        raise FileError(f"{path} is not of this version ({error}): delete it and run snakemake") from None

@@ -1,0 +1,41 @@
+"""The plan of a study, which its front page compares with what is there, has every run, dataset and item."""
+
+import yaml
+from merged_configuration import DEFAULT, merged
+from pipeline_project import ROOT
+
+from resolvent.figures.front.study import read_study, write_study
+from resolvent.figures.papers.registry import PAPERS
+from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.paper_plan import PaperPlan
+from resolvent.planning.plan import Plan
+from resolvent.planning.study import planned_study
+
+
+def planned(overlay, folder):
+    configuration = merged(DEFAULT, yaml.safe_load((ROOT / f"config/{overlay}.yaml").read_text()))
+    plan = Plan(load_configuration(configuration))
+    papers = {key: PaperPlan(plan, key) for key in PAPERS}
+    write_study(folder / "study.json", planned_study(plan, papers), command="snakemake", provenance={})
+    return plan, read_study(folder)
+
+
+def test_it_has_every_run_of_a_paper_s_configuration(tmp_path):
+    plan, study = planned("cao2021", tmp_path)
+    for name in plan.configuration.experiments:
+        folders = [folder for row in study.experiments[name].rows for folder in row.runs.values()]
+        assert [f"{plan.results}/{folder}" for folder in folders] == plan.run_folders(name)
+    assert sum(len(row.runs) for one in study.experiments.values() for row in one.rows) == 737
+    assert study.experiments["burgers"].papers == ["cao2021"]
+    assert study.papers["calvello2024"].page == ""
+    assert set(study.papers["cao2021"].made) <= set(study.papers["cao2021"].items)
+
+
+def test_paths_are_seen_from_the_folder_of_the_study(tmp_path):
+    plan, study = planned("demo", tmp_path)
+    assert set(study.datasets) == {"burgers", "darcy_cao", "lorenz63_yz", "kolmogorov"}
+    for name, dataset in study.datasets.items():
+        assert (plan.results / dataset.card).resolve() == (ROOT / plan.datasets[name].card).resolve()
+    assert study.experiments["burgers"].finest == 128
+    assert study.pages == {"theory": "theory.html"}
+    assert study.command == "snakemake"
