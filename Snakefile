@@ -34,7 +34,7 @@ from resolvent.planning.study import planned_study
 from resolvent.planning.prediction.costs import drawing, request, finalising, solving
 
 # All that is imported stays: the garbage collector need not look through it again and again while the plan is made,
-# which would take a third of the time of a dry run.
+# which would take more than a quarter of the time of a dry run.
 gc.freeze()
 try:
     plan = Plan(load_configuration(with_defaults(config)))

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from merged_configuration import DEFAULT, merged
 from pages import broken_links, links, missing
-from pipeline_project import ROOT, Project, job_counts
+from pipeline_project import ROOT, Project, built_once, job_counts
 
 from resolvent.documentation import dataset_measurements
 from resolvent.figures.papers.registry import PAPERS
@@ -27,10 +27,7 @@ INSTEAD = "shown because the configured run, FNO, hopeless learning rate (n = 64
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     """A copy in which the test configuration has been built."""
-    project = Project(tmp_path_factory.mktemp("pipeline") / "project")
-    project.fresh_plan = project.planned(config="config/demo.yaml")
-    project.build()
-    return project
+    return built_once(tmp_path_factory).copied_to(tmp_path_factory.mktemp("pipeline") / "project")
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import copy
 import hashlib
+import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,6 +15,7 @@ from pathlib import Path
 
 import psutil
 import yaml
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_WORK = (".git", ".venv", ".snakemake", ".*_cache", "*.egg-info", "results", "logs")
@@ -92,3 +95,25 @@ class Project:
         """Every file below `folder`."""
         base = self.folder / folder
         return {str(p.relative_to(base)): p.read_bytes() for p in sorted(base.rglob("*")) if p.is_file()}
+
+
+def built_once(tmp_path_factory) -> Project:
+    """A project in which the test configuration has been built, for all processes of one run of the tests.
+
+    It is to be read or copied, not to be changed. `fresh_plan` is what the demo planned before.
+    """
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built"
+    fresh_plan = folder.with_suffix(".json")  # written last
+    with FileLock(folder.with_suffix(".lock")):
+        if fresh_plan.exists():
+            project = object.__new__(Project)
+            project.folder = folder
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+            project = Project(folder)
+            planned = project.planned(config="config/demo.yaml")
+            project.build()
+            fresh_plan.write_text(json.dumps(planned))
+    project.fresh_plan = json.loads(fresh_plan.read_text())
+    return project

@@ -47,7 +47,7 @@ def snippets(card: dict, path: str, store: str) -> dict[str, str]:
         "With Resolvent": f"import resolvent\n\n"
         f'{split} = resolvent.open_dataset("{path}", split="{split}", resolution={resolution})\n{shown}',
         "With xarray alone": f"import xarray\n\n"
-        f'samples = xarray.open_zarr("{store}", group="{name}", consolidated=False)\n'
+        f'samples = xarray.open_dataset("{store}", group="{name}", engine="zarr", consolidated=False)\n'
         f'{split} = samples.isel(sample=samples.split == "{split}")',
     }
 

@@ -144,7 +144,8 @@ def chart_error_distributions(runs: list[Run], baselines: list[Baseline], looks:
             figure.add_box(
                 x=rounded(errors.to_list()), name=_wrapped(label), orientation="h", boxpoints="all",
                 pointpos=0, jitter=0.6, marker={"size": 3.5, "color": colour, "opacity": 0.55},
-                showlegend=False, line={"color": colour, "width": 1.2}, fillcolor="rgba(0,0,0,0)", hoveron="points",
+                showlegend=False, line={"color": colour, "width": 1.2},
+                fillcolor="rgba(0,0,0,0)", hoveron="points",
                 text=[f"test sample {sample}: {scientific(error)}" for sample, error in errors.items()],
                 hovertemplate=f"{label}<br>%{{text}}<extra></extra>", row=number, col=1,
             )  # fmt: skip
