@@ -19,7 +19,6 @@ from resolvent.figures.common.assets import NAMES, write_assets
 from resolvent.figures.common.comparison import Error
 from resolvent.figures.common.page import render
 from resolvent.figures.experiment.comparison import write_comparison
-from resolvent.figures.experiment.report import write_report
 from resolvent.figures.front.cards import size_in_words
 from resolvent.figures.front.leaderboard import Scale, interval, strip
 from resolvent.figures.front.page import write_front_page
@@ -120,24 +119,24 @@ def finished(study, make_run, make_baselines, tmp_path):
     values = np.sin(np.arange(8.0))[None]
     axes = {"samples": ["first"], "dims/u": ["x"], "dims/v": ["x"], "input/u": values, "target/v": values}
     np.savez(study / "data/w.preview.npz", **axes)
-    for page, crumb in (("datasets/waves.html", "waves"), ("theory.html", "Theory"), ("cao2021.html", "Cao")):
-        (study / page).parent.mkdir(exist_ok=True)
-        anchors = ("table2a", "projection", "cost", "convergence", "continuum", "invariance")
-        render("base.html.j2", study / page, root=study, breadcrumbs=[(crumb, "")])
-        text = (study / page).read_text()
-        (study / page).write_text(text + "".join(f'<p id="{anchor}"></p>' for anchor in anchors))
+    write_shell(study, "datasets/waves.html")
+    write_shell(study, "theory.html", "projection", "cost", "convergence", "continuum", "invariance")
+    write_shell(study, "cao2021.html", "table2a")
     return study
 
 
 def compare(study, name, baselines):
-    """Write what the experiment's rules write: its comparison and its page."""
+    """Write what the front page reads and links to of an experiment: its comparison and its page."""
     runs = sorted((study / "runs" / name).iterdir())
-    (study / name).mkdir()
     write_comparison(runs, [baselines], study / name / "comparison.csv")
-    write_report(
-        study / name / "report.html", title=name, command="snakemake", runs=runs, cards=[], figures=[],
-        table=study / name / "comparison.csv", provenance={}, predicted=[(1.0, 1.0)] * len(runs), root=study,
-    )  # fmt: skip
+    write_shell(study, f"{name}/report.html", "table")
+
+
+def write_shell(study, page, *anchors):
+    """Write a page with nothing in it but anchors."""
+    render("base.html.j2", study / page, root=study, breadcrumbs=[(str(page), "")])
+    with (study / page).open("a") as file:
+        file.writelines(f'<p id="{anchor}"></p>' for anchor in anchors)
 
 
 def text_of(page):
@@ -183,7 +182,7 @@ def test_every_link_of_every_page_leads_somewhere(finished):
 
 def test_a_page_of_a_run_is_linked_where_there_is_one(finished):
     run = finished / "runs/burgers/galerkin-n512-seed2"
-    render("base.html.j2", run / "run.html", root=finished, breadcrumbs=[("a run", "")])
+    write_shell(finished, run.relative_to(finished) / "run.html")
     write_front_page(finished)
     page = (finished / "index.html").read_text()
     assert page.count('<a href="runs/burgers/galerkin-n512-seed2/run.html">2</a>') == 1
