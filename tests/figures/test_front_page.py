@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from pages import broken_links, links
+from pages import broken_links, figures_of_an_experiment, links
 from rich.console import Console
 
 from resolvent.common.files import write_json
@@ -133,9 +133,12 @@ def compare(study, name, baselines):
     """Write what the experiment's rules write: its comparison and its page."""
     runs = sorted((study / "runs" / name).iterdir())
     (study / name).mkdir()
+    card = study / name / "card.json"
+    card.write_text(json.dumps(CARD | {"inputs": ["u"]}))
     write_comparison(runs, [baselines], study / name / "comparison.csv")
     write_report(
-        study / name / "report.html", title=name, command="snakemake", runs=runs, cards=[], figures=[],
+        study / name / "report.html", title=name, command="snakemake", runs=runs,
+        candidates=runs, baselines=[baselines], card=card, figures=figures_of_an_experiment(study / name),
         table=study / name / "comparison.csv", provenance={}, predicted=[(1.0, 1.0)] * len(runs), root=study,
     )  # fmt: skip
 
