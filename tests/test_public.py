@@ -1,5 +1,6 @@
 """The public face: datasets and runs by `import resolvent`, which itself imports nothing heavy."""
 
+import json
 import subprocess
 import sys
 
@@ -14,6 +15,8 @@ from resolvent.common.errors import FileError
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_samples
+from resolvent.figures.common.results import read_runs
+from resolvent.figures.run.words import loading
 from resolvent.training.errors import TrainingError
 
 UNSTABLE = {"learning_rate": 1e6, "gradient_clip": None, "initial_division": 1.0}
@@ -142,3 +145,17 @@ def test_trajectories_are_predicted_at_other_times(tmp_path):
     np.testing.assert_allclose(relative_l2(prediction.values, samples.targets, weights), errors, rtol=1e-5)
     with pytest.raises(TrainingError, match="give a DataArray with the coordinate time"):
         run.predict(samples.inputs)
+
+
+@pytest.mark.parametrize("ended", ["finished", "diverged"])
+def test_the_code_on_the_page_of_a_run_runs_and_gives_its_errors(card, request, ended, capsys):
+    folder = request.getfixturevalue({"finished": "folder", "diverged": "diverged"}[ended])
+    (run,) = read_runs([folder])
+    names: dict = {}
+    exec(loading(run, json.loads(card.read_text()), str(card)), names)
+    if ended == "diverged":
+        assert "diverged" in capsys.readouterr().out
+        return
+    samples = load_samples(card, run.resolution, "test", 6)
+    errors = relative_l2(np.asarray(names["prediction"]), samples.targets, samples.grid.weights)
+    np.testing.assert_allclose(errors, run.shown_errors(), rtol=1e-9)

@@ -4,6 +4,7 @@ import csv
 import re
 
 import pytest
+from pages import figures_of_an_experiment
 
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.experiment.comparison import write_comparison
@@ -68,9 +69,11 @@ def test_untuned_runs_have_neither_words_nor_a_column(make_run, tmp_path):
 
 def test_the_page_has_the_effort_and_every_short_run(runs, tmp_path):
     write_comparison(runs, [], tmp_path / "comparison.csv")
+    (tmp_path / "card.json").write_text('{"dataset": "burgers", "inputs": ["initial_velocity"]}')
     write_report(
         tmp_path / "report.html", title="", command="", table=tmp_path / "comparison.csv", runs=runs,
-        cards=[], figures=[], provenance={}, predicted=[(1.0, 1.0)] * 3, root=tmp_path,
+        candidates=runs, baselines=[], card=tmp_path / "card.json", provenance={}, root=tmp_path,
+        figures=figures_of_an_experiment(tmp_path), predicted=[(1.0, 1.0)] * 3,
     )  # fmt: skip
     page = " ".join((tmp_path / "report.html").read_text().split())
     for words in (
