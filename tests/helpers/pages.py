@@ -64,7 +64,9 @@ def broken_links(root: Path) -> list[str]:
                 continue
             file, _, anchor = unquote(reference).partition("#")
             target = (path.parent / file).resolve() if file else path
-            anchor = "" if "/" in anchor else anchor  # the comparison of two runs reads which from the address
+            anchor = (
+                "" if "/" in anchor else anchor
+            )  # the comparison of two runs reads which from the address
             if not target.exists() or (anchor and anchor not in pages[target].ids):
                 broken.append(f"{path.relative_to(root.resolve())}: {reference}")
     return broken
