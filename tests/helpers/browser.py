@@ -39,6 +39,7 @@ class Reader:
         self.context = browser.new_context(
             viewport=viewport, color_scheme=scheme, reduced_motion=reduced_motion, offline=True
         )
+        self.context.set_default_timeout(10_000)
         self.faults: list[str] = []
 
     def open(self, path: Path):
