@@ -1,4 +1,4 @@
-"""The table of docs/index.md: how wrong the data of each equation are, as docs/datasets.md has it."""
+"""The table of README.md and docs/index.md: how wrong the data of each equation are, as docs/datasets.md has it."""
 
 from __future__ import annotations
 

@@ -184,7 +184,9 @@ def main() -> None:
         print(f"docs/datasets.md is left as it is: make its datasets with `{dataset_measurements.COMMAND}`")
     for name, table in formats.tables().items():
         put_between(ROOT / "docs/formats.md", name, table)
-    put_between(ROOT / "docs/index.md", "accuracy", accuracy_table(ROOT / "docs/datasets.md"))
+    accuracy = accuracy_table(ROOT / "docs/datasets.md")
+    put_between(ROOT / "docs/index.md", "accuracy", accuracy)
+    put_between(ROOT / "README.md", "accuracy", accuracy.replace("](", "](docs/"))
     if not write_stability(ROOT):
         print(f"docs/stability.md is left as it is: make its runs with `{STABILITY_COMMAND}`")
     if runs := _runs(initial_values.RUNS):
