@@ -1,4 +1,4 @@
-"""The table of README.md and docs/index.md: how wrong the data of each equation are, as docs/datasets.md has it."""
+"""How wrong the data of each equation are, for README.md and docs/index.md, as docs/datasets.md has it."""
 
 from __future__ import annotations
 

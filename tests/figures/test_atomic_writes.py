@@ -49,8 +49,7 @@ def of_figure(output, run, make_baselines):
 
 
 def of_page(output, run, make_baselines):
-    paper = {"name": "", "reference": "", "protocol": ""}
-    render("paper.html.j2", output, paper=paper, sections={}, absent=[], key="", command="", provenance={})
+    render("base.html.j2", output, root=output.parent, breadcrumbs=[])
 
 
 @pytest.mark.parametrize(

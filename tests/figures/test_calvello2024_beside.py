@@ -213,8 +213,9 @@ def test_a_run_without_a_rollout_names_the_file(make_run):
         rollouts.draw_rollouts([run], "rollouts.svg")
 
 
-def test_a_figure_is_two_files_of_the_same_bytes_each_time(runs, tmp_path):
-    svg, png, _ = spectra.draw_spectra([runs], tmp_path / "figure_spectra.svg")
-    again, _ = spectra.draw_spectra([runs], tmp_path / "again.svg")
+def test_a_figure_is_three_files_and_the_svg_has_the_same_bytes_each_time(runs, tmp_path):
+    svg, png, pdf = spectra.draw_spectra([runs], tmp_path / "figure_spectra.svg")
+    again, *_ = spectra.draw_spectra([runs], tmp_path / "again.svg")
     assert svg.read_bytes() == again.read_bytes()
     assert png.stat().st_size > 30_000
+    assert pdf.read_bytes()[:5] == b"%PDF-"

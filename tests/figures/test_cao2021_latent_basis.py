@@ -53,7 +53,7 @@ def test_every_function_is_an_image(drawn):
     "options", [{"layers": (1,), "depth": 1}, {"diverged": True}], ids=["short", "diverged"]
 )
 def test_a_short_encoder_and_a_diverged_run_are_drawn(drawn, options):
-    _, png = drawn(latent(**options))
+    _, png, _ = drawn(latent(**options))
     assert png.stat().st_size > 15_000
 
 

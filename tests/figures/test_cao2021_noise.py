@@ -81,7 +81,7 @@ def test_a_diverged_run_is_reported(make_run, tmp_path):
     runs = [[write_noisy_run(make_run, 0.0, [0, 0.01], diverged_epoch=3)]]
     assert error_words(read_noisy_runs(runs)[0].error(0)) == "diverged"
     for draw in (draw_noise_levels, draw_noise_transfer):
-        _, png = draw(runs, tmp_path / f"{draw.__name__}.svg")
+        _, png, _ = draw(runs, tmp_path / f"{draw.__name__}.svg")
         assert png.stat().st_size > 5_000
 
 
@@ -90,7 +90,7 @@ def test_runs_that_cannot_be_shown_together_are_refused(make_run):
     second = write_noisy_run(make_run, 0.0, [0], seed=2)
     with pytest.raises(ResultError, match="were both trained at noise 0: give one of them"):
         read_noisy_runs([[first], [second]])
-    other = write_noisy_run(make_run, 0.1, [0.1], samples=(1, 3))
+    other = write_noisy_run(make_run, 0.1, [0.1], samples=(1, 3, 4))
     with pytest.raises(ResultError, match="no stored test sample in common"):
         read_noisy_runs([[first], [other]])
     away = write_noisy_run(make_run, 0.05, [0, 0.1])

@@ -108,7 +108,7 @@ def test_a_run_is_trained_and_evaluated_on_its_grids(card, tmp_path, grids):
     assert node["input"].shape == (3, 3, 1, fine, fine)
     assert node["prediction"].shape == (3, 3, 1, coarse, coarse)
     assert node["target"].shape == (3, 1, coarse, coarse)
-    assert node["extreme_target"].shape == node["extreme_prediction"].shape == (3, 2, 1, coarse, coarse)
+    assert node["extreme_target"].shape == node["extreme_prediction"].shape == (3, 3, 1, coarse, coarse)
     assert node["extreme_sample"].dims == ("noise", "extreme")
     assert ("x_target" in node.coords) == (fine != coarse)
     for name in ("error", "prediction"):

@@ -170,7 +170,7 @@ rule dataset_page:
     resources:
         **requested(drawing(2)),
     params:
-        root=str(plan.results),
+        root=lambda wildcards: str(plan.results),
         equation=lambda wildcards: plan.datasets[wildcards.dataset].settings.equation,
         used_by=lambda wildcards: plan.used_by(wildcards.dataset),
         code=script_digest("dataset_page"),

@@ -120,7 +120,7 @@ rule paper_page:
     params:
         made=lambda wildcards: papers[wildcards.paper].all_made,
         facts=lambda wildcards: papers[wildcards.paper].all_facts,
-        root=str(plan.results),
+        root=lambda wildcards: str(plan.results),
         code=lambda wildcards: script_digest("paper_page", *papers[wildcards.paper].page_modules),
     script:
         "../scripts/paper_page.py"

@@ -117,7 +117,7 @@ rule report:
             for key, paper in papers.items()
             if (link := paper.link(wildcards.experiment))
         ],
-        root=str(plan.results),
+        root=lambda wildcards: str(plan.results),
         code=script_digest("report"),
     script:
         "../scripts/report.py"
@@ -157,10 +157,10 @@ for _experiment, _pages in RUN_PAGES.items():
             **requested(drawing(3 * len(plan.run_folders(_experiment)))),
         params:
             runs=plan.run_folders(_experiment),
-            experiment=f"{plan.results}/{_experiment}",
+            experiment=lambda wildcards, experiment=_experiment: f"{plan.results}/{experiment}",
             title=plan.experiment(_experiment).title,
             quantities=plan.dataset_of(_experiment).settings.quantities,
-            root=str(plan.results),
+            root=lambda wildcards: str(plan.results),
             code=script_digest("run_pages"),
         script:
             "../scripts/run_pages.py"

@@ -64,7 +64,7 @@ rule stability_page:
         **requested(drawing(len(plan.configuration.stability.models))),
     params:
         facts=plan.stability_facts(plan.configuration.stability),
-        root=str(plan.results),
+        root=lambda wildcards: str(plan.results),
         code=script_digest("stability_page"),
     script:
         "../scripts/stability_page.py"

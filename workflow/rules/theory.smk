@@ -88,7 +88,7 @@ rule theory_page:
         **requested(drawing(len(THEORY_TABLES))),
     params:
         settings=plan.theory,
-        root=str(plan.results),
+        root=lambda wildcards: str(plan.results),
         code=script_digest("theory_page"),
     script:
         "../scripts/theory_page.py"
