@@ -30,7 +30,7 @@ from resolvent.planning.prediction.needs import Needs
 from resolvent.planning.provenance import command, provenance
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import FLOW, RUN_FOLDER, SHORT_RUN_FOLDER, STABILITY, TUNED_FILE, Plan
-from resolvent.planning.study import planned_study
+from resolvent.planning.study import planned_study, show_what_there_is
 from resolvent.planning.prediction.costs import drawing, request, finalising, solving
 
 # All that is imported stays: the garbage collector need not look through it again and again while the plan is made,
@@ -83,20 +83,6 @@ if plan.configuration.stability:
 include: "workflow/rules/front_page.smk"
 
 
-def show_what_is_there():
-    """Write the front page without what is missing, if there is any other page."""
-    from resolvent.figures.front.page import write_front_page
-    from resolvent.figures.front.study import write_study
-
-    if Path(rules.page_assets.output[0]).exists():
-        try:
-            planned = planned_study(plan, papers)
-            write_study(rules.plan_study.output.study, planned, command=command(), provenance=provenance())
-            write_front_page(plan.results)
-        except (ResolventError, OSError) as error:
-            sys.stderr.write(f"no front page: {error}\n")
-
-
 # Snakemake's own lock outlives a killed process; this one does not.
 onstart:
     try:
@@ -118,13 +104,14 @@ onerror:
             for log in map(Path, job.log):
                 text = log.read_text(errors="replace") if log.exists() else ""
                 sys.stderr.write(f"rule {job.name} failed; its log {log}:\n{text}")
-    show_what_is_there()
+    if Path(rules.page_assets.output[0]).exists():
+        show_what_there_is(plan, papers, rules.plan_study.output.study)
 
 
 # A page asked for by name links to the front page, which then shows what there is.
 onsuccess:
-    if not Path(rules.front_page.output.page).exists():
-        show_what_is_there()
+    if Path(rules.page_assets.output[0]).exists() and not Path(rules.front_page.output.page).exists():
+        show_what_there_is(plan, papers, rules.plan_study.output.study)
 
 
 localrules:

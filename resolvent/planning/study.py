@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 from dataclasses import asdict
+from pathlib import Path
 
+from resolvent.common.errors import ResolventError
 from resolvent.figures.front.study import (
     PlannedDataset,
     PlannedExperiment,
     PlannedPaper,
     PlannedRow,
     Study,
+    write_study,
 )
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import STABILITY, Plan
+from resolvent.planning.provenance import command, provenance
 
 
 def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
@@ -47,6 +52,17 @@ def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
         pages=pages,
     )
     return asdict(study)
+
+
+def show_what_there_is(plan: Plan, papers: dict[str, PaperPlan], study: str | Path) -> None:
+    """Write the file `study` and the front page, of what is finished; say why on stderr where that fails."""
+    from resolvent.figures.front.page import write_front_page
+
+    try:
+        write_study(study, planned_study(plan, papers), command=command(), provenance=provenance())
+        write_front_page(plan.results)
+    except (ResolventError, OSError) as error:
+        sys.stderr.write(f"no front page: {error}\n")
 
 
 def _experiment(plan: Plan, papers: dict[str, PaperPlan], name: str) -> PlannedExperiment:

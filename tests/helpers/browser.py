@@ -51,7 +51,8 @@ class Reader:
 
         page.on("console", lambda message: message.type in ("error", "warning") and fault(message.text))
         page.on("pageerror", lambda error: fault(str(error)))
-        page.on("requestfailed", lambda request: fault(f"not loaded: {request.url}"))
+        # A film is asked for in parts, and given up where it is not played: no fault of the page.
+        page.on("requestfailed", lambda one: one.failure == "net::ERR_ABORTED" or fault(f"lost: {one.url}"))
         page.on("request", lambda one: one.url.startswith(("file:", "data:", "blob:")) or fault(one.url))
         page.goto(path.absolute().as_uri())
         return page

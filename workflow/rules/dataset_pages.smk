@@ -7,14 +7,15 @@ DATASET_REPORT = {"category": "Datasets", "subcategory": "{dataset}"}
 DATASET_FILMS = [
     f"{DATASET_PAGES}/{name}/film.mp4" for name, dataset in plan.datasets.items() if dataset.moves
 ]
-
-
-def shown_figures(wildcards):
-    """Name the figures of a dataset's page, in its order."""
-    names = list(DATASET_FIGURES)
-    if plan.datasets[wildcards.dataset].settings.equation in FLOW:
-        names.insert(1, "dataset_flux")
-    return [f"{DATASET_PAGES}/{wildcards.dataset}/{name}.svg" for name in names]
+# The figures of a page, in its order.
+DATASET_SHOWN = {
+    name: [
+        *DATASET_FIGURES[:1],
+        *["dataset_flux"] * (dataset.settings.equation in FLOW),
+        *DATASET_FIGURES[1:],
+    ]
+    for name, dataset in plan.datasets.items()
+}
 
 
 # A changed card is a changed page: these rules take it as it is, not as `ancient`.
@@ -153,7 +154,10 @@ rule dataset_page:
     input:
         card=lambda wildcards: plan.datasets[wildcards.dataset].card,
         preview=lambda wildcards: plan.datasets[wildcards.dataset].preview,
-        figures=shown_figures,
+        figures=lambda wildcards: [
+            f"{DATASET_PAGES}/{wildcards.dataset}/{figure}.svg"
+            for figure in DATASET_SHOWN[wildcards.dataset]
+        ],
         film=lambda wildcards: (
             f"{DATASET_PAGES}/{wildcards.dataset}/film.mp4" if plan.datasets[wildcards.dataset].moves else []
         ),

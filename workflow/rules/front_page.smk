@@ -23,8 +23,9 @@ rule front_page:
                 *(page for pages in RUN_PAGES.values() for page in pages),
                 *expand(rules.dataset_page.output, dataset=plan.datasets),
                 *(paper.page for paper in papers.values() if paper.experiments),
-                *rules.theory_page.output,
-                *(rules.stability_page.output if plan.configuration.stability else []),
+                # As new words: `ancient` marks those that it is given, here and wherever else they are an input.
+                *map(str, rules.theory_page.output),
+                *(map(str, rules.stability_page.output) if plan.configuration.stability else []),
             ]
         ),
     output:
