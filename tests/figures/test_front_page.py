@@ -43,7 +43,11 @@ CARD = {
     "targets": ["v"],
     "groups": {"n8": {"variables": {"u": {"long_name": "start"}, "v": {"long_name": "end"}}}},
     "stated_accuracy": 1e-7,
-    "error_budget": {"one": {"largest_relative_l2": 3e-9}, "other": {"largest_relative_l2": 5.4e-8}},
+    "error_budget": {
+        "against_one": {"median_relative_l2": 1e-9, "largest_relative_l2": 3e-9},
+        "against_other": {"median_relative_l2": 1e-9, "largest_relative_l2": 5.4e-8},
+        "discretisation_error": {"median_relative_l2": 1e-3, "largest_relative_l2": 2.5e-3},
+    },
 }
 
 
@@ -268,7 +272,8 @@ def test_the_cards_have_what_a_reader_asks(finished):
     card = text_of(page[page.index('id="dataset-waves"') : page.index('id="dataset-later"')])
     for words in (
         "waves &lt;on&gt; a string", "samples 1,024", "stated accuracy 1 × 10⁻⁷",
-        "largest error measured 5.4 × 10⁻⁸", "on disk 2.5 kB",
+        "largest error of the solver 5.4 × 10⁻⁸",
+        "largest error of the grid 2.5 × 10⁻³", "on disk 2.5 kB",
     ):  # fmt: skip
         assert words in card.replace("Waves", "waves"), words
     assert '<svg class="picture"' in page

@@ -5,19 +5,18 @@ from __future__ import annotations
 import base64
 import io
 import statistics
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from resolvent.figures.common.numbers import DASH, absent, scientific, times
+from resolvent.figures.common.numbers import DASH, absent, times
 from resolvent.figures.common.results import read_json
+from resolvent.figures.dataset.checks import summary
 from resolvent.figures.dataset.preview import DatasetPreview, PreviewVariable
 from resolvent.figures.front.results import Results
 from resolvent.figures.front.study import PlannedDataset, PlannedPaper
 
 SIDE = 96  # pixels of a picture of a field, and units of the other pictures
-LARGEST = "largest_relative_l2"  # of a comparison in an error budget
 
 
 def dataset_cards(results: Results) -> list[dict]:
@@ -39,26 +38,17 @@ def paper_cards(results: Results) -> list[dict]:
 
 def _facts(folder: Path, planned: PlannedDataset) -> dict:
     facts = read_json(folder / planned.card)
-    measured = list(_largest_errors(facts.get("error_budget")))
+    errors = summary(facts)
     preview = folder / planned.preview
     return {
         "words": facts["equation"]["in_words"],
         "samples": sum(facts["samples"].values()),
-        "accuracy": None if facts.get("imported") else scientific(facts["stated_accuracy"], 1),
-        "measured": scientific(max(measured), 2) if measured else DASH,
+        "accuracy": "" if facts.get("imported") else errors["accuracy"],
+        "measured": errors["largest"] or DASH,
+        "grid": errors["grid_largest"],
         "size": size_in_words(folder / planned.store),
         "picture": picture(DatasetPreview(folder / planned.card, preview)) if preview.is_file() else "",
     }
-
-
-def _largest_errors(budget: object) -> Iterator[float]:
-    """Yield every largest relative L2 error that an error budget has."""
-    if isinstance(budget, dict):
-        for key, value in budget.items():
-            if key == LARGEST and isinstance(value, (int, float)):
-                yield float(value)
-            else:
-                yield from _largest_errors(value)
 
 
 def size_in_words(store: Path) -> str:
