@@ -16,6 +16,7 @@ from resolvent.figures.dataset.gallery import gallery_chart
 from resolvent.figures.dataset.histograms import histogram_chart
 from resolvent.figures.dataset.preview import DatasetPreview
 from resolvent.figures.dataset.spectra import spectra_chart
+from resolvent.figures.run.words import configuration_of
 
 CHARTS: dict[str, Callable[[DatasetPreview], dict | None]] = {
     "error_budget": lambda dataset: error_budget_chart(dataset.card),
@@ -88,9 +89,6 @@ def write_dataset_page(
 
 def again(dataset: str, card: str, command: str) -> str:
     """Return the command that makes the dataset again, and nothing else, as configured in `command`."""
-    words, kept, option = shlex.split(command), [], ""
-    for word in words:
-        option = word if word.startswith("-") else option
-        if option.partition("=")[0] in ("--configfile", "--configfiles", "--config", "-C"):
-            kept.append(word)
-    return shlex.join(["snakemake", card, "--cores", "all", "-R", f"solve_{dataset}", *kept])
+    return shlex.join(
+        ["snakemake", card, "--cores", "all", "-R", f"solve_{dataset}", *configuration_of(command)]
+    )

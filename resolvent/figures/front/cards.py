@@ -15,6 +15,7 @@ from resolvent.figures.dataset.checks import summary
 from resolvent.figures.dataset.preview import DatasetPreview, PreviewVariable
 from resolvent.figures.front.results import Results
 from resolvent.figures.front.study import PlannedDataset, PlannedPaper
+from resolvent.figures.run.words import size_of
 
 SIDE = 96  # pixels of a picture of a field, and units of the other pictures
 
@@ -53,14 +54,7 @@ def _facts(folder: Path, planned: PlannedDataset) -> dict:
 
 def size_in_words(store: Path) -> str:
     """Return the size of a store on disk; one that lies in an object store says so."""
-    if not store.is_dir():
-        return "in an object store" if store.is_file() else "not on this disk"
-    size = float(sum(file.stat().st_size for file in store.rglob("*") if file.is_file()))
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} TB"
+    return size_of(store) or ("in an object store" if store.is_file() else "not on this disk")
 
 
 def picture(preview: DatasetPreview) -> str:

@@ -23,14 +23,18 @@ def loading(run: Run, card: dict, card_file: str) -> str:
 
 
 def making(command: str, target: str) -> str:
-    """Return the command that makes the file `target` again, with the configuration files of `command`."""
-    kept, files = [], False
+    """Return the command that makes the file `target` again, as configured in `command`."""
+    return shlex.join(["snakemake", "--cores", "2", target, *configuration_of(command)])
+
+
+def configuration_of(command: str) -> list[str]:
+    """Return the words of a command that say what is configured: files, and single keys."""
+    kept, option = [], ""
     for word in shlex.split(command):
-        if word.startswith("-"):
-            files = word.partition("=")[0] in ("--configfile", "--configfiles")
-        if files:
+        option = word if word.startswith("-") else option
+        if option.partition("=")[0] in ("--configfile", "--configfiles", "--config", "-C"):
             kept.append(word)
-    return shlex.join(["snakemake", "--cores", "2", target, *kept])
+    return kept
 
 
 def size_of(store: str | Path) -> str | None:
