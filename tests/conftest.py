@@ -25,7 +25,7 @@ FIRST = (
 
 
 def pytest_collection_modifyitems(items):
-    """The longest come first."""
+    """Let the longest come first."""
     rank = {name: number for number, name in enumerate(FIRST)}
     items.sort(key=lambda item: rank.get(item.path.name, len(FIRST)))
 

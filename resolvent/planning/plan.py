@@ -76,12 +76,12 @@ class DatasetPlan:
 
     @property
     def motion(self) -> str:
-        """A sample at many moments, from which the film is drawn."""
+        """Return the file of a sample at many moments, from which the film is drawn."""
         return f"{self.base}.motion.npz"
 
     @property
     def moves(self) -> str | None:
-        """The function that solves a sample for the film; None where the solution has no time."""
+        """Return the function that solves a sample for the film; None where the solution has no time."""
         return MOTIONS.get(self.settings.equation)
 
     @property

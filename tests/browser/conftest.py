@@ -6,5 +6,5 @@ from pipeline_project import built_once
 
 @pytest.fixture(scope="session")
 def study(tmp_path_factory):
-    """The results of the test configuration: two experiments, one of them with a diverged run."""
+    """Return the results of the test configuration: two experiments, one of them with a diverged run."""
     return built_once(tmp_path_factory).folder / "results/test"

@@ -19,7 +19,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def pages(study):
-    """Every page of the study, by its path below it; of many alike (runs), three."""
+    """Return every page of the study, by its path below it; of many alike (runs), three."""
     found = sorted(study.rglob("*.html"))
     whole = [page for page in found if "<!doctype html>" in page.read_text()[:100].lower()]
     runs = [page for page in whole if page.name == "run.html"]

@@ -13,7 +13,7 @@ from resolvent.datasets.tasks.registry import EQUATIONS, build_task
 
 @pytest.fixture(scope="module", params=sorted(MOTIONS))
 def filmed(request, tmp_path_factory):
-    """The equation, the card of a small dataset, and the moments of its first test sample."""
+    """Return the equation, the card of a small dataset, and the moments of its first test sample."""
     folder = tmp_path_factory.mktemp(request.param)
     changes = {"resolutions": [128, 512]} if request.param == "burgers" else {}
     card = make_dataset(folder, small(request.param, **changes))

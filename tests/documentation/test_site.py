@@ -21,7 +21,7 @@ LOADED = {("script", "src"), ("link", "href"), ("img", "src"), ("source", "src")
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """The site, but that tutorials are not executed (test_tutorials.py does that)."""
+    """Build the site, but that tutorials are not executed (test_tutorials.py does that)."""
     folder = tmp_path_factory.mktemp("site")
     command = [
         sys.executable,
@@ -140,7 +140,7 @@ def test_tutorials_are_there_as_notebooks(site):
 
 
 def slug(heading: str) -> str:
-    """The name that GitHub gives a heading."""
+    """Return the name that GitHub gives a heading."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
     return re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
 

@@ -14,7 +14,7 @@ SECONDS = 60
 
 
 def core_seconds() -> float:
-    """Seconds that processes which this one started, and which have ended, took of all cores."""
+    """Return the seconds that processes which this one started, and which have ended, took of all cores."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -13,7 +13,7 @@ from resolvent.figures.dataset.croissant import write_croissant
 
 @pytest.fixture(scope="module", params=["burgers", "darcy_inverse", "lorenz63"])
 def written(request, tmp_path_factory):
-    """The card of a small dataset, and the file with its metadata in another folder."""
+    """Return the card of a small dataset, and the file with its metadata in another folder."""
     folder = tmp_path_factory.mktemp("study")
     card = make_dataset(folder / "data", small(request.param))
     (folder / "results/datasets").mkdir(parents=True)

@@ -7,7 +7,7 @@ from resolvent.figures.common.style import BASELINE, FIXED, GRID, INK, MUTED, PL
 
 
 def luminance(colour):
-    """The relative luminance of WCAG 2.2."""
+    """Return the relative luminance of WCAG 2.2."""
     parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

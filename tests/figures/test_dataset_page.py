@@ -157,7 +157,7 @@ def test_histograms_share_out_all_values(dataset, tmp_path, monkeypatch):
 
 
 def write_page(dataset, folder, **changes) -> str:
-    """The text of the page, with a gallery and an error budget."""
+    """Return the text of the page, with a gallery and an error budget."""
     files = [
         draw_dataset_gallery(*dataset, folder / "dataset_gallery.svg")[0],
         draw_error_budget(dataset[0], folder / "error_budget.svg")[0],

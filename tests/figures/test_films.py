@@ -22,7 +22,7 @@ KINDS = {
 
 
 def pictures(path) -> tuple[np.ndarray, float]:
-    """The frames, (frames, height, width, 3), and the seconds that they last."""
+    """Return the frames, (frames, height, width, 3), and the seconds that they last."""
     with av.open(str(path)) as container:
         frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
         return np.stack(frames).astype(float), container.duration / av.time_base

@@ -67,7 +67,7 @@ def planned(title, name, seeds):
 
 @pytest.fixture
 def study(tmp_path):
-    """The plan: two experiments on one dataset, a paper of which one table is made, and the theory."""
+    """Return the plan: two experiments on one dataset, a paper of which one table is made, and the theory."""
     made = Study(
         name="small",
         experiments={
@@ -101,7 +101,7 @@ def study(tmp_path):
 
 @pytest.fixture
 def finished(study, make_run, make_baselines, tmp_path):
-    """The study with all of it: of one model a seed diverged."""
+    """Return the study with all of it: of one model a seed diverged."""
     baselines = make_baselines()
     for name, seeds in SEEDS.items():
         for model, level in LEVELS.items():

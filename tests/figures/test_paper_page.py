@@ -109,7 +109,7 @@ def test_every_item_says_what_was_run_and_how_it_differs(page):
 
 
 def glance(page):
-    """The cells of the table at the top."""
+    """Return the cells of the table at the top."""
     rows = page[page.index('id="glance"') :].partition("</table>")[0].split("<tr>")[2:]
     return [re.findall(r">([^<>]+)</(?:a|td)>", row) for row in rows]
 

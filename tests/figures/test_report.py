@@ -55,7 +55,7 @@ def make_report(make_run, make_baselines, tmp_path):
 
 
 def charts_of(page):
-    """The charts that lie in a page, by the name of their figure."""
+    """Return the charts that lie in a page, by the name of their figure."""
     found = {}
     for figure in re.findall(r"<figure.*?</figure>", page, re.DOTALL):
         script = re.search(r'<script type="application/json">(.*?)</script>', figure, re.DOTALL)

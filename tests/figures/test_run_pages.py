@@ -33,7 +33,7 @@ def write(tmp_path):
 
 
 def content(path):
-    """The object that a script file gives to its page."""
+    """Return the object that a script file gives to its page."""
     return json.loads(re.fullmatch(r'resolventData\("\w+", (.*)\);\n', path.read_text())[1])
 
 

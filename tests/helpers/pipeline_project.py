@@ -98,7 +98,7 @@ class Project:
 
 
 def built_once(tmp_path_factory) -> Project:
-    """A project in which the test configuration has been built, for all processes of one run of the tests.
+    """Return a project with the test configuration built, for all processes of one run of the tests.
 
     It is to be read or copied, not to be changed. `fresh_plan` is what the demo planned before.
     """

@@ -35,7 +35,7 @@ def one_level(
     noise, axes, inputs, targets, predictions, *, samples=(3, 11, 19, 27), extremes=(2, 5, 1),
     target_axes=None, power=None,
 ):  # fmt: skip
-    """What is kept at one level of noise; the extremes are the first three samples, under other numbers.
+    """Return what is kept at one level of noise; the extremes are the first three samples, otherwise numbered.
 
     The mean squares are those of the samples given.
     """

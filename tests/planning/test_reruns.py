@@ -52,7 +52,7 @@ ALONE = {""}  # the script chooses nothing by name
 
 
 def of_datasets(*equations: str) -> dict[str, set[str]]:
-    """A module that computes datasets of these equations, their films, and classical answers to them."""
+    """Return a module that computes these datasets, their films, and classical answers to them."""
     scripts = ("solve_dataset", "finalise_dataset", "baselines")
     return {script: set(equations) for script in scripts} | {"motion": set(equations) & MOVING}
 

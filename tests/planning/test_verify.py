@@ -23,7 +23,7 @@ RUN = f"{EXPERIMENT}/tiny/n64/seed3"
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """A working folder with a dataset, a run, baselines and their comparison."""
+    """Return a working folder with a dataset, a run, baselines and their comparison."""
     folder = tmp_path_factory.mktemp("finished")
     settings = small("burgers", resolutions=[64, 128], samples={"train": 16, "validation": 4, "test": 6})
     card = make_dataset(folder / "data/burgers", settings)

@@ -50,19 +50,19 @@ class Row:
 
     @property
     def error(self) -> Error | None:
-        """The mean relative L2 error over samples and seeds, if there is one."""
+        """Return the mean relative L2 error over samples and seeds, if there is one."""
         error = self.tested.error() if self.tested else None
         return error if error and error.known else None
 
     @property
     def ratio(self) -> Error | None:
-        """Its errors over those of the best of the other models, if it was compared with any."""
+        """Return its errors over those of the best of the other models, if it was compared with any."""
         ratio = self.tested.error("relative_l2", RATIO) if self.tested else None
         return ratio if ratio and ratio.known else None
 
     @property
     def verdict(self) -> str:
-        """What the data allow to say: whether it is the best, ties with the best or is worse."""
+        """Return what the data allow to say: whether it is the best, ties with the best or is worse."""
         if self.error is None:
             return self.state
         if not self.tested.is_ranked():
@@ -73,7 +73,7 @@ class Row:
 
     @property
     def state(self) -> str:
-        """What there is of its runs, in words."""
+        """Return what there is of its runs, in words."""
         counts = Counter(run.state for run in self.runs)
         if counts["finished"] == len(self.runs):
             return "finished" if self.tested else "not compared yet"
@@ -81,7 +81,7 @@ class Row:
 
     @property
     def seconds(self) -> float | None:
-        """Mean seconds of training of the runs that finished."""
+        """Return the mean seconds of training of the runs that finished."""
         found = [run.seconds for run in self.runs if run.state == "finished"]
         return sum(found) / len(found) if found else None
 
@@ -100,7 +100,7 @@ class Results:
 
     @cached_property
     def counts(self) -> Counter:
-        """How many runs are in each state."""
+        """Return how many runs are in each state."""
         return Counter(run.state for run in self.runs)
 
     def of(self, experiment: str) -> list[Row]:
@@ -113,7 +113,7 @@ class Results:
 
     @property
     def is_ranked(self) -> bool:
-        """Whether any model is ranked."""
+        """Say whether any model is ranked."""
         return any(row.error and row.verdict != NOT_RANKED for row in self.rows)
 
 
