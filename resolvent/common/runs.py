@@ -123,7 +123,7 @@ def read_table(path: Path, columns: Iterable[str], *, may_be_empty: bool = False
 
 def metric_columns(errors: pandas.DataFrame) -> list[str]:
     """Return the columns of an errors.csv that are metrics: all that do not say what was measured."""
-    return [name for name in errors if name not in (*CONDITION_COLUMNS, "baseline")]
+    return [name for name in map(str, errors) if name not in (*CONDITION_COLUMNS, "baseline")]
 
 
 def _numbers(path: Path, table: pandas.DataFrame) -> pandas.DataFrame:

@@ -35,9 +35,9 @@ def one_level(
     noise, axes, inputs, targets, predictions, *, samples=(3, 11, 19, 27), extremes=(2, 5, 1),
     target_axes=None, power=None,
 ):  # fmt: skip
-    """Return what is kept at one level of noise; the extremes are the first three samples, otherwise numbered.
+    """Return what is kept at one level of noise.
 
-    The mean squares are those of the samples given.
+    The extremes are the first three samples, under other numbers; the mean squares are of the samples given.
     """
     mean_square = {"target": (targets**2).mean(axis=0), "error": ((predictions - targets) ** 2).mean(axis=0)}
     chosen = (
