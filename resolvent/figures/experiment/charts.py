@@ -23,7 +23,7 @@ from resolvent.figures.common.style import BASELINE, Appearance
 from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
 from resolvent.figures.experiment.comparison import grouped
 from resolvent.figures.experiment.error_distributions import rows_of_samples
-from resolvent.figures.experiment.error_intervals import MARGIN
+from resolvent.figures.experiment.error_intervals import MARGIN, rows_of_means
 
 MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "P": "cross", "X": "x"}
 LOGARITHMIC = {"type": "log", "exponentformat": "power", "showexponent": "all"}
@@ -34,13 +34,11 @@ Looks = dict[str, Appearance]
 
 def chart_error_intervals(comparison: pd.DataFrame, looks: Looks) -> Figure:
     """Chart the mean error of every model and baseline on its training grid, with its 95 % interval."""
-    found = [one for one in by_condition(on_training_grid(comparison)) if one.error().known]
-    places = _places(found)
-    here = [[one for one in found if one.facts["trained_resolution"] == place] for place in places]
-    low, high = _around(one.error().value for one in found if one.facts["kind"] == "model")
+    panels = {place: rows for place, rows in rows_of_means(comparison).items() if _places(rows)}
+    places, here = list(panels), list(panels.values())
+    low, high = _around(one.error().value for rows in here for one in rows if one.facts["kind"] == "model")
     figure = _stacked([f"trained and tested on {resolution_in_words(one)}" for one in places], here)
     for number, rows in enumerate(here, 1):
-        rows.sort(key=lambda one: (one.facts["kind"] == "baseline", one.error().value))
         for one in rows:
             error, facts = one.error(), one.facts
             if not low < error.value < high:

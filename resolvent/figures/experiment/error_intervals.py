@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from resolvent.figures.common.comparison import by_condition, read_comparison
+import pandas as pd
+
+from resolvent.figures.common.comparison import Tested, by_condition, read_comparison
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import on_training_grid, read_runs, resolution_in_words
 from resolvent.figures.common.style import (
@@ -24,20 +26,12 @@ def draw_error_intervals(comparison: str | Path, runs: list[str | Path], output:
 
     The axis is that of the models: arrows and numbers stand for baselines beyond it.
     """
-    found = by_condition(on_training_grid(read_comparison(comparison)))
+    panels = rows_of_means(read_comparison(comparison))
     looks = appearances(read_runs(runs))
-    places = sorted({one.facts["trained_resolution"] for one in found if one.facts["kind"] == "model"})
-    panels = {
-        place: sorted(
-            (one for one in found if one.facts["trained_resolution"] == place and one.error().known),
-            key=lambda one: (one.facts["kind"] == "baseline", one.error().value),
-        )
-        for place in places
-    }
     models = [one.error().value for rows in panels.values() for one in rows if one.facts["kind"] == "model"]
     counts = [max(1, len(rows)) for rows in panels.values()]
     figure, axes = new_figure(
-        len(places), 1, size=(8.6, 0.8 + sum(0.5 + 0.27 * count for count in counts)), sharex=True,
+        len(panels), 1, size=(8.6, 0.8 + sum(0.5 + 0.27 * count for count in counts)), sharex=True,
         height_ratios=counts,
     )  # fmt: skip
     for (place, rows), panel in zip(panels.items(), axes[:, 0], strict=True):
@@ -66,3 +60,16 @@ def draw_error_intervals(comparison: str | Path, runs: list[str | Path], output:
             panel.plot([error.value], [index], ls="", ms=6 if model else 9, **marks)
     axes[-1, 0].set_xlabel("mean relative L² error")
     return save(figure, output)
+
+
+def rows_of_means(comparison: pd.DataFrame) -> dict[int | str, list[Tested]]:
+    """Return what has an error at each training resolution: models, the lowest first, then baselines."""
+    found = by_condition(on_training_grid(comparison))
+    places = sorted({one.facts["trained_resolution"] for one in found if one.facts["kind"] == "model"})
+    return {
+        place: sorted(
+            (one for one in found if one.facts["trained_resolution"] == place and one.error().known),
+            key=lambda one: (one.facts["kind"] == "baseline", one.error().value),
+        )
+        for place in places
+    }
