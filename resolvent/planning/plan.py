@@ -27,6 +27,7 @@ from resolvent.planning.configuration.settings import (
     Resolution,
     Stability,
     model_settings,
+    own_losses,
     training_settings,
 )
 from resolvent.planning.rerun import location_of, script_digest
@@ -263,9 +264,10 @@ class Plan:
         """Return what scripts choose by the model's name: its architecture and the settings of that."""
         return architecture_modules(self.configuration.models[model].architecture)
 
-    def training_code(self, model: str) -> str:
-        """Digest of everything that trains this model."""
-        return script_digest("train", *self.modules_of(model))
+    def training_code(self, experiment: str, model: str, resolution: Resolution) -> str:
+        """Digest of everything that trains this model there, a loss of the user's own with it."""
+        losses = own_losses(self.experiment(experiment), model, self.configuration.models[model], resolution)
+        return script_digest("train", *self.modules_of(model), *losses)
 
     def description(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
         """Return what tables and captions say of a run.
@@ -301,7 +303,7 @@ class Plan:
                 **{f"{split}_samples": count for split, count in counts.items()},
             },
             "config_hash": settings_hash(training),
-            "code_digest": self.training_code(model),
+            "code_digest": self.training_code(experiment, model, resolution),
             **({"run": training} if e.tuning else {}),
         }
 
@@ -390,8 +392,7 @@ def _dataset_plan(root: str, name: str, settings: DatasetSettings) -> DatasetPla
 
 
 def _coarse_points(dataset: DatasetSettings, model: Model, resolution: Resolution) -> int | None:
-    """Return the points a side of the grid on which attention works, or of the targets of an inverse
-    problem."""
+    """Return the points a side on which attention works, or those of an inverse problem's targets."""
     if dataset.inverse:
         return dataset.coarse_of(resolution)
     if not isinstance(resolution, int):  # a set of times

@@ -46,6 +46,7 @@ def write_report(
     predicted: list[tuple[float, float]],
     root: str | Path,
     paper_pages: list[tuple[str, str]] = (),
+    own_figures: list[tuple[str | Path, str, str]] = (),
 ) -> None:
     """Write the page, all at once.
 
@@ -67,6 +68,8 @@ def write_report(
         What each run was predicted to take: seconds of training and bytes of memory.
     paper_pages
         Names and links of the pages of papers whose tables or figures these runs give.
+    own_figures
+        The same as `figures`, of the user's own.
     """
     folder, loaded = Path(output).parent, read_runs(runs)
     comparison = read_comparison(table)
@@ -105,6 +108,8 @@ def write_report(
             Path(figure[0]).stem: _figure(figure, folder, interactive.get(Path(figure[0]).stem))
             for figure in figures
         },
+        own_figures=[_figure(figure, folder, None) for figure in own_figures],
+        metrics={name: words for run in loaded for name, words in run.record.metrics.items()},
         shown=_choices(loaded, shown, folder),
         maps=not shown.diverged and (spread := spread_of(shown)) is not None and spread.dimension == 2,
         cards=[split_card(facts, Path(card).name) | {"link": _dataset_page(loaded, root, folder)}],
