@@ -5,12 +5,13 @@ from pathlib import Path
 from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.location import one_of_each, spread_of
-from resolvent.figures.common.page import inlined_figure, relative, render, split_card
+from resolvent.figures.common.page import inlined_figure, relative, render, without_budget
 from resolvent.figures.common.results import Run, read_baselines, read_json, read_runs
 from resolvent.figures.common.shown import choose_shown
 from resolvent.figures.common.style import appearances
 from resolvent.figures.common.table import as_html
 from resolvent.figures.common.words import differences_from_paper, differences_of_recipes, summarise
+from resolvent.figures.dataset import checks
 from resolvent.figures.experiment import charts
 from resolvent.figures.experiment.error_table import (
     BEST_TEST,
@@ -107,7 +108,13 @@ def write_report(
         },
         shown=_choices(loaded, shown, folder),
         maps=not shown.diverged and (spread := spread_of(shown)) is not None and spread.dimension == 2,
-        cards=[split_card(facts, Path(card).name) | {"link": _dataset_page(loaded, root, folder)}],
+        card={
+            "name": facts["dataset"],
+            "link": _dataset_page(loaded, root, folder),
+            "facts": without_budget(facts),
+        },
+        checks=checks.rows(facts["error_budget"]),
+        other_checks=checks.others(facts["error_budget"]),
         runs=[_entry(run, folder) for run in loaded],
         predicted_costs=costs_beside_prediction(runs, predicted),
         loading=loading(shown, facts, Path(card).as_posix()),
