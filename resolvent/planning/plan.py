@@ -183,6 +183,16 @@ class Plan:
         runs = itertools.product([e.shown_model, *models], resolutions, e.seeds)
         return list(dict.fromkeys(self.run_folder(experiment, *run) for run in runs))
 
+    def rolled_out(self, experiment: str) -> str | None:
+        """Return the folder of the run whose rollout the experiment's page shows as a film: the configured one.
+
+        There is none where the test samples have no later moments on the grid of that run.
+        """
+        tested, resolution = self.test_dataset_of(experiment).settings, self.finest(experiment)
+        if getattr(tested, "frames", 1) == 1 or resolution not in tested.resolutions:
+            return None
+        return self.shown_candidates(experiment)[0]
+
     def _has_latent_basis(self, model: str) -> bool:
         """Say whether `resolvent.evaluation.latent_basis` can measure its runs."""
         settings = settings_class(self.configuration.models[model].architecture)

@@ -319,9 +319,13 @@ def test_an_interval_has_the_exponent_of_its_middle():
     assert interval(Error(2.02e-2, 1.561e-2, 2.91e-2, 0)) == "(1.56 to 2.91) × 10⁻²"
     assert interval(Error(9.7e-3, 9.1e-3, 1.02e-2, 0)) == "(9.10 to 10.20) × 10⁻³"
     assert interval(Error(0.5, 0.4, 0.61, 0)) == "(0.400 to 0.610)"
-    assert interval(Error(0.5, 4e-3, 0.61, 0)) == "(4.00 × 10⁻³ to 0.610)"  # or nothing would be left of the lower
+    assert (
+        interval(Error(0.5, 4e-3, 0.61, 0)) == "(4.00 × 10⁻³ to 0.610)"
+    )  # or nothing would be left of the lower
     assert interval(Error(3e-2, 2e-4, 40.0, 0)) == "(2.00 × 10⁻⁴ to 40.0)"
-    assert interval(Error(9.999e-4, 9.9e-4, 1.1e-3, 0)) == "(0.99 to 1.10) × 10⁻³"  # the middle is 1.00 × 10⁻³
+    assert (
+        interval(Error(9.999e-4, 9.9e-4, 1.1e-3, 0)) == "(0.99 to 1.10) × 10⁻³"
+    )  # the middle is 1.00 × 10⁻³
     assert interval(Error(1e-3, float("nan"), float("nan"), 0)) == ""
 
 

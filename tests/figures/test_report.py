@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from matplotlib.image import imsave
 from pages import figures_of_an_experiment, links, missing
 
 from resolvent.figures.common.comparison import by_condition, read_comparison
@@ -31,12 +32,17 @@ CARD = {
 
 @pytest.fixture
 def make_report(make_run, make_baselines, tmp_path):
-    def make(setting=None, **options):
+    def make(setting=None, filmed=None, **options):
         runs = [
             make_run(label="Galerkin <new>", setting=setting),
             make_run(label="Galerkin <new>", setting=setting, seed=2, diverged_epoch=7),
             make_run("fno", label="FNO", architecture="fno1d", attention=None, setting=setting, level=3e-3),
         ]
+        if filmed is not None:
+            film = runs[filmed] / "rollout.mp4"
+            film.write_bytes(b"moves")
+            imsave(film.with_suffix(".png"), np.zeros((20, 60, 3)))
+            options["film"] = (film, "A rollout", "Again and again.")
         baselines, card = make_baselines(), tmp_path / "card.json"
         write_comparison(runs, [baselines], tmp_path / "comparison.csv")
         card.write_text(json.dumps(CARD))
@@ -113,6 +119,16 @@ def test_charts_have_the_numbers_of_the_comparison(make_report, tmp_path):
     samples = [trace["x"] for trace in charts["error_distributions"]["data"] if trace["type"] == "box"]
     assert [len(one) for one in samples] == [40, 40, 40]
     assert charts["error_intervals"]["dark"]["#7d8590"] == "#a3adb8"
+
+
+def test_the_film_of_a_rollout_stands_below_the_predictions(make_report):
+    page = make_report(filmed=0)
+    assert '/rollout.mp4" type="video/mp4">' in page
+    assert page.index('id="predictions"') < page.index("Again and again.") < page.index('id="where"')
+
+
+def test_a_run_that_diverged_has_no_film(make_report):
+    assert "<video" not in make_report(filmed=1)
 
 
 def test_text_from_files_is_escaped(make_report):

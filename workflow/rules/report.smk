@@ -94,6 +94,9 @@ rule report:
         models=f"{EXPERIMENT}/models.csv",
         tables=rules.compare.output.tables,
         figures=[f"{EXPERIMENT}/figures/{figure}.svg" for figure in FIGURES],
+        film=lambda wildcards: (
+            f"{ROLLED_OUT[wildcards.experiment]}/rollout.mp4" if wildcards.experiment in ROLLED_OUT else []
+        ),
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
         assets=ancient(rules.page_assets.output),
     output:

@@ -29,6 +29,7 @@ with job(snakemake):
         baselines=snakemake.params.baselines,
         card=snakemake.input.card,
         figures=captioned(snakemake.input.figures, facts),
+        film=captioned([snakemake.input.film], facts)[0] if snakemake.input.film else None,
         provenance=provenance(),
         root=snakemake.params.root,
         paper_pages=snakemake.params.paper_pages,

@@ -43,7 +43,9 @@ def ends(low: float | None, high: float | None, middle: float, digits: int = 3) 
     if low < 10.0 ** (exponent - 1) or high >= 10.0 ** (exponent + 2):
         return f"({scientific(low, digits)} to {scientific(high, digits)})"
     places = max(0, digits - 1 - (exponent if unit == 1.0 else 0))
-    return f"({low / unit:.{places}f} to {high / unit:.{places}f})" + (f" × {power(unit)}" if unit != 1.0 else "")
+    return f"({low / unit:.{places}f} to {high / unit:.{places}f})" + (
+        f" × {power(unit)}" if unit != 1.0 else ""
+    )
 
 
 def plain(text: str) -> str:

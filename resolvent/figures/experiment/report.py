@@ -4,6 +4,7 @@ from pathlib import Path
 
 from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.comparison import read_comparison
+from resolvent.figures.common.film import film_of
 from resolvent.figures.common.location import one_of_each, spread_of
 from resolvent.figures.common.page import inlined_figure, relative, render, without_budget
 from resolvent.figures.common.results import Run, read_baselines, read_json, read_runs
@@ -43,6 +44,7 @@ def write_report(
     baselines: list[str | Path],
     card: str | Path,
     figures: list[tuple[str | Path, str, str]],
+    film: tuple[str | Path, str, str] | None = None,
     provenance: dict[str, str],
     predicted: list[tuple[float, float]],
     root: str | Path,
@@ -62,6 +64,9 @@ def write_report(
         The dataset card.
     figures
         SVG file, title and caption of every figure of an experiment.
+    film
+        MP4 file, title and caption of the film of a rollout, in the folder of its run. That of a run that
+        diverged is not shown.
     provenance
         What only the caller knows: git revision, machine, …
     predicted
@@ -106,6 +111,7 @@ def write_report(
             Path(figure[0]).stem: _figure(figure, folder, interactive.get(Path(figure[0]).stem))
             for figure in figures
         },
+        film=None if film is None or _diverged(film[0], loaded) else film_of(*film, folder=folder),
         shown=_choices(loaded, shown, folder),
         maps=not shown.diverged and (spread := spread_of(shown)) is not None and spread.dimension == 2,
         card={
@@ -129,6 +135,10 @@ def _figure(figure: tuple[str | Path, str, str], folder: Path, interactive: dict
     return inlined_figure(*figure, folder=folder, interactive=interactive) | {
         "source": relative(figure[0], folder)
     }
+
+
+def _diverged(film: str | Path, runs: list[Run]) -> bool:
+    return any(run.diverged for run in runs if run.directory == Path(film).parent)
 
 
 def _charts(comparison, runs: list[Run], baselines: list[str | Path]) -> dict[str, dict]:

@@ -111,7 +111,9 @@ def _write_page(run, looks, card, card_file, title, experiment, root, command, p
             for name in ("config_hash", "code_digest", "dataset_hash", "versions", "tuning")
         },
         cost=asdict(run.cost),
-        files=[(name, in_bytes((folder / name).stat().st_size)) for name in FILES if (folder / name).exists()],
+        files=[
+            (name, in_bytes((folder / name).stat().st_size)) for name in FILES if (folder / name).exists()
+        ],
         loading=loading(run, card, card_file.as_posix()),
         making=making(command, (folder / "errors.csv").as_posix()),
         store=(card_file.with_suffix(".zarr").as_posix(), size_of(card_file.with_suffix(".zarr"))),
