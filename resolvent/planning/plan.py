@@ -34,15 +34,6 @@ from resolvent.planning.rerun import location_of, script_digest
 
 REGISTRY = "resolvent.models.registry:ARCHITECTURES"
 STEP_MEASURED = "transformer1d"  # architecture of the operator in resolvent.measurements.step_cost
-CHOSEN = {  # which test samples the pages show: of functions of space, of trajectories
-    False: "The same four of the {test} test samples for every model{compare}.",
-    True: "Of the {test} test samples that of median error and the worst one{compare}.",
-}
-COMPARE = {  # the paper with such a figure; an experiment that shows nothing of the paper does not cite it
-    False: ("cao2021", " (compare Cao 2021, Figs. 9 and 10)"),
-    True: ("calvello2024", " (compare Calvello et al. 2024, Fig. 6)"),
-}
-# A group of the dataset names the resolution: "n512", or a set of times.
 FLOW = ("darcy", "darcy_inverse")  # equations whose page shows the flux
 STABILITY = "stability"  # folder of the study of stability, which no experiment can have
 RUN_FOLDER = "{experiment}/{model}/{group}/seed{seed}"
@@ -184,6 +175,16 @@ class Plan:
         runs = itertools.product([e.shown_model, *models], resolutions, e.seeds)
         return list(dict.fromkeys(self.run_folder(experiment, *run) for run in runs))
 
+    def rolled_out(self, experiment: str) -> str | None:
+        """Return the folder of the run whose rollout the page shows as a film: the configured one's.
+
+        There is none where the test samples have no later moments on the grid of that run.
+        """
+        tested, resolution = self.test_dataset_of(experiment).settings, self.finest(experiment)
+        if getattr(tested, "frames", 1) == 1 or resolution not in tested.resolutions:
+            return None
+        return self.shown_candidates(experiment)[0]
+
     def _has_latent_basis(self, model: str) -> bool:
         """Say whether `resolvent.evaluation.latent_basis` can measure its runs."""
         settings = settings_class(self.configuration.models[model].architecture)
@@ -305,31 +306,6 @@ class Plan:
             "config_hash": settings_hash(training),
             "code_digest": self.training_code(experiment, model, resolution),
             **({"run": training} if e.tuning else {}),
-        }
-
-    def caption_facts(self, experiment: str) -> dict:
-        """Return the words and numbers that captions quote."""
-        e = self.experiment(experiment)
-        tested = ", ".join(map(str, self.tested(experiment)))
-        in_time = self.dataset_of(experiment).settings.grid_kind == "explicit"
-        paper, compare = COMPARE[in_time]
-        return {
-            **self.sample_counts(experiment),
-            "epochs": e.training.epochs,
-            "batch_size": e.training.batch_size,
-            "seeds": f"{len(e.seeds)} seed" + ("s" if len(e.seeds) > 1 else ""),
-            "tested": tested if in_time else f"{tested} points",
-            "chosen": CHOSEN[in_time].format(
-                compare=compare if e.shows.get(paper) else "", **self.sample_counts(experiment)
-            ),
-            **dict(
-                zip(
-                    ("input", "target"),
-                    self.dataset_of(experiment).settings.quantities,
-                    strict=True,
-                )
-            ),
-            "model": self.configuration.models[e.shown_model].label,
         }
 
     def stability(self, study: Stability, model: str) -> dict:

@@ -1,6 +1,7 @@
 # From result files to the tables, figures and the page of an experiment.
 
 from resolvent.common.records import RUN_FILES
+from resolvent.planning.captions import caption_facts
 
 FIGURES = [
     "error_intervals",
@@ -131,6 +132,9 @@ rule report:
             f"{plan.results}/{wildcards.experiment}/own_figures/{figure}.svg"
             for figure in plan.experiment(wildcards.experiment).own_figures
         ],
+        film=lambda wildcards: (
+            f"{ROLLED_OUT[wildcards.experiment]}/rollout.mp4" if wildcards.experiment in ROLLED_OUT else []
+        ),
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
         assets=ancient(rules.page_assets.output),
     output:
@@ -148,7 +152,7 @@ rule report:
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         candidates=lambda wildcards: plan.shown_candidates(wildcards.experiment),
         baselines=[BASELINES],
-        facts=lambda wildcards: plan.caption_facts(wildcards.experiment),
+        facts=lambda wildcards: caption_facts(plan, wildcards.experiment),
         paper_pages=lambda wildcards: [
             (PAPERS[key].name, link)
             for key, paper in papers.items()

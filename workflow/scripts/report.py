@@ -36,6 +36,7 @@ with job(snakemake):
             (file, figure.title, figure.caption)
             for file, figure in zip(snakemake.input.own_figures, own, strict=True)
         ],
+        film=captioned([snakemake.input.film], facts)[0] if snakemake.input.film else None,
         provenance=provenance(),
         root=snakemake.params.root,
         paper_pages=snakemake.params.paper_pages,
