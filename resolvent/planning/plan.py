@@ -184,7 +184,7 @@ class Plan:
         return list(dict.fromkeys(self.run_folder(experiment, *run) for run in runs))
 
     def rolled_out(self, experiment: str) -> str | None:
-        """Return the folder of the run whose rollout the experiment's page shows as a film: the configured one.
+        """Return the folder of the run whose rollout the experiment's page shows as a film: the shown one.
 
         There is none where the test samples have no later moments on the grid of that run.
         """

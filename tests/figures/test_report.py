@@ -92,7 +92,8 @@ def test_the_questions_are_answered_in_order(make_report):
     ]  # fmt: skip
     for expected in (
         "Galerkin &lt;new&gt;, n = 512, seed 2", "Mean predictor", "Identity", "Coarse classical solve",
-        "Interpolation oracle", "diverged (epoch 7)", "2.2 × 10⁻⁹", "Against Cole-Hopf", "The closed form by the Cole-Hopf transformation", "n8192", "snakemake --cores 2 report", "abc1234",
+        "Interpolation oracle", "diverged (epoch 7)", "2.2 × 10⁻⁹", "Against Cole-Hopf",
+        "The closed form by the Cole-Hopf transformation", "n8192", "snakemake --cores 2 report", "abc1234",
         "cao2021choose", "li2021fourier", "vaswani2017attention", "Caption of error_location.",
     ):  # fmt: skip
         assert expected in page, expected
