@@ -225,18 +225,27 @@ def test_every_check_has_a_sentence_and_its_errors(dataset, tmp_path):
 def test_what_a_check_of_imported_data_found_is_said_first(dataset, tmp_path):
     card = json.loads(dataset[0].read_text())
     card["imported"] = {
-        "summary": "imported; labels off by 0.3",
+        "summary": "imported; labels off by 3.1e-16 in the median, 0.0e+00 at best",
         "tolerance": 1e-3,
         "warnings": ["Another time fits."],
     }
+    tried = {"median_relative_l2": 2e-7, "samples": 8}
+    card["error_budget"]["by_convention"] = {"on_nodes": tried, "in_cells": tried | {"samples": 3}}
     dataset[0].write_text(json.dumps(card))
     page = write_page(dataset, tmp_path)
     order = [
         page.index(words)
-        for words in ("<h1>", "Imported; labels off by 0.3", "Another time fits.", "Flow &lt;")
+        for words in (
+            "<h1>",
+            "Imported; labels off by 3.1 × 10⁻¹⁶ in the median, 0 at",
+            "Another time fits.",
+            "Flow &lt;",
+        )
     ]
     assert order == sorted(order)
     assert "Stated accuracy" not in page
+    assert re.findall(r"<th scope=.col.[^>]*>(.*?)</th>", page)[-2:] == ["median relative L²", "samples"]
+    assert '<th scope="row">in cells</th><td class="number">2 × 10⁻⁷</td><td class="number">3</td>' in page
     assert "@inproceedings{li2021fourier" in page
 
 

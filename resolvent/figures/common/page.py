@@ -6,18 +6,20 @@ are inlined as images, for print and without script; a chart that script draws l
 
 import base64
 import os
+import re
 from pathlib import Path
 
 import jinja2
 
 from resolvent.common.files import write_text
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.numbers import duration, ends, milli, scientific
+from resolvent.figures.common.numbers import duration, ends, milli, power, scientific
 from resolvent.figures.common.results import present
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 MEDIA_TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
 RUN_PAGE = "run.html"  # in the folder of a run
+EXPONENT = re.compile(r"\b(\d+(?:\.\d+)?)e([-+]\d+)\b")
 FILES = (".svg", ".pdf", ".png", ".csv")  # offered beside a figure, where they are
 
 
@@ -99,17 +101,33 @@ def _environment() -> jinja2.Environment:
         "words": _words,
         "value": _value,
     }
+    environment.tests["table"] = _is_table
     environment.globals["ends"] = ends
     return environment
 
 
 def _words(key: str) -> str:
-    return str(key).replace("_", " ")
+    return str(key).replace("_", " ").replace("relative l2", "relative L²")
 
 
 def _value(value: object) -> str:
+    """Return a value of a card or a record as a person writes it, with "3 × 10⁻⁷" for 3e-07 in any text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return "—" if value is None else str(value)
+    text = f"{value:.6g}" if isinstance(value, float) else "—" if value is None else str(value)
+    return EXPONENT.sub(_raised, text)
+
+
+def _raised(found: re.Match) -> str:
+    """Return a number like 3.0e-07 with a raised exponent; 0.0e+00 is 0."""
+    return f"{found[1]} × {power(10.0 ** int(found[2]))}" if float(found[1]) else "0"
+
+
+def _is_table(value: object) -> bool:
+    """Say whether a mapping is of mappings to plain values, all with the same keys: rows of a table."""
+    rows = list(value.values()) if isinstance(value, dict) else []
+    return (
+        len(rows) > 1
+        and all(isinstance(row, dict) and list(row) == list(rows[0]) for row in rows)
+        and not any(isinstance(one, dict | list) for row in rows for one in row.values())
+    )

@@ -26,11 +26,23 @@ MEANING = {
     "discretisation_error": "The solution on this grid against one on a much finer grid: what the grid "
     "itself costs, which no solver on it can avoid.",
     "labels_against_our_solver": "The imported solutions against ours from the same inputs.",
+    "viscosity_that_fits_best": "The same with the viscosity of our solver at which it is smallest.",
+    "final_time_that_fits_best": "The same with the final time of our solver at which it is smallest.",
+    "both_that_fit_best_together": "The same with both at once.",
+    "values_that_fit_best": "The same with the two permeabilities at which it is smallest.",
 }
 NAMES = {"cole hopf": "Cole-Hopf", "diffrax dopri8": "diffrax (Dopri8)", "scipy dop853": "SciPy (DOP853)"}
 OWN_CHECK = "A computation that did not make the stored numbers."
 OTHER = "A difference that was measured, and is not held to the stated accuracy."
-NOTES = {"error_of": "Of the {}.", "scheme": "Scheme: {}.", "reference": "Reference: {}."}
+NOTES = {
+    "error_of": "Of the {}.",
+    "scheme": "Scheme: {}.",
+    "reference": "Reference: {}.",
+    "viscosity": "Viscosity {:g}.",
+    "final_time": "Final time {:g}.",
+    "above": "Permeability where the field is positive: {:g}.",
+    "below": "Elsewhere: {:g}.",
+}
 
 
 def measured(budget: dict) -> dict[str, dict]:
