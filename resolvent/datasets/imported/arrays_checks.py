@@ -50,10 +50,11 @@ class Checks:
         self.constant = dict.fromkeys(self.ranges, 0)
         self.seams: dict[str, list[dict[str, float]]] = {one.stored: [] for one in task.channels if one.space}
         self.seen: dict[str, set[bytes]] = {}
-        self.same = 0
+        self.same = self.looked_at = 0
 
     def add(self, names: list[tuple[str, int]], drawn: np.ndarray) -> None:
         """Look at samples, (samples, channels, ...space), of these splits and indices."""
+        self.looked_at += len(names)
         inputs = [number for number, one in enumerate(self.channels) if one.role == "input"]
         targets = [number for number, one in enumerate(self.channels) if one.role == "target"]
         for (split, _), sample in zip(names, drawn, strict=True):
@@ -74,7 +75,6 @@ class Checks:
 
     def findings(self) -> dict[str, Any]:
         """Return what was found, for the card."""
-        total = self.settings.samples.total
         shared = {
             f"{one} and {other}": len(self.seen[one] & self.seen[other])
             for number, one in enumerate(self.seen)
@@ -90,7 +90,7 @@ class Checks:
                 for name, found in self.seams.items()
                 if found
             },
-            "samples_looked_at": total,
+            "samples_looked_at": self.looked_at,
         }
 
     @staticmethod

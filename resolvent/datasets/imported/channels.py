@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from resolvent.datasets.imported.pools import pools_of
 from resolvent.datasets.storage.layout import SPACE
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ def channels_of(settings: ArraysDataset) -> list[Channel]:
         When names, axes and times do not fit each other.
     """
     found: list[Channel] = []
+    paired = any(pair["input"] != pair["target"] for pool in pools_of(settings.source) for pair in pool.files)
+    twice = set(settings.input) & set(settings.target) if paired else set()
     for role, entries in (("input", settings.input), ("target", settings.target)):
         names = [parsed(entry, settings.axes) for entry in entries]
         times = settings.input_times if role == "input" else settings.target_times
@@ -98,15 +101,18 @@ def channels_of(settings: ArraysDataset) -> list[Channel]:
         default = [0] if role == "input" else [-1]
         for name in names:
             at: list[int | None] = [*(times or default)] if "time" in name.axes else [None]
-            found += [Channel(role, name, time, _stored(role, name, time)) for time in at]
+            found += [Channel(role, name, time, _stored(role, name, time, twice)) for time in at]
     _check(found, settings)
     return found
 
 
-def _stored(role: str, name: Name, time: int | None) -> str:
-    """Name a function in the store: the letters of its name in the file, and its time."""
+def _stored(role: str, name: Name, time: int | None, twice: set[str]) -> str:
+    """Name a function in the store: the letters of its name in the file, and its time.
+
+    twice  names that both roles have, in files of their own.
+    """
     words = re.sub(r"\W+", "_", name.entry).strip("_") or role
-    if words in RESERVED or words[0].isdigit():
+    if words in RESERVED or words[0].isdigit() or name.entry in twice:
         words = f"{role}_{words}"
     if time is None:
         return words

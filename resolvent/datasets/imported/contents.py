@@ -15,7 +15,7 @@ from resolvent.datasets.imported.readers.source import filesystem, is_remote, un
 
 KNOWN = Path(".snakemake/source_digests.json")  # of the working folder, where Snakemake has made its own
 # What servers say of a file, in fsspec's words.
-TOLD = ("size", "ETag", "etag", "LastModified", "last_modified", "mtime", "created", "blob_id", "sha")
+SAID = ("size", "ETag", "etag", "LastModified", "last_modified", "mtime", "created", "blob_id", "sha")
 
 
 def content_digest(path: Path | str) -> str:
@@ -71,7 +71,7 @@ def _remote_digest(address: str) -> str:
     except Exception as error:  # of any kind: of servers, networks and rights
         raise unreachable(address, error) from None
     said = {
-        name.removeprefix(place): {key: str(entry[key]) for key in TOLD if entry.get(key) is not None}
+        name.removeprefix(place): {key: str(entry[key]) for key in SAID if entry.get(key) is not None}
         for name, entry in entries.items()
     }
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()

@@ -61,6 +61,16 @@ class Series:
         files, row = series[units[index // self._windows]]
         return Place(files, row, (index % self._windows) * (self.settings.window_every or 0))
 
+    def single(self) -> bool:
+        """Say whether float32 has every number of every function."""
+        files = [
+            (pair[one.role], one.name.variable)
+            for _, opened in self.pools
+            for pair in opened
+            for one in self.settings.channels
+        ]
+        return all(file.single(name) for file, name in files)
+
     def in_words(self) -> dict[str, str]:
         """Say for the card which rows of which files each split has."""
         words = {}
