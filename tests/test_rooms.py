@@ -15,6 +15,7 @@ ROOMS = {
     "evaluation",
     "measurements",
     "figures",
+    "public",
     "planning",
     "documentation",
 }
@@ -27,6 +28,7 @@ MAY_IMPORT = {
     "evaluation": {"common", "solvers", "models", "datasets", "training"},
     "measurements": {"common", "solvers", "models", "training"},
     "figures": {"common"},
+    "public": {"common", "solvers", "models", "datasets", "training", "evaluation", "figures"},
     "planning": ROOMS - {"documentation"},
     "documentation": ROOMS,
 }
@@ -39,6 +41,7 @@ NEVER = {
     "evaluation": {"jax", "snakemake"},
     "measurements": {"jax", "snakemake"},
     "figures": {"torch", "jax", "zarr", "snakemake"},
+    "public": {"snakemake"},
     "planning": set(),
     "documentation": set(),
 }

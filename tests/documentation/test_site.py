@@ -112,7 +112,7 @@ def test_docstrings_are_on_the_pages_of_the_api(site):
     assert 'id="resolvent.solvers.burgers.split_step.BurgersSplitStep.solve"' in solvers
     assert "highest wavenumber integrated" in solvers
     public = (site / "api/resolvent.html").read_text(encoding="utf-8")
-    assert 'id="resolvent.public.open_dataset"' in public
+    assert 'id="resolvent.public.datasets.open_dataset"' in public
 
 
 @pytest.mark.parametrize("package", ["solvers", "models"])
