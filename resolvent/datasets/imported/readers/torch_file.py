@@ -5,6 +5,7 @@ Nothing in such a file is run: what is no tensor, number or text is refused by t
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,11 @@ class TorchFile(ArraysFile):
         try:
             found = torch.load(content, map_location="cpu", weights_only=True, mmap=isinstance(content, str))
         except pickle.UnpicklingError as error:
-            refused = str(error).split("\n")[-1].strip() or str(error)
-            reason = next((line for line in str(error).splitlines() if "Unsupported" in line), refused)
+            words = " ".join(str(error).split())
+            refused = re.search(r"GLOBAL (\S+)", words)
             raise DatasetError(
                 f"{path}: has more than tensors, and could run code when it is read "
-                f"({' '.join(reason.split())[:160]}); expected: tensors in dictionaries and lists"
+                f"({refused[1] if refused else words[:120]}); expected: tensors in dictionaries and lists"
             ) from None
         self._tensors = dict(_tensors(found))
         self.shapes = {name: tuple(one.shape) for name, one in self._tensors.items()}
