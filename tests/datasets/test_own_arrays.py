@@ -84,8 +84,10 @@ def test_input_and_target_may_be_two_files_or_channels_of_one(tmp_path):
         np.save(tmp_path / f"{name}.npy", values[name])
     np.save(tmp_path / "both.npy", np.stack([values["u"], values["a"]], axis=-1))
     pair = {"input": str(tmp_path / "a.npy"), "target": str(tmp_path / "u.npy")}
+    drawn = samples(pair, input="array", target="array")
+    np.testing.assert_array_equal(drawn, np.stack([values["a"], values["u"]], axis=1)[:8])
     with pytest.raises(ValueError, match="the same function twice"):
-        settings(pair, input="array", target="array")
+        settings(str(tmp_path / "a.npy"), input="array", target="array")
     with pytest.raises(ValueError, match="name a channel, such as"):
         settings(str(tmp_path / "both.npy"), input="array", target="u", axes=["sample", "x", "channel"])
     drawn = samples(
