@@ -19,6 +19,7 @@ from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.architectures_measured import MEASURED
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
+from resolvent.planning.captions import words_of_figures
 from resolvent.planning.configuration.contents import with_contents
 from resolvent.planning.configuration.settings import (
     Configuration,
@@ -33,14 +34,6 @@ from resolvent.planning.rerun import location_of, script_digest
 
 REGISTRY = "resolvent.models.registry:ARCHITECTURES"
 STEP_MEASURED = "transformer1d"  # architecture of the operator in resolvent.measurements.step_cost
-CHOSEN = {  # which test samples the pages show: of functions of space, of trajectories
-    False: "The same four of the {test} test samples for every model{compare}.",
-    True: "Of the {test} test samples that of median error and the worst one{compare}.",
-}
-COMPARE = {  # the paper with such a figure; an experiment that shows nothing of the paper does not cite it
-    False: ("cao2021", " (compare Cao 2021, Figs. 9 and 10)"),
-    True: ("calvello2024", " (compare Calvello et al. 2024, Fig. 6)"),
-}
 # A group of the dataset names the resolution: "n512", or a set of times.
 FLOW = ("darcy", "darcy_inverse")  # equations whose page shows the flux
 STABILITY = "stability"  # folder of the study of stability, which no experiment can have
@@ -320,16 +313,13 @@ class Plan:
         e = self.experiment(experiment)
         tested = ", ".join(map(str, self.tested(experiment)))
         in_time = self.dataset_of(experiment).settings.grid_kind == "explicit"
-        paper, compare = COMPARE[in_time]
         return {
             **self.sample_counts(experiment),
             "epochs": e.training.epochs,
             "batch_size": e.training.batch_size,
             "seeds": f"{len(e.seeds)} seed" + ("s" if len(e.seeds) > 1 else ""),
             "tested": tested if in_time else f"{tested} points",
-            "chosen": CHOSEN[in_time].format(
-                compare=compare if e.shows.get(paper) else "", **self.sample_counts(experiment)
-            ),
+            **words_of_figures(in_time, e.shows, self.sample_counts(experiment)),
             **dict(
                 zip(
                     ("input", "target"),
