@@ -15,9 +15,9 @@ CHOSEN = {  # which test samples the pages show: of functions of space, of traje
     True: "Of the {test} test samples that of median error and the worst one{compare}.",
 }
 LOCATED = {  # where errors are drawn: of functions of space, of trajectories
-    False: "The root mean power of targets and errors by wavenumber: a model whose error reaches the "
-    "target's line knows nothing of waves beyond. Then the root mean square error at each point over the root "
-    "mean square of the targets.",
+    False: "The root mean power of targets and errors by wavenumber: a model whose error reaches "
+    "the target's line knows nothing of waves beyond. Then the root mean square error at each point over the "
+    "root mean square of the targets.",
     True: "The root mean square error at each time over the root mean square of the targets.",
 }
 COMPARE = {  # the paper with such a figure; an experiment that shows nothing of the paper does not cite it

@@ -129,6 +129,9 @@
           new Option(`${WORDS[one.which]}: test sample ${one.sample}, error ${scientific(one.relative_l2)}`, place)));
         samples.selectedIndex = chosen >= 0 ? chosen : Math.min(1, run.samples.length - 1);
       }
+      const asked = run.samples.findIndex((one) => one.which === figure.dataset.sample);
+      if (samples && asked >= 0) samples.selectedIndex = asked;
+      delete figure.dataset.sample;
       const width = () => plot.clientWidth || figure.clientWidth;
       figure.classList.add("drawn");
       const sample = samples && run.samples[samples.value];
@@ -142,5 +145,12 @@
   }
 
   window.resolventSamples = { load, scientific, prediction, curves, maps, range, bounds, numbered, SEQUENTIAL, DIVERGING };
+  // A link to a figure with data-sample="worst" shows that sample there, also where the figure is yet to start.
+  document.addEventListener("click", ({ target }) => {
+    const link = target.closest("a[data-sample]"), figure = link && document.querySelector(link.getAttribute("href"));
+    if (!figure) return;
+    figure.dataset.sample = link.dataset.sample;
+    figure.querySelector("form").dispatchEvent(new Event("input"));
+  });
   resolventPage.whenSeen([...document.querySelectorAll("figure[data-shows]")], start);
 })();
