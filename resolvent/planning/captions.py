@@ -17,6 +17,12 @@ CHOSEN = {  # which test samples the pages show: of functions of space, of traje
     False: "The same four of the {test} test samples for every model{compare}.",
     True: "Of the {test} test samples that of median error and the worst one{compare}.",
 }
+LOCATED = {  # where errors are drawn: of functions of space, of trajectories
+    False: "The root mean power of targets and errors by wavenumber: a model whose error reaches "
+    "the target's line knows nothing of waves beyond. Then the root mean square error at each point over the "
+    "root mean square of the targets.",
+    True: "The root mean square error at each time over the root mean square of the targets.",
+}
 COMPARE = {  # the paper with such a figure; an experiment that shows nothing of the paper does not cite it
     False: ("cao2021", " (compare Cao 2021, Figs. 9 and 10)"),
     True: ("calvello2024", " (compare Calvello et al. 2024, Fig. 6)"),
@@ -51,6 +57,7 @@ def caption_facts(plan: Plan, experiment: str) -> dict:
         "seeds": f"{len(e.seeds)} seed" + ("s" if len(e.seeds) > 1 else ""),
         "tested": tested if in_time else f"{tested} points",
         "chosen": CHOSEN[in_time].format(compare=compare if e.shows.get(paper) else "", **counts),
+        "located": LOCATED[in_time],
         **dict(zip(("input", "target"), dataset.quantities, strict=True)),
         "model": plan.configuration.models[e.shown_model].label,
     }

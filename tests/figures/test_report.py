@@ -161,8 +161,8 @@ def test_what_training_took_stands_beside_the_prediction(make_report):
     (table,) = re.findall(r"was predicted to take</h3>.*?</table>", page, re.DOTALL)
     rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in table.split("<tr>")[2:]]
     assert rows == [  # each run took 180 s; one of the first two diverged
-        ["Galerkin &lt;new&gt;", "n = 512", "0.100", "1.000", "—", "1.00", "0.50"],
-        ["FNO", "n = 512", "0.050", "0.100", "0.50", "1.00", "0.40"],
+        ["Galerkin &lt;new&gt;", "n = 512", "6.0 min", "1.0 h", "—", "1.00", "0.50"],
+        ["FNO", "n = 512", "3.0 min", "6.0 min", "0.50", "1.00", "0.40"],
     ]
 
 

@@ -60,8 +60,8 @@
     rows.push({
       title: "error",
       lines: [
-        ...first.error.map((y) => ({ name: "first", x: one.x_target, y, color: colour("accent"), width: 1.2 })),
-        ...second.error.map((y) => ({ name: "second", x: other.x_target, y, color: colour("warning"), width: 1.2 })),
+        ...first.error.map((y, place) => ({ name: "first", x: one.x_target, y, color: colour("accent"), dash: place ? "dot" : "solid", width: 1.2 })),
+        ...second.error.map((y, place) => ({ name: "second", x: other.x_target, y, color: colour("warning"), dash: place ? "dot" : "solid", width: 1.2 })),
       ],
     });
     return curves(rows, one.axis);

@@ -37,12 +37,16 @@
   // ---- charts: panels below each other for curves, side by side for fields ----
   // rows: {title, lines: [{name, x, y, color, dash, width}]}
   function curves(rows, axis) {
-    const data = [], layout = { height: 60 + 170 * rows.length, legend: { orientation: "h", y: 1.02, yanchor: "bottom" }, hovermode: "x unified", margin: { l: 10, r: 10, t: 30, b: 45 } };
+    const data = [], layout = {
+      height: 90 + 180 * rows.length, hovermode: "x unified", margin: { l: 10, r: 10, t: 60, b: 45 }, annotations: [],
+      legend: { orientation: "h", yref: "container", y: 1, yanchor: "top" },
+    };
     const named = new Set();
     rows.forEach(({ title, lines }, row) => {
       const number = row ? row + 1 : "";
-      const top = 1 - row / rows.length, bottom = 1 - (row + 1) / rows.length + 0.18 / rows.length;
-      layout[`yaxis${number}`] = { domain: [bottom, top], title: { text: title }, exponentformat: "power" };
+      const top = 1 - row / rows.length, bottom = 1 - (row + 1) / rows.length + 0.2 / rows.length;
+      layout[`yaxis${number}`] = { domain: [bottom, top], exponentformat: "power" };
+      layout.annotations.push({ text: `<b>${title}</b>`, x: 0, y: top, xref: "paper", yref: "paper", xanchor: "left", yanchor: "bottom", showarrow: false });
       for (const { name, color, dash, width = 1.6, ...line } of lines) {
         data.push({ ...line, type: "scatter", mode: "lines", name, legendgroup: name, showlegend: !named.has(name), yaxis: `y${number}`, xaxis: "x", line: { color, dash, width }, hovertemplate: "%{y:.4g}" });
         named.add(name);
@@ -90,7 +94,7 @@
       return maps(fields, width);
     }
     const given = sample.input.filter((one) => one.length > 1 && range(one)[0] !== range(one)[1] || sample.input.length === 1)
-      .map((y, place) => ({ name: numbered(input, place, sample.input.length), x: run.x, y, color: colour("muted"), width: 1.1 }));
+      .map((y, place, kept) => ({ name: numbered(input, place, kept.length), x: run.x, y, color: colour("muted"), width: 1.1 }));
     const rows = run.axis === "time" ? [{ title: input, lines: given }] : [];
     sample.target.forEach((y, place) => rows.push({
       title: numbered(run.axis === "time" ? target : "u", place, sample.target.length),
@@ -100,7 +104,7 @@
         { name: "prediction", x: run.x_target, y: predicted[place], color: colour("accent"), dash: "dash" },
       ],
     }));
-    rows.push({ title: "error", lines: sample.error.map((y) => ({ name: "error", x: run.x_target, y, color: colour("warning"), width: 1.2 })) });
+    rows.push({ title: "error", lines: sample.error.map((y, place, all) => ({ name: numbered("error", place, all.length), x: run.x_target, y, color: colour("warning"), dash: place ? "dot" : "solid", width: 1.2 })) });
     return curves(rows, run.axis);
   }
 
@@ -125,6 +129,9 @@
           new Option(`${WORDS[one.which]}: test sample ${one.sample}, error ${scientific(one.relative_l2)}`, place)));
         samples.selectedIndex = chosen >= 0 ? chosen : Math.min(1, run.samples.length - 1);
       }
+      const asked = run.samples.findIndex((one) => one.which === figure.dataset.sample);
+      if (samples && asked >= 0) samples.selectedIndex = asked;
+      delete figure.dataset.sample;
       const width = () => plot.clientWidth || figure.clientWidth;
       figure.classList.add("drawn");
       const sample = samples && run.samples[samples.value];
@@ -138,5 +145,12 @@
   }
 
   window.resolventSamples = { load, scientific, prediction, curves, maps, range, bounds, numbered, SEQUENTIAL, DIVERGING };
+  // A link to a figure with data-sample="worst" shows that sample there, also where the figure is yet to start.
+  document.addEventListener("click", ({ target }) => {
+    const link = target.closest("a[data-sample]"), figure = link && document.querySelector(link.getAttribute("href"));
+    if (!figure) return;
+    figure.dataset.sample = link.dataset.sample;
+    figure.querySelector("form").dispatchEvent(new Event("input"));
+  });
   resolventPage.whenSeen([...document.querySelectorAll("figure[data-shows]")], start);
 })();

@@ -14,7 +14,7 @@ import jinja2
 from resolvent.common.files import write_text
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.numbers import duration, ends, milli, power, scientific
-from resolvent.figures.common.results import present
+from resolvent.figures.common.results import present, resolution_in_words
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 MEDIA_TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
@@ -100,6 +100,7 @@ def _environment() -> jinja2.Environment:
         "scientific": scientific,
         "words": _words,
         "value": _value,
+        "place": resolution_in_words,
     }
     environment.tests["table"] = _is_table
     environment.globals["ends"] = ends

@@ -26,6 +26,7 @@ from resolvent.figures.experiment.error_distributions import rows_of_samples
 from resolvent.figures.experiment.error_intervals import MARGIN, rows_of_means
 
 MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "P": "cross", "X": "x"}
+FEW_EPOCHS = 8
 LOGARITHMIC = {"type": "log", "exponentformat": "power", "showexponent": "all"}
 LINE_WIDTH = 24  # characters of a name before it goes on below
 ROW = 34  # pixels
@@ -174,8 +175,8 @@ def chart_training_curves(runs: list[Run], looks: Looks) -> Figure:
                 continue
             line = line_of(facts, looks) | {"width": 2 if opacity == 1 else 1}
             figure.add_scatter(
-                x=curve.index.to_list(), y=rounded(curve.to_list()), mode="lines", line=line, opacity=opacity,
-                showlegend=named,
+                x=curve.index.to_list(), y=rounded(curve.to_list()), line=line, opacity=opacity,
+                mode="lines" if len(curve) > 1 else "markers", showlegend=named,
                 hovertemplate=f"{first.label}, {words}<br>epoch %{{x}}: %{{y:.3e}}<extra></extra>",
                 **shared,
             )  # fmt: skip
@@ -192,8 +193,14 @@ def chart_training_curves(runs: list[Run], looks: Looks) -> Figure:
                 )  # fmt: skip
                 named = False
     figure.update_yaxes(title="relative L² error", **LOGARITHMIC)
+    figure.update_xaxes(dtick=epoch_tick(runs))
     figure.update_xaxes(title="epoch", row=len(places), col=1)
     return figure
+
+
+def epoch_tick(runs: list[Run]) -> int | None:
+    """Return the step of an axis of so few epochs that it would have fractions of them; None of more."""
+    return 1 if max(run.record.training["epochs"] for run in runs) <= FEW_EPOCHS else None
 
 
 def _around(errors: Iterable[float]) -> tuple[float, float]:

@@ -58,7 +58,8 @@ def draw_error_location(
     if curves:
         (panel,) = next(panels).flat
         _draw_curves(panel, spreads, labels, looks)
-        title(panel, f"by point, {where}")
+        in_time = any("time" in one.axes for one in spreads.values())
+        title(panel, f"by {'time' if in_time else 'point'}, {where}")
     return save(figure, output)
 
 

@@ -30,7 +30,10 @@ def chart_error_location(runs: list[Run], looks: Looks) -> Figure | None:
     wanted += [("point", place) for place in places if curves[place]]
     if not wanted:
         return None
-    figure = panels_of([f"by {kind}, {resolution_in_words(place)}" for kind, place in wanted])
+    kinds = {kind: kind for kind, _ in wanted}
+    if any("time" in one.axes for some in curves.values() for _, one in some):
+        kinds["point"] = "time"
+    figure = panels_of([f"by {kinds[kind]}, {resolution_in_words(place)}" for kind, place in wanted])
     named = set()
     for row, (kind, place) in enumerate(wanted, 1):
         found = spectra[place] if kind == "wavenumber" else curves[place]

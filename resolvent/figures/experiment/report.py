@@ -117,6 +117,7 @@ def write_report(
         own_figures=[_figure(figure, folder, None) for figure in own_figures],
         metrics={name: words for run in loaded for name, words in run.record.metrics.items()},
         film=None if film is None or _diverged(film[0], loaded) else film_of(*film, folder=folder),
+        in_time=isinstance(shown.resolution, str),
         shown=_choices(loaded, shown, folder),
         maps=not shown.diverged and (spread := spread_of(shown)) is not None and spread.dimension == 2,
         card={
@@ -188,7 +189,7 @@ def _entry(run: Run, folder: Path) -> dict:
 
 
 def costs_beside_prediction(runs: list[str | Path], predicted: list[tuple[float, float]]) -> list[dict]:
-    """Return hours of all runs and gigabytes of one, measured and predicted, by model and resolution.
+    """Return seconds of all runs and gigabytes of one, measured and predicted, by model and resolution.
 
     A ratio is None where a diverged run ended early.
     """
@@ -196,15 +197,16 @@ def costs_beside_prediction(runs: list[str | Path], predicted: list[tuple[float,
     for folder, (seconds, size) in zip(runs, predicted, strict=True):
         (run,) = read_runs([folder])
         row = rows.setdefault(
-            (run.label, run.where), {"hours": 0.0, "predicted_hours": 0.0, "gigabytes": 0.0, "whole": True}
+            (run.label, run.where),
+            {"seconds": 0.0, "predicted_seconds": 0.0, "gigabytes": 0.0, "whole": True},
         )
-        row["hours"] += run.cost.train_seconds / 3600
-        row["predicted_hours"] += seconds / 3600
+        row["seconds"] += run.cost.train_seconds
+        row["predicted_seconds"] += seconds
         row["gigabytes"] = max(row["gigabytes"], run.cost.peak_memory_bytes / 1e9)
         row["predicted_gigabytes"] = size / 1e9
         row["whole"] &= not run.diverged
     for row in rows.values():
-        row["ratio"] = row["hours"] / row["predicted_hours"] if row["whole"] else None
+        row["ratio"] = row["seconds"] / row["predicted_seconds"] if row["whole"] else None
     return [{"label": label, "where": where, **row} for (label, where), row in rows.items()]
 
 

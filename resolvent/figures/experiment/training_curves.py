@@ -31,6 +31,7 @@ def draw_training_curves(runs: Iterable[str | Path], output: str | Path) -> list
             panel.set_yscale("log")
             title(panel, f"{resolution_in_words(resolution)}: {words}")
             panel.set_xlabel("epoch")
+            panel.xaxis.get_major_locator().set_params(integer=True)
             grid_lines(panel)
             for group in here:
                 _draw_group(panel, group, column, looks[group[0].model])

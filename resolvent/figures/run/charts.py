@@ -5,10 +5,11 @@ from itertools import pairwise
 import numpy as np
 from plotly.graph_objects import Figure
 
+from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import Run
 from resolvent.figures.common.style import Appearance
 from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
-from resolvent.figures.experiment.charts import LOGARITHMIC
+from resolvent.figures.experiment.charts import LOGARITHMIC, epoch_tick
 
 CURVES = {
     "train_relative_l2": ("training samples", "dot"),
@@ -37,7 +38,7 @@ def chart_training(run: Run, look: Appearance) -> Figure | None:
         figure.add_vline(run.cost.best_epoch, line={"width": 1, "dash": "dot", "color": look.colour})
     figure.update_layout(height=380, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"})
     figure.update_yaxes(title="relative L² error", **LOGARITHMIC)
-    figure.update_xaxes(title="epoch")
+    figure.update_xaxes(title="epoch", dtick=epoch_tick([run]))
     return figure
 
 
@@ -50,13 +51,13 @@ def chart_histogram(errors: np.ndarray, look: Appearance) -> Figure:
     figure = Figure()
     figure.add_bar(
         x=rounded(middles), y=counts.tolist(), width=rounded(widths), marker={"color": look.colour},
-        text=[f"{low:.2e} to {high:.2e}" for low, high in pairwise(10**edges)],
+        text=[f"{scientific(low)} to {scientific(high)}" for low, high in pairwise(10**edges)],
         textposition="none", hovertemplate="error %{text}<br>%{y} test samples<extra></extra>",
     )  # fmt: skip
     figure.update_layout(height=320, bargap=0.02)
     figure.update_xaxes(
         title="relative L² error of a test sample", tickvals=rounded(np.log10(ticks)),
-        ticktext=[f"{tick:.1e}" for tick in ticks],
+        ticktext=[scientific(tick, 2) for tick in ticks],
     )  # fmt: skip
     figure.update_yaxes(title="test samples")
     return figure
