@@ -181,7 +181,7 @@ BAD = {
     "other points": (npz(u=np.zeros((COUNT, 8))), {}, r"\(14, 8\); .*expected: 16 each; .* set finest: 8"),
     "other dimensions": (npz(u=np.zeros((COUNT, 4, 4))), {}, r"\(14, 4, 4\); expected: 2 axes"),
     "unequal sides": (npz(a=np.zeros((COUNT, 16, 8)), u=np.zeros((COUNT, 16, 8))),
-        {"axes": ["sample", "y", "x"]}, r"it has 16 × 8 points; expected: 16 each: grids have as many points"),
+        {"axes": ["sample", "y", "x"]}, r"it has 16 × 8 points; expected: 16 each: grids have as many"),
     "transposed": (npz(a=arrays()["a"].T, u=arrays()["u"].T), {}, r"'sample' has 16: is the"),
     "other numbers of samples": (npz(u=arrays()["u"][:9]), {}, r"'a' has 14 samples, 'u' 9"),
     "no samples": (npz(a=np.zeros((0, POINTS)), u=np.zeros((0, POINTS))), {}, r"'a' has 0 samples; expected"),
