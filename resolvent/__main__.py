@@ -2,6 +2,7 @@
 
 `resolvent verify data results/demo` holds datasets and results against their specification (docs/formats.md).
 `resolvent import --check data.h5` looks into a file of yours and prints the configuration that imports it.
+`resolvent export data/burgers/<hash>.json --to well OUT` writes a dataset in a layout that others read.
 `resolvent where` prints the folder of the Snakefile and the configuration. `python -m resolvent` is the same.
 """
 
@@ -29,6 +30,10 @@ def main() -> int:
         from resolvent.datasets.imported.check import main as check_import
 
         return check_import(words)
+    elif command == "export":
+        from resolvent.planning.export import main as export
+
+        return export(words)
     elif command == "snakemake":
         words = _with_own_overlays(words)
         if not any(word.startswith("--workflow-profile") for word in words):

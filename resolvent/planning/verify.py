@@ -18,7 +18,7 @@ import pandas
 from resolvent.common.errors import ResolventError
 from resolvent.common.files import read_json
 from resolvent.common.predictions import node_name
-from resolvent.common.records import CostRecord, TunedRecord, read_record
+from resolvent.common.records import CostRecord, TunedRecord, file_digest, read_record
 from resolvent.common.runs import Run, metric_columns, read_baselines_table, read_run, read_table
 from resolvent.datasets.verify import faults_of_dataset
 from resolvent.figures.common.comparison import (
@@ -134,11 +134,26 @@ def _faults_of_file(file: Path, cards: dict[str, set[str]]) -> list[str]:
                 return _faults_of_comparison(file)
             case "models.csv":
                 return _columns(file, list(MODELS_COLUMNS))
+            case "SHA256SUMS":
+                return _faults_of_sums(file)
             case name if name.startswith(".") and name.endswith(".partial"):
                 return [f"{file}: left half-written by a job that was killed, or is running"]
     except ResolventError as error:
         return [_line(error)]
     return _faults_of_format(file)
+
+
+def _faults_of_sums(file: Path) -> list[str]:
+    """Return which files of a folder that was downloaded are missing, or are not those that were shared."""
+    faults = []
+    for line in file.read_text(encoding="utf-8").splitlines():
+        digest, _, name = line.partition("  ")
+        place = file.parent / name
+        if not place.is_file():
+            faults.append(f"{place}: is missing, and {file.name} names it")
+        elif file_digest(place) != digest:
+            faults.append(f"{place}: its SHA-256 is not that of {file.name}")
+    return faults
 
 
 def _faults_of_format(file: Path) -> list[str]:

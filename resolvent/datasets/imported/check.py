@@ -22,11 +22,11 @@ from resolvent.datasets.imported.arrays_checks import Checks
 from resolvent.datasets.imported.detect import LOOKED_AT, Detected, detect
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.source import open_source
+from resolvent.datasets.storage.layout import SPLITS
 
 FEWEST = 10  # samples below which a series is cut into windows
 LAG = 4  # a window of a series reaches over a part of so many
 MODELS = {1: ("fno", "fno1d", 16), 2: ("fno2d", "fno2d", 12)}  # by dimension: name, architecture, modes
-SPLITS = ("train", "validation", "test")
 
 
 @dataclass
@@ -145,7 +145,7 @@ def _block(source: Any, detected: Detected, test: ArraysFile | None) -> dict:
         block["coordinates"] = detected.coordinates
     block |= _times(detected)
     block["samples"] = _samples(detected, block, test)
-    if detected.split and "window_every" not in block:
+    if detected.split:
         block["groups"] = {"variable": detected.split, **{split: [split] for split in SPLITS}}
     return block
 
@@ -173,6 +173,8 @@ def _samples(detected: Detected, block: dict, test: ArraysFile | None) -> dict[s
     if count == 1 and per > 1:
         part = max(1, per // 10)
         return {"train": per - 2 * part - 4, "validation": part, "test": part}
+    if detected.split:
+        return {split: size * per for split, size in detected.split_sizes.items()}
     part = max(1, count // 10)
     if test is not None:
         tested = test.shapes[one.name][one.axes.index("sample")]

@@ -11,6 +11,7 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import REPEATED, seam
 from resolvent.datasets.imported.coordinates import FoundGrid, coordinates_of, found_grid, spacing_of
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
+from resolvent.datasets.storage.layout import SPLITS
 
 WORDS = {
     "sample": "sample samples batch trajectory trajectories traj realization realisation ensemble "
@@ -73,6 +74,7 @@ class Detected:
     coordinates: dict[str, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     split: str | None = None
+    split_sizes: dict[str, int] = field(default_factory=dict)
 
     def function(self, entry: str) -> Function:
         """Return the function behind an entry of `inputs` or `targets`."""
@@ -111,8 +113,17 @@ def detect(files: dict[str, ArraysFile]) -> Detected:
     _find_grid(found, files["input"])
     for name in files["input"].shapes:
         if name.rpartition("/")[2] == "split" and files["input"].is_text(name):
-            found.split = name
+            _find_split(found, files["input"], name)
     return found
+
+
+def _find_split(found: Detected, file: ArraysFile, name: str) -> None:
+    """Take the splits that a variable of words names, where it names all three."""
+    words = file.values(name).ravel().tolist()
+    sizes = {split: words.count(split) for split in SPLITS}
+    if all(sizes.values()):
+        found.split, found.split_sizes = name, sizes
+        found.remarks.append(f"splits as '{name}' has them")
 
 
 def _listed(file: ArraysFile) -> str:

@@ -1,0 +1,1 @@
+"""Datasets of ours, written in the layouts that others read."""

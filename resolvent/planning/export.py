@@ -1,0 +1,182 @@
+"""Give a dataset away: `python -m resolvent export data/burgers/<hash>.json --to well OUT`."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import yaml
+
+from resolvent.common.errors import ResolventError
+from resolvent.common.files import remove, write_text
+from resolvent.common.records import file_digest
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.exports.content import Content
+from resolvent.datasets.exports.layouts import LAYOUTS
+from resolvent.datasets.loading import read_card
+from resolvent.datasets.storage.addresses import located
+from resolvent.figures.dataset.checks import summary
+from resolvent.figures.dataset.citation import bibtex, licence
+from resolvent.figures.dataset.contents import groups, snippets
+from resolvent.figures.dataset.croissant import write_croissant
+from resolvent.planning.places import HOME
+
+FOLDER = "huggingface"
+SUMS = "SHA256SUMS"
+SIZES = {"n<1K": 1e3, "1K<n<10K": 1e4, "10K<n<100K": 1e5, "100K<n<1M": 1e6}  # samples, as the hub has them
+
+
+def export(card: Path, layout: str, out: Path, resolution: int | str | None = None) -> list[Path]:
+    """Write the dataset of `card` to `out` in a layout; returns the files.
+
+    Parameters
+    ----------
+    layout
+        Of `LAYOUTS` with one grid, or "huggingface": a folder with all grids, as the store has them.
+    resolution
+        Points along each axis, or the name of a set of times; none: the finest grid.
+
+    Raises
+    ------
+    DatasetError
+        When the dataset is not finished, the layout cannot have it, or `out` is there already.
+    """
+    card, out = Path(card), Path(out)
+    if out.exists():
+        raise DatasetError(f"{out} is there already; choose another place, or delete it")
+    if layout == FOLDER:
+        return _folder(card, out)
+    if layout not in LAYOUTS:
+        raise DatasetError(f"unknown layout '{layout}'; accepted: {', '.join((*LAYOUTS, FOLDER))}")
+    return LAYOUTS[layout](Content(card, resolution), out)
+
+
+def _folder(card: Path, out: Path) -> list[Path]:
+    """Write a folder as the Hugging Face hub shows it: the store, and all that is said of it."""
+    facts, store = read_card(card), card.with_suffix(".zarr")
+    if isinstance(located(store), str):
+        raise DatasetError(f"{store} lies at an address; expected: a store in a folder")
+    name, digest = facts["dataset"], facts["settings_hash"]
+    part = out.with_name(f".{out.name}.partial")
+    remove(part)
+    part.mkdir(parents=True)
+    try:
+        shutil.copytree(store, part / name / f"{digest}.zarr")
+        shutil.copy2(card, part / name / f"{digest}.json")
+        settings = {"name": name, "build": {"datasets": [name]}, "datasets": {name: facts["settings"]}}
+        write_text(part / "dataset.yaml", yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
+        date = datetime.fromtimestamp(card.stat().st_mtime, UTC).date().isoformat()
+        copied = part / name / f"{digest}.json"
+        write_croissant(
+            part / "croissant.json",
+            card=copied,
+            store=str(copied.with_suffix(".zarr")),
+            page="README.md",
+            date=date,
+        )
+        write_text(part / "README.md", _readme(facts))
+        write_text(part / "LICENSE", _licence(facts))
+        files = sorted(file for file in part.rglob("*") if file.is_file())
+        sums = "".join(f"{file_digest(file)}  {file.relative_to(part).as_posix()}\n" for file in files)
+        write_text(part / SUMS, sums)
+        part.rename(out)
+    finally:
+        remove(part)
+    return sorted(file for file in out.rglob("*") if file.is_file())
+
+
+def _licence(facts: dict) -> str:
+    name, words = licence(facts)
+    if name == "MIT":
+        return (HOME / "LICENSE").read_text(encoding="utf-8")
+    return f"{name}\n\n{words}\n"
+
+
+def _readme(facts: dict) -> str:
+    """Return the card of the hub: YAML that it reads, and a page."""
+    name, total = facts["dataset"], sum(facts["samples"].values())
+    known, equation = licence(facts)[0], facts["equation"]
+    front = {
+        "pretty_name": name,
+        "license": "mit" if known == "MIT" else "other",
+        "size_categories": [next((size for size, most in SIZES.items() if total < most), "n>1T")],
+        "tags": ["operator-learning", "pde", "croissant", facts["settings"]["equation"].replace(":", "-")],
+    }
+    if known != "MIT":
+        front |= {"license_name": known, "license_link": "LICENSE"}
+    path = f"{name}/{facts['settings_hash']}.json"
+    code = "\n\n".join(
+        f"{words}:\n\n```python\n{one}\n```"
+        for words, one in snippets(facts, path, path.replace(".json", ".zarr")).items()
+    )
+    rows = "\n".join(f"| `{one['name']}` | {one['grid']} | {one['variables']} |" for one in groups(facts))
+    splits = ", ".join(f"{size:,} {split}" for split, size in facts["samples"].items())
+    return f"""---
+{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---
+
+# {name}
+
+{equation["in_words"][0].upper()}{equation["in_words"][1:]}: {equation["in_symbols"]}.
+Operator: {equation["operator"]}. Source: {equation["source"]}.
+
+{_accuracy(facts)} Samples: {splits}.
+
+| group | grid | variables |
+|---|---|---|
+{rows}
+
+{code}
+
+## Check the copy, and make it again
+
+`{SUMS}` has the SHA-256 of every file, and the card that of the numbers:
+
+    python -m resolvent verify .
+
+With [Resolvent](https://pypi.org/project/resolvent) the same samples are made again by
+
+    snakemake finalise_{name} --cores all --configfile dataset.yaml
+
+## Cite
+
+```bibtex
+{bibtex(facts)}
+```
+"""
+
+
+def _accuracy(facts: dict) -> str:
+    if "imported" in facts:
+        words = facts["imported"]["summary"]
+        return " ".join([f"{words[0].upper()}{words[1:]}.", *facts["imported"]["warnings"]])
+    known = summary(facts)
+    return (
+        f"Stated accuracy, a relative L² error: {known['accuracy']}; the largest error measured is "
+        f"{known['largest']}. The card has every check."
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Export a dataset and print the files; return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m resolvent export",
+        description="Write a finished dataset in a layout that others read.",
+    )
+    parser.add_argument("card", type=Path, help="the dataset card, data/<name>/<hash>.json")
+    parser.add_argument("--to", required=True, choices=[*LAYOUTS, FOLDER], help="the layout")
+    parser.add_argument("--resolution", help="points along each axis, or a set of times; default: the finest")
+    parser.add_argument("out", type=Path, metavar="OUT", help="a file; of well and huggingface a folder")
+    given = parser.parse_args(arguments)
+    resolution = given.resolution
+    if resolution is not None and resolution.isdecimal():
+        resolution = int(resolution)
+    try:
+        files = export(given.card, given.to, given.out, resolution)
+    except ResolventError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"{given.out}: {len(files)} file{'s' if len(files) != 1 else ''}")
+    return 0

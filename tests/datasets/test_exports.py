@@ -1,0 +1,145 @@
+"""Datasets given away: in the layouts of others, whole, and imported again with the same numbers."""
+
+import json
+import shutil
+
+import h5py
+import numpy as np
+import pytest
+import xarray
+import yaml
+from dataset_fixtures import make_dataset, small
+
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.exports.layouts import CARD
+from resolvent.datasets.imported.check import check_file
+from resolvent.datasets.loading import load_samples, read_card
+from resolvent.datasets.tasks.registry import settings_of
+from resolvent.planning.export import export, main
+from resolvent.planning.verify import faults_below
+
+FEW = {"train": 3, "validation": 2, "test": 2}
+
+
+@pytest.fixture(scope="module")
+def cards(tmp_path_factory):
+    """The cards of an evolution on a circle, of another operator on a square, and of trajectories."""
+    folder = tmp_path_factory.mktemp("made")
+    made = {
+        "burgers": small("burgers", resolutions=[64, 128], samples=FEW),
+        "darcy": small("darcy", samples=FEW),
+        "lorenz63": small("lorenz63", samples=FEW),
+    }
+    return {name: make_dataset(folder / name, settings) for name, settings in made.items()}
+
+
+def finest(card) -> int:
+    return max(group["grid"]["points"] for group in read_card(card)["groups"].values())
+
+
+def stored(card, split: str) -> np.ndarray:
+    """The samples of a split on the finest grid, (samples, 2, ...space)."""
+    samples = load_samples(card, finest(card), split, FEW[split])
+    return np.stack([samples.inputs, samples.targets], axis=1)
+
+
+def same(settings, card) -> None:
+    """Check that settings of an import read the samples of a card, to the last digit."""
+    for split, size in FEW.items():
+        drawn = settings.task().draw([(split, index) for index in range(size)])
+        np.testing.assert_array_equal(drawn, stored(card, split))
+
+
+@pytest.mark.parametrize("name", ["burgers", "darcy"])
+@pytest.mark.parametrize(("layout", "file"), [("pdebench", "a.h5"), ("netcdf", "a.nc"), ("npz", "a.npz")])
+def test_a_file_is_imported_again_as_the_check_says(name, layout, file, cards, tmp_path):
+    (path,) = export(cards[name], layout, tmp_path / file)
+    report = check_file(path)
+    assert report.problem is None
+    (block,) = report.configuration["datasets"].values()
+    if layout == "netcdf" or layout == "npz":
+        assert (block["input"], block["target"]) == tuple(
+            read_card(cards[name])[key][0] for key in ("inputs", "targets")
+        )
+    assert block["samples"] == FEW
+    settings = settings_of(block).with_contents()
+    grid = next(iter(read_card(cards[name])["groups"].values()))["grid"]
+    assert (settings.grid, settings.length) == (grid["kind"], grid["length"])
+    same(settings, cards[name])
+
+
+@pytest.mark.parametrize("name", ["burgers", "darcy"])
+def test_the_layout_of_the_well_has_what_its_specification_asks_for(name, cards, tmp_path):
+    out = tmp_path / "well"
+    files = export(cards[name], "well", out)
+    assert [file.relative_to(out).as_posix() for file in files] == [
+        f"data/{split}/{name}.hdf5" for split in ("train", "valid", "test")
+    ]
+    axes = ["x", "y"][: 1 if name == "burgers" else 2]
+    field = "velocity" if name == "burgers" else "pressure"
+    with h5py.File(files[0]) as file:
+        assert set(file) == {
+            "boundary_conditions", "dimensions", "scalars", "t0_fields", "t1_fields", "t2_fields",
+        }  # fmt: skip
+        assert (file.attrs["dataset_name"], file.attrs["grid_type"]) == (name, "cartesian")
+        assert (file.attrs["n_spatial_dims"], file.attrs["n_trajectories"]) == (len(axes), 3)
+        assert list(file["dimensions"].attrs["spatial_dims"]) == axes
+        for group in ("scalars", "t0_fields", "t1_fields", "t2_fields"):
+            assert set(file[group].attrs["field_names"]) == set(file[group])
+        for one in (*file["t0_fields"].values(), *file["scalars"].values()):
+            assert one.attrs["sample_varying"]
+        times = len(file["dimensions/time"])
+        assert file[f"t0_fields/{field}"].shape == (3, times, *[finest(cards[name])] * len(axes))
+        kinds = {one.attrs["bc_type"] for one in file["boundary_conditions"].values()}
+        assert kinds == {"PERIODIC" if name == "burgers" else "OPEN"}
+        assert json.loads(file.attrs[CARD]) == read_card(cards[name])
+    report = check_file(files[0])
+    (block,) = report.configuration["datasets"].values()
+    paths = dict(zip(("train", "validation", "test"), map(str, files), strict=True))
+    block |= {"source": paths, "samples": FEW}
+    same(settings_of(block).with_contents(), cards[name])
+
+
+def test_times_are_kept_and_what_a_layout_cannot_have_is_one_line(cards, tmp_path):
+    (path,) = export(cards["lorenz63"], "netcdf", tmp_path / "lorenz.nc")
+    data = xarray.open_dataset(path, engine="h5netcdf")
+    inputs = read_card(cards["lorenz63"])["inputs"]
+    group = next(iter(read_card(cards["lorenz63"])["groups"]))
+    loaded = load_samples(cards["lorenz63"], group, "test", 2)
+    np.testing.assert_array_equal(data[inputs[0]][data.split == "test"], loaded.inputs[:, 0])
+    for layout in ("well", "pdebench"):
+        with pytest.raises(DatasetError, match="functions of time; the layout"):
+            export(cards["lorenz63"], layout, tmp_path / layout)
+        assert not (tmp_path / layout).exists()
+    with pytest.raises(DatasetError, match="nothing at resolution 5; accepted: 64, 128"):
+        export(cards["burgers"], "npz", tmp_path / "a.npz", 5)
+    with pytest.raises(DatasetError, match="is there already"):
+        export(cards["burgers"], "npz", path)
+
+
+def test_a_folder_for_the_hub_can_be_verified_and_made_again(cards, tmp_path, capsys):
+    out = tmp_path / "shared"
+    assert main([str(cards["burgers"]), "--to", "huggingface", str(out)]) == 0
+    assert "shared: " in capsys.readouterr().out
+    assert {"README.md", "LICENSE", "SHA256SUMS", "croissant.json", "dataset.yaml", "burgers"} == {
+        path.name for path in out.iterdir()
+    }
+    import mlcroissant
+
+    metadata = mlcroissant.Dataset(jsonld=out / "croissant.json").metadata
+    assert not metadata.ctx.issues.errors
+    _, front, page = (out / "README.md").read_text(encoding="utf-8").split("---\n", 2)
+    assert yaml.safe_load(front)["license"] == "mit"
+    assert "python -m resolvent verify ." in page
+    again = yaml.safe_load((out / "dataset.yaml").read_text())
+    assert settings_of(again["datasets"]["burgers"]) == settings_of(read_card(cards["burgers"])["settings"])
+    moved = shutil.move(out, tmp_path / "downloaded")
+    assert list(faults_below([moved])) == []
+    (card,) = moved.glob("burgers/*.json")
+    content = json.loads(card.read_text())
+    card.write_text(json.dumps(content | {"seed": 5}))
+    (moved / "LICENSE").unlink()
+    faults = list(faults_below([moved]))
+    assert any("LICENSE: is missing, and SHA256SUMS names it" in fault for fault in faults)
+    assert any(fault.startswith(f"{card}: its SHA-256 is not that of SHA256SUMS") for fault in faults)
+    assert any("its attributes are not the card" in fault for fault in faults)
