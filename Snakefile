@@ -133,6 +133,7 @@ rule all:
             [*rules.compare.output, *rules.draw_figures.output, *rules.report.output],
             experiment=plan.configuration.experiments,
         ),
+        [f"{folder}/rollout.mp4" for folder in ROLLED_OUT.values()],
         [page for pages in RUN_PAGES.values() for page in pages],
         [rules.theory.output, rules.draw_theory.output, rules.theory_page.output],
         [paper.shown for paper in papers.values()],

@@ -283,6 +283,7 @@ def test_numbers_carry_their_own_exponent():
     ]
     assert [scientific(one) for one in numbers] == shown
     assert plain("1.20 × 10⁻³ to 1.23 × 10⁴; sample 2") == "1.20e-03 to 1.23e+04; sample 2"
+    assert plain("(1.20 to 11.35) × 10⁻³; (0.400 to 0.610)") == "1.20e-03 to 11.35e-03; 0.400 to 0.610"
     assert [float(plain(one)) for one in shown[:7]] == [float(f"{one:.2e}") for one in numbers[:7]]
 
 

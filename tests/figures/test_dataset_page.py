@@ -195,7 +195,7 @@ def test_the_page_links_to_what_belongs_to_it_and_says_how_to_make_and_open_the_
     assert page.count("data:image/svg+xml") == 2
     name = json.loads(dataset[0].read_text())["dataset"]
     for expected in (
-        "Flow &lt;through&gt; a medium", "1,000 train", "2.3 MB on disk", "s3://bucket/card.zarr", "abc1234",
+        "Flow &lt;through&gt; a medium", "1,000 train", "2.35 MB on disk", "s3://bucket/card.zarr", "abc1234",
         f"-R solve_{name} --configfile my.yaml own.yaml</pre>", "a (sample,",
         "1 model trained on this dataset",
         "its models are tested on this dataset", "@inproceedings{cao2021choose", "@software{resolvent",

@@ -1,12 +1,14 @@
 """Every figure is drawn from whatever runs there are, and twice to the same bytes."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.labels import spread
+from resolvent.figures.common.labels import label_right, spread
 from resolvent.figures.common.results import read_runs
-from resolvent.figures.common.style import appearances
+from resolvent.figures.common.style import appearances, new_figure
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.cost_scatter import draw_cost_scatter
 from resolvent.figures.experiment.error_distributions import draw_error_distributions
@@ -125,6 +127,16 @@ def test_appearances_are_fixed_by_the_kind_and_distinct(make_run):
     assert len(set(looks.values())) == 5
     assert looks["a"].colour == looks["a_regular"].colour != looks["b"].colour
     assert looks["a"] == appearances(runs[:1])["a"]
+
+
+def test_a_line_that_leaves_the_panel_is_named_at_its_edge_and_the_layout_holds():
+    figure, ((panel,),) = new_figure(1, 1, size=(4, 3))
+    panel.set(yscale="log", ylim=(1e-6, 1))
+    label_right(panel, [(1e-40, "below", "black"), (1e-3, "within", "black"), (1e9, "above", "black")])
+    assert [text.xy[1] for text in panel.texts] == pytest.approx([0, 0.5, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # as where a label so far away leaves no room for the panel
+        figure.draw_without_rendering()
 
 
 def test_labels_are_moved_apart_no_further_than_needed():

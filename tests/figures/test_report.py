@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from matplotlib.image import imsave
 from pages import figures_of_an_experiment, links, missing
 
 from resolvent.figures.common.comparison import by_condition, read_comparison
@@ -19,7 +20,10 @@ CARD = {
     "dataset": "burgers_cao",
     "equation": {"symbols": "∂ₜu + u ∂ₓu = ν ∂ₓₓu"},
     "stated_accuracy": 1e-7,
-    "error_budget": {"closed form": {"largest_relative_l2": 2.2e-9, "converged": True}},
+    "error_budget": {
+        "against_cole_hopf": {"largest_relative_l2": 2.2e-9, "median_relative_l2": 3e-10, "samples": 64},
+        "solved_on": "n8192",
+    },
     "resolutions": [512, 2048],
     "inputs": ["initial_velocity"],
     "sources": [{"name": "<script>alert(1)</script>"}],
@@ -28,12 +32,17 @@ CARD = {
 
 @pytest.fixture
 def make_report(make_run, make_baselines, tmp_path):
-    def make(setting=None, **options):
+    def make(setting=None, filmed=None, **options):
         runs = [
             make_run(label="Galerkin <new>", setting=setting),
             make_run(label="Galerkin <new>", setting=setting, seed=2, diverged_epoch=7),
             make_run("fno", label="FNO", architecture="fno1d", attention=None, setting=setting, level=3e-3),
         ]
+        if filmed is not None:
+            film = runs[filmed] / "rollout.mp4"
+            film.write_bytes(b"moves")
+            imsave(film.with_suffix(".png"), np.zeros((20, 60, 3)))
+            options["film"] = (film, "A rollout", "Again and again.")
         baselines, card = make_baselines(), tmp_path / "card.json"
         write_comparison(runs, [baselines], tmp_path / "comparison.csv")
         card.write_text(json.dumps(CARD))
@@ -83,11 +92,12 @@ def test_the_questions_are_answered_in_order(make_report):
     ]  # fmt: skip
     for expected in (
         "Galerkin &lt;new&gt;, n = 512, seed 2", "Mean predictor", "Identity", "Coarse classical solve",
-        "Interpolation oracle", "diverged (epoch 7)", "2.2e-09", "snakemake --cores 2 report", "abc1234",
+        "Interpolation oracle", "diverged (epoch 7)", "2.2 × 10⁻⁹", "Against Cole-Hopf",
+        "The closed form by the Cole-Hopf transformation", "n8192", "snakemake --cores 2 report", "abc1234",
         "cao2021choose", "li2021fourier", "vaswani2017attention", "Caption of error_location.",
     ):  # fmt: skip
         assert expected in page, expected
-    assert page.index("Error budget") < page.index("The whole card")
+    assert page.index("Against Cole-Hopf") < page.index("The whole card")
 
 
 def test_charts_have_the_numbers_of_the_comparison(make_report, tmp_path):
@@ -110,6 +120,16 @@ def test_charts_have_the_numbers_of_the_comparison(make_report, tmp_path):
     samples = [trace["x"] for trace in charts["error_distributions"]["data"] if trace["type"] == "box"]
     assert [len(one) for one in samples] == [40, 40, 40]
     assert charts["error_intervals"]["dark"]["#7d8590"] == "#a3adb8"
+
+
+def test_the_film_of_a_rollout_stands_below_the_predictions(make_report):
+    page = make_report(filmed=0)
+    assert '/rollout.mp4" type="video/mp4">' in page
+    assert page.index('id="predictions"') < page.index("Again and again.") < page.index('id="where"')
+
+
+def test_a_run_that_diverged_has_no_film(make_report):
+    assert "<video" not in make_report(filmed=1)
 
 
 def test_text_from_files_is_escaped(make_report):

@@ -4,10 +4,13 @@ import pytest
 import yaml
 from merged_configuration import DEFAULT, ROOT, merged
 
+from resolvent.planning.captions import caption_facts
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import Plan
+from resolvent.planning.prediction.forecast import jobs
+from resolvent.planning.prediction.needs import Needs
 
 RUN = "results/laptop/burgers/galerkin_layer_scale/n128/seed1127802"
 
@@ -92,7 +95,7 @@ def test_the_configured_run_is_on_the_finest_grid_and_all_runs_are_candidates():
 def test_the_shown_model_is_the_last_by_default(chosen):
     paper = planned({"burgers": ["figure9"]}, shown=chosen)
     assert paper.source("figure9")[0][0] == RUN.replace("galerkin_layer_scale", "no_attention")
-    assert paper.plan.caption_facts("burgers")["model"] == "No attention"
+    assert caption_facts(paper.plan, "burgers")["model"] == "No attention"
 
 
 @pytest.mark.parametrize(
@@ -124,3 +127,8 @@ def test_rollouts_are_of_every_run_and_their_test_samples_have_later_moments(ove
     assert {f"{folder}/rollout.npz" for folder in folders} < set(paper.inputs("figure_rollouts"))
     for experiment in paper.experiments["figure_rollouts"]:
         assert plan.test_dataset_of(experiment).settings.frames > 1
+    assert plan.rolled_out("kolmogorov") == plan.shown_candidates("kolmogorov")[0]
+    assert plan.rolled_out("darcy_lognormal") is None
+    listed = [job.output for job in jobs(plan, [paper], Needs(plan, gpu=False))]
+    assert sum(file.endswith("rollout.npz") for file in listed) == len(folders)  # each once
+    assert f"{plan.rolled_out('kolmogorov')}/rollout.mp4" in listed

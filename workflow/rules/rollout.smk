@@ -1,6 +1,10 @@
 # A trained step of the Kolmogorov flow, applied again and again to its own predictions; nothing is trained.
 
 
+# The runs whose rollout is shown as a film, by experiment.
+ROLLED_OUT = {name: folder for name in plan.configuration.experiments if (folder := plan.rolled_out(name))}
+
+
 rule rollout:
     input:
         card=lambda wildcards: ancient(plan.test_dataset_of(wildcards.experiment).card),
@@ -28,7 +32,13 @@ rule rollout_film:
     input:
         rollout=rules.rollout.output.rollout,
     output:
-        film=f"{plan.results}/{RUN_FOLDER}/rollout.mp4",
+        film=report(
+            f"{plan.results}/{RUN_FOLDER}/rollout.mp4",
+            caption="../report/rollout.rst",
+            category="Experiments",
+            subcategory="{experiment}",
+            labels={"what": "film of a rollout"},
+        ),
         poster=f"{plan.results}/{RUN_FOLDER}/rollout.png",
     log:
         f"logs/rollout_film/{plan.configuration.name}/{RUN_FOLDER}.log",

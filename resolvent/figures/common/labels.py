@@ -17,7 +17,10 @@ OFFSETS = [  # in points, with the alignment of the text: tried in this order
 
 
 def label_right(axes, labels: list[tuple[float, str, str]], *, size: float = 8.5) -> None:
-    """Write (y, text, colour) to the right of the axes, moved apart where they would overlap."""
+    """Write (y, text, colour) to the right of the axes, moved apart where they would overlap.
+
+    What lies beyond the axes is named at their nearer end.
+    """
     if not labels:
         return
     axes.get_figure(
@@ -26,7 +29,7 @@ def label_right(axes, labels: list[tuple[float, str, str]], *, size: float = 8.5
     to_axes = axes.transData + axes.transAxes.inverted()
     x_left = axes.get_xlim()[0]
     labels = sorted(labels, key=lambda label: label[0])
-    wanted = np.array([to_axes.transform((x_left, y))[1] for y, _, _ in labels])
+    wanted = np.clip([to_axes.transform((x_left, y))[1] for y, _, _ in labels], 0, 1)
     height = axes.get_window_extent().height * 72 / axes.figure.dpi
     placed = spread(wanted, 1.3 * size / height)
     for (_, text, colour), want, y in zip(labels, wanted, placed, strict=True):

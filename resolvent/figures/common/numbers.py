@@ -6,6 +6,8 @@ import re
 UNIT = 1e-3  # of errors, where a paper has no other
 DASH = "—"
 SCIENTIFIC = re.compile(r" × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
+ENDS = re.compile(r"\(([\d.]+) to ([\d.]+)\)( × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?")
+BYTES = ("bytes", "kB", "MB", "GB", "TB")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ON_THE_LINE = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
@@ -28,8 +30,27 @@ def scientific(value: float, digits: int = 3) -> str:
     return f"{mantissa} × {power(10.0 ** int(exponent))}"
 
 
+def ends(low: float | None, high: float | None, middle: float, digits: int = 3) -> str:
+    """Return the ends of an interval, both with the exponent of its middle: "(1.56 to 2.91) × 10⁻²".
+
+    Each has an exponent of its own where the middle's would leave too few or too many digits. Nothing is
+    returned where there is no interval.
+    """
+    if absent(low) or absent(high):
+        return ""
+    exponent = int(f"{middle:.{digits - 1}e}".split("e")[1]) if middle else 0
+    unit = 1.0 if -1 <= exponent < 3 else 10.0**exponent
+    if low < 10.0 ** (exponent - 1) or high >= 10.0 ** (exponent + 2):
+        return f"({scientific(low, digits)} to {scientific(high, digits)})"
+    places = max(0, digits - 1 - (exponent if unit == 1.0 else 0))
+    return f"({low / unit:.{places}f} to {high / unit:.{places}f})" + (
+        f" × {power(unit)}" if unit != 1.0 else ""
+    )
+
+
 def plain(text: str) -> str:
-    """Return text with the numbers of `scientific` as a program reads them: 1.20e-03."""
+    """Return text with the numbers of `scientific` and `ends` as a program reads them: 1.20e-03."""
+    text = ENDS.sub(lambda found: f"{found[1]}{found[3] or ''} to {found[2]}{found[3] or ''}", text)
     return SCIENTIFIC.sub(lambda found: f"e{int(found[1].translate(ON_THE_LINE)):+03d}", text)
 
 
@@ -61,6 +82,15 @@ def duration(seconds: float | None) -> str:
         if seconds >= size:
             return f"{seconds / size:.1f} {name}"
     return f"{seconds:.1f} s"
+
+
+def in_bytes(size: float) -> str:
+    """Return a size as a person says it: 812 bytes, 3.42 MB."""
+    for unit in BYTES:
+        if size < 999.5 or unit == BYTES[-1]:
+            break
+        size /= 1000
+    return f"{size:.3g} {unit}"
 
 
 def absent(value: object) -> bool:

@@ -12,7 +12,7 @@ import jinja2
 
 from resolvent.common.files import write_text
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.numbers import duration, milli, scientific
+from resolvent.figures.common.numbers import duration, ends, milli, scientific
 from resolvent.figures.common.results import present
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -79,10 +79,9 @@ def inlined_figure(
     }
 
 
-def split_card(card: dict, file: str) -> dict:
-    """Return a dataset card with its error budget taken to the front."""
-    rest = {key: value for key, value in card.items() if key != "error_budget"}
-    return {"name": card.get("dataset", file), "error_budget": card.get("error_budget"), "rest": rest}
+def without_budget(card: dict) -> dict:
+    """Return a dataset card without its error budget, which a page shows elsewhere."""
+    return {key: value for key, value in card.items() if key != "error_budget"}
 
 
 def _environment() -> jinja2.Environment:
@@ -100,6 +99,7 @@ def _environment() -> jinja2.Environment:
         "words": _words,
         "value": _value,
     }
+    environment.globals["ends"] = ends
     return environment
 
 

@@ -2,8 +2,6 @@
 
 import re
 
-UNITS = ("B", "kB", "MB", "GB", "TB")
-
 
 def groups(card: dict) -> list[dict[str, str]]:
     """Return each group of the store in one row: its grid, and its variables with their dimensions."""
@@ -50,12 +48,3 @@ def snippets(card: dict, path: str, store: str) -> dict[str, str]:
         f'samples = xarray.open_dataset("{store}", group="{name}", engine="zarr", consolidated=False)\n'
         f'{split} = samples.isel(sample=samples.split == "{split}")',
     }
-
-
-def in_bytes(size: float) -> str:
-    """Return a size as a person says it: 812 B, 3.4 MB."""
-    for unit in UNITS:
-        if size < 1000 or unit == UNITS[-1]:
-            break
-        size /= 1000
-    return f"{size:.0f} {unit}" if unit == "B" or size >= 100 else f"{size:.1f} {unit}"

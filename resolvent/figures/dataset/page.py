@@ -5,10 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from resolvent.figures.common.film import film_of
-from resolvent.figures.common.page import inlined_figure, render, split_card
+from resolvent.figures.common.numbers import in_bytes
+from resolvent.figures.common.page import inlined_figure, render, without_budget
 from resolvent.figures.dataset import checks
 from resolvent.figures.dataset.citation import bibtex, licence
-from resolvent.figures.dataset.contents import groups, in_bytes, snippets
+from resolvent.figures.dataset.contents import groups, snippets
 from resolvent.figures.dataset.equation import equation_of
 from resolvent.figures.dataset.error_budget import error_budget_chart
 from resolvent.figures.dataset.flux import flux_chart
@@ -80,7 +81,7 @@ def write_dataset_page(
         licence=licence(facts),
         bibtex=bibtex(facts),
         croissant=Path(croissant).name,
-        card=split_card(facts, Path(card).name),
+        card=without_budget(facts),
         again=again(facts["dataset"], Path(card).as_posix(), command),
         command=command,
         provenance=provenance,

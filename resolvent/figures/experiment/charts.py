@@ -11,7 +11,7 @@ from plotly.graph_objects import Figure
 from plotly.subplots import make_subplots
 
 from resolvent.figures.common.comparison import Tested, by_condition, errors_of
-from resolvent.figures.common.numbers import duration, scientific
+from resolvent.figures.common.numbers import duration, ends, scientific
 from resolvent.figures.common.results import (
     Baseline,
     Run,
@@ -79,7 +79,7 @@ def chart_resolution_curves(comparison: pd.DataFrame, looks: Looks) -> Figure:
                 showlegend=number == 1, marker=_marker(facts, looks), line=line_of(facts, looks),
                 text=[
                     f"{row.label}<br>tested at {row.test_resolution}: {scientific(row.value)}"
-                    f"<br>95 % interval {scientific(row.low)} to {scientific(row.high)}"
+                    f"<br>95 % interval {ends(row.low, row.high, row.value)}"
                     for row in group.itertuples()
                 ],
                 hovertemplate="%{text}<extra></extra>", row=number, col=1,
@@ -203,12 +203,12 @@ def _around(errors: Iterable[float]) -> tuple[float, float]:
 
 
 def _add_arrow(
-    figure: Figure, row: int, label: str, value: float, ends: tuple[float, float], words: str = ""
+    figure: Figure, row: int, label: str, value: float, reach: tuple[float, float], words: str = ""
 ) -> None:
     """Add an arrow and a number, at the end of the axis, for a row that lies beyond it."""
-    below, number = value < ends[0], f"{words}{scientific(value)}"
+    below, number = value < reach[0], f"{words}{scientific(value)}"
     figure.add_scatter(
-        x=[_four(ends[0] if below else ends[1])], y=[_wrapped(label)], mode="text", row=row, col=1,
+        x=[_four(reach[0] if below else reach[1])], y=[_wrapped(label)], mode="text", row=row, col=1,
         text=[f"← {number}" if below else f"{number} →"], showlegend=False, hoverinfo="skip",
         textposition="middle right" if below else "middle left", textfont={"color": BASELINE},
     )  # fmt: skip
@@ -262,7 +262,7 @@ def _words_of(one: Tested) -> str:
     error, facts = one.error(), one.facts
     lines = [f"<b>{facts['label']}</b>", f"mean relative L² error {scientific(error.value)}"]
     if np.isfinite(error.low):
-        lines.append(f"95 % interval {scientific(error.low)} to {scientific(error.high)}")
+        lines.append(f"95 % interval {ends(error.low, error.high, error.value)}")
     if facts["kind"] == "model":
         lines.append(f"{facts['seeds']} seed{'s' * (facts['seeds'] != 1)}, {facts['samples']} test samples")
     if facts["diverged_seeds"]:

@@ -24,7 +24,7 @@ from resolvent.figures.common.comparison import (
 )
 from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.metrics import name_of
-from resolvent.figures.common.numbers import DASH, absent, duration, in_words, power, times
+from resolvent.figures.common.numbers import DASH, absent, duration, ends, in_units, in_words, power, times
 from resolvent.figures.common.results import on_training_grid, resolution_in_words, without_answer
 from resolvent.figures.common.table import EMPTY, Cell, Column, Table, write_table
 
@@ -197,10 +197,13 @@ def _in_unit(unit: float | None, between: str = " ") -> str:
 
 
 def interval(error: Error | Interval, unit: float | None) -> str:
-    """Return the ends of an interval: "1.150 to 1.262"; nothing where one sample has none."""
-    if absent(error.low):
-        return ""
-    return f"{in_words(error.low, unit)} to {in_words(error.high, unit)}"
+    """Return the ends of an interval: "1.150 to 1.262" in a unit, without one as `ends` writes them.
+
+    Nothing is returned where one sample has none.
+    """
+    if unit is None:
+        return ends(error.low, error.high, error.value)
+    return "" if absent(error.low) else f"{in_units(error.low, unit)} to {in_units(error.high, unit)}"
 
 
 def _best_test(facts: dict, unit: float | None) -> Cell:

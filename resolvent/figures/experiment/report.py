@@ -4,13 +4,15 @@ from pathlib import Path
 
 from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.comparison import read_comparison
+from resolvent.figures.common.film import film_of
 from resolvent.figures.common.location import one_of_each, spread_of
-from resolvent.figures.common.page import inlined_figure, relative, render, split_card
+from resolvent.figures.common.page import inlined_figure, relative, render, without_budget
 from resolvent.figures.common.results import Run, read_baselines, read_json, read_runs
 from resolvent.figures.common.shown import choose_shown
 from resolvent.figures.common.style import appearances
 from resolvent.figures.common.table import as_html
 from resolvent.figures.common.words import differences_from_paper, differences_of_recipes, summarise
+from resolvent.figures.dataset import checks
 from resolvent.figures.experiment import charts
 from resolvent.figures.experiment.error_table import (
     BEST_TEST,
@@ -42,10 +44,12 @@ def write_report(
     baselines: list[str | Path],
     card: str | Path,
     figures: list[tuple[str | Path, str, str]],
+    film: tuple[str | Path, str, str] | None = None,
     provenance: dict[str, str],
     predicted: list[tuple[float, float]],
     root: str | Path,
     paper_pages: list[tuple[str, str]] = (),
+    own_figures: list[tuple[str | Path, str, str]] = (),
 ) -> None:
     """Write the page, all at once.
 
@@ -61,12 +65,17 @@ def write_report(
         The dataset card.
     figures
         SVG file, title and caption of every figure of an experiment.
+    film
+        MP4 file, title and caption of the film of a rollout, in the folder of its run. That of a run that
+        diverged is not shown.
     provenance
         What only the caller knows: git revision, machine, …
     predicted
         What each run was predicted to take: seconds of training and bytes of memory.
     paper_pages
         Names and links of the pages of papers whose tables or figures these runs give.
+    own_figures
+        The same as `figures`, of the user's own.
     """
     folder, loaded = Path(output).parent, read_runs(runs)
     comparison = read_comparison(table)
@@ -105,9 +114,18 @@ def write_report(
             Path(figure[0]).stem: _figure(figure, folder, interactive.get(Path(figure[0]).stem))
             for figure in figures
         },
+        own_figures=[_figure(figure, folder, None) for figure in own_figures],
+        metrics={name: words for run in loaded for name, words in run.record.metrics.items()},
+        film=None if film is None or _diverged(film[0], loaded) else film_of(*film, folder=folder),
         shown=_choices(loaded, shown, folder),
         maps=not shown.diverged and (spread := spread_of(shown)) is not None and spread.dimension == 2,
-        cards=[split_card(facts, Path(card).name) | {"link": _dataset_page(loaded, root, folder)}],
+        card={
+            "name": facts["dataset"],
+            "link": _dataset_page(loaded, root, folder),
+            "facts": without_budget(facts),
+        },
+        checks=checks.rows(facts["error_budget"]),
+        other_checks=checks.others(facts["error_budget"]),
         runs=[_entry(run, folder) for run in loaded],
         predicted_costs=costs_beside_prediction(runs, predicted),
         loading=loading(shown, facts, Path(card).as_posix()),
@@ -122,6 +140,10 @@ def _figure(figure: tuple[str | Path, str, str], folder: Path, interactive: dict
     return inlined_figure(*figure, folder=folder, interactive=interactive) | {
         "source": relative(figure[0], folder)
     }
+
+
+def _diverged(film: str | Path, runs: list[Run]) -> bool:
+    return any(run.diverged for run in runs if run.directory == Path(film).parent)
 
 
 def _charts(comparison, runs: list[Run], baselines: list[str | Path]) -> dict[str, dict]:

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from resolvent.figures.common.comparison import RATIO, Tested, by_condition
-from resolvent.figures.common.numbers import scientific, times
+from resolvent.figures.common.numbers import ends, scientific, times
 from resolvent.figures.common.ratios import SEEDS_TO_RANK
 from resolvent.figures.common.results import on_training_grid, resolution_in_words
 
@@ -71,9 +71,8 @@ def _named(one: Tested) -> str:
 
 def _with_interval(one: Tested) -> str:
     error = one.error()
-    if error.low != error.low:  # of one sample there is none
-        return scientific(error.value)
-    return f"{scientific(error.value)} (95 % interval {scientific(error.low)} to {scientific(error.high)})"
+    interval = ends(error.low, error.high, error.value)  # of one sample there is none
+    return scientific(error.value) + (f", with the 95 % interval {interval}" if interval else "")
 
 
 def about_labels(comparison: pd.DataFrame, accuracy: float | None) -> dict | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from resolvent.figures.common.comparison import Error
-from resolvent.figures.common.numbers import absent, scientific, times
+from resolvent.figures.common.numbers import absent, ends, scientific, times
 from resolvent.figures.front.results import NOT_RANKED, Results, Row
 
 SEEDS = "Nothing is ranked: that takes three seeds or more of each model."
@@ -58,22 +58,9 @@ def strip(row: Row, scale: Scale) -> str:
     return f'<svg class="strip" viewBox="-3 0 106 12" aria-hidden="true">{"".join(marks)}</svg>'
 
 
-def interval(error: Error | None, *, whole: bool = False) -> str:
-    """Return the ends of an interval with the exponent of its middle: "(1.56 to 2.91) × 10⁻²".
-
-    As a `whole` with the middle before: "2.02 (1.56 to 2.91) × 10⁻²".
-    """
-    if error is None:
-        return ""
-    middle, sign, power = scientific(error.value).partition(" × ")
-    if absent(error.low) or absent(error.high):
-        return scientific(error.value) if whole else ""
-    if sign:
-        unit = 10.0 ** math.floor(math.log10(error.value) + 1e-9)
-        ends = f"({error.low / unit:.2f} to {error.high / unit:.2f}) × {power}"
-    else:
-        ends = f"({scientific(error.low)} to {scientific(error.high)})"
-    return f"{middle} {ends}" if whole else ends
+def interval(error: Error | None) -> str:
+    """Return the ends of an interval as `ends` writes them; nothing where there is none."""
+    return "" if error is None else ends(error.low, error.high, error.value)
 
 
 def ratio_in_words(row: Row) -> tuple[str, str]:

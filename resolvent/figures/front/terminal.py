@@ -6,6 +6,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from resolvent.figures.common.comparison import Error
 from resolvent.figures.common.numbers import DASH, duration, scientific
 from resolvent.figures.front.leaderboard import SEEDS, interval, ratio_in_words
 from resolvent.figures.front.results import Results, Row
@@ -29,7 +30,7 @@ def _table(title: str, rows: list[Row], ranked: bool) -> Table:
     if ranked:
         table.add_column("verdict")
     for row in sorted(rows, key=lambda row: row.error.value if row.error else float("inf")):
-        error = interval(row.error, whole=True) if row.error else row.verdict
+        error = with_interval(row.error) if row.error else row.verdict
         cells = [error, ratio_in_words(row)[0] or DASH, duration(row.seconds)]
         verdict = [row.verdict if row.error else ""] * ranked
         table.add_row(row.planned.label, str(row.planned.resolution), *cells, *verdict)
@@ -38,3 +39,9 @@ def _table(title: str, rows: list[Row], ranked: bool) -> Table:
             "classical solver, same grid", str(resolution), scientific(error.value), DASH, DASH, style="dim"
         )
     return table
+
+
+def with_interval(error: Error) -> str:
+    """Return an error with its interval, the exponent once: "2.02 (1.56 to 2.91) × 10⁻²"."""
+    shown = interval(error)
+    return f"{scientific(error.value).removesuffix(shown.rpartition(')')[2])} {shown}".rstrip()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.comparison import with_facts
+from resolvent.figures.common.numbers import in_bytes
 from resolvent.figures.common.page import relative, render
 from resolvent.figures.common.results import Run, read_json, read_runs
 from resolvent.figures.common.style import appearances
@@ -110,18 +111,14 @@ def _write_page(run, looks, card, card_file, title, experiment, root, command, p
             for name in ("config_hash", "code_digest", "dataset_hash", "versions", "tuning")
         },
         cost=asdict(run.cost),
-        files=[(name, size_of_file(folder / name)) for name in FILES if (folder / name).exists()],
+        files=[
+            (name, in_bytes((folder / name).stat().st_size)) for name in FILES if (folder / name).exists()
+        ],
         loading=loading(run, card, card_file.as_posix()),
         making=making(command, (folder / "errors.csv").as_posix()),
         store=(card_file.with_suffix(".zarr").as_posix(), size_of(card_file.with_suffix(".zarr"))),
         provenance=provenance,
     )
-
-
-def size_of_file(path: Path) -> str:
-    """Return the size of a file: "2.2 MB"."""
-    size = path.stat().st_size
-    return f"{size / 1e6:.3g} MB" if size >= 1e6 else f"{size / 1e3:.3g} kB"
 
 
 def _summary(rows, run: Run) -> dict | None:

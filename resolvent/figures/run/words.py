@@ -3,6 +3,7 @@
 import shlex
 from pathlib import Path
 
+from resolvent.figures.common.numbers import in_bytes
 from resolvent.figures.common.results import Run
 
 
@@ -42,9 +43,4 @@ def size_of(store: str | Path) -> str | None:
     folder = Path(store)
     if not folder.is_dir():
         return None
-    size = float(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} TB"
+    return in_bytes(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))

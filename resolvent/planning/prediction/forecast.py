@@ -153,6 +153,16 @@ def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
         (f"run_pages_{experiment}", "compare.html"),
     ):
         yield Job(rule, f"{folder}/{file}", read)
+    if run := plan.rolled_out(experiment):
+        yield _later(f"{run}/rollout.npz", needs)
+        yield Job("rollout_film", f"{run}/rollout.mp4", drawing(1))
+
+
+def _later(file: str, needs: Needs) -> Job:
+    """Return the job that makes a file of a run after its training: a rollout, or a latent basis."""
+    experiment, model, group, _ = Path(file).parts[-5:-1]
+    wildcards, rule = SimpleNamespace(experiment=experiment, model=model, group=group), Path(file).stem
+    return Job(rule, file, getattr(needs, rule)(wildcards), needs.gpu and rule == "rollout")
 
 
 def _of_tuning(plan: Plan, needs: Needs, wildcards: SimpleNamespace, resolution: Resolution) -> Iterator[Job]:
@@ -180,11 +190,9 @@ def _of_paper(paper: PaperPlan, needs: Needs) -> Iterator[Job]:
     if any(paper.items[item].takes == "cost" for item in read):
         rule = {"cao2021": "measure_cost", "calvello2024": "measure_architectures"}[paper.key]
         yield Job(rule, paper.costs, getattr(needs, rule), needs.gpu)
+    listed = {f"{paper.plan.rolled_out(name)}/rollout.npz" for name in paper.plan.configuration.experiments}
     for file in dict.fromkeys(file for files in read.values() for file in files):
-        rule = Path(file).stem
-        if rule in ("rollout", "latent_basis"):
-            experiment, model, group, _ = Path(file).parts[-5:-1]
-            wildcards = SimpleNamespace(experiment=experiment, model=model, group=group)
-            yield Job(rule, file, getattr(needs, rule)(wildcards), needs.gpu and rule == "rollout")
+        if Path(file).stem in ("rollout", "latent_basis") and file not in listed:
+            yield _later(file, needs)
     if paper.experiments:
         yield Job("paper_page", paper.page, drawing(2 * len(paper.folders)))

@@ -89,7 +89,7 @@ def _draw_curves(panel, groups: list[list[Run]], looks) -> None:
     grid_lines(panel)
     title(panel, f"{heading(groups[0][0])}: {len(one['error'])} test samples")
     name_diverged(panel, lost_labels(groups))
-    label_right(panel, [(min(y, panel.get_ylim()[1]), text, colour) for y, text, colour in labels])
+    label_right(panel, labels)
 
 
 def _draw_fields(figure, panels, runs: list[Run]) -> None:
