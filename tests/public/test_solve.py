@@ -1,0 +1,86 @@
+"""Every equation solved from values, against what the solvers give; and what is refused."""
+
+import doctest
+
+import numpy as np
+import pytest
+import xarray
+
+import resolvent
+from resolvent.common.norms import relative_l2
+from resolvent.public import equations
+from resolvent.solvers.common.errors import SolverError
+
+X = np.arange(64) / 64
+WAVE = np.sin(2 * np.pi * X) + 0.3 * np.cos(6 * np.pi * X)
+
+
+def test_the_examples_in_docstrings_run():
+    found = doctest.testmod(equations)
+    assert found.attempted >= 9
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("method", ["split-step", "etdrk4"])
+def test_burgers_agrees_with_the_closed_form(method):
+    exact = resolvent.solve("burgers", WAVE, viscosity=0.05, method="cole-hopf")
+    found = resolvent.solve("burgers", np.stack([WAVE, -WAVE]), viscosity=0.05, method=method)
+    assert found.shape == (2, 64)
+    assert relative_l2(found[:1], exact[None]) < 1e-6
+
+
+def test_a_longer_circle_is_the_same_problem_in_other_units():
+    closed = {"method": "cole-hopf"}
+    stretched = resolvent.solve("burgers", WAVE, viscosity=0.1, length=2.0, final_time=2.0, **closed)
+    expected = resolvent.solve("burgers", WAVE, viscosity=0.05, **closed)
+    assert relative_l2(stretched[None], expected[None]) < 1e-10
+
+
+def test_darcy_is_linear_in_the_source_and_inverse_in_the_coefficient():
+    one = resolvent.solve("darcy", np.ones((33, 33)))
+    np.testing.assert_allclose(resolvent.solve("darcy", np.full((2, 33, 33), 4), source=2.0), [one / 2] * 2)
+
+
+def test_kolmogorov_agrees_with_the_decay_of_a_shear_flow():
+    """Without advection, ω = A(t) cos 4y has A' = -16 νA - 4, from 0 on."""
+    y = 2 * np.pi * np.arange(32) / 32
+    flow = resolvent.solve("kolmogorov", np.zeros((32, 32)), final_time=0.5, viscosity=0.1)
+    amplitude = -4 / 1.6 * (1 - np.exp(-1.6 * 0.5))
+    np.testing.assert_allclose(flow, np.repeat(amplitude * np.cos(4 * y)[:, None], 32, axis=1), atol=1e-8)
+
+
+def test_lorenz63_keeps_its_fixed_point_and_the_control_its_state():
+    root = np.sqrt(8 / 3 * 27)
+    states = resolvent.solve("lorenz63", [[root, root, 27.0]], times=[0, 0.5, 1.0])
+    np.testing.assert_allclose(states, np.broadcast_to([[[root], [root], [27]]], (1, 3, 3)), rtol=1e-9)
+    times = np.linspace(0, 1, 11)
+    state = resolvent.solve("controlled_ode", 2 + times, initial_value=0.5)
+    np.testing.assert_allclose(state, 2 * np.arctan(np.tan(0.25) * np.exp(times)), rtol=1e-12)
+
+
+TAKES = "burgers takes the initial velocity as real numbers, "
+
+
+@pytest.mark.parametrize(
+    ("equation", "values", "parameters", "message"),
+    [
+        ("heat", WAVE, {}, "unknown equation 'heat'; accepted: burgers, darcy"),
+        ("burgers", WAVE, {"viscosty": 1}, "unknown parameter 'viscosty' .*did you mean 'viscosity'"),
+        ("burgers", WAVE, {"method": "euler"}, "unknown method 'euler'; accepted: split-step"),
+        ("burgers", WAVE, {"viscosity": 0.0}, "viscosity must be positive"),
+        ("burgers", np.fft.rfft(WAVE), {}, r"got complex128 .*: values on a grid, not coefficients"),
+        ("burgers", WAVE > 0, {}, TAKES + r"\(samples, n\) or \(n,\); got bool"),
+        ("burgers", WAVE[None, None], {}, TAKES + r".*; got shape \(1, 1, 64\)"),
+        ("burgers", WAVE[:33], {}, "an even number of points"),
+        ("burgers", np.where(X > 0.5, np.nan, WAVE), {}, "is not finite in samples 0"),
+        ("burgers", xarray.DataArray(WAVE, dims="x"), {}, "got a DataArray: give its .values"),
+        ("darcy", np.ones((2, 9, 8)), {}, r"\(samples, n, n\) or \(n, n\); got shape \(2, 9, 8\)"),
+        ("darcy", np.zeros((9, 9)), {}, "the coefficient is not positive"),
+        ("lorenz63", np.ones((4, 2)), {"times": [0, 1]}, r"\(samples, 3\) or \(3,\); got shape \(4, 2\)"),
+        ("controlled_ode", [], {}, r"got shape \(0,\)"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_one_line(equation, values, parameters, message):
+    with pytest.raises((ValueError, SolverError), match=message) as caught:
+        resolvent.solve(equation, values, **parameters)
+    assert "\n" not in str(caught.value)
