@@ -29,6 +29,12 @@ ARCHITECTURES: dict[str, str] = {
     "vit_no": "resolvent.models.calvello2024.patched_settings:ViTNeuralOperatorSettings",
     "fano": "resolvent.models.calvello2024.patched_settings:FourierAttentionNeuralOperatorSettings",
     "afno": "resolvent.models.afno.settings:AFNOSettings",
+    "deeponet1d": "resolvent.models.deeponet.settings:DeepONet1dSettings",
+    "deeponet2d": "resolvent.models.deeponet.settings:DeepONet2dSettings",
+    "unet1d": "resolvent.models.unet.settings:UNet1dSettings",
+    "unet2d": "resolvent.models.unet.settings:UNet2dSettings",
+    "transolver1d": "resolvent.models.transolver.settings:Transolver1dSettings",
+    "transolver2d": "resolvent.models.transolver.settings:Transolver2dSettings",
 }
 
 

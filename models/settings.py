@@ -29,6 +29,12 @@ Coordinates = Annotated[
         "right end of the periodic interval, as the public codes of Cao (2021) and Li et al. (2021) have them"
     ),
 ]
+Boundary = Annotated[
+    Literal["periodic", "edges"],
+    Field(
+        description="periodic: the last point of an axis is beside the first; edges: the function ends there"
+    ),
+]
 # What the architectures with an encoder have, each with its own default.
 EncoderWidth = Annotated[Width, Field(description="channels of the hidden function")]
 EncoderLayers = Annotated[Layers, Field(description="encoder layers")]

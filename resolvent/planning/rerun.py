@@ -44,9 +44,12 @@ SETTINGS = (
     "resolvent.models.calvello2024.patched_settings",
     "resolvent.models.calvello2024.settings",
     "resolvent.models.cao2021.settings",
+    "resolvent.models.deeponet.settings",
     "resolvent.models.fno.settings",
     "resolvent.models.neuraloperator.settings",
     "resolvent.models.settings",
+    "resolvent.models.transolver.settings",
+    "resolvent.models.unet.settings",
     "resolvent.training.settings",
     "resolvent.measurements.settings",
 )
@@ -98,6 +101,7 @@ FILES_READ = {
     "resolvent.planning.captions": ("workflow/report/captions.yaml",),
 }
 
+STRIPPED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.If, ast.Call)
 LOCATION = re.compile(r"(\w+(?:\.\w+)+):\w+")  # "module:function", imported when it is called
 
 
@@ -192,27 +196,54 @@ def _file_outside(module: str) -> Path | None:
 @cache
 def _tree(file: Path) -> ast.Module:
     """Return the syntax tree without docstrings, imports for type checkers, descriptions and predictions."""
-    return _Bare().visit(ast.parse(file.read_text(encoding="utf-8")))
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    _strip(tree)
+    return tree
 
 
-class _Bare(ast.NodeTransformer):
-    def generic_visit(self, node: ast.AST) -> ast.AST | None:
-        if isinstance(node, ast.FunctionDef) and node.name in PREDICTIONS:
-            return None
-        super().generic_visit(node)
-        match node:
-            case (
-                ast.Module(body=[ast.Expr(value=ast.Constant(value=str())), *rest])
-                | ast.ClassDef(body=[ast.Expr(value=ast.Constant(value=str())), *rest])
-                | ast.FunctionDef(body=[ast.Expr(value=ast.Constant(value=str())), *rest])
-                | ast.AsyncFunctionDef(body=[ast.Expr(value=ast.Constant(value=str())), *rest])
-            ):
-                node.body = rest
-            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
-                node.body = []
-            case ast.Call(func=ast.Name(id="Field")):
-                node.keywords = [keyword for keyword in node.keywords if keyword.arg != "description"]
-        return node
+# Plans look at every node of the project: ast.walk and NodeTransformer take twice as long.
+def _strip(node: ast.AST) -> None:
+    """Take from a tree, in place, what `_tree` leaves out."""
+    for key in node._fields:
+        value = getattr(node, key, None)
+        if isinstance(value, ast.AST):
+            _strip(value)
+        elif isinstance(value, list):
+            value[:] = [one for one in value if not _is_prediction(one)]
+            for one in value:
+                if isinstance(one, ast.AST):
+                    _strip(one)
+    if isinstance(node, STRIPPED):
+        _strip_here(node)
+
+
+def _is_prediction(node: object) -> bool:
+    return isinstance(node, ast.FunctionDef) and node.name in PREDICTIONS
+
+
+def _strip_here(node: ast.AST) -> None:
+    match node:
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            node.body = []
+        case ast.Call(func=ast.Name(id="Field")):
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg != "description"]
+        case ast.If() | ast.Call():
+            pass
+        case ast.AST(body=[ast.Expr(value=ast.Constant(value=str())), *rest]):
+            node.body = rest
+
+
+def _nodes(tree: ast.AST) -> list[ast.AST]:
+    """Return the tree and every node in it, as ast.walk does, but for those without content."""
+    found = [tree]
+    for node in found:
+        for key in node._fields:
+            value = getattr(node, key, None)
+            if isinstance(value, list):
+                found += [one for one in value if isinstance(one, ast.AST)]
+            elif isinstance(value, ast.AST) and value._fields:
+                found.append(value)
+    return found
 
 
 @cache
@@ -238,7 +269,7 @@ def _defined_by(node: ast.stmt) -> set[str]:
             where = [target]
         case _:
             where = [node]
-    return {name.id for one in where for name in ast.walk(one) if isinstance(name, ast.Name)}
+    return {name.id for one in where for name in _nodes(one) if isinstance(name, ast.Name)}
 
 
 @cache
@@ -248,12 +279,14 @@ def _meaning(name: str) -> str:
 
 def _text(value: object) -> str:
     """Return a syntax tree as text, the same for every version of Python that parses it alike."""
-    if isinstance(value, list):
-        return f"[{','.join(map(_text, value))}]"
-    if not isinstance(value, ast.AST):
-        return repr(value)
-    fields = (f"{key}={_text(one)}" for key, one in ast.iter_fields(value) if one not in (None, []))
-    return f"{type(value).__name__}({','.join(fields)})"
+    if isinstance(value, ast.AST):
+        fields = []
+        for key in value._fields:
+            one = getattr(value, key, None)
+            if one is not None and one != []:
+                fields.append(f"{key}={_text(one)}")
+        return f"{type(value).__name__}({','.join(fields)})"
+    return f"[{','.join(map(_text, value))}]" if isinstance(value, list) else repr(value)
 
 
 @cache
@@ -261,7 +294,7 @@ def _used_by(name: str) -> tuple[str, ...]:
     """Return what a module or definition imports, uses of its own module, and names as "module:function"."""
     used = []
     for part in _parts(name):
-        for node in ast.walk(part):
+        for node in _nodes(part):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 used += [target for _, targets in _bound_imports(node) for target in targets]
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -275,17 +308,21 @@ def _used_by(name: str) -> tuple[str, ...]:
 def _names_of_its_module(name: str) -> Iterator[str]:
     """Yield what a definition refers to: other definitions of its module, and what that module imports."""
     module = _module_of(name)
-    tree = _tree(_file_of(module))
-    imported = {}
-    for statement in tree.body:
-        for key, targets in _bound_imports(statement):
-            imported[key] = targets
+    imported, defined = _bound_in(module)
     for part in _parts(name):
-        for node in ast.walk(part):
+        for node in _nodes(part):
             if isinstance(node, ast.Name):
                 yield from imported.get(node.id, ())
-                if any(node.id in _defined_by(statement) for statement in tree.body):
+                if node.id in defined:
                     yield f"{module}:{node.id}"
+
+
+@cache
+def _bound_in(module: str) -> tuple[dict[str, tuple[str, ...]], set[str]]:
+    """Return what a module imports, as `_bound_imports` has it, and the names that it defines."""
+    body = _tree(_file_of(module)).body
+    imported = {key: targets for statement in body for key, targets in _bound_imports(statement)}
+    return imported, {one for statement in body for one in _defined_by(statement)}
 
 
 def _bound_imports(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:

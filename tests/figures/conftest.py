@@ -11,6 +11,7 @@ from run_files import one_level, square, vouched
 
 from resolvent.common.predictions import tree_of, write_predictions
 from resolvent.common.records import CONDITION_COLUMNS
+from resolvent.figures.common import style
 
 PAPER_SETTING = {
     "viscosity": 0.1 / (2 * math.pi),
@@ -32,6 +33,13 @@ BASELINES = {
     "coarse_solve": ("Coarse classical solve", 4e-7),
     "interpolation_oracle": ("Interpolation oracle", 8e-4),
 }
+
+
+@pytest.fixture(autouse=True)
+def formats(request, monkeypatch):
+    """Write figures as SVG alone, in a third of the time, but for tests marked `every_format`."""
+    if "every_format" not in request.keywords:
+        monkeypatch.setattr(style, "FORMATS", {".svg": style.FORMATS[".svg"]})
 
 
 @pytest.fixture

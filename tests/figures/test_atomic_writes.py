@@ -52,6 +52,7 @@ def of_page(output, run, make_baselines):
     render("base.html.j2", output, root=output.parent, breadcrumbs=[])
 
 
+@pytest.mark.every_format
 @pytest.mark.parametrize(
     ("name", "write"),
     [

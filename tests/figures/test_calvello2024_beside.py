@@ -213,6 +213,7 @@ def test_a_run_without_a_rollout_names_the_file(make_run):
         rollouts.draw_rollouts([run], "rollouts.svg")
 
 
+@pytest.mark.every_format
 def test_a_figure_is_three_files_and_the_svg_has_the_same_bytes_each_time(runs, tmp_path):
     svg, png, pdf = spectra.draw_spectra([runs], tmp_path / "figure_spectra.svg")
     again, *_ = spectra.draw_spectra([runs], tmp_path / "again.svg")

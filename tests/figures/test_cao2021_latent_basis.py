@@ -41,6 +41,7 @@ def drawn(make_run, tmp_path):
     return draw
 
 
+@pytest.mark.every_format
 def test_every_function_is_an_image(drawn):
     svg, png, _ = drawn(latent())
     assert svg.read_text().count("<image") == 3 * 2 + 2  # and the coefficient with its colour bar
@@ -52,6 +53,7 @@ def test_every_function_is_an_image(drawn):
 @pytest.mark.parametrize(
     "options", [{"layers": (1,), "depth": 1}, {"diverged": True}], ids=["short", "diverged"]
 )
+@pytest.mark.every_format
 def test_a_short_encoder_and_a_diverged_run_are_drawn(drawn, options):
     _, png, _ = drawn(latent(**options))
     assert png.stat().st_size > 15_000

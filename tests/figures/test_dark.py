@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from resolvent.figures.common.dark import DARK, dark_colours, with_dark_colours
 from resolvent.figures.common.style import BASELINE, FIXED, GRID, INK, MUTED, PLAIN, SPARE, new_figure, save
 
@@ -25,6 +27,7 @@ def test_every_colour_of_figures_has_one_for_dark_pages_that_can_be_read():
         assert contrast(DARK[colour], DARK["#ffffff"]) > 4.5, colour
 
 
+@pytest.mark.every_format
 def test_an_svg_has_dark_colours_and_is_else_as_it_was(tmp_path):
     figure, axes = new_figure(1, 1, size=(2, 2))
     axes[0, 0].plot([0, 1], [0, 1], color="#0072b2")

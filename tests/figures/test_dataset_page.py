@@ -185,6 +185,7 @@ def charts(page: str) -> list[dict]:
     return [json.loads(text) for text in re.findall(r'<script type="application/json">(.*?)</script>', page)]
 
 
+@pytest.mark.every_format
 def test_the_page_links_to_what_belongs_to_it_and_says_how_to_make_and_open_the_dataset(dataset, tmp_path):
     page = write_page(dataset, tmp_path)
     names = ("dataset_gallery", "error_budget")

@@ -42,11 +42,21 @@ VARIANTS += [
     ("fano", {"smoother": "inverse_laplacian", "periodic_extension": True}),
     ("afno", {}),
 ]
+# Of other works, without variants.
+VARIANTS += [(f"{name}{dim}d", {}) for name in ("deeponet", "unet", "transolver") for dim in (1, 2)]
 NAMES = ["-".join([architecture, *map(str, settings.values())]) for architecture, settings in VARIANTS]
 
 # Few parameters, several heads and channels: what the tests of properties, not of counts, build.
 SMALL_ENCODER = {"width": 16, "num_layers": 2, "num_heads": 2, "feedforward_width": 24}
+SMALL_DEEPONET = {"width": 16, "num_layers": 3, "basis": 12}
+SMALL_TRANSOLVER = {**SMALL_ENCODER, "slices": 6}
 SMALL = {
+    "deeponet1d": {**SMALL_DEEPONET, "sensors": 20},  # beside the points of every grid
+    "deeponet2d": {**SMALL_DEEPONET, "sensors": 6, "boundary": "periodic"},
+    "unet1d": {"width": 8, "num_levels": 3},
+    "unet2d": {"width": 8, "num_levels": 3},
+    "transolver1d": SMALL_TRANSOLVER,
+    "transolver2d": SMALL_TRANSOLVER,
     "fno1d": {"width": 16, "num_layers": 3, "modes": 8, "projection_width": 24},
     "fno2d": {"width": 8, "num_layers": 3, "modes": 4, "projection_width": 12},
     "transformer1d": {**SMALL_ENCODER, "decoder_width": 12, "modes": 8},
@@ -142,6 +152,12 @@ COUNTED = [
     ("vit_no", {"patches": 4, "smoother_modes": 8}, 32),
     ("fano", {"patches": 4, "smoother_modes": 8, "modes": 4}, 32),
     ("afno", {"points": 32}, 32),
+    ("deeponet1d", {}, 512),
+    ("deeponet2d", {}, 43),
+    ("unet1d", {}, 128),
+    ("unet2d", {}, 32),
+    ("transolver1d", {}, 256),
+    ("transolver2d", {}, 24),
 ]
 
 
@@ -165,8 +181,10 @@ TOO_FEW = {
     "vit_no": (7, "2 x 2 patches need sides that 2 divides, such as 8 x 4; got 7 x 5"),
     "fano": (7, "2 x 2 patches need sides that 2 divides, such as 8 x 4; got 7 x 5"),
     "afno": (7, "the table of positions is for 12 x 12 points (setting points); got 7 x 7"),
+    "unet1d": (7, "3 levels need at least 8 points along an axis; got 7"),
+    "unet2d": (9, "3 levels need at least 8 points along an axis; got 9 x 7"),
 }
-ANY_NUMBER = {"galerkin_encoder2d"}
+ANY_NUMBER = {"galerkin_encoder2d", "deeponet1d", "deeponet2d", "transolver1d", "transolver2d"}
 
 
 def fno_count(s, dim):
@@ -274,7 +292,37 @@ def neuraloperator_count(s, dim):
     return lifting + s.num_layers * (spectral + channel_network) + projection
 
 
+def deeponet_count(s, dim):
+    d, functions = s.width, s.basis * s.out_channels
+    inside = (s.num_layers - 2) * (d**2 + d) + (d + 1) * functions
+    return (s.in_channels * s.sensors**dim + 1) * d + (dim + 1) * d + 2 * inside + s.out_channels
+
+
+def unet_count(s, dim):
+    def block(given, gained):
+        return 3**dim * (given + gained) * gained + 6 * gained
+
+    widths = [s.width * 2**level for level in range(s.num_levels + 1)]
+    down = sum(block(w // 2, w) for w in widths[1:]) + block(s.in_channels, s.width)
+    up = sum(2**dim * 2 * w * w + w + block(2 * w, w) for w in widths[:-1])
+    return down + up + (s.width + 1) * s.out_channels
+
+
+def transolver_count(s, dim):
+    d, f, features = s.width, s.feedforward_width, s.width // s.num_heads
+    attention = 3 * (d**2 + d) + (features + 1) * s.slices + 3 * features**2 + s.num_heads
+    layer = attention + 4 * d + 2 * d * f + f + d
+    lifting = (s.in_channels + dim + 1) * 2 * d + (2 * d + 1) * d
+    return lifting + s.num_layers * layer + 2 * d + (d + 1) * s.out_channels
+
+
 FORMULAS = {
+    "deeponet1d": lambda s: deeponet_count(s, 1),
+    "deeponet2d": lambda s: deeponet_count(s, 2),
+    "unet1d": lambda s: unet_count(s, 1),
+    "unet2d": lambda s: unet_count(s, 2),
+    "transolver1d": lambda s: transolver_count(s, 1),
+    "transolver2d": lambda s: transolver_count(s, 2),
     "fno1d": lambda s: fno_count(s, 1),
     "fno2d": lambda s: fno_count(s, 2),
     "transformer1d": transformer1d_count,
@@ -318,4 +366,5 @@ NO_PAPER = {
     "universal_approximator1d",
     "universal_approximator2d",
     "neuraloperator1d",
+    *(f"{name}{dim}d" for name in ("deeponet", "unet", "transolver") for dim in (1, 2)),
 }

@@ -188,7 +188,7 @@ def is_invariant(variant):
         return False
     if (variant[0], variant[1].get("model")) == ("neuraloperator2d", "UNO"):
         return False
-    return not variant[0].startswith(("transformer2d", "afno"))
+    return not variant[0].startswith(("transformer2d", "afno", "unet"))
 
 
 def test_claims_of_invariance(variant):

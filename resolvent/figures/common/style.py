@@ -61,6 +61,12 @@ PLAIN = {
     "pdf.fonttype": 42,  # TrueType: journals refuse the other kind
 }
 
+FORMATS = {  # of each file of a figure; no times and no versions, so that equal figures are equal bytes
+    ".svg": {"metadata": {"Date": None, "Creator": None}},
+    ".png": {"metadata": {"Software": None}, "dpi": 200},
+    ".pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
+}
+
 
 @dataclass(frozen=True)
 class Appearance:
@@ -140,20 +146,15 @@ def save(figure, output: str | Path) -> list[Path]:
     import matplotlib
 
     output = Path(output)
-    formats = {
-        ".svg": {"metadata": {"Date": None, "Creator": None}},
-        ".png": {"metadata": {"Software": None}, "dpi": 200},
-        ".pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
-    }
-    if output.suffix not in formats:
-        raise ResultError(f"{output} must end in {', '.join(formats)}; all of them are written")
+    if output.suffix not in FORMATS:
+        raise ResultError(f"{output} must end in {', '.join(FORMATS)}; all of them are written")
 
     def write(temporary: Path, suffix: str) -> None:
-        figure.savefig(temporary, format=suffix[1:], **formats[suffix])
+        figure.savefig(temporary, format=suffix[1:], **FORMATS[suffix])
         if suffix == ".svg":
             temporary.write_text(with_dark_colours(temporary.read_text(encoding="utf-8")), encoding="utf-8")
 
-    written = [output.with_suffix(suffix) for suffix in formats]
+    written = [output.with_suffix(suffix) for suffix in FORMATS]
     with matplotlib.rc_context(PLAIN):
         _settle(figure)
         for path in written:

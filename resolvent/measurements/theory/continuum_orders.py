@@ -8,7 +8,7 @@ import pandas
 from resolvent.measurements.theory.average import NODES
 from resolvent.measurements.theory.continuum import NODE_SETS
 from resolvent.measurements.theory.fits import order
-from resolvent.measurements.theory.invariance import WITH_ENDS
+from resolvent.measurements.theory.invariance import ORDERS
 
 
 def continuum_orders(
@@ -36,7 +36,7 @@ def continuum_orders(
         rows.append(("average", f"{nodes}_{dimension}d", fitted(group), NODES[nodes](dimension)))
     measured = invariance.dropna(subset="points").astype({"points": int})
     for (architecture, variant), group in measured.groupby(["architecture", "variant"], sort=False):
-        theory = WITH_ENDS.get(architecture, 1) if group["claims"].all() else None
+        theory = ORDERS.get(architecture, 1) if group["claims"].all() else None
         rows.append(("invariance", f"{architecture} {variant}".strip(), fitted(group), theory))
     return pandas.DataFrame(rows, columns=["measurement", "case", "fitted", "theory"])
 

@@ -18,6 +18,9 @@ APPROXIMATOR = {"width": 16, "feedforward_width": 24}
 FNO = {"width": 8, "num_layers": 3, "modes": 4, "projection_width": 12}
 CODOMAIN = {"width": 8, "num_layers": 2, "features": 3, "modes": 4, "feedforward_width": 12}
 DECODER = {"decoder_width": 12, "modes": 4}
+DEEPONET = {"width": 16, "num_layers": 3, "basis": 12}
+UNET = {"width": 8, "num_levels": 2}
+TRANSOLVER = {**ENCODER, "slices": 6}
 # Every registered architecture, small, and the variants whose claims differ; a variant by the words it adds.
 VARIANTS: list[tuple[str, str, dict]] = [
     ("fno1d", "", FNO),
@@ -48,6 +51,12 @@ VARIANTS: list[tuple[str, str, dict]] = [
     ("vit_no", "", PATCHED),
     ("fano", "", PATCHED),
     ("afno", "", {"points": 16, "width": 16, "num_layers": 2, "num_blocks": 2, "feedforward_width": 24}),
+    ("deeponet1d", "", {**DEEPONET, "sensors": 20}),
+    ("deeponet2d", "", {**DEEPONET, "sensors": 6, "boundary": "periodic"}),
+    ("unet1d", "", UNET),
+    ("unet2d", "", UNET),
+    ("transolver1d", "", TRANSOLVER),
+    ("transolver2d", "", TRANSOLVER),
 ]
 # Trapezoidal weights are for grids with both ends. In two dimensions all points attend to all.
 WITH_ENDS = {
@@ -57,6 +66,8 @@ WITH_ENDS = {
     "universal_approximator1d": 2,
     "universal_approximator2d": 2,
 }
+# The order in 1/n where it is not one; sensors interpolate linearly between points.
+ORDERS = {**WITH_ENDS, "deeponet1d": 2, "deeponet2d": 2}
 
 
 def invariance_errors(points_1d: list[int], points_2d: list[int], seed: int) -> pandas.DataFrame:

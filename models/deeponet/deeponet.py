@@ -1,0 +1,97 @@
+"""DeepONet: a network of the input's values times a network of the output's coordinates."""
+
+from itertools import pairwise
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+class DeepONet(nn.Module):
+    """DeepONet (Lu et al. 2021, arXiv:1910.03193, eq. 2; the unstacked one, with a bias).
+
+    v_c(x) = b_c + Σ_k branch_kc(u at the sensors) · trunk_kc(x), k = 1..`basis`. Branch and trunk are
+    `num_layers` affine maps with ReLU between them and, of the trunk, after the last. The sensors are
+    `sensors` evenly spaced points along each axis, where u is interpolated linearly between its own: so any
+    grid will do. Weights start as Glorot's normal ones, biases as zero, as in the authors' DeepXDE.
+    """
+
+    discretisation_invariant = True
+    dimension: int
+
+    def __init__(
+        self,
+        *,
+        in_channels: int,
+        out_channels: int,
+        sensors: int,
+        width: int,
+        num_layers: int,
+        basis: int,
+        boundary: Literal["periodic", "edges"],
+    ) -> None:
+        super().__init__()
+        self.sensors, self.boundary = sensors, boundary
+        self.functions = (basis, out_channels)
+        given, hidden = in_channels * sensors**self.dimension, [width] * (num_layers - 1)
+        self.branch = _network([given, *hidden, basis * out_channels])
+        self.trunk = _network([self.dimension, *hidden, basis * out_channels])
+        self.bias = nn.Parameter(torch.zeros(out_channels))
+
+    def _values(self, u: Tensor, x: Tensor) -> Tensor:
+        """Return the output, shape (batch, *grid, out_channels)."""
+        for axis in range(1, u.ndim - 1):
+            u = at_sensors(u, axis, self.sensors, self.boundary)
+        factors = self.branch(u.flatten(1)).unflatten(1, self.functions)
+        functions = torch.relu(self.trunk(x)).unflatten(-1, self.functions)
+        return torch.einsum("bkc,...kc->b...c", factors, functions) + self.bias
+
+
+class DeepONet1d(DeepONet):
+    """DeepONet for functions of one variable."""
+
+    dimension = 1
+
+    def forward(
+        self, u: Float[Tensor, "batch n in_channels"], x: Float[Tensor, "n 1"]
+    ) -> Float[Tensor, "batch n out_channels"]:
+        """Return the output function at the points x."""
+        return self._values(u, x)
+
+
+class DeepONet2d(DeepONet):
+    """DeepONet for functions of two variables."""
+
+    dimension = 2
+
+    def forward(
+        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
+    ) -> Float[Tensor, "batch n1 n2 out_channels"]:
+        """Return the output function at the points x."""
+        return self._values(u, x)
+
+
+def at_sensors(u: Tensor, axis: int, sensors: int, boundary: str) -> Tensor:
+    """Interpolate u linearly along `axis`, from its n evenly spaced points to `sensors` ones.
+
+    Of a periodic function the sensors divide the period, which is n spacings, and the first is the first
+    point; else they go from the first point to the last. Places are ratios of integers, so that a sensor on
+    a point has exactly its value.
+    """
+    n = u.shape[axis]
+    periodic = boundary == "periodic"
+    spacings, steps = (n, sensors) if periodic else (n - 1, sensors - 1)
+    place = torch.arange(sensors, device=u.device) * spacings
+    left, rest = place // steps, place % steps
+    right = (left + 1) % n if periodic else (left + 1).clamp(max=n - 1)
+    weight = (rest.to(u.dtype) / steps).unflatten(0, [-1, *[1] * (u.ndim - 1 - axis)])
+    return torch.lerp(u.index_select(axis, left), u.index_select(axis, right), weight)
+
+
+def _network(widths: list[int]) -> nn.Sequential:
+    maps = [nn.Linear(given, gained) for given, gained in pairwise(widths)]
+    for one in maps:
+        nn.init.xavier_normal_(one.weight)
+        nn.init.zeros_(one.bias)
+    return nn.Sequential(*[part for one in maps[:-1] for part in (one, nn.ReLU())], maps[-1])

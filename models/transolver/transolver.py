@@ -1,0 +1,134 @@
+"""Transolver: attention between few learned slices of the points, so that its cost is linear in them."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional
+
+EPSILON = 1e-5  # added to the weight of a slice, as in the public code
+
+
+class Transolver(nn.Module):
+    """Transolver (Wu et al. 2024, arXiv:2402.02366, section 3).
+
+    (u, x) → affine to 2·`width`, GELU, affine to `width` → `num_layers` layers → layer norm, affine to
+    `out_channels`. A layer is y ← y + A(LN(y)); y ← y + F(LN(y)), F affine to `feedforward_width`, GELU,
+    affine, and A the attention between slices. It is the public code's model for any points: its maps are
+    pointwise, where that for structured grids has 3×3 convolutions, which tie it to one grid. Weights start
+    as normal ones of deviation 0.02, cut at ±2, biases as zero.
+    """
+
+    discretisation_invariant = True
+    dimension: int
+
+    def __init__(
+        self,
+        *,
+        in_channels: int,
+        out_channels: int,
+        width: int,
+        num_layers: int,
+        num_heads: int,
+        slices: int,
+        feedforward_width: int,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.lifting = _network(in_channels + self.dimension, 2 * width, width)
+        self.layers = nn.ModuleList(
+            _Layer(width, num_heads, slices, feedforward_width, dropout) for _ in range(num_layers)
+        )
+        self.projection = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, out_channels))
+        for part in self.modules():
+            if isinstance(part, nn.Linear):
+                nn.init.trunc_normal_(part.weight, std=0.02)
+                if part.bias is not None:
+                    nn.init.zeros_(part.bias)
+
+    def _values(self, u: Tensor, x: Tensor) -> Tensor:
+        """Return the output, shape (batch, *grid, out_channels)."""
+        y = self.lifting(torch.cat([u, x.expand(len(u), *x.shape)], dim=-1)).flatten(1, -2)
+        for layer in self.layers:
+            y = layer(y)
+        return self.projection(y).unflatten(1, x.shape[:-1])
+
+
+class Transolver1d(Transolver):
+    """Transolver for functions of one variable."""
+
+    dimension = 1
+
+    def forward(
+        self, u: Float[Tensor, "batch n in_channels"], x: Float[Tensor, "n 1"]
+    ) -> Float[Tensor, "batch n out_channels"]:
+        """Return the output function at the same points."""
+        return self._values(u, x)
+
+
+class Transolver2d(Transolver):
+    """Transolver for functions of two variables."""
+
+    dimension = 2
+
+    def forward(
+        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
+    ) -> Float[Tensor, "batch n1 n2 out_channels"]:
+        """Return the output function at the same points."""
+        return self._values(u, x)
+
+
+class _Layer(nn.Module):
+    def __init__(
+        self, width: int, num_heads: int, slices: int, feedforward_width: int, dropout: float
+    ) -> None:
+        super().__init__()
+        self.norm_attention, self.norm_feedforward = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attention = PhysicsAttention(width, num_heads, slices, dropout)
+        self.feedforward = _network(width, feedforward_width, width)
+
+    def forward(self, y: Float[Tensor, "batch points width"]) -> Float[Tensor, "batch points width"]:
+        y = y + self.attention(self.norm_attention(y))
+        return y + self.feedforward(self.norm_feedforward(y))
+
+
+class PhysicsAttention(nn.Module):
+    """Attention between slices of the points (Wu et al. 2024, eqs. 1-3), in each of `num_heads` heads.
+
+    Point i belongs to slice g by w_ig = softmax_g((W s_i + b)_g / τ), s one affine map of y and τ a trained
+    temperature, 0.5 at first. The token of slice g is Σ_i w_ig f_i / (Σ_i w_ig), f another affine map. The
+    tokens attend to each other by softmax, and point i gets Σ_g w_ig of what they become.
+    """
+
+    def __init__(self, width: int, num_heads: int, slices: int, dropout: float) -> None:
+        super().__init__()
+        features = width // num_heads
+        self.heads, self.dropout = (num_heads, features), dropout
+        self.points, self.values = nn.Linear(width, width), nn.Linear(width, width)
+        self.slices = nn.Linear(features, slices)
+        self.temperature = nn.Parameter(torch.full((num_heads, 1, 1), 0.5))
+        self.queries = nn.Linear(features, features, bias=False)
+        self.keys = nn.Linear(features, features, bias=False)
+        self.tokens = nn.Linear(features, features, bias=False)
+        self.out = nn.Sequential(nn.Linear(width, width), nn.Dropout(dropout))
+
+    def forward(self, y: Float[Tensor, "batch points width"]) -> Float[Tensor, "batch points width"]:
+        """Return what each point gets from all others."""
+        weights = self.weights(y)
+        values = self.values(y).unflatten(-1, self.heads).transpose(1, 2)
+        tokens = (weights.mT @ values) / (weights.sum(dim=2).unsqueeze(-1) + EPSILON)
+        mixed = functional.scaled_dot_product_attention(
+            self.queries(tokens),
+            self.keys(tokens),
+            self.tokens(tokens),
+            dropout_p=self.dropout if self.training else 0.0,
+        )
+        return self.out((weights @ mixed).transpose(1, 2).flatten(-2))
+
+    def weights(self, y: Float[Tensor, "batch points width"]) -> Float[Tensor, "batch heads points slices"]:
+        """Return the weights of the points in each slice; of a point they sum to one."""
+        points = self.points(y).unflatten(-1, self.heads).transpose(1, 2)
+        return torch.softmax(self.slices(points) / self.temperature, dim=-1)
+
+
+def _network(given: int, hidden: int, gained: int) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(given, hidden), nn.GELU(), nn.Linear(hidden, gained))

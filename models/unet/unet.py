@@ -1,0 +1,105 @@
+"""U-Net: convolutions on a grid and on ever coarser ones, and back again."""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional
+
+from resolvent.models.unet.settings import check_levels
+
+
+class UNet(nn.Module):
+    """U-Net (Ronneberger et al. 2015, arXiv:1505.04597), of functions on a grid of any size.
+
+    A block is twice a convolution over three points along each axis, normalisation, GELU. Blocks of `width`,
+    2·`width`, … channels are joined on the way down by the maximum over cells of two points along each axis,
+    on the way up by a transposed convolution to such cells, beside whose output comes that of the block of
+    the same size on the way down. An affine map at each point ends it. The coordinates are not used.
+
+    Beyond the grid there are zeros, or the other side where it is periodic. An odd number of points leaves a
+    last cell of one point, and of the cell that stands for it on the way up the first point is taken.
+    Normalisation is over all channels and points of a sample, not over the batch, as in Gupta and
+    Brandstetter (2023, arXiv:2209.15616): a prediction does not depend on the samples beside it.
+    """
+
+    discretisation_invariant = False
+    dimension: int
+
+    def __init__(
+        self,
+        *,
+        in_channels: int,
+        out_channels: int,
+        width: int,
+        num_levels: int,
+        boundary: Literal["periodic", "edges"],
+    ) -> None:
+        super().__init__()
+        widths = [width << level for level in range(num_levels + 1)]
+        up = nn.ConvTranspose1d if self.dimension == 1 else nn.ConvTranspose2d
+        self.num_levels = num_levels
+        self.down = nn.ModuleList(
+            _Block(given, gained, self.dimension, boundary)
+            for given, gained in zip([in_channels, *widths], widths, strict=False)
+        )
+        self.finer = nn.ModuleList(up(2 * one, one, kernel_size=2, stride=2) for one in widths[-2::-1])
+        self.up = nn.ModuleList(_Block(2 * one, one, self.dimension, boundary) for one in widths[-2::-1])
+        self.projection = nn.Linear(width, out_channels)
+
+    def _values(self, u: Tensor) -> Tensor:
+        """Return the output, shape (batch, *grid, out_channels)."""
+        check_levels(self.num_levels, tuple(u.shape[1:-1]))
+        pool = functional.max_pool1d if self.dimension == 1 else functional.max_pool2d
+        v, passed = u.movedim(-1, 1), []
+        for level, block in enumerate(self.down):
+            v = block(pool(v, 2, ceil_mode=True) if level else v)
+            passed.append(v)
+        for finer, block, beside in zip(self.finer, self.up, passed[-2::-1], strict=True):
+            v = finer(v)[(..., *[slice(n) for n in beside.shape[2:]])]
+            v = block(torch.cat([beside, v], dim=1))
+        return self.projection(v.movedim(1, -1))
+
+
+class UNet1d(UNet):
+    """U-Net for functions of one variable."""
+
+    dimension = 1
+
+    def forward(
+        self, u: Float[Tensor, "batch n in_channels"], x: Float[Tensor, "n 1"]
+    ) -> Float[Tensor, "batch n out_channels"]:
+        """Return the output function at the same points. Raises `ValueError` where they are too few."""
+        return self._values(u)
+
+
+class UNet2d(UNet):
+    """U-Net for functions of two variables."""
+
+    dimension = 2
+
+    def forward(
+        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
+    ) -> Float[Tensor, "batch n1 n2 out_channels"]:
+        """Return the output function at the same points. Raises `ValueError` where they are too few."""
+        return self._values(u)
+
+
+class _Block(nn.Sequential):
+    """Twice a convolution, normalisation and GELU: (batch, in_channels, *grid) → (batch, width, *grid)."""
+
+    def __init__(self, in_channels: int, width: int, dimension: int, boundary: str) -> None:
+        convolution = nn.Conv1d if dimension == 1 else nn.Conv2d
+        beyond = "circular" if boundary == "periodic" else "zeros"
+        super().__init__(
+            *[
+                part
+                for given in (in_channels, width)
+                for part in (
+                    convolution(given, width, kernel_size=3, padding=1, padding_mode=beyond),
+                    nn.GroupNorm(1, width),
+                    nn.GELU(),
+                )
+            ]
+        )
