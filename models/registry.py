@@ -1,17 +1,13 @@
 """Architectures by name, and those of others by `module:SettingsClass`. No torch here."""
 
 import sys
-from collections.abc import Iterable
-from difflib import get_close_matches
-from importlib import import_module
 from importlib.util import find_spec
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from resolvent.models.outside import find, unknown, why_not
 from resolvent.models.settings import Settings
-
-MOST_NAMES = 24  # in a message
 
 # An architecture is the class of its settings, which says where its torch module is. One from outside of this
 # checkout is given in a configuration as these are here.
@@ -83,28 +79,6 @@ def resolve(architecture: str, settings: dict) -> Settings:
     raise ValueError(f"{architecture}: {problems}")
 
 
-def find(location: str):
-    """Import what is at "module:name". Raises `ValueError`, in one line, if nothing is."""
-    module, _, name = location.partition(":")
-    try:
-        imported = import_module(module)
-    except Exception as error:  # whatever a module from outside may raise
-        raise ValueError(_why_not(module, error)) from error
-    if not hasattr(imported, name):
-        raise ValueError(unknown(f"class of module {module}:", name, _public_classes(imported)))
-    return getattr(imported, name)
-
-
-def unknown(kind: str, name: str, accepted: Iterable[str]) -> str:
-    """Say that a name is unknown, the nearest known one, and all of those, unless they fill the screen."""
-    accepted = list(accepted)
-    near = get_close_matches(name, accepted, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    more = len(accepted) - MOST_NAMES
-    names = ", ".join(accepted[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-    return f"unknown {kind} {name!r}; {hint}accepted: {names or 'none'}"
-
-
 def _check_description(settings: type[Settings]) -> None:
     """Raise `ValueError` unless the class says its dimension and where its torch module is.
 
@@ -124,22 +98,9 @@ def _check_description(settings: type[Settings]) -> None:
     try:
         spec = find_spec(module)
     except Exception as error:
-        raise ValueError(f"operator {operator!r} of {name}: {_why_not(module, error)}") from error
+        raise ValueError(f"operator {operator!r} of {name}: {why_not(module, error)}") from error
     if spec is None:
         raise ValueError(f"operator {operator!r} of {name}: no module {module}")
-
-
-def _why_not(module: str, error: Exception) -> str:
-    """Say in one line why a module could not be imported."""
-    if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
-        return f"no module {error.name}; it must be installed, or its folder be on PYTHONPATH"
-    words = " ".join(str(error).split())
-    return f"module {module} cannot be imported: {type(error).__name__}: {words}"
-
-
-def _public_classes(module) -> list[str]:
-    own = vars(module).items()
-    return [n for n, v in own if isinstance(v, type) and v.__module__ == module.__name__ and n[0] != "_"]
 
 
 def _problem(details: ErrorDetails, known: type[Settings]) -> str:

@@ -1,23 +1,30 @@
 """Operator-learning data you can trust, and comparisons you can believe.
 
-    open_dataset(card)   a dataset, as xarray sees it
-    load_run(folder)     a trained model with its errors, its history and `.predict`
-    predict(run, inputs)
+    open_dataset(name)             a dataset, as xarray sees it, and for torch, JAX and NumPy
+    load_run(name)                 a trained model with its errors, its history, `.predict` and `.export`
+    predict(run, inputs)           what a trained model predicts
+    solve(equation, values)        what the solvers compute
 
 The rest of the package belongs to the pipeline and may change. Importing this imports nothing heavy.
 """
 
 from __future__ import annotations
 
-__all__ = ["load_run", "open_dataset", "predict"]
+_MODULES = {
+    "load_run": "resolvent.public.runs",
+    "open_dataset": "resolvent.public.datasets",
+    "predict": "resolvent.public.runs",
+    "solve": "resolvent.public.equations",
+}
+__all__ = ["load_run", "open_dataset", "predict", "solve"]
 
 
 def __getattr__(name: str):
     if name not in __all__:
         raise AttributeError(f"module 'resolvent' has no attribute '{name}'; it has {', '.join(__all__)}")
-    from resolvent import public
+    from importlib import import_module
 
-    return getattr(public, name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

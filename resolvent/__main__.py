@@ -1,6 +1,7 @@
 """Run the workflow of the installed package: `resolvent snakemake --cores 2 --configfile demo`.
 
 `resolvent verify data results/demo` holds datasets and results against their specification (docs/formats.md).
+`resolvent import --check data.h5` looks into a file of yours and prints the configuration that imports it.
 `resolvent where` prints the folder of the Snakefile and the configuration. `python -m resolvent` is the same.
 """
 
@@ -24,6 +25,10 @@ def main() -> int:
         )  # pandas and zarr, which Snakemake can start without
 
         return verify(words)
+    elif command == "import":
+        from resolvent.datasets.imported.check import main as check_import
+
+        return check_import(words)
     elif command == "snakemake":
         words = _with_own_overlays(words)
         if not any(word.startswith("--workflow-profile") for word in words):

@@ -1,4 +1,4 @@
-"""An equation and a model that live outside of the checkout, from a configuration to a report."""
+"""What lives outside of the checkout, from an equation to a figure: from a configuration to a report."""
 
 import html
 import os
@@ -11,7 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from merged_configuration import DEFAULT, merged
 from pipeline_project import ROOT, job_counts
+
+from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.rerun import everything_reached
 
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 OVERLAY = {
@@ -38,11 +42,24 @@ OVERLAY = {
             "resolutions": [32],
             "seeds": [1],
             "training": {"epochs": 2, "batch_size": 4},
+            "training_of": {"net": {"loss": "my_lab.losses:mean_square", "gradient_weight": 0}},
+            "metrics": ["my_lab.metrics:largest_error"],
+            "baselines": ["my_lab.baselines:nearest"],
+            "figures": ["my_lab.figures:sorted_errors"],
         },
     },
 }
+MODULES = {  # of my_lab: the page with its code, and words of it
+    "heat.py": ("own-equation", "class HeatDataset"),
+    "nets.py": ("own-model", "class NetSettings"),
+    "metrics.py": ("own-metric", "Metric("),
+    "losses.py": ("own-metric", "def mean_square"),
+    "baselines.py": ("own-metric", "Baseline("),
+    "figures.py": ("own-metric", "OwnFigure("),
+}
+YAML = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXPERIMENT = "results/outside/heat"
-AFTER_TRAINING = {"compare": 1, "draw_figures": 1, "report": 1}
+AFTER_TRAINING = {"compare": 1, "draw_figures": 1, "draw_own_figure": 1, "report": 1}
 
 
 def snippet(page: str, words: str) -> str:
@@ -59,8 +76,8 @@ class Laboratory:
         self.package.mkdir(parents=True)
         self.work.mkdir()
         (self.package / "__init__.py").touch()
-        (self.package / "heat.py").write_text(snippet("docs/datasets.md", "class HeatDataset"))
-        (self.package / "nets.py").write_text(snippet("docs/models.md", "class NetSettings"))
+        for module, (page, words) in MODULES.items():
+            (self.package / module).write_text(snippet(f"docs/tutorials/{page}.md", words))
         (self.work / "heat.yaml").write_text(yaml.safe_dump(OVERLAY))
 
     def snakemake(self, *words: str) -> str:
@@ -103,7 +120,8 @@ def test_the_errors_of_models_and_baselines_are_finite(laboratory):
     comparison = pd.read_csv(laboratory.work / EXPERIMENT / "comparison.csv")
     means = comparison[(comparison["statistic"] == "mean") & (comparison["metric"] == "relative_l2")]
     tested = means.groupby("key")["test_resolution"].agg(set).to_dict()
-    assert tested == {key: {32, 64} for key in ("fno", "net", "mean_predictor", "ridge_regression")}
+    keys = ("fno", "net", "mean_predictor", "ridge_regression", "nearest_sample")
+    assert tested == {key: {32, 64} for key in keys}
     assert np.isfinite(means["value"]).all()
     assert (means["value"] > 0).all()
 
@@ -117,6 +135,36 @@ def test_the_report_is_of_this_equation_and_model_and_compares_with_no_paper(lab
     assert not re.search(r"Cao|Calvello|the paper\b|reported", results)
 
 
+def test_a_metric_of_ones_own_is_in_the_tables_and_on_the_page_with_its_words(laboratory):
+    comparison = pd.read_csv(laboratory.work / EXPERIMENT / "comparison.csv")
+    largest = comparison[comparison["metric"] == "largest_error"]
+    assert set(largest["key"]) == set(comparison["key"])
+    assert set(largest["statistic"]) >= {"mean", "median", "worst"}
+    assert np.isfinite(largest["value"]).all()
+    page = (laboratory.work / EXPERIMENT / "report.html").read_text(encoding="utf-8")
+    for words in (
+        "largest error",
+        "max |p - u|/max |u| of prediction p and target u",
+        "Nearest training sample",
+    ):
+        assert words in html.unescape(page)
+
+
+def test_a_figure_of_ones_own_is_on_the_page(laboratory):
+    folder = laboratory.work / EXPERIMENT
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "own_figures/sorted_errors.svg" in page
+    assert "The errors of all test samples, of each run." in page
+    assert all((folder / f"own_figures/sorted_errors.{suffix}").exists() for suffix in ("svg", "png", "pdf"))
+
+
+@pytest.mark.parametrize("page", ["own-equation", "own-model", "own-metric"])
+def test_the_configuration_of_a_tutorial_is_accepted(laboratory, monkeypatch, page):
+    (overlay,) = YAML.findall((ROOT / f"docs/tutorials/{page}.md").read_text(encoding="utf-8"))
+    monkeypatch.syspath_prepend(laboratory.package.parent)
+    load_configuration(merged(DEFAULT, yaml.safe_load(overlay)))
+
+
 def test_nothing_is_planned_again(laboratory):
     assert "Nothing to be done" in laboratory.snakemake("--dry-run")
 
@@ -124,6 +172,27 @@ def test_nothing_is_planned_again(laboratory):
 def test_an_edited_model_is_trained_again_and_no_other(laboratory):
     planned = laboratory.planned_after("nets.py", "torch.cat([u, x", "torch.cat([2 * u, x")
     assert planned == {"train": 1, "evaluate": 1, **AFTER_TRAINING}
+
+
+def test_an_edited_loss_trains_those_that_have_it_again(laboratory):
+    planned = laboratory.planned_after("losses.py", "** 2", "** 4")
+    assert planned == {"train": 1, "evaluate": 1, **AFTER_TRAINING}
+
+
+def test_an_edited_baseline_is_answered_again_and_nothing_else(laboratory):
+    planned = laboratory.planned_after("baselines.py", "np.argmin", "np.argmax")
+    assert planned == {"baselines": 1, "compare": 1, "draw_figures": 1, "report": 1}
+
+
+def test_an_edited_metric_is_measured_again_and_trains_nothing(laboratory):
+    planned = laboratory.planned_after("metrics.py", "np.abs(target)", "1 + np.abs(target)")
+    assert planned == {"evaluate": 2, "baselines": 1, **AFTER_TRAINING}
+
+
+def test_an_edited_figure_is_drawn_again(laboratory, monkeypatch):
+    monkeypatch.syspath_prepend(laboratory.package.parent)
+    for script in ("draw_own_figure", "report"):
+        assert "my_lab.figures" in everything_reached(script, "my_lab.figures:sorted_errors")
 
 
 def test_an_edited_equation_is_solved_again(laboratory):

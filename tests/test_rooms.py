@@ -15,6 +15,7 @@ ROOMS = {
     "evaluation",
     "measurements",
     "figures",
+    "public",
     "planning",
     "documentation",
 }
@@ -27,6 +28,7 @@ MAY_IMPORT = {
     "evaluation": {"common", "solvers", "models", "datasets", "training"},
     "measurements": {"common", "solvers", "models", "training"},
     "figures": {"common"},
+    "public": {"common", "solvers", "models", "datasets", "training", "evaluation", "figures"},
     "planning": ROOMS - {"documentation"},
     "documentation": ROOMS,
 }
@@ -39,9 +41,12 @@ NEVER = {
     "evaluation": {"jax", "snakemake"},
     "measurements": {"jax", "snakemake"},
     "figures": {"torch", "jax", "zarr", "snakemake"},
+    "public": {"snakemake"},
     "planning": set(),
     "documentation": set(),
 }
+# The one reader whose format is another room's.
+EXCEPT = {"resolvent/datasets/imported/readers/torch_file.py": {"torch"}}
 FORMER = {"solvers", "models", "datasets", "training", "figures", "workflow"}  # top-level names of the past
 
 
@@ -69,7 +74,8 @@ def test_a_room_imports_only_the_rooms_before_it(room):
         rooms = {module.split(".")[1] for module in modules if module.startswith("resolvent.")}
         assert rooms <= MAY_IMPORT[room] | {room}, path
         packages = {module.partition(".")[0] for module in modules}
-        assert not packages & (NEVER[room] | FORMER), path
+        allowed = EXCEPT.get(path.relative_to(ROOT).as_posix(), set())
+        assert not packages & (NEVER[room] - allowed | FORMER), path
 
 
 def test_every_room_is_known():

@@ -60,7 +60,8 @@ class CrossAttentionOperator2d(nn.Module):
 
         Raises `ValueError` if the grid is too small for `downsampling_factor`, and as `at` does.
         """
-        coarse = tuple(downsampled_sizes(n, self.factor)[1] for n in x.shape[:2])
+        n1, n2, _ = x.shape
+        coarse = downsampled_sizes(n1, self.factor)[1], downsampled_sizes(n2, self.factor)[1]
         y = interpolate(x[None], coarse)[0]
         return self.at(u, x, y.flatten(0, 1)).unflatten(1, coarse)
 

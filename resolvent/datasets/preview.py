@@ -1,6 +1,7 @@
 """What the page of a dataset shows of a store: a few samples, spectra, histograms. Small, and an .npz.
 
-For each stored variable v (on the finest grid that holds it), with its role "input" or "target":
+For each stored variable v (on the finest grid that holds it; of a field in a cube the middle slice in z),
+with its role "input" or "target":
 
     samples                              labels of the samples shown
     input/v or target/v                  the samples shown, (samples, ...)
@@ -50,6 +51,8 @@ def write_preview(card_path: Path, output: Path) -> None:
         for name in [name for name in facts["variables"] if name not in seen]:
             role = "input" if name in card["inputs"] else "target"
             dims = facts["variables"][name]["dimensions"][1:]
+            if len(dims) == 3 and dims[0] == "z":
+                dims, arrays[name] = dims[1:], arrays[name][:, grid.points // 2]
             content[f"{role}/{name}"] = arrays[name][:SHOWN]
             content |= _facts_of(name, arrays[name], dims, grid)
         seen |= set(facts["variables"])
@@ -80,7 +83,7 @@ def _facts_of(name: str, values: np.ndarray, dims: list[str], grid: Grid | Nodes
 
 def _spectra(values: np.ndarray, grid: Grid | Nodes) -> tuple[str, np.ndarray, np.ndarray] | None:
     """Name and values of the wavenumber, and the power of each sample (samples, wavenumbers)."""
-    if values.ndim != 1 + (grid.dimension if isinstance(grid, Grid) else 1):
+    if values.ndim != 1 + (grid.dimension if isinstance(grid, Grid) else 1) or grid.dimension == 3:
         return None
     if isinstance(grid, Grid):
         power = _powers(values, grid)

@@ -14,7 +14,7 @@ from resolvent.common.errors import ResolventError
 from resolvent.common.files import read_json
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.storage.addresses import located
-from resolvent.datasets.storage.layout import grid_from_facts
+from resolvent.datasets.storage.layout import SPACE, grid_from_facts
 from resolvent.datasets.storage.store import digest, open_store, read_array
 
 # What every card has, and the type of it; an equation may add more.
@@ -132,7 +132,7 @@ def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> li
         faults.append(
             f"'split' is not {', '.join(f'{size} {split}' for split, size in card['samples'].items())}"
         )
-    own = ("time",) if facts["grid"]["kind"] == "explicit" else ("x", "y")
+    own = ("time",) if facts["grid"]["kind"] == "explicit" else SPACE
     sizes = {axis: len(group[axis][:]) for axis in axes}
     for axis in sorted(axes):
         if axis in own and not np.array_equal(group[axis][:], grid.coordinates):

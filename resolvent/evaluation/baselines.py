@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +16,36 @@ from resolvent.datasets.loading import Samples, load_samples, read_card, trainin
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.datasets.tasks.task import Task
 from resolvent.evaluation.conditions import Condition, error_rows, measured, write_table
-from resolvent.evaluation.metrics import Scale, metric_words
+from resolvent.evaluation.errors import EvaluationError
+from resolvent.evaluation.metrics import METRICS, Metric, Scale, metric_words, metrics_with
 from resolvent.evaluation.ridge import RidgeRegression
+from resolvent.models.outside import find
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.normalisation import Normaliser
 from resolvent.training.tensors import function_tensor
+
+Answer = Callable[[np.ndarray, Grid | Nodes], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A baseline of a user's own, which an experiment names as "module:name".
+
+    Attributes
+    ----------
+    name
+        Its key in errors.csv.
+    label
+        What tables and figures call it.
+    prepare
+        From the training samples to the answer: (inputs, grid) → predictions, shaped as the targets.
+    """
+
+    name: str
+    label: str
+    prepare: Callable[[Samples], Answer]
+
 
 LABELS = {
     "mean_predictor": "Mean of the training targets",
@@ -41,10 +66,21 @@ def write_baselines(
     counts: dict[str, int],
     noise: float,
     realisations: int,
+    metrics: Iterable[str] = (),
+    own: Iterable[str] = (),
 ) -> None:
-    """Measure the baselines of an experiment on all its grids: errors.csv and, last, cost.json."""
+    """Measure the baselines of an experiment on all its grids: errors.csv and, last, cost.json.
+
+    `metrics` and `own` are metrics and baselines of a user's own, "module:name".
+
+    Raises
+    ------
+    EvaluationError
+        When one of them cannot be used.
+    """
+    known, added = metrics_with(metrics), own_baselines(own)
     found = {
-        resolution: measured_baselines(card, resolution, counts, noise, realisations)
+        resolution: measured_baselines(card, resolution, counts, noise, realisations, known, added)
         for resolution in resolutions
     }
     errors = pandas.concat([table for table, _ in found.values()])
@@ -53,14 +89,34 @@ def write_baselines(
         experiment=experiment,
         dataset_hash=read_card(card)["content_hash"],
         costs={str(resolution): costs for resolution, (_, costs) in found.items()},
-        metrics=metric_words(metric_columns(errors)),
+        metrics=metric_words(metric_columns(errors), known),
         files=file_digests(folder, ("errors.csv",)),
     )
     write_record(folder / "cost.json", record)
 
 
+def own_baselines(locations: Iterable[str]) -> list[Baseline]:
+    """Return the baselines at these places, "module:name".
+
+    Raises
+    ------
+    EvaluationError
+        When one cannot be imported, or is no `Baseline`.
+    """
+    try:
+        return [find(location, Baseline) for location in locations]
+    except ValueError as error:
+        raise EvaluationError(f"baselines: {error}") from None
+
+
 def measured_baselines(
-    card: Path, resolution: int | str, counts: dict[str, int], noise: float, realisations: int
+    card: Path,
+    resolution: int | str,
+    counts: dict[str, int],
+    noise: float,
+    realisations: int,
+    metrics: tuple[Metric, ...] = METRICS,
+    own: Iterable[Baseline] = (),
 ) -> tuple[pandas.DataFrame, dict[str, BaselineCost]]:
     """Return the errors and costs of the baselines on the training grid, with one level of noise.
 
@@ -72,21 +128,33 @@ def measured_baselines(
         load_samples(card, resolution, "train", counts["train"], noise=unit),
         list(measured(card, [resolution], levels=[noise], realisations=realisations, counts=counts)),
         build_task(settings_of(read_card(card)["settings"])),
+        metrics,
+        own,
     )
 
 
 def baselines(
-    train: Samples, test: list[tuple[Condition, Samples]], task: Task
+    train: Samples,
+    test: list[tuple[Condition, Samples]],
+    task: Task,
+    metrics: tuple[Metric, ...] = METRICS,
+    own: Iterable[Baseline] = (),
 ) -> tuple[pandas.DataFrame, dict[str, BaselineCost]]:
     """Return the errors of every baseline under every condition of `test`, and what each costs per sample.
 
     Those of standardised fields are among them, as models with `normalisation: scalar` have them.
     `task` brings the classical answers that it has (`Task.baselines`). For one that
     has none on the test grid a linear operator is fitted to the training samples. Errors of a baseline
-    without an answer to every sample are NaN; its costs then name the reason, `no_answer`.
+    without an answer to every sample are NaN; its costs then name the reason, `no_answer`. Those of a user's
+    `own` come last.
+
+    Raises
+    ------
+    EvaluationError
+        When one of its own has the name of another, or answers in another shape than the targets'.
     """
     mean = train.targets.mean(axis=0)
-    answers: dict[str, Callable[[np.ndarray, Grid | Nodes], np.ndarray]] = {
+    answers: dict[str, Answer] = {
         "mean_predictor": lambda inputs, grid: np.broadcast_to(mean, (len(inputs), *mean.shape)),
     }
     if task.input_answers:
@@ -95,39 +163,51 @@ def baselines(
     if "coarse_solve" not in answers:
         ridge = RidgeRegression(train.inputs, train.targets)
         answers["ridge_regression"] = lambda inputs, grid: ridge(inputs)
+    labels = dict(LABELS)
+    for one in own:
+        if one.name in answers:
+            raise EvaluationError(f"baselines: the name {one.name!r} is taken; choose another")
+        answers[one.name], labels[one.name] = one.prepare(train), one.label
     scale = _scale(train)
     rows, costs = [], {}
     for name, answer in answers.items():
         seconds, no_answer = None, None
         try:
-            predictions, seconds = _answered(answer, test)
+            predictions, seconds = _answered(name, answer, test)
         except SolverError as error:
             predictions, no_answer = (
                 [np.full(samples.targets.shape, np.nan) for _, samples in test],
                 error.finding,
             )
         costs[name] = BaselineCost(
-            label=LABELS.get(name, name.replace("_", " ")),
+            label=labels.get(name, name.replace("_", " ")),
             seconds_per_sample=seconds,
             parameters=0,
             no_answer=no_answer,
         )
         for prediction, (condition, samples) in zip(predictions, test, strict=True):
-            rows.append(error_rows(prediction, samples, condition, scale).assign(baseline=name))
+            rows.append(error_rows(prediction, samples, condition, scale, metrics).assign(baseline=name))
     return pandas.concat(rows, ignore_index=True), costs
 
 
 def _answered(
-    answer: Callable[[np.ndarray, Grid | Nodes], np.ndarray], test: list[tuple[Condition, Samples]]
+    name: str, answer: Answer, test: list[tuple[Condition, Samples]]
 ) -> tuple[list[np.ndarray], float]:
     """Predict the targets under every condition, and give the seconds that a sample takes.
 
-    Raises a SolverError where a sample has no answer, or one that is not finite.
+    Raises a SolverError where a sample has no answer, or one that is not finite; an EvaluationError where
+    answers are not shaped as the targets.
     """
     answer(test[0][1].inputs[:1], test[0][1].grid)  # compile before timing
     start = time.perf_counter()
     predictions = [answer(samples.inputs, samples.grid) for _, samples in test]
     seconds = (time.perf_counter() - start) / sum(len(samples) for _, samples in test)
+    for prediction, (_, samples) in zip(predictions, test, strict=True):
+        if np.shape(prediction) != samples.targets.shape:
+            raise EvaluationError(
+                f"baseline {name!r} answered in shape {np.shape(prediction)}; expected: "
+                f"{samples.targets.shape}, that of the targets"
+            )
     if not all(np.isfinite(prediction).all() for prediction in predictions):
         raise SolverError("its values are not finite")
     return predictions, seconds

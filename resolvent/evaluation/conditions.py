@@ -19,7 +19,7 @@ from torch import nn
 from resolvent.common.files import write_atomically
 from resolvent.common.predictions import Chosen, at_one_level, tree_of
 from resolvent.datasets.loading import Samples, load_samples, training_noise
-from resolvent.evaluation.metrics import Scale, measure
+from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure
 from resolvent.evaluation.spectra import mean_power, wavenumbers
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
@@ -74,14 +74,18 @@ def predict(operator: nn.Module, samples: Samples, device: torch.device) -> np.n
 
 
 def error_rows(
-    prediction: np.ndarray, samples: Samples, condition: Condition, scale: Scale | None = None
+    prediction: np.ndarray,
+    samples: Samples,
+    condition: Condition,
+    scale: Scale | None = None,
+    metrics: tuple[Metric, ...] = METRICS,
 ) -> pandas.DataFrame:
     """Return one row per sample: the condition, the sample's index in the test split, and every metric.
 
     `scale`, mean and standard deviation (channels,) of the training targets, adds the error of standardised
     fields.
     """
-    errors = measure(prediction, samples.targets, samples.target_grid, scale)
+    errors = measure(prediction, samples.targets, samples.target_grid, scale, metrics)
     return pandas.DataFrame({**asdict(condition), "sample": range(len(samples)), **errors})
 
 
@@ -96,6 +100,7 @@ def evaluate(
     device: torch.device,
     shown: np.ndarray,
     scale: Scale | None = None,
+    metrics: tuple[Metric, ...] = METRICS,
 ) -> tuple[pandas.DataFrame, xarray.DataTree]:
     """Return the errors under every condition of `test`, and what is kept of the predictions.
 
@@ -110,7 +115,7 @@ def evaluate(
             prediction = np.full_like(samples.targets, np.nan)
         else:
             prediction = predict(operator, samples, device)
-        errors = error_rows(prediction, samples, condition, scale)
+        errors = error_rows(prediction, samples, condition, scale, metrics)
         rows.append(errors)
         if condition.realisation == 0:
             extremes = median_worst_and_best(errors["relative_l2"].to_numpy())

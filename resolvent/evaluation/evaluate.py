@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from resolvent.common.records import (
 from resolvent.common.runs import metric_columns
 from resolvent.datasets.loading import read_card
 from resolvent.evaluation.conditions import evaluate, measured, shown_samples, write_table
-from resolvent.evaluation.metrics import metric_words
+from resolvent.evaluation.metrics import metric_words, metrics_with
 from resolvent.training import checkpoints
 from resolvent.training.devices import choose_device
 from resolvent.training.trained import trained_operator
@@ -30,19 +31,25 @@ LIBRARIES = ("numpy", "torch")
 IDENTITY = ("experiment", "model", "label", "resolution", "seed", "config_hash")  # predictions.nc says it
 
 
-def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus: int) -> None:
+def evaluate_run(
+    card: Path, folder: Path, description: dict, threads: int, gpus: int, metrics: Iterable[str] = ()
+) -> None:
     """Evaluate the run in `folder` on the test split: errors.csv, predictions.nc and, last, run.json.
 
     `description` is what `resolvent.planning.plan.Plan.description` gives: the fields of a `RunRecord` but
-    those that are found here. It names the resolutions and the levels of noise to test on.
+    those that are found here. It names the resolutions and the levels of noise to test on. `metrics` are
+    those of a user's own, "module:name".
 
     Raises
     ------
+    EvaluationError
+        When one of the metrics cannot be used.
     FileError
         When the checkpoint or cost.json in `folder` is of another run.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
+    known = metrics_with(metrics)
     facts = read_card(card)
     checkpoint = checkpoints.load(folder / "checkpoint.pt")
     check_same_run(folder / "checkpoint.pt", checkpoints.run_of(checkpoint), description)
@@ -63,7 +70,7 @@ def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus
         grids=description["grids"],
     )
     errors, predictions = evaluate(
-        operator, test, device, shown_samples(training["test_samples"], facts["seed"]), scale
+        operator, test, device, shown_samples(training["test_samples"], facts["seed"]), scale, known
     )
     predictions.attrs = {name: description[name] for name in IDENTITY}
     write_table(errors, folder / "errors.csv")
@@ -73,7 +80,7 @@ def evaluate_run(card: Path, folder: Path, description: dict, threads: int, gpus
         "dataset_hash": facts["content_hash"],
         "data_warnings": facts.get("imported", {}).get("warnings", []),
         "versions": {name: version(name) for name in LIBRARIES},
-        "metrics": metric_words(metric_columns(errors)),
+        "metrics": metric_words(metric_columns(errors), known),
         "files": file_digests(folder, RUN_FILES),
     }
     write_record(folder / "run.json", RunRecord(**description | found))

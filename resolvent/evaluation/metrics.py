@@ -1,7 +1,8 @@
 """The error of a prediction, defined once: per sample, relative, in any dimension.
 
 Predictions and targets are as `resolvent.datasets.loading.Samples` has them; the squares of several
-functions add up. A metric added to `METRICS` appears in every errors.csv, and its words in every run.json.
+functions add up. A metric added to `METRICS` appears in every errors.csv, and its words in every run.json;
+one of a user's own, which an experiment names, in those of its runs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import numpy as np
 
 from resolvent.common import norms
 from resolvent.common.norms import square_norm
+from resolvent.common.records import CONDITION_COLUMNS
 from resolvent.datasets.gradients import gradient
+from resolvent.evaluation.errors import EvaluationError
+from resolvent.models.outside import find
 from resolvent.solvers.common.grid import Grid, Nodes
 
 Scale = tuple[np.ndarray, np.ndarray]  # mean and standard deviation (channels,) of the training targets
@@ -80,24 +84,64 @@ METRICS = (
 )
 
 
+def metrics_with(own: Iterable[str]) -> tuple[Metric, ...]:
+    """Return the metrics of every run, and those of a user's own, "module:name".
+
+    Raises
+    ------
+    EvaluationError
+        When one cannot be imported, is no `Metric`, or has the name of another.
+    """
+    metrics = {one.name: one for one in METRICS}
+    for location in own:
+        try:
+            metric = find(location, Metric)
+        except ValueError as error:
+            raise EvaluationError(f"metrics: {error}") from None
+        if metric.name in (*metrics, *CONDITION_COLUMNS, "baseline"):
+            raise EvaluationError(f"metrics: {location}: the name {metric.name!r} is taken; choose another")
+        metrics[metric.name] = metric
+    return tuple(metrics.values())
+
+
 def measure(
-    prediction: np.ndarray, target: np.ndarray, grid: Grid | Nodes, scale: Scale | None = None
+    prediction: np.ndarray,
+    target: np.ndarray,
+    grid: Grid | Nodes,
+    scale: Scale | None = None,
+    metrics: tuple[Metric, ...] = METRICS,
 ) -> dict[str, np.ndarray]:
     """Return every metric of each sample, by name: (samples, [channels,] ...space) → (samples,).
 
     `scale`, mean and standard deviation (channels,) of the training targets, adds the standardised ones.
+
+    Raises
+    ------
+    EvaluationError
+        When a metric returns anything but a number for each sample.
     """
     pairs = {False: (prediction, target)}
     if scale is not None:
         pairs[True] = tuple(_standardised(values, grid, *scale) for values in pairs[False])
     return {
-        one.name: one.function(*pairs[one.standardised], grid) for one in METRICS if one.standardised in pairs
+        one.name: _of_each_sample(one, one.function(*pairs[one.standardised], grid), len(target))
+        for one in metrics
+        if one.standardised in pairs
     }
 
 
-def metric_words(names: Iterable[str]) -> dict[str, dict[str, str]]:
+def _of_each_sample(metric: Metric, values: np.ndarray, samples: int) -> np.ndarray:
+    if np.shape(values) != (samples,):
+        raise EvaluationError(
+            f"metric {metric.name!r} returned shape {np.shape(values)} for {samples} samples; expected: "
+            f"({samples},), a number for each sample"
+        )
+    return values
+
+
+def metric_words(names: Iterable[str], metrics: tuple[Metric, ...] = METRICS) -> dict[str, dict[str, str]]:
     """Return label and description of the metrics `names`, for the record of a run."""
-    known = {one.name: one for one in METRICS}
+    known = {one.name: one for one in metrics}
     return {name: {"label": known[name].label, "description": known[name].description} for name in names}
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
 from resolvent.planning.places import HOME
 
-CAPTIONS = HOME / "workflow/report/captions.yaml"
+if TYPE_CHECKING:
+    from resolvent.planning.plan import Plan
 
+CAPTIONS = HOME / "workflow/report/captions.yaml"
 CHOSEN = {  # which test samples the pages show: of functions of space, of trajectories
     False: "The same four of the {test} test samples for every model{compare}.",
     True: "Of the {test} test samples that of median error and the worst one{compare}.",
@@ -40,11 +43,21 @@ def captioned(figures: list[str], facts: dict) -> list[tuple[str, str, str]]:
     ]
 
 
-def words_of_figures(in_time: bool, shows: dict[str, list[str]], samples: dict[str, int]) -> dict[str, str]:
-    """Return what captions quote of an experiment on trajectories or on functions of space.
-
-    `shows` is what it shows of each paper, `samples` how many it has of each split.
-    """
+def caption_facts(plan: Plan, experiment: str) -> dict:
+    """Return the words and numbers that captions of an experiment quote."""
+    e, dataset = plan.experiment(experiment), plan.dataset_of(experiment).settings
+    tested = ", ".join(map(str, plan.tested(experiment)))
+    in_time = dataset.grid_kind == "explicit"
     paper, compare = COMPARE[in_time]
-    chosen = CHOSEN[in_time].format(compare=compare if shows.get(paper) else "", **samples)
-    return {"chosen": chosen, "located": LOCATED[in_time]}
+    counts = plan.sample_counts(experiment)
+    return {
+        **counts,
+        "epochs": e.training.epochs,
+        "batch_size": e.training.batch_size,
+        "seeds": f"{len(e.seeds)} seed" + ("s" if len(e.seeds) > 1 else ""),
+        "tested": tested if in_time else f"{tested} points",
+        "chosen": CHOSEN[in_time].format(compare=compare if e.shows.get(paper) else "", **counts),
+        "located": LOCATED[in_time],
+        **dict(zip(("input", "target"), dataset.quantities, strict=True)),
+        "model": plan.configuration.models[e.shown_model].label,
+    }

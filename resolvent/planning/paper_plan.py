@@ -6,6 +6,7 @@ from functools import cached_property
 
 from resolvent.common import records
 from resolvent.figures.papers.registry import PAPERS
+from resolvent.planning.captions import caption_facts
 from resolvent.planning.plan import Plan
 
 ITEMS = "resolvent.figures.papers.{key}.items"
@@ -130,7 +131,7 @@ class PaperPlan:
     def facts(self, item: str) -> dict:
         """Return the words and numbers that the item's caption quotes."""
         given = self.experiments[item]
-        return self.plan.caption_facts(given[0]) if given else {}
+        return caption_facts(self.plan, given[0]) if given else {}
 
     def made(self, item: str) -> dict:
         """Return what the page says of an item, beside its caption (`resolvent.figures.papers.page.Made`)."""

@@ -19,7 +19,6 @@ from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.architectures_measured import MEASURED
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
-from resolvent.planning.captions import words_of_figures
 from resolvent.planning.configuration.contents import with_contents
 from resolvent.planning.configuration.settings import (
     Configuration,
@@ -28,13 +27,13 @@ from resolvent.planning.configuration.settings import (
     Resolution,
     Stability,
     model_settings,
+    own_losses,
     training_settings,
 )
 from resolvent.planning.rerun import location_of, script_digest
 
 REGISTRY = "resolvent.models.registry:ARCHITECTURES"
 STEP_MEASURED = "transformer1d"  # architecture of the operator in resolvent.measurements.step_cost
-# A group of the dataset names the resolution: "n512", or a set of times.
 FLOW = ("darcy", "darcy_inverse")  # equations whose page shows the flux
 STABILITY = "stability"  # folder of the study of stability, which no experiment can have
 RUN_FOLDER = "{experiment}/{model}/{group}/seed{seed}"
@@ -177,7 +176,7 @@ class Plan:
         return list(dict.fromkeys(self.run_folder(experiment, *run) for run in runs))
 
     def rolled_out(self, experiment: str) -> str | None:
-        """Return the folder of the run whose rollout the experiment's page shows as a film: the shown one.
+        """Return the folder of the run whose rollout the page shows as a film: the configured one's.
 
         There is none where the test samples have no later moments on the grid of that run.
         """
@@ -266,9 +265,10 @@ class Plan:
         """Return what scripts choose by the model's name: its architecture and the settings of that."""
         return architecture_modules(self.configuration.models[model].architecture)
 
-    def training_code(self, model: str) -> str:
-        """Digest of everything that trains this model."""
-        return script_digest("train", *self.modules_of(model))
+    def training_code(self, experiment: str, model: str, resolution: Resolution) -> str:
+        """Digest of everything that trains this model there, a loss of the user's own with it."""
+        losses = own_losses(self.experiment(experiment), model, self.configuration.models[model], resolution)
+        return script_digest("train", *self.modules_of(model), *losses)
 
     def description(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
         """Return what tables and captions say of a run.
@@ -304,30 +304,8 @@ class Plan:
                 **{f"{split}_samples": count for split, count in counts.items()},
             },
             "config_hash": settings_hash(training),
-            "code_digest": self.training_code(model),
+            "code_digest": self.training_code(experiment, model, resolution),
             **({"run": training} if e.tuning else {}),
-        }
-
-    def caption_facts(self, experiment: str) -> dict:
-        """Return the words and numbers that captions quote."""
-        e = self.experiment(experiment)
-        tested = ", ".join(map(str, self.tested(experiment)))
-        in_time = self.dataset_of(experiment).settings.grid_kind == "explicit"
-        return {
-            **self.sample_counts(experiment),
-            "epochs": e.training.epochs,
-            "batch_size": e.training.batch_size,
-            "seeds": f"{len(e.seeds)} seed" + ("s" if len(e.seeds) > 1 else ""),
-            "tested": tested if in_time else f"{tested} points",
-            **words_of_figures(in_time, e.shows, self.sample_counts(experiment)),
-            **dict(
-                zip(
-                    ("input", "target"),
-                    self.dataset_of(experiment).settings.quantities,
-                    strict=True,
-                )
-            ),
-            "model": self.configuration.models[e.shown_model].label,
         }
 
     def stability(self, study: Stability, model: str) -> dict:
@@ -390,8 +368,7 @@ def _dataset_plan(root: str, name: str, settings: DatasetSettings) -> DatasetPla
 
 
 def _coarse_points(dataset: DatasetSettings, model: Model, resolution: Resolution) -> int | None:
-    """Return the points a side of the grid on which attention works, or of the targets of an inverse
-    problem."""
+    """Return the points a side on which attention works, or those of an inverse problem's targets."""
     if dataset.inverse:
         return dataset.coarse_of(resolution)
     if not isinstance(resolution, int):  # a set of times

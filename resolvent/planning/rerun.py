@@ -53,6 +53,7 @@ SETTINGS = (
 # Modules on which no result depends. What is planned with the configuration reaches a job as its parameters,
 # or as a prediction of its cost, and a better prediction is no reason to write a report again.
 WITHOUT_RESULT = (
+    "resolvent",  # the names of `import resolvent`
     "resolvent.datasets.storage.addresses",
     "resolvent.common.errors",
     "resolvent.datasets.errors",

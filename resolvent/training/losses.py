@@ -1,14 +1,18 @@
-"""Training losses of the papers: relative L2 with Cao 2021's regulariser, and relative H1.
+"""Training losses: relative L2 with Cao 2021's regulariser, relative H1, and a user's own.
 
 Predictions and targets are (batch, ...space), or (batch, channels, ...space) of several functions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
+from resolvent.models.outside import find
 from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.training.errors import TrainingError
 from resolvent.training.settings import TrainingSettings
 
 
@@ -128,8 +132,47 @@ class RelativeH1Loss:
         return _sum(self.weights.to(values.device) * square).sqrt()
 
 
-def build_loss(grid: Grid | Nodes, settings: TrainingSettings) -> RelativeLoss | RelativeH1Loss:
-    """Return the loss that `settings` ask for, of functions on `grid`."""
+class OwnLoss:
+    """The mean over a batch of a user's function.
+
+    It takes predictions, targets and their grid, and returns a loss for each sample: (batch, ...) → (batch,).
+    """
+
+    def __init__(self, location: str, grid: Grid | Nodes):
+        try:
+            self.function: Callable[[Tensor, Tensor, Grid | Nodes], Tensor] = find(location)
+        except ValueError as error:
+            raise TrainingError(f"training.loss: {error}") from None
+        self.location, self.grid = location, grid
+
+    def __call__(self, prediction: Tensor, target: Tensor, gradient=None, coefficient=None) -> Tensor:
+        """Return the loss of a batch.
+
+        Raises
+        ------
+        TrainingError
+            When the function returns anything but a number for each sample.
+        """
+        losses = self.function(prediction, target, self.grid)
+        if not isinstance(losses, Tensor) or losses.shape != (len(target),):
+            found = tuple(losses.shape) if isinstance(losses, Tensor) else type(losses).__name__
+            raise TrainingError(
+                f"training.loss: {self.location} returned {found} for a batch of {len(target)}; expected: "
+                f"a tensor of shape ({len(target)},), a loss for each sample"
+            )
+        return losses.mean()
+
+
+def build_loss(grid: Grid | Nodes, settings: TrainingSettings) -> RelativeLoss | RelativeH1Loss | OwnLoss:
+    """Return the loss that `settings` ask for, of functions on `grid`.
+
+    Raises
+    ------
+    TrainingError
+        When a user's own cannot be imported.
+    """
+    if ":" in settings.loss:
+        return OwnLoss(settings.loss, grid)
     if settings.loss.startswith("h1"):
         return RelativeH1Loss(grid, settings.loss == "h1_unit_spacing")
     return RelativeLoss(

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from resolvent.common.settings import Seed, Settings
+from resolvent.models.outside import check_location
+
+LOSSES = ("norms", "squared_norms", "h1", "h1_unit_spacing")
+
+
+def _loss(value: str) -> str:
+    if ":" in value:
+        return check_location(value)
+    if value not in LOSSES:
+        accepted = ", ".join(map(repr, LOSSES))
+        raise ValueError(f"input should be {accepted}, or module:function of your own, got {value!r}")
+    return value
 
 
 class TrainingSettings(Settings):
@@ -65,11 +77,12 @@ class TrainingSettings(Settings):
         "one",
         description="factor of the gradient in the regulariser; input: a∇u, for a coefficient a (Darcy)",
     )
-    loss: Literal["norms", "squared_norms", "h1", "h1_unit_spacing"] = Field(
+    loss: Annotated[str, AfterValidator(_loss)] = Field(
         "norms",
-        description="mean of relative norms (the public code of Cao 2021, and what the paper's curves show), "
-        "or of their squares (the paper's eq. 2); or relative H1: the norm itself, or, as in the public code "
-        "of Calvello et al. 2024, with differences of neighbours for derivatives",
+        description="norms: mean of relative norms (the public code of Cao 2021, and what the paper's curves "
+        "show); squared_norms: of their squares (the paper's eq. 2); h1: relative H1, the norm itself; "
+        "h1_unit_spacing: as in the public code of Calvello et al. 2024, with differences of neighbours for "
+        "derivatives; or module:function of your own (see tutorials/own-metric.md)",
     )
     batch_reduction: Literal["mean", "sum"] = Field(
         "mean",

@@ -1,14 +1,14 @@
 """Grids, the one source of coordinates, spacing, quadrature weights, derivatives and restrictions.
 
-Conventions, on an interval or a square of side `length` with n points along each axis:
+Conventions, on an interval, a square or a cube of side `length` with n points along each axis:
 
     periodic       x_j = j · length / n          left end included, right end excluded; n is even
     nodes          x_j = j · length / (n - 1)    both ends included
     cell_centres   x_j = (j + 1/2) · length / n  neither end included
 
-In two dimensions values are arrays (..., y, x): the last axis is x. Values on a periodic grid stand for the
-trigonometric polynomial of its modes below n/2 (see `solvers.common.fourier`). `Nodes` are any increasing
-points of an interval, such as the times at which a trajectory is observed.
+In two dimensions values are arrays (..., y, x), in three (..., z, y, x): the last axis is x. Values on a
+periodic grid stand for the trigonometric polynomial of its modes below n/2 (see `solvers.common.fourier`).
+`Nodes` are any increasing points of an interval, such as the times at which a trajectory is observed.
 """
 
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ _NESTED_SIZES_SHOWN = 3  # enough of the list in an error message to see its pat
 
 @dataclass(frozen=True)
 class Grid:
-    """Points at which a function is known, of an interval or a square.
+    """Points at which a function is known, of an interval, a square or a cube.
 
     kind       "periodic", "nodes" or "cell_centres": see the module.
     points     number of points n along each axis.
-    length     length of the interval, or side of the square, in the unit of x.
-    dimension  1 or 2.
+    length     length of the interval, or side of the square or the cube, in the unit of x.
+    dimension  1, 2 or 3.
 
     Raises
     ------
@@ -55,8 +55,8 @@ class Grid:
             )
         if not self.length > 0:
             raise ValueError(f"length must be positive, got {self.length}")
-        if self.dimension not in (1, 2):
-            raise ValueError(f"dimension must be 1 or 2, got {self.dimension}")
+        if self.dimension not in (1, 2, 3):
+            raise ValueError(f"dimension must be 1, 2 or 3, got {self.dimension}")
 
     @property
     def spacing(self) -> float:
@@ -65,7 +65,7 @@ class Grid:
 
     @property
     def coordinates(self) -> Float[np.ndarray, " points"]:
-        """Positions along an axis; both axes of a square have the same."""
+        """Positions along an axis; all axes of a square or a cube have the same."""
         return (np.arange(self.points) + (0.5 if self.kind == "cell_centres" else 0)) * self.spacing
 
     @property
@@ -74,7 +74,10 @@ class Grid:
         along_axis = np.full(self.points, self.spacing)
         if self.kind == "nodes":
             along_axis[[0, -1]] /= 2
-        return along_axis if self.dimension == 1 else np.outer(along_axis, along_axis)
+        if self.dimension == 1:
+            return along_axis
+        square = np.outer(along_axis, along_axis)
+        return square if self.dimension == 2 else along_axis[:, None, None] * square
 
     def derivative(self, values: Float[np.ndarray, "*batch points"]) -> Float[np.ndarray, "*batch points"]:
         """Differentiate along the last axis, x.

@@ -17,12 +17,13 @@ from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.registry import settings_of, task_module
 from resolvent.planning import rerun
+from resolvent.planning.captions import caption_facts
 from resolvent.planning.configuration.load import ConfigurationError, load_configuration
 from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.costs import finalising, solving
 
 EQUATION = "my_lab.heat:HeatDataset"
-PAGE = Path(__file__).resolve().parents[2] / "docs/datasets.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/tutorials/own-equation.md"
 (SOURCE,) = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 SETTINGS = {"equation": EQUATION, "samples": {"train": 5, "validation": 1, "test": 2}, "samples_per_shard": 4}
 
@@ -105,7 +106,7 @@ def test_it_is_planned_without_a_line_about_it_elsewhere(write):
     assert task_module(EQUATION) == "my_lab.heat"
     assert solving(settings).seconds < finalising(settings).seconds + 60
     assert settings.seconds_per_sample() == pytest.approx(96e-4)
-    facts = plan.caption_facts("heat")
+    facts = caption_facts(plan, "heat")
     assert (facts["input"], facts["target"]) == ("input", "target")
     assert plan.configuration.model_dump()["datasets"]["heat"]["num_steps"] == 64
 

@@ -7,11 +7,13 @@ import pytest
 import xarray
 from dataset_fixtures import CODE, make_dataset, small
 
+import resolvent
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.loading import load_arrays, read_card
+from resolvent.datasets.loading import load_arrays, load_samples, read_card
 from resolvent.datasets.preview import write_preview
 from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
+from resolvent.datasets.storage.layout import resolution_of
 from resolvent.datasets.tasks.registry import EQUATIONS, build_task
 
 SAMPLES = [("train", 0), ("train", 2), ("validation", 0), ("test", 1)]
@@ -71,6 +73,16 @@ def test_the_preview_holds_samples_spectra_and_histograms(equation, card, tmp_pa
         assert len(preview[f"histogram/{name}/edges"]) == len(counts) + 1
         if len(preview[f"dims/{name}"]):
             assert np.all(preview[f"spectrum/{name}/low"] <= preview[f"spectrum/{name}/high"])
+
+
+def test_arrays_for_other_programs_are_those_that_training_reads(card):
+    facts, data = read_card(card), resolvent.open_dataset(card)
+    for name, group in facts["groups"].items():
+        if facts["inputs"][0] in group["variables"]:
+            inputs, targets = data.numpy("test", resolution_of(name))
+            expected = load_samples(card, resolution_of(name), "test", facts["samples"]["test"])
+            np.testing.assert_array_equal(inputs, expected.inputs)
+            np.testing.assert_array_equal(targets, expected.targets)
 
 
 def test_at_times_that_are_not_equally_spaced_there_is_no_spectrum(tmp_path):

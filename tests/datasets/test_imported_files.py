@@ -12,7 +12,7 @@ from public_files import FORMATS, write_mat
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.contents import content_digest
-from resolvent.datasets.imported.mat import open_mat
+from resolvent.datasets.imported.readers.mat import open_mat
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.planning.check import main as check
 from resolvent.planning.configuration.errors import ConfigurationError

@@ -112,7 +112,7 @@ def test_docstrings_are_on_the_pages_of_the_api(site):
     assert 'id="resolvent.solvers.burgers.split_step.BurgersSplitStep.solve"' in solvers
     assert "highest wavenumber integrated" in solvers
     public = (site / "api/resolvent.html").read_text(encoding="utf-8")
-    assert 'id="resolvent.public.open_dataset"' in public
+    assert 'id="resolvent.public.datasets.open_dataset"' in public
 
 
 @pytest.mark.parametrize("package", ["solvers", "models"])
@@ -129,8 +129,9 @@ def test_every_module_has_a_place_on_the_page_of_its_package(package):
 
 
 def test_tutorials_are_there_as_notebooks(site):
-    tutorials = [path for path in (ROOT / "docs/tutorials").glob("*.md") if path.stem != "index"]
-    assert len(tutorials) == 3
+    pages = (ROOT / "docs/tutorials").glob("*.md")
+    tutorials = [path for path in pages if path.read_text(encoding="utf-8").startswith("---\njupytext:")]
+    assert len(tutorials) >= 3
     for path in tutorials:
         notebook = jupytext.read(site / f"tutorials/{path.stem}.ipynb")
         code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]

@@ -9,7 +9,8 @@ import pytest
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = [ROOT / "docs/gallery.md", *sorted((ROOT / "docs/tutorials").glob("[!i]*.md"))]
+PAGES = [ROOT / "docs/gallery.md", *sorted((ROOT / "docs/tutorials").glob("[!i]*.md"))]
+NOTEBOOKS = [page for page in PAGES if page.read_text(encoding="utf-8").startswith("---\njupytext:")]
 SECONDS = 60
 
 

@@ -1,5 +1,9 @@
 """The loss and the metrics against numbers known by hand."""
 
+import re
+import sys
+from types import ModuleType
+
 import numpy as np
 import pytest
 import torch
@@ -8,9 +12,11 @@ from resolvent.common.runs import metric_columns
 from resolvent.datasets.loading import Samples
 from resolvent.evaluation import metrics
 from resolvent.evaluation.conditions import Condition, error_rows
+from resolvent.evaluation.errors import EvaluationError
 from resolvent.evaluation.metrics import measure, relative_h1, relative_l2
 from resolvent.solvers.common.grid import Grid, Nodes
-from resolvent.training.losses import RelativeLoss, build_loss, central_difference
+from resolvent.training.errors import TrainingError
+from resolvent.training.losses import OwnLoss, RelativeLoss, build_loss, central_difference
 from resolvent.training.settings import TrainingSettings
 
 GRID = Grid("periodic", 256)
@@ -102,15 +108,65 @@ def test_the_central_difference_is_second_order_and_periodic():
     assert np.all(np.abs(orders - 2) < 0.1)
 
 
-def test_a_metric_that_is_added_is_measured_and_has_its_words(monkeypatch):
+@pytest.fixture
+def own_metrics(monkeypatch):
+    """A module of a user's own, with three metrics of which one is sound, and something else."""
+
     def largest(prediction, target, grid):
         return np.abs(prediction - target).max(axis=1) / np.abs(target).max(axis=1)
 
-    added = metrics.Metric("relative_maximum", largest, "relative maximum error", "max |p - u|/max |u|")
-    monkeypatch.setattr(metrics, "METRICS", (*metrics.METRICS, added))
+    def of_all(prediction, target, grid):
+        return np.abs(prediction - target).max()
+
+    module = ModuleType("own_metrics")
+    module.sound = metrics.Metric(
+        "relative_maximum", largest, "relative maximum error", "max |p - u|/max |u|"
+    )
+    module.of_all = metrics.Metric("largest", of_all, "largest error", "max |p - u|")
+    module.taken = metrics.Metric("relative_l2", largest, "another", "of the same name")
+    module.number = 3
+    monkeypatch.setitem(sys.modules, "own_metrics", module)
+
+
+def test_a_metric_that_is_added_is_measured_and_has_its_words(own_metrics):
+    known = metrics.metrics_with(["own_metrics:sound"])
     samples = Samples(GRID, WAVE[None], WAVE[None])
-    errors = error_rows(1.25 * WAVE[None], samples, Condition(256))
+    errors = error_rows(1.25 * WAVE[None], samples, Condition(256), metrics=known)
     assert errors["relative_maximum"].tolist() == [pytest.approx(0.25)]
     assert metric_columns(errors) == ["relative_l2", "relative_h1", "relative_maximum"]
-    words = metrics.metric_words(metric_columns(errors))
+    words = metrics.metric_words(metric_columns(errors), known)
     assert words["relative_maximum"]["label"] == "relative maximum error"
+
+
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [
+        ("own_metrics:number", "own_metrics:number is no resolvent.evaluation.metrics.Metric, but 3"),
+        ("own_metrics:taken", "the name 'relative_l2' is taken"),
+        ("own_metrics:absent", "unknown name in module own_metrics: 'absent'"),
+        ("no_such_module:metric", "no module no_such_module; it must be installed"),
+    ],
+)
+def test_a_metric_that_cannot_be_used_is_refused_in_a_line(own_metrics, location, words):
+    with pytest.raises(EvaluationError, match=re.escape(words)) as refused:
+        metrics.metrics_with([location])
+    assert "\n" not in str(refused.value)
+
+
+def test_a_metric_must_give_a_number_for_each_sample(own_metrics):
+    with pytest.raises(EvaluationError, match=r"metric 'largest' returned shape \(\) for 1 samples"):
+        metrics.measure(WAVE[None], WAVE[None], GRID, metrics=metrics.metrics_with(["own_metrics:of_all"]))
+
+
+def test_a_loss_of_ones_own_is_the_mean_over_the_batch(monkeypatch):
+    module = ModuleType("own_losses")
+    module.mean_square = lambda prediction, target, grid: ((prediction - target) ** 2).mean(dim=1)
+    module.of_all = lambda prediction, target, grid: ((prediction - target) ** 2).mean()
+    monkeypatch.setitem(sys.modules, "own_losses", module)
+    losses = {name: OwnLoss(f"own_losses:{name}", GRID) for name in ("mean_square", "of_all")}
+    prediction, target = torch.ones(3, 256), torch.zeros(3, 256)
+    assert losses["mean_square"](prediction, target) == 1
+    with pytest.raises(TrainingError, match=r"own_losses:of_all returned \(\) for a batch of 3"):
+        losses["of_all"](prediction, target)
+    with pytest.raises(TrainingError, match="unknown name in module own_losses: 'absent'"):
+        OwnLoss("own_losses:absent", GRID)

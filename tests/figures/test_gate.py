@@ -68,7 +68,7 @@ RUNS = [(configuration, *run) for configuration, runs in COMPARED.items() for ru
 class Undigested(Plan):
     """A plan without the digests of code, which take long and which no number depends on."""
 
-    def training_code(self, model):
+    def training_code(self, experiment, model, resolution):
         return "digest"
 
 

@@ -91,7 +91,9 @@ def finished_run(
         "samples": {split: counts[split] for split in ("train", "validation")},
     }  # fmt: skip
     train_run(card, folder, resolution, seed=3, run=run, code_digest="c", threads=1, gpus=0)
-    description = described(run, resolution, 3, counts, test_resolutions=list(tested))
+    description = described(
+        run, resolution, 3, counts, test_resolutions=list(tested), dataset=card.parent.name
+    )
     evaluate_run(card, folder, description, threads=1, gpus=0)
     return folder
 

@@ -1,5 +1,6 @@
 """The forecast counts what is not done; that it lists Snakemake's own jobs is a test of the pipeline."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.costs import Need
-from resolvent.planning.prediction.forecast import Job, forecast, hours, jobs
+from resolvent.planning.prediction.forecast import Job, forecast, hours, jobs, shortages
 from resolvent.planning.prediction.needs import Needs
 
 
@@ -48,6 +49,20 @@ def test_hours_are_those_of_jobs_that_are_not_done(tmp_path):
     ]
     assert total.split() == ["total", "3", "1", "0.50", "1.00", "2.0", "3.00"]
     assert summary.startswith("About 0.2 hours on 2 cores and 4 GPUs")
+
+
+def test_a_disk_and_a_memory_that_are_too_small_are_warned_of(tmp_path):
+    solve = Job("solve", str(tmp_path / "data/x"), Need(1.0, 1e18), disk=2e17)
+    more = Job("solve", str(tmp_path / "data/y"), Need(1.0, 1e6), disk=1e17)
+    disk, memory = forecast([solve, more], cores=1, gpus=0).splitlines()[-2:]
+    assert disk.startswith("Warning: 300,000,000.0 GB are to be written and ")
+    assert disk.endswith(f"GB are free on the disk of {tmp_path}; name another in data_root or results_root")
+    assert memory.startswith("Warning: a job of solve needs 1,000,000,000.0 GB and this machine has ")
+    Path(solve.output).parent.mkdir()
+    Path(solve.output).touch()
+    (disk,) = shortages([solve, more])
+    assert disk.startswith("100,000,000.0 GB are to be written")
+    assert list(shortages([replace(more, disk=1.0)])) == []
 
 
 def test_processes_take_as_many_hours_as_they_are():

@@ -4,6 +4,7 @@ import pytest
 import yaml
 from merged_configuration import DEFAULT, ROOT, merged
 
+from resolvent.planning.captions import caption_facts
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.paper_plan import PaperPlan
@@ -94,7 +95,7 @@ def test_the_configured_run_is_on_the_finest_grid_and_all_runs_are_candidates():
 def test_the_shown_model_is_the_last_by_default(chosen):
     paper = planned({"burgers": ["figure9"]}, shown=chosen)
     assert paper.source("figure9")[0][0] == RUN.replace("galerkin_layer_scale", "no_attention")
-    assert paper.plan.caption_facts("burgers")["model"] == "No attention"
+    assert caption_facts(paper.plan, "burgers")["model"] == "No attention"
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,10 @@ rule evaluate:
         description=lambda wildcards: plan.description(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group), int(wildcards.seed)
         ),
-        code=lambda wildcards: script_digest("evaluate", *plan.modules_of(wildcards.model)),
+        metrics=lambda wildcards: plan.experiment(wildcards.experiment).metrics,
+        code=lambda wildcards: script_digest(
+            "evaluate", *plan.modules_of(wildcards.model), *plan.experiment(wildcards.experiment).metrics
+        ),
     script:
         "../scripts/evaluate.py"
 
@@ -50,6 +53,13 @@ rule baselines:
         samples=lambda wildcards: plan.sample_counts(wildcards.experiment),
         noise=lambda wildcards: plan.experiment(wildcards.experiment).noise,
         realisations=lambda wildcards: plan.experiment(wildcards.experiment).noise_realisations,
-        code=lambda wildcards: script_digest("baselines", *plan.dataset_of(wildcards.experiment).modules),
+        metrics=lambda wildcards: plan.experiment(wildcards.experiment).metrics,
+        own=lambda wildcards: plan.experiment(wildcards.experiment).baselines,
+        code=lambda wildcards: script_digest(
+            "baselines",
+            *plan.dataset_of(wildcards.experiment).modules,
+            *plan.experiment(wildcards.experiment).metrics,
+            *plan.experiment(wildcards.experiment).baselines,
+        ),
     script:
         "../scripts/baselines.py"

@@ -1,6 +1,8 @@
 # From result files to the tables, figures and the page of an experiment.
 
 from resolvent.common.records import RUN_FILES
+from resolvent.planning.captions import read_captions
+from resolvent.planning.captions import caption_facts
 
 FIGURES = [
     "error_intervals",
@@ -11,6 +13,7 @@ FIGURES = [
     "error_location",
     "cost_scatter",
 ]
+CAPTIONS = read_captions()
 EXPERIMENT = f"{plan.results}/{{experiment}}"
 BASELINES = f"{EXPERIMENT}/baselines"
 
@@ -32,7 +35,7 @@ rule compare:
                 caption="../report/table.rst",
                 category="Experiments",
                 subcategory="{experiment}",
-                labels={"what": "table of errors"},
+                labels={"what": "Table of errors"},
             ),
             *[f"{EXPERIMENT}/table.{suffix}" for suffix in ("csv", "tex")],
         ],
@@ -66,7 +69,7 @@ rule draw_figures:
                 caption=f"../report/{figure}.rst",
                 category="Experiments",
                 subcategory="{experiment}",
-                labels={"what": figure.replace("_", " ")},
+                labels={"what": CAPTIONS[figure]["title"]},
             )
             for figure in FIGURES
         ],
@@ -88,12 +91,49 @@ rule draw_figures:
         "../scripts/draw_figures.py"
 
 
+rule draw_own_figure:
+    input:
+        lambda wildcards: [
+            f"{folder}/{file}"
+            for folder in plan.run_folders(wildcards.experiment)
+            for file in ("run.json", "cost.json", *RUN_FILES)
+        ],
+    output:
+        report(
+            f"{EXPERIMENT}/own_figures/{{figure}}.svg",
+            category="Experiments",
+            subcategory="{experiment}",
+            labels={"what": "{figure}"},
+        ),
+        [f"{EXPERIMENT}/own_figures/{{figure}}.{suffix}" for suffix in ("png", "pdf")],
+    log:
+        f"logs/draw_own_figure/{plan.configuration.name}/{{experiment}}/{{figure}}.log",
+    group:
+        "report"
+    conda:
+        "../../environment.yml"
+    resources:
+        **requested(lambda wildcards: drawing(3 * len(plan.run_folders(wildcards.experiment)))),
+    params:
+        runs=lambda wildcards: plan.run_folders(wildcards.experiment),
+        location=lambda wildcards: plan.experiment(wildcards.experiment).own_figures[wildcards.figure],
+        code=lambda wildcards: script_digest(
+            "draw_own_figure", plan.experiment(wildcards.experiment).own_figures[wildcards.figure]
+        ),
+    script:
+        "../scripts/draw_own_figure.py"
+
+
 rule report:
     input:
         comparison=f"{EXPERIMENT}/comparison.csv",
         models=f"{EXPERIMENT}/models.csv",
         tables=rules.compare.output.tables,
         figures=[f"{EXPERIMENT}/figures/{figure}.svg" for figure in FIGURES],
+        own_figures=lambda wildcards: [
+            f"{plan.results}/{wildcards.experiment}/own_figures/{figure}.svg"
+            for figure in plan.experiment(wildcards.experiment).own_figures
+        ],
         film=lambda wildcards: (
             f"{ROLLED_OUT[wildcards.experiment]}/rollout.mp4" if wildcards.experiment in ROLLED_OUT else []
         ),
@@ -114,14 +154,17 @@ rule report:
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         candidates=lambda wildcards: plan.shown_candidates(wildcards.experiment),
         baselines=[BASELINES],
-        facts=lambda wildcards: plan.caption_facts(wildcards.experiment),
+        facts=lambda wildcards: caption_facts(plan, wildcards.experiment),
         paper_pages=lambda wildcards: [
             (PAPERS[key].name, link)
             for key, paper in papers.items()
             if (link := paper.link(wildcards.experiment))
         ],
+        own_figures=lambda wildcards: list(plan.experiment(wildcards.experiment).own_figures.values()),
         root=lambda wildcards: str(plan.results),
-        code=script_digest("report"),
+        code=lambda wildcards: script_digest(
+            "report", *plan.experiment(wildcards.experiment).own_figures.values()
+        ),
     script:
         "../scripts/report.py"
 

@@ -25,6 +25,8 @@ rule train:
         run=lambda wildcards: plan.training(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
         ),
-        code=lambda wildcards: plan.training_code(wildcards.model),
+        code=lambda wildcards: plan.training_code(
+            wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
+        ),
     script:
         "../scripts/train.py"

@@ -20,7 +20,9 @@ use rule train as train_short with:
         run=lambda wildcards: plan.short_training(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group), wildcards.candidate
         ),
-        code=lambda wildcards: plan.training_code(wildcards.model),
+        code=lambda wildcards: plan.training_code(
+            wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
+        ),
 
 
 rule choose_settings:

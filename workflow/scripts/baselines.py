@@ -15,4 +15,6 @@ with job(snakemake):
         counts=snakemake.params.samples,
         noise=snakemake.params.noise,
         realisations=snakemake.params.realisations,
+        metrics=snakemake.params.metrics,
+        own=snakemake.params.own,
     )

@@ -15,4 +15,5 @@ with job(snakemake):
         description=tuned_description(description, Path(tuned)) if tuned else description,
         threads=snakemake.threads,
         gpus=snakemake.resources.gpu,
+        metrics=snakemake.params.metrics,
     )

@@ -6,8 +6,10 @@ from resolvent.planning.job import job
 
 with job(snakemake):
     from resolvent.common.records import CostRecord, read_record
+    from resolvent.figures.common.own import OwnFigure
     from resolvent.figures.common.shown import choose_shown
     from resolvent.figures.experiment.report import write_report
+    from resolvent.models.outside import find
     from resolvent.planning.captions import captioned
     from resolvent.planning.configuration.load import load_configuration
     from resolvent.planning.configuration.read import with_defaults
@@ -19,6 +21,7 @@ with job(snakemake):
     on_cpu = read_record(Path(snakemake.params.runs[0]) / "cost.json", CostRecord).device.endswith("(CPU)")
     needs = Needs(Plan(load_configuration(with_defaults(snakemake.config))), gpu=not on_cpu)
     facts = snakemake.params.facts | {"shown": choose_shown(snakemake.params.candidates).words}
+    own = [find(location, OwnFigure) for location in snakemake.params.own_figures]
     write_report(
         snakemake.output.page,
         title=snakemake.params.title,
@@ -29,6 +32,10 @@ with job(snakemake):
         baselines=snakemake.params.baselines,
         card=snakemake.input.card,
         figures=captioned(snakemake.input.figures, facts),
+        own_figures=[
+            (file, figure.title, figure.caption)
+            for file, figure in zip(snakemake.input.own_figures, own, strict=True)
+        ],
         film=captioned([snakemake.input.film], facts)[0] if snakemake.input.film else None,
         provenance=provenance(),
         root=snakemake.params.root,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.contents import content_digest
-from resolvent.datasets.imported.mat import MatFile, open_mat
+from resolvent.datasets.imported.readers.arrays_file import ArraysFile
+from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.tasks.settings import SpaceDataset
 
 SECONDS_PER_BYTE = 2e-8  # to decompress a file
@@ -54,9 +54,9 @@ class ImportedDataset(SpaceDataset):
         check_digests(self, digests, "correct sha256, or leave it out")
         return self.model_copy(update={"sha256": digests})
 
-    def checked_files(self) -> list[MatFile]:
+    def checked_files(self) -> list[ArraysFile]:
         """Open the files, and check that they hold what these settings say. Raises as `with_contents`."""
-        files = [open_mat(file) for file in self.source]
+        files = [open_source(file) for file in self.source]
         row = (self.finest,) * self.dimension
         for file in files:
             for name in self.variables:
@@ -77,7 +77,7 @@ class ImportedDataset(SpaceDataset):
         self._check_counts(files)
         return files
 
-    def _check_counts(self, files: list[MatFile]) -> None:
+    def _check_counts(self, files: list[ArraysFile]) -> None:
         sizes, rows = self.samples, [file.shape(self.variables[0])[0] for file in files]
         asked = [sizes.total] if len(files) == 1 else [sizes.train, sizes.validation + sizes.test]
         splits = ["train, validation and test"] if len(files) == 1 else ["train", "validation and test"]
@@ -105,7 +105,7 @@ class ImportedDataset(SpaceDataset):
 
     def _bytes_read(self) -> float:
         try:
-            found = [open_mat(Path(file)).bytes_in_memory for file in self.source]
+            found = [open_source(file).bytes_in_memory for file in self.source]
         except DatasetError:
             return 0.0  # reported when it is planned
         return sum(one.get(name, 0.0) for one in found for name in self.variables)

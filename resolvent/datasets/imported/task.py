@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resolvent.datasets.imported.contents import content_digest
-from resolvent.datasets.imported.mat import MatFile
+from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.settings import ImportedDataset, check_digests
 from resolvent.datasets.tasks.task import Task
 
@@ -37,7 +37,7 @@ class ImportedTask(Task):
         self.batch = int(np.clip(BATCH_BYTES // row, 1, 256))
 
     @cached_property
-    def files(self) -> list[MatFile]:
+    def files(self) -> list[ArraysFile]:
         """Open the files.
 
         Raises
@@ -113,14 +113,14 @@ class ImportedTask(Task):
     def _digests(self) -> list[str]:
         return [content_digest(file) for file in self.settings.source]
 
-    def _facts(self, file: MatFile, digest: str) -> dict:
+    def _facts(self, file: ArraysFile, digest: str) -> dict:
         shapes = {name: " × ".join(map(str, file.shape(name))) for name in self.settings.variables}
-        return {"file": file.path.name, "format": file.version, "variables": shapes, "sha256": digest}
+        return {"file": file.name, "format": file.version, "variables": shapes, "sha256": digest}
 
     def _rows_in_words(self) -> dict[str, str]:
         rows, words = self.files[-1].shape(self.settings.variables[0])[0], {}
         for split, size in self.layout.samples.items():
             if size:
                 file, first = self.settings.place(split, 0, rows)
-                words[split] = f"rows {first + 1} to {first + size} of {self.files[file].path.name}"
+                words[split] = f"rows {first + 1} to {first + size} of {self.files[file].name}"
         return words

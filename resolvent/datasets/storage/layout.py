@@ -11,6 +11,7 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.solvers.common.grid import Grid, Nodes
 
 SPLITS = ("train", "validation", "test")  # in stored order; their numbers are part of every random key
+SPACE = ("z", "y", "x")  # axes of space, in stored order
 CHUNK_BYTES = 2**20  # about 1 MB: small enough for random batches, large enough for whole reads
 
 _GRID_IN_WORDS = {
@@ -137,7 +138,7 @@ def space_group(grid: Grid, *variables: Variable, units: str = "1", more: tuple[
 
     `more` are axes that a variable may have before those of space, and names itself.
     """
-    names = ("x",) if grid.dimension == 1 else ("y", "x")
+    names = SPACE[-grid.dimension :]
     words = f"position; {_GRID_IN_WORDS[grid.kind]}"
     axes = tuple(Axis(name, grid.coordinates, words, units) for name in names)
     placed = (Variable(v.name, v.long_name, v.units, (*v.axes, *names)) for v in variables)

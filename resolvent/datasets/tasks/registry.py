@@ -31,6 +31,7 @@ IMPORTED = {
     "burgers": "resolvent.datasets.imported.burgers:ImportedBurgersDataset",
     "darcy": "resolvent.datasets.imported.darcy:ImportedDarcyDataset",
     "darcy_inverse": "resolvent.datasets.imported.darcy_inverse:ImportedDarcyInverseDataset",
+    "arrays": "resolvent.datasets.imported.arrays:ArraysDataset",
 }
 _LOCATION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")  # module:class
 
@@ -52,6 +53,8 @@ def settings_class(equation: str, imported: bool = False) -> type[DatasetSetting
         raise ValueError(
             f"'source' is not for equation {equation}; accepted for {', '.join(IMPORTED)}; leave it out"
         )
+    if not imported and equation in IMPORTED and equation not in EQUATIONS:
+        raise ValueError(f"equation {equation} is read from files; name them as 'source'")
     location = _location(equation, imported)
     if not _LOCATION.fullmatch(location):
         raise PydanticCustomError(

@@ -22,13 +22,16 @@ def bibtex(card: dict) -> str:
     wanted = set(ARXIV.findall(card["equation"]["source"]))
     entries = _entries()
     chosen = [key for key, entry in entries.items() if wanted & set(ARXIV.findall(entry))]
-    if "imported" in card and FILES not in chosen:
+    if "imported" in card and FILES not in chosen and card["settings"]["equation"] != "arrays":
         chosen.append(FILES)
     return "\n\n".join(entries[key] for key in [*chosen, PROGRAM])
 
 
 def licence(card: dict) -> tuple[str, str]:
     """Return the name of the licence and a sentence."""
+    stated = card.get("imported", {}).get("licence", "unknown")
+    if stated != "unknown":
+        return stated, "As who imported the samples states it."
     return LICENCES["imported" in card]
 
 

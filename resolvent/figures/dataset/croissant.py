@@ -113,7 +113,7 @@ def _field(facts: dict, group: str, variable: str) -> dict:
 
 def _length(dim: str, grid: dict) -> int:
     """Return the points along a dimension; -1 where the card does not say."""
-    if dim in ("x", "y"):
+    if dim in ("x", "y", "z"):
         return grid["points"]
     return len(grid["positions"]) if dim == "time" and "positions" in grid else -1
 

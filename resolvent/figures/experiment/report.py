@@ -49,6 +49,7 @@ def write_report(
     predicted: list[tuple[float, float]],
     root: str | Path,
     paper_pages: list[tuple[str, str]] = (),
+    own_figures: list[tuple[str | Path, str, str]] = (),
 ) -> None:
     """Write the page, all at once.
 
@@ -73,6 +74,8 @@ def write_report(
         What each run was predicted to take: seconds of training and bytes of memory.
     paper_pages
         Names and links of the pages of papers whose tables or figures these runs give.
+    own_figures
+        The same as `figures`, of the user's own.
     """
     folder, loaded = Path(output).parent, read_runs(runs)
     comparison = read_comparison(table)
@@ -111,6 +114,8 @@ def write_report(
             Path(figure[0]).stem: _figure(figure, folder, interactive.get(Path(figure[0]).stem))
             for figure in figures
         },
+        own_figures=[_figure(figure, folder, None) for figure in own_figures],
+        metrics={name: words for run in loaded for name, words in run.record.metrics.items()},
         film=None if film is None or _diverged(film[0], loaded) else film_of(*film, folder=folder),
         in_time=isinstance(shown.resolution, str),
         shown=_choices(loaded, shown, folder),

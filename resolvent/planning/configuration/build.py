@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from resolvent.models.registry import unknown
+from resolvent.models.outside import unknown
 
 SECTIONS = {"datasets": "dataset", "experiments": "experiment"}
 

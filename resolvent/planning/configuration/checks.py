@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.models.layers.grid_sizes import coarse_points, suitable_factor
-from resolvent.models.registry import ARCHITECTURES, is_architecture, resolve, settings_class, unknown
+from resolvent.models.outside import unknown
+from resolvent.models.registry import ARCHITECTURES, is_architecture, resolve, settings_class
 from resolvent.planning.configuration.grid_checks import grid_problems
 from resolvent.planning.configuration.messages import partial_problems
 from resolvent.planning.configuration.paper_items import shown_problems
@@ -29,7 +30,9 @@ ON_NODES = {"normalisation": "pointwise", "boundary": "zero", "gradient_coeffici
 # Training settings of which an inverse problem accepts one value: its target jumps, and does not vanish.
 OF_A_JUMP = {"gradient_weight": 0.0, "boundary": "free"}
 # Lists of an experiment in which an entry is named once.
-LISTS = ("models", "resolutions", "test_resolutions", "test_noise", "seeds")
+LISTS = (
+    "models", "resolutions", "test_resolutions", "test_noise", "seeds", "metrics", "baselines", "figures"
+)  # fmt: skip
 # Names of folders beside those of experiments, and beside those of an experiment's models.
 TAKEN = {
     "experiments": ("assets", "datasets", "stability", "theory", *PAPERS),
@@ -85,6 +88,9 @@ def _experiment_problems(configuration: Configuration, at: str, experiment: Expe
     lists = {key: getattr(experiment, key) for key in LISTS}
     lists |= {f"shows.{paper}": items for paper, items in experiment.shows.items()}
     yield from _repeated(at, lists)
+    names = Counter(place.partition(":")[2] for place in experiment.figures)
+    for name in (name for name, count in names.items() if count > 1):
+        yield f"{at}.figures: {name!r} names the files of more than one figure; give one another name"
     for resolution, settings in experiment.training_at.items():
         yield from partial_problems(settings, (*at.split("."), "training_at", resolution))
     for model, settings in experiment.training_of.items():
@@ -275,6 +281,9 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
                 found[f"{at}: loss {settings.loss} is for functions on an even grid"] = None
             elif settings.loss.startswith("h1") and settings.gradient_weight:
                 words = f"loss {settings.loss} has the gradient in it; accepted gradient_weight: 0"
+                found[f"{at}: {words}, got {settings.gradient_weight}"] = None
+            elif ":" in settings.loss and settings.gradient_weight:
+                words = f"loss {settings.loss} is all of the loss; accepted gradient_weight: 0"
                 found[f"{at}: {words}, got {settings.gradient_weight}"] = None
             if settings.loss_units == "standardised" and settings.normalisation == "none":
                 words = "loss_units standardised need a normalisation; accepted: pointwise, scalar"

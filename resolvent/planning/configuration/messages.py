@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
 from resolvent.datasets.tasks.settings import DatasetSettings
-from resolvent.models.registry import unknown
+from resolvent.models.outside import unknown
 from resolvent.training.settings import TrainingSettings
 
 NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # pydantic's words for it

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from resolvent.figures.papers.registry import PAPERS
-from resolvent.models.registry import unknown
+from resolvent.models.outside import unknown
 
 # What `shows` may name, by paper; with it, whether several experiments may name it.
 SHOWN = {

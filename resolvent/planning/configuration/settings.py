@@ -17,6 +17,7 @@ from resolvent.common.settings import Seed, Settings
 from resolvent.datasets.tasks.registry import AnyDataset
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
+from resolvent.models.outside import Location
 from resolvent.models.registry import is_architecture, resolve, settings_class
 from resolvent.planning.configuration.names import DataRoot, Folder, Name, Resolution, Words
 from resolvent.planning.configuration.tuning import Tuning
@@ -147,6 +148,17 @@ class Experiment(Settings):
     shows: dict[str, list[str]] = Field(
         {}, description="tables and figures that it gives, by paper: `cao2021: [table2a, figure9]`"
     )
+    metrics: list[Location] = Field(
+        [],
+        description="metrics of your own, beside those that every run has: module:name (see "
+        "tutorials/own-metric.md)",
+    )
+    baselines: list[Location] = Field(
+        [], description="baselines of your own, beside those that the task has: module:name"
+    )
+    figures: list[Location] = Field(
+        [], description="figures of your own on the experiment's page: module:name"
+    )
 
     def processes_for(self, model: str) -> int:
         """Return how many processes share a training of this model; it does not identify a run."""
@@ -156,6 +168,11 @@ class Experiment(Settings):
     def shown_model(self) -> str:
         """Key of the model whose predictions are drawn."""
         return self.shown if self.shown in self.models else self.models[-1]
+
+    @property
+    def own_figures(self) -> dict[str, str]:
+        """Where the figures of the user's own are, "module:name", by name."""
+        return {place.partition(":")[2]: place for place in self.figures}
 
     @property
     def tested_noise(self) -> list[float]:
@@ -289,3 +306,10 @@ def training_settings(
             **tuned,
         }
     )
+
+
+def own_losses(experiment: Experiment, key: str, model: Model, resolution: Resolution) -> list[str]:
+    """Return the losses of a user's own, "module:function", of a model's trainings, tuned ones among them."""
+    tried = experiment.tuning.candidates.values() if experiment.tuning else [{}]
+    losses = {training_settings(experiment, key, model, resolution, one).loss for one in tried}
+    return sorted(loss for loss in losses if ":" in loss)

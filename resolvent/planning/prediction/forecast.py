@@ -5,9 +5,11 @@ The jobs are listed from the plan, as the rules make them; a test holds the list
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import disk_usage
 from types import SimpleNamespace
 
 from resolvent.datasets.storage.layout import group_name
@@ -75,8 +77,34 @@ def forecast(listed: Iterable[Job], cores: int, gpus: int) -> str:
             "",
             f"About {longest:.1f} hours on {on}, for what is not done yet. Predictions are good to a factor "
             "of two or three; a GPU's are guesses.",
+            *(f"Warning: {shortage}" for shortage in shortages(everything)),
         ]
     )
+
+
+def shortages(listed: Iterable[Job]) -> Iterator[str]:
+    """Say what this machine lacks for the jobs that are not done: space on its disks, and memory."""
+    waiting = [job for job in listed if not job.done]
+    needed: dict[int, float] = {}
+    places: dict[int, Path] = {}
+    for job in waiting:
+        place = next(parent for parent in Path(job.output).absolute().parents if parent.exists())
+        device = place.stat().st_dev
+        places.setdefault(device, place)
+        needed[device] = needed.get(device, 0.0) + job.disk
+    for device, size in needed.items():
+        if size > (free := disk_usage(places[device]).free):
+            yield (
+                f"{size / 1e9:,.1f} GB are to be written and {free / 1e9:,.1f} GB are free on the disk of "
+                f"{places[device]}; name another in data_root or results_root"
+            )
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    largest = max(waiting, key=lambda job: job.need.bytes, default=None)
+    if largest and largest.need.bytes > memory:
+        yield (
+            f"a job of {largest.rule} needs {largest.need.bytes / 1e9:,.1f} GB and this machine has "
+            f"{memory / 1e9:,.1f} GB; run it on a larger one, or make it smaller"
+        )
 
 
 def hours(listed: Iterable[Job]) -> tuple[float, float]:
@@ -111,7 +139,7 @@ def _of_datasets(plan: Plan, needs: Needs) -> Iterator[Job]:
     for name, dataset in plan.datasets.items():
         shards = dataset.receipts
         for receipt in shards:
-            size = store_bytes(dataset.settings) / len(shards)
+            size = 0.0 if dataset.address else store_bytes(dataset.settings) / len(shards)
             yield Job(f"solve_{name}", receipt, solving(dataset.settings), disk=size)
         yield Job(f"finalise_{name}", dataset.card, finalising(dataset.settings))
         yield Job(f"preview_{name}", dataset.preview, needs.preview(dataset))
@@ -153,6 +181,8 @@ def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
         (f"run_pages_{experiment}", "compare.html"),
     ):
         yield Job(rule, f"{folder}/{file}", read)
+    for figure in e.own_figures:
+        yield Job("draw_own_figure", f"{folder}/own_figures/{figure}.svg", read)
     if run := plan.rolled_out(experiment):
         yield _later(f"{run}/rollout.npz", needs)
         yield Job("rollout_film", f"{run}/rollout.mp4", drawing(1))

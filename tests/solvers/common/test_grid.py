@@ -113,7 +113,7 @@ def test_restrictions_are_checked():
     [
         (("chebyshev", 8), "unknown grid kind 'chebyshev'; accepted: 'periodic', 'nodes', 'cell_centres'"),
         (("nodes", 2), "a grid of nodes has at least 3 points along each axis; got 2"),
-        (("periodic", 8, 1.0, 3), "dimension must be 1 or 2, got 3"),
+        (("periodic", 8, 1.0, 4), "dimension must be 1, 2 or 3, got 4"),
         (("periodic", 9), "a periodic grid has an even number of points, at least 2; got 9"),
         (("periodic", 0), "a periodic grid has an even number of points, at least 2; got 0"),
         (("periodic", 8, -1.0), "length must be positive, got -1.0"),

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 import xarray
+from conftest import RUN
 from dataset_fixtures import make_dataset, small
 from training_fixtures import finished_run
 
@@ -23,13 +24,13 @@ UNSTABLE = {"learning_rate": 1e6, "gradient_clip": None, "initial_division": 1.0
 
 
 @pytest.fixture(scope="module")
-def card(tmp_path_factory):
-    return make_dataset(tmp_path_factory.mktemp("burgers"), small("burgers"))
+def card(study):
+    return study / "data/burgers/burgers.json"
 
 
 @pytest.fixture(scope="module")
-def folder(card, tmp_path_factory):
-    return finished_run(card, tmp_path_factory.mktemp("run"))
+def folder(study):
+    return study / RUN
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +38,13 @@ def diverged(card, tmp_path_factory):
     return finished_run(card, tmp_path_factory.mktemp("diverged"), **UNSTABLE)
 
 
-def test_importing_it_is_light_and_it_has_three_names():
+def test_importing_it_is_light_and_it_has_four_names():
     heavy = "torch jax xarray pandas numpy zarr pydantic matplotlib"
     code = f"import resolvent, sys; print(sorted(set('{heavy}'.split()) & set(sys.modules)), dir(resolvent))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said.strip() == "[] ['load_run', 'open_dataset', 'predict']"
+    assert said.strip() == "[] ['load_run', 'open_dataset', 'predict', 'solve']"
     with pytest.raises(
-        AttributeError, match="has no attribute 'train'; it has load_run, open_dataset, predict"
+        AttributeError, match="has no attribute 'train'; it has load_run, open_dataset, predict, solve"
     ):
         resolvent.train  # noqa: B018
 
@@ -71,7 +72,7 @@ def test_what_a_dataset_has_not_is_one_line(card, tmp_path):
 
 
 def test_a_run_predicts_what_was_evaluated(card, folder):
-    run = resolvent.load_run(folder)
+    run = resolvent.load_run(folder, data=card)
     for resolution in (64, 128):  # that of training, and a finer one
         test = resolvent.open_dataset(card, "test", resolution)
         prediction = run.predict(test["initial_velocity"])
@@ -121,7 +122,7 @@ def test_another_runs_checkpoint_or_table_is_refused(card, folder, diverged, tmp
         run.predict(np.zeros((1, 64)))
     with pytest.raises(FileError, match=r"errors\.csv was altered or is of another run"):
         _ = run.errors
-    with pytest.raises(FileError, match=r"run\.json is missing"):
+    with pytest.raises(FileError, match=r"no finished run .*nowhere \(no run\.json there"):
         resolvent.load_run(tmp_path / "nowhere")
 
 

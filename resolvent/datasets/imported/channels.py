@@ -1,0 +1,146 @@
+"""Which part of which variable each function of a sample is, as `input`, `target` and `axes` say. Light."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from resolvent.datasets.imported.pools import pools_of
+from resolvent.datasets.storage.layout import SPACE
+
+if TYPE_CHECKING:
+    from resolvent.datasets.imported.arrays import ArraysDataset
+
+AXES = ("sample", "time", "channel", *SPACE)
+RESERVED = {"x", "y", "z", "time", "sample", "split"}  # names of arrays that every store has
+_ENTRY = re.compile(r"(?P<variable>.+?)(?:\[(?P<channel>\d+)\])?")
+
+
+@dataclass(frozen=True)
+class Name:
+    """An entry of `input` or `target`: the variable, its channel if it has an axis of them, and its axes."""
+
+    entry: str
+    variable: str
+    channel: int | None
+    axes: tuple[str, ...]
+
+    @property
+    def space(self) -> tuple[str, ...]:
+        """The axes of space, in stored order: z, y, x."""
+        return tuple(axis for axis in SPACE if axis in self.axes)
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One stored function, or number, of a sample.
+
+    stored  its name in the store.
+    time    which time of the series, or of its window, it is; None where there is no axis of time.
+    """
+
+    role: str
+    name: Name
+    time: int | None
+    stored: str
+
+    @property
+    def space(self) -> tuple[str, ...]:
+        """The axes of space; none for a number."""
+        return self.name.space
+
+
+def parsed(entry: str, axes: Any) -> Name:
+    """Return what an entry of `input` or `target` stands for.
+
+    Raises
+    ------
+    ValueError
+        When its axes are not said, or cannot be.
+    """
+    found = _ENTRY.fullmatch(entry)
+    if found is None:
+        raise ValueError("the name of a variable is empty; accepted: name, group/name, name[0]")
+    variable, channel = found["variable"], found["channel"]
+    if isinstance(axes, dict):
+        if variable not in axes:
+            raise ValueError(f"axes has no entry for '{variable}'; it has {', '.join(axes) or 'none'}")
+        axes = axes[variable]
+    name = Name(entry, variable, None if channel is None else int(channel), tuple(axes))
+    where = f"axes of '{variable}', {', '.join(name.axes) or 'none'}"
+    for axis in name.axes:
+        if axis not in AXES:
+            raise ValueError(f"{where}: unknown axis {axis!r}; accepted: {', '.join(AXES)}")
+    if len(set(name.axes)) < len(name.axes):
+        raise ValueError(f"{where}: one is named twice")
+    if name.space != SPACE[len(SPACE) - len(name.space) :]:
+        raise ValueError(f"{where}: accepted of space: x; y and x; z, y and x; in any order")
+    if ("channel" in name.axes) != (channel is not None):
+        remedy = f"name a channel, such as {variable}[0]" if channel is None else "leave the brackets out"
+        raise ValueError(f"'{entry}' and its axes {', '.join(name.axes)} do not fit; {remedy}")
+    return name
+
+
+def channels_of(settings: ArraysDataset) -> list[Channel]:
+    """Return every function and number of a sample, inputs first.
+
+    Raises
+    ------
+    ValueError
+        When names, axes and times do not fit each other.
+    """
+    found: list[Channel] = []
+    paired = any(pair["input"] != pair["target"] for pool in pools_of(settings.source) for pair in pool.files)
+    twice = set(settings.input) & set(settings.target) if paired else set()
+    for role, entries in (("input", settings.input), ("target", settings.target)):
+        names = [parsed(entry, settings.axes) for entry in entries]
+        times = settings.input_times if role == "input" else settings.target_times
+        if times and not any("time" in name.axes for name in names):
+            raise ValueError(f"{role}_times are given, and no {role} has an axis of time")
+        default = [0] if role == "input" else [-1]
+        for name in names:
+            at: list[int | None] = [*(times or default)] if "time" in name.axes else [None]
+            found += [Channel(role, name, time, _stored(role, name, time, twice)) for time in at]
+    _check(found, settings)
+    return found
+
+
+def _stored(role: str, name: Name, time: int | None, twice: set[str]) -> str:
+    """Name a function in the store: the letters of its name in the file, and its time.
+
+    twice  names that both roles have, in files of their own.
+    """
+    words = re.sub(r"\W+", "_", name.entry).strip("_") or role
+    if words in RESERVED or words[0].isdigit() or name.entry in twice:
+        words = f"{role}_{words}"
+    if time is None:
+        return words
+    return (
+        f"{words}_at_{time}" if time >= 0 else f"{words}_at_last" + (f"_but_{-time - 1}" if time < -1 else "")
+    )
+
+
+def _check(found: list[Channel], settings: ArraysDataset) -> None:
+    inputs = [one for one in found if one.role == "input"]
+    functions = [one for one in found if one.space]
+    if not any(one.space for one in inputs):
+        raise ValueError("no input is a function of space: its axes have none of x, y, z")
+    if [one for one in inputs if one.space] != inputs[: sum(bool(one.space) for one in inputs)]:
+        raise ValueError("inputs that are numbers of a sample come last, behind functions")
+    for one in found:
+        if one.role == "target" and not one.space:
+            raise ValueError(f"the target '{one.name.entry}' is no function of space")
+    if len({one.space for one in functions}) > 1:
+        raise ValueError("inputs and targets are functions of different axes of space")
+    stored = [one.stored for one in found]
+    for name in stored:
+        if stored.count(name) > 1:
+            entries = ", ".join(one.name.entry for one in found if one.stored == name)
+            raise ValueError(f"{entries}: the same function twice; name others, or other times")
+    if len({"sample" in one.name.axes for one in found}) > 1:
+        raise ValueError("some variables have an axis of samples, and others have none")
+    if "sample" not in found[0].name.axes and not settings.window_every:
+        raise ValueError("no variable has an axis of samples; give window_every to cut a series into windows")
+    if settings.window_every and not all("time" in one.name.axes for one in functions):
+        raise ValueError("window_every is for variables that all have an axis of time")

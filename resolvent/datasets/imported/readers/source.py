@@ -1,0 +1,185 @@
+"""Where a source lies, what format it has, and the reader for it.
+
+A source is a file, a Zarr store (a folder), or the address of either: `https://…`, `s3://…`, `hf://…`, and
+what else fsspec knows. The format is what its first bytes say, whatever the name ends in.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.readers.arrays_file import HDF5, USERBLOCK, ArraysFile, unreadable
+
+ACCEPTED = "NumPy (.npz, .npy), MAT 5 and 7.3, HDF5, NetCDF, Zarr, PyTorch (.pt), and what xarray opens"
+NUMPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
+NETCDF3, MAT = (b"CDF\x01", b"CDF\x02", b"CDF\x05"), b"MATLAB "
+ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")  # one of them is in the folder of every store
+NETCDF_SUFFIXES = (".nc", ".nc4", ".cdf", ".netcdf")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def is_remote(source: str) -> bool:
+    """Say whether `source` is written as an address."""
+    return _ADDRESS.match(source) is not None
+
+
+def filesystem(address: str) -> tuple[Any, str]:
+    """Return fsspec's file system for `address`, and the path in it.
+
+    Raises
+    ------
+    DatasetError
+        When the protocol is unknown or its package is missing. No credentials are repeated.
+    """
+    import fsspec
+
+    if "@" in address.split("://", 1)[1].split("/", 1)[0]:
+        raise DatasetError(
+            f"an address on {address.partition('://')[0]}:// has a '@' before its first '/'; credentials are "
+            "environment variables, such as AWS_PROFILE"
+        )
+    try:
+        return fsspec.core.url_to_fs(address)
+    except (ImportError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise DatasetError(f"the address {address} cannot be opened ({reason})") from None
+    except Exception as error:
+        raise unreachable(address, error) from None
+
+
+def unreachable(address: str, error: Exception) -> DatasetError:
+    """Return the line for an address at which nothing can be read."""
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return DatasetError(f"the address {address} cannot be read ({reason}); expected: a file or a Zarr store")
+
+
+def open_source(source: Path | str) -> ArraysFile:
+    """Open a file, a store or an address with the reader for its content.
+
+    Raises
+    ------
+    DatasetError
+        In one line that names it: when there is nothing, it cannot be read, is damaged, or has no format
+        that is known.
+    """
+    return _open_remote(str(source)) if is_remote(str(source)) else _open_local(Path(source))
+
+
+def _open_local(path: Path) -> ArraysFile:
+    if path.is_symlink() and not path.exists():
+        raise DatasetError(f"the file {path} is a link to {path.readlink()}, which does not exist")
+    if path.is_dir():
+        if any((path / name).exists() for name in ZARR):
+            return _open_store(str(path), str(path))
+        raise DatasetError(
+            f"the file {path} is a folder; expected: a file, or a Zarr store with {', '.join(ZARR[:3])}"
+        )
+    if not path.is_file():
+        what = "does not exist" if not path.exists() else "is no ordinary file"
+        raise DatasetError(f"the file {path} {what}; paths are from the working folder, or absolute")
+    try:
+        with path.open("rb") as file:
+            head = file.read(2 * USERBLOCK)
+    except OSError as error:
+        raise DatasetError(f"the file {path} cannot be read ({error.strerror})") from None
+    return _open_file(path, head, str(path))
+
+
+def _open_remote(address: str) -> ArraysFile:
+    files, place = filesystem(address)
+    try:
+        if any(files.exists(f"{place.rstrip('/')}/{name}") for name in ZARR):
+            return _open_store(address, address)
+        content = files.open(place, "rb")
+        head = content.read(2 * USERBLOCK)
+        content.seek(0)
+    except DatasetError:
+        raise
+    except Exception as error:  # of any kind: of servers, networks and rights
+        raise unreachable(address, error) from None
+    return _open_file(address, head, content)
+
+
+def _open_store(path: str, place: str) -> ArraysFile:
+    from resolvent.datasets.imported.readers.zarr_store import ZarrStore
+
+    return _read_by(ZarrStore, path, place, "not a Zarr store, or damaged")
+
+
+def _open_file(path: Path | str, head: bytes, content: Any) -> ArraysFile:
+    """Open a file by what it begins with; `content` is its path, or a seekable file."""
+    from resolvent.datasets.imported.readers import hdf5, mat, numpy_files
+
+    suffix = Path(str(path).partition("?")[0]).suffix.lower()
+    if not head and suffix != ".mat":
+        raise DatasetError(f"{path}: is empty; expected: {ACCEPTED}")
+    if suffix == ".mat" or head.startswith(MAT):
+        return mat.open_mat(path, content)
+    if head.startswith(NUMPY):
+        return _read_by(numpy_files.NpyFile, path, content, "not a whole .npy file")
+    if head.startswith(ZIP):
+        return _open_zip(path, content)
+    if head.startswith(NETCDF3):
+        return _open_netcdf(path, content)
+    if head.startswith(HDF5) or head[USERBLOCK:].startswith(HDF5):
+        if suffix in NETCDF_SUFFIXES or hdf5.is_netcdf(content):
+            return _open_netcdf(path, content)
+        return _read_by(hdf5.Hdf5File, path, content, "not a whole HDF5 file")
+    if head[:2] in (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"):
+        raise DatasetError(
+            f"{path}: is a pickle, which can run code when it is read; expected: {ACCEPTED}; save tensors "
+            "with torch.save of PyTorch 1.6 or later, arrays with numpy.savez"
+        )
+    return _open_other(path, head, content)
+
+
+def _open_zip(path: Path | str, content: Any) -> ArraysFile:
+    """Open an archive: NumPy's or PyTorch's."""
+    import zipfile
+
+    from resolvent.datasets.imported.readers.numpy_files import NpzFile
+    from resolvent.datasets.imported.readers.torch_file import TorchFile
+
+    try:
+        with zipfile.ZipFile(content) as archive:
+            names = archive.namelist()
+    except Exception as error:
+        raise unreadable(path, error, "not a whole .npz or .pt file") from None
+    if hasattr(content, "seek"):
+        content.seek(0)
+    if any(name.endswith("/data.pkl") for name in names):
+        return _read_by(TorchFile, path, content, "not a file of tensors")
+    if names and all(name.endswith(".npy") for name in names):
+        return _read_by(NpzFile, path, content, "not a whole .npz file")
+    found = ", ".join(names[:5]) or "nothing"
+    raise DatasetError(f"{path}: is an archive with {found}; expected: {ACCEPTED}")
+
+
+def _open_netcdf(path: Path | str, content: Any) -> ArraysFile:
+    from resolvent.datasets.imported.readers.xarray_file import XarrayFile
+
+    return _read_by(XarrayFile, path, content, "not a whole NetCDF file")
+
+
+def _open_other(path: Path | str, head: bytes, content: Any) -> ArraysFile:
+    """Open a file of none of the formats above by whichever engine of xarray takes it."""
+    from resolvent.datasets.imported.readers.xarray_file import XarrayFile
+
+    try:
+        return XarrayFile(path, content)
+    except Exception:  # of any kind: of engines that do not know it
+        raise DatasetError(
+            f"{path}: begins with {head[:8]!r}, no format that is known; expected: {ACCEPTED}"
+        ) from None
+
+
+def _read_by(reader: Any, path: Path | str, content: Any, what: str) -> ArraysFile:
+    try:
+        return reader(path, content)
+    except DatasetError:
+        raise
+    except Exception as error:  # of any kind: a damaged file leads the readers anywhere
+        raise unreadable(path, error, what) from None

@@ -1,0 +1,70 @@
+"""Zarr stores of versions 2 and 3, in a folder or at an address, read by slices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.readers.arrays_file import ArraysFile, Selection, is_single, kind_of
+
+ONLY = "array"  # name of the one variable of a store that is an array
+SCALED = ("scale_factor", "add_offset", "missing_value")  # what xarray decodes
+
+
+class ZarrStore(ArraysFile):
+    """The arrays of a store by their paths, `group/name`. Chunks that were never written are remarked on."""
+
+    version = "Zarr"
+
+    def __init__(self, path: Path | str, content: Any):
+        import zarr
+
+        super().__init__(path)
+        root: Any = zarr.open(str(content), mode="r")
+        self.version = f"Zarr {root.metadata.zarr_format}"
+        arrays = {ONLY: root} if isinstance(root, zarr.Array) else dict(_arrays(root))
+        self._arrays: dict[str, Any] = arrays
+        self.shapes = {name: tuple(one.shape) for name, one in arrays.items()}
+
+    def dims(self, name: str) -> tuple[str, ...] | None:
+        array = self._arrays[name]
+        names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
+        return tuple(names) if names and all(names) else None
+
+    def not_real(self, name: str) -> str | None:
+        return kind_of(np.dtype(self._arrays[name].dtype))
+
+    def single(self, name: str) -> bool:
+        return is_single(self._arrays[name].dtype)
+
+    def is_text(self, name: str) -> bool:
+        return np.dtype(self._arrays[name].dtype).kind in "UST"
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        shape = super().shape(name)
+        array = self._arrays[name]
+        scaled = [key for key in SCALED if key in array.attrs]
+        if scaled:
+            raise DatasetError(
+                f"{self.path}: variable '{name}' is packed ({', '.join(scaled)}); expected: numbers as they "
+                "are; unpack them with xarray and save them again"
+            )
+        missing = array.nchunks - array.nchunks_initialized
+        words = f"'{name}' lacks {missing} of {array.nchunks} chunks, which are read as {array.fill_value}"
+        if missing and words not in self.notes:
+            self.notes.append(words)
+        return shape
+
+    def _read(self, name: str, selection: Selection) -> np.ndarray:
+        return np.asarray(self._arrays[name][selection or ...])
+
+
+def _arrays(group: Any, prefix: str = ""):
+    """Yield every array below `group` with its path."""
+    for name, array in sorted(group.arrays()):
+        yield prefix + name, array
+    for name, inner in sorted(group.groups()):
+        yield from _arrays(inner, f"{prefix}{name}/")

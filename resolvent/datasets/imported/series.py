@@ -1,0 +1,291 @@
+"""The files behind a dataset of arrays: opened, held against the settings, and the rows of every sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.coordinates import check_coordinates
+from resolvent.datasets.imported.readers.arrays_file import ArraysFile
+from resolvent.datasets.imported.readers.source import open_source
+
+if TYPE_CHECKING:
+    from resolvent.datasets.imported.arrays import ArraysDataset
+    from resolvent.datasets.imported.channels import Channel, Name
+    from resolvent.datasets.imported.pools import Pool
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a sample is: the file of each role, the row on the axis of samples, the beginning of "
+    "its window."""
+
+    files: dict[str, ArraysFile]
+    row: int
+    start: int
+
+
+class Series:
+    """Every series of the files of a dataset, by split. `place` finds a sample.
+
+    Raises
+    ------
+    DatasetError
+        In one line that names the file, what is expected and what was found.
+    """
+
+    def __init__(self, settings: ArraysDataset):
+        self.settings = settings
+        self.files: dict[str, ArraysFile] = {}
+        self.lone = "sample" not in settings.channels[0].name.axes
+        self.pools = [(pool, self._opened(pool)) for pool in settings.pools()]
+        self._windows = self._count_windows()
+        self._rows: dict[str, tuple[list[tuple[dict[str, ArraysFile], int]], np.ndarray]] = {}
+        for pool, files in self.pools:
+            self._rows |= self._chosen(pool, files)
+        for split, size in settings.samples.model_dump().items():
+            if size and split not in self._rows:
+                named = ", ".join(self._rows)
+                raise DatasetError(f"source has files for {named}; samples asks for {size} ({split})")
+
+    def place(self, split: str, index: int) -> Place:
+        """Find the sample `index` of `split`."""
+        series, units = self._rows[split]
+        if self.lone and len(series) == 1:
+            files, row = series[0]
+            return Place(files, row, int(units[index]) * (self.settings.window_every or 0))
+        files, row = series[units[index // self._windows]]
+        return Place(files, row, (index % self._windows) * (self.settings.window_every or 0))
+
+    def single(self) -> bool:
+        """Say whether float32 has every number of every function."""
+        files = [
+            (pair[one.role], one.name.variable)
+            for _, opened in self.pools
+            for pair in opened
+            for one in self.settings.channels
+        ]
+        return all(file.single(name) for file, name in files)
+
+    def in_words(self) -> dict[str, str]:
+        """Say for the card which rows of which files each split has."""
+        words = {}
+        for split, size in self.settings.samples.model_dump().items():
+            if not size:
+                continue
+            first, last = self.place(split, 0), self.place(split, size - 1)
+            names = " and ".join(
+                dict.fromkeys(file.name for place in (first, last) for file in place.files.values())
+            )
+            if self.lone:
+                words[split] = f"windows from time {first.start} to {last.start} of {names}"
+            else:
+                words[split] = f"rows {first.row + 1} to {last.row + 1} of {names}"
+            if self._windows > 1 and not self.lone:
+                words[split] += f", {self._windows} windows each"
+        return words
+
+    def _opened(self, pool: Pool) -> list[dict[str, ArraysFile]]:
+        opened = []
+        for pair in pool.files:
+            for path in pair.values():
+                if path not in self.files:
+                    self.files[path] = open_source(path)
+            files = {role: self.files[path] for role, path in pair.items()}
+            counts = {}
+            for channel in self.settings.channels:
+                counts[channel.name.entry] = self._check(files[channel.role], channel)
+            check_coordinates(self.settings, files["input"])
+            self._check_counts(files, counts)
+            opened.append(files)
+        return opened
+
+    def _check(self, file: ArraysFile, channel: Channel) -> int:
+        """Hold a variable against its axes; returns its length along the axis of samples."""
+        name, settings = channel.name, self.settings
+        shape = file.shape(name.variable)
+        at = f"{file.path}: variable '{name.variable}'"
+        if len(shape) != len(name.axes):
+            raise DatasetError(
+                f"{at} has the shape {shape}; expected: {len(name.axes)} axes ({', '.join(name.axes)})"
+            )
+        sizes = dict(zip(name.axes, shape, strict=True))
+        for axis in name.space:
+            if sizes[axis] != settings.finest:
+                raise DatasetError(f"{at} has the shape {shape}; {_sizes(sizes, name, settings.finest)}")
+        if name.channel is not None and name.channel >= sizes["channel"]:
+            raise DatasetError(
+                f"{at} has {sizes['channel']} channels; '{name.entry}' asks for number {name.channel}, "
+                f"counted from 0; accepted: up to {sizes['channel'] - 1}"
+            )
+        if channel.time is not None and not -sizes["time"] <= channel.time < sizes["time"]:
+            raise DatasetError(
+                f"{at} has {sizes['time']} times; {channel.role}_times asks for number {channel.time}, "
+                f"counted from 0; accepted: up to {sizes['time'] - 1}"
+            )
+        return sizes.get("sample", 1)
+
+    def _check_counts(self, files: dict[str, ArraysFile], counts: dict[str, int]) -> None:
+        first = next(iter(counts))
+        for entry, count in counts.items():
+            if count != counts[first]:
+                path = files["target"].path
+                raise DatasetError(
+                    f"{path}: '{first}' has {counts[first]} samples, '{entry}' {count}; expected: as many"
+                )
+        if not counts[first]:
+            raise DatasetError(f"{files['input'].path}: '{first}' has 0 samples; expected: at least one")
+
+    def _size(self, files: dict[str, ArraysFile], axis: str) -> int:
+        """Return the length of the first function along an axis; 1 where it has none."""
+        channel = self.settings.channels[0]
+        shape = files[channel.role].shape(channel.name.variable)
+        return dict(zip(channel.name.axes, shape, strict=True)).get(axis, 1)
+
+    def _count_windows(self) -> int:
+        """Return the windows of a series; 1 where series are not cut."""
+        settings = self.settings
+        if settings.window_every is None:
+            return 1
+        times = {
+            files["input"].path: self._size(files, "time") for _, opened in self.pools for files in opened
+        }
+        if len(set(times.values())) > 1:
+            found = ", ".join(f"{count} in {path}" for path, count in times.items())
+            raise DatasetError(f"series are of {found} times; expected: as many in all files")
+        return (next(iter(times.values())) - self.span) // settings.window_every + 1
+
+    @property
+    def span(self) -> int:
+        """The times that a window reaches over."""
+        return 1 + max(one.time or 0 for one in self.settings.channels)
+
+    def _chosen(self, pool: Pool, files: list[dict[str, ArraysFile]]) -> dict:
+        """Choose series for every split of a pool, or windows of a series that is alone."""
+        series = [(pair, row) for pair in files for row in range(self._size(pair, "sample"))]
+        per, sizes = self._windows, self.settings.samples.model_dump()
+        alone = self.lone and len(series) == 1  # windows of one series are split, and nothing else
+        units, per = (per, 1) if alone else (len(series), per)
+        wanted = {split: -(-sizes[split] // per) for split in pool.splits}
+        path = " and ".join(dict.fromkeys(str(one.path) for pair in files for one in pair.values()))
+        if self.settings.groups is not None:
+            found = self._by_group(pool, files, wanted, path)
+        elif self.settings.rows is not None:
+            found = self._by_rows(pool, units, wanted, path)
+        else:
+            what = "windows" if alone else "series" if self._windows > 1 else "samples"
+            gap = -(-self.span // (self.settings.window_every or 1)) - 1 if alone else 0
+            found = _in_order(wanted, units, path, what, gap)
+        if alone:
+            self._check_apart(found, path)
+        return {split: (series, chosen) for split, chosen in found.items()}
+
+    def _by_rows(self, pool: Pool, units: int, wanted: dict[str, int], path: str) -> dict[str, np.ndarray]:
+        given: dict = self.settings.rows or {}
+        found: dict[str, np.ndarray] = {}
+        for split in pool.splits:
+            if split not in given:
+                if wanted[split]:
+                    raise DatasetError(
+                        f"{path}: rows has no entry for {split}; samples asks for {wanted[split]}"
+                    )
+                continue
+            start, stop = given[split]
+            if stop > units:
+                raise DatasetError(f"{path}: rows.{split} is [{start}, {stop}]; it has {units} rows")
+            if wanted[split] > stop - start:
+                raise DatasetError(
+                    f"{path}: rows.{split} has {stop - start} rows; samples asks for {wanted[split]}"
+                )
+            found[split] = np.arange(start, start + wanted[split])
+            for other in found:
+                low, high = given[other]
+                if other != split and start < high and low < stop:
+                    raise DatasetError(
+                        f"{path}: rows.{other} [{low}, {high}] and rows.{split} [{start}, {stop}] overlap; "
+                        "expected: no row in two splits"
+                    )
+        return found
+
+    def _by_group(
+        self, pool: Pool, files: list[dict[str, ArraysFile]], wanted: dict[str, int], path: str
+    ) -> dict[str, np.ndarray]:
+        groups = self.settings.groups
+        assert groups is not None
+        found, values = {}, []
+        for pair in files:
+            one = pair["input"].values(groups.variable).ravel()
+            if len(one) != self._size(pair, "sample"):
+                raise DatasetError(
+                    f"{pair['input'].path}: '{groups.variable}' has {len(one)} values for "
+                    f"{self._size(pair, 'sample')} samples; expected: one each"
+                )
+            values += one.tolist()
+        for split in pool.splits:
+            accepted = getattr(groups, split)
+            rows = [row for row, value in enumerate(values) if value in accepted]
+            if wanted[split] > len(rows):
+                raise DatasetError(
+                    f"{path}: {len(rows)} rows have a '{groups.variable}' in {accepted}; samples asks for "
+                    f"{wanted[split]} ({split}); found: {_some(values)}"
+                )
+            found[split] = np.array(rows[: wanted[split]], dtype=int)
+        chosen = [int(row) for rows in found.values() for row in rows]
+        if len(set(chosen)) < len(chosen):
+            raise DatasetError(f"{path}: groups has a value of '{groups.variable}' in two splits")
+        return found
+
+    def _check_apart(self, found: dict[str, np.ndarray], path: str) -> None:
+        """Check that windows of different splits of one series have no time in common."""
+        every, spans = self.settings.window_every or 1, {}
+        for split, windows in found.items():
+            if len(windows):
+                spans[split] = (windows[0] * every, windows[-1] * every + self.span)
+        ordered = sorted(spans.items(), key=lambda one: one[1])
+        for (one, (_, stop)), (other, (start, _)) in pairwise(ordered):
+            if start < stop:
+                raise DatasetError(
+                    f"{path}: windows of {one} reach to time {stop - 1}, those of {other} begin at {start}; "
+                    "expected: no time in two splits; ask for fewer samples"
+                )
+
+
+def _sizes(sizes: dict[str, int], name: Name, finest: int) -> str:
+    """Say what is wrong with the lengths of the axes of space, and what would be right."""
+    space = {axis: sizes[axis] for axis in name.space}
+    found = " × ".join(map(str, space.values()))
+    words = f"along {', '.join(space)} it has {found} points; expected: {finest} each"
+    if len(set(space.values())) > 1:
+        return f"{words}: grids have as many points along every axis"
+    if finest in sizes.values():
+        axis = next(key for key, size in sizes.items() if size == finest)
+        return f"{words}; the axis '{axis}' has {finest}: is the order of axes another?"
+    return f"{words}; if these are its points, set finest: {next(iter(space.values()))}"
+
+
+def _in_order(wanted: dict[str, int], units: int, path: str, what: str, gap: int) -> dict[str, np.ndarray]:
+    """Take the first for training; where test samples are among several splits, the last for these.
+
+    Validation samples are those before them, `gap` apart.
+    """
+    total = sum(wanted.values())
+    if total > units:
+        names = " and ".join(", ".join(wanted).rsplit(", ", 1))
+        raise DatasetError(f"{path}: has {units} {what}; samples asks for {total} ({names})")
+    found, start = {}, 0
+    for split, count in wanted.items():
+        if split != "train" and "test" in wanted and len(wanted) > 1:
+            left = [size for one, size in wanted.items() if one not in found and size]
+            start = max(start, units - sum(left) - gap * (len(left) - 1))
+        found[split] = np.arange(start, start + count)
+        start += count
+    return found
+
+
+def _some(values: list) -> str:
+    different = sorted(set(values), key=str)
+    return ", ".join(map(str, different[:8])) + (", …" if len(different) > 8 else "")

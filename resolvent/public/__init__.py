@@ -1,0 +1,1 @@
+"""What `import resolvent` offers: data, trained runs and solvers, for notebooks and other projects."""

@@ -1,0 +1,242 @@
+"""Trained runs that predict."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray
+
+from resolvent.common.errors import FileError
+from resolvent.common.files import read_json
+from resolvent.common.records import check_same_run, identity_of
+from resolvent.common.runs import Run, read_run
+from resolvent.datasets.storage.addresses import LOCAL_FOLDER, local_folder
+from resolvent.public.cards import ENDINGS, card_with_content
+from resolvent.public.inputs import as_values, grid_of, labelled
+from resolvent.public.ranges import Quantity, quantities, warn_outside, warn_unknown
+
+RECORD, WEIGHTS, CARD = "run.json", "model.safetensors", "dataset.json"
+LEVELS = "study/experiment/model/n512/seed1127802"  # what a whole name consists of
+
+
+def load_run(
+    name: Path | str, *, results: Path | str = "results", data: Path | str | None = None
+) -> TrainedRun:
+    """Load a trained run.
+
+    Parameters
+    ----------
+    name
+        The folder of a run, `results/demo/burgers/fno/n128/seed1127802`, or of an exported one
+        (`TrainedRun.export`); or its name below `results`, "demo/burgers/fno", which may leave out resolution
+        and seed where there is one run of the model.
+    results
+        The folder that names are looked for in: `results_root` of the configuration.
+    data
+        The dataset that it was trained on, whose range of values inputs are held to: its card, or the folder
+        of datasets. By default that of its study, or `data` in the working folder, or the card of an
+        exported run.
+
+    Raises
+    ------
+    FileError
+        When there is no such run, or several; when its records are missing, damaged or of another run.
+    """
+    run = read_run(_folder(Path(name), Path(results)), TrainedRun)
+    object.__setattr__(run, "data", data)
+    return run
+
+
+def predict(run: TrainedRun | Path | str, inputs: Any, x: Any = None) -> Any:
+    """Return what a run, or the run of a name, predicts for `inputs`: see `TrainedRun.predict`."""
+    return (run if isinstance(run, Run) else load_run(run)).predict(inputs, x)
+
+
+class TrainedRun(Run):
+    """A trained model: `record`, `cost`, `errors`, `history`, `predictions`, and `predict`."""
+
+    data: Path | str | None = None
+
+    def predict(self, inputs: Any, x: Any = None, *, device: str | None = None) -> Any:
+        """Return the predictions in physical units.
+
+        Parameters
+        ----------
+        inputs
+            In physical units: (samples, ...space), or (samples, channels, ...space) of several functions, on
+            a grid of the kind that the run was trained on, with any number of points that the architecture
+            accepts. On a square, space is (y, x). A NumPy array gives one in float64; a tensor of torch gives
+            one of its type on its device; a DataArray (sample, ...space) has its coordinates checked and
+            gives a DataArray. Gradients are not recorded: for those there is `operator`.
+        x
+            Positions along each axis, (n,): held to the grid, or the times of trajectories, which may be
+            others than in training. A DataArray has them itself.
+        device
+            Where torch computes; by default where the tensor is, or on the CPU.
+
+        Warns
+        -----
+        OutsideTraining
+            When inputs have values outside of the range of the training data, or the range is not known.
+
+        Raises
+        ------
+        TrainingError
+            When the run has diverged, or the inputs do not fit it.
+        """
+        import torch
+
+        from resolvent.datasets.loading import Samples
+        from resolvent.evaluation.conditions import predict as predicted
+
+        operator = self.operator
+        tensor = isinstance(inputs, torch.Tensor)
+        place = torch.device(device or (inputs.device if tensor else "cpu"))
+        values = as_values(inputs)
+        grid = grid_of(self.record, self._input_channels, values.shape, inputs, x)
+        self._hold_to_range(values, grid.dimension)
+        result = predicted(operator.to(place), Samples(grid, values, values), place)
+        if tensor:
+            kind = inputs.dtype if inputs.dtype.is_floating_point else torch.float32
+            return torch.from_numpy(result).to(inputs.device, kind)
+        if isinstance(inputs, xarray.DataArray):
+            return labelled(result, inputs, grid, self._words())
+        return result
+
+    def export(self, folder: Path | str, **how: Any) -> Path:
+        """Write the run for others: see `resolvent.public.export.export_run`."""
+        from resolvent.public.export import export_run
+
+        return export_run(self, Path(folder), **how)
+
+    @cached_property
+    def card(self) -> dict | None:
+        """The card of the dataset that it was tested on, or None where that is not at hand."""
+        record = self.record
+        if (own := self.directory / CARD).is_file():
+            card = read_json(own, "the dataset card")
+            if card.get("content_hash") != record.dataset_hash:
+                raise FileError(f"{own} is of another dataset than {self.directory / RECORD}: export again")
+            return card
+        if self.data is not None and Path(self.data).suffix in ENDINGS:
+            card = read_json(Path(self.data).with_suffix(".json"), "the dataset card")
+            if card.get("content_hash") != record.dataset_hash:
+                raise FileError(f"{self.data} is not the dataset that {self.directory} was tested on")
+            return card
+        if self.data is not None:
+            return card_with_content(record.dataset_hash, record.dataset, [local_folder(str(self.data))])
+        return card_with_content(record.dataset_hash, record.dataset, self._data_folders())
+
+    @property
+    def inputs(self) -> tuple[Quantity, ...] | None:
+        """What it takes, in the order of the channels, with units and ranges; None without `card`."""
+        return None if self.card is None else quantities(self.card, "inputs", self.record.noise)
+
+    @property
+    def targets(self) -> tuple[Quantity, ...] | None:
+        """What it gives, likewise."""
+        return None if self.card is None else quantities(self.card, "targets")
+
+    @cached_property
+    def operator(self) -> Any:
+        """The torch module from physical units to physical units, normalisers included.
+
+        It takes functions (batch, ...space, channels) and coordinates (...space, dimension), both in float32
+        (`resolvent.training.tensors`), and gives functions likewise.
+
+        Raises
+        ------
+        TrainingError
+            When the run has diverged, or its weights are missing or damaged.
+        """
+        from resolvent.training.errors import TrainingError
+        from resolvent.training.trained import trained_operator
+
+        if self.diverged:
+            raise TrainingError(
+                f"{self.directory} diverged in epoch {self.cost.diverged_epoch} and has no operator to "
+                "predict with: choose another run, or train it with a smaller learning_rate"
+            )
+        return trained_operator(self.checkpoint).eval()
+
+    @cached_property
+    def checkpoint(self) -> dict:
+        """Weights, normalisers, and the settings to build the operator with, held against `record`."""
+        if (self.directory / WEIGHTS).exists():
+            from resolvent.public.weights import read_weights
+
+            path, state = self.directory / WEIGHTS, read_weights(self.directory / WEIGHTS)
+        else:
+            from resolvent.training import checkpoints
+
+            path = self.directory / "checkpoint.pt"
+            state = checkpoints.load(path)
+        check_same_run(
+            path, {name: state.get(name) for name in identity_of(self.record)}, identity_of(self.record)
+        )
+        return state
+
+    def _data_folders(self) -> list[Path]:
+        """Return where the datasets of its study are, and those of the working folder."""
+        found = [Path(LOCAL_FOLDER)]
+        study = self.directory.resolve().parents[3] / "study.json"
+        with suppress(FileError, FileNotFoundError, KeyError):
+            card = read_json(study, "the plan of the study")["datasets"][self.record.dataset]["card"]
+            found.insert(0, (study.parent / card).parents[1])
+        return found
+
+    def _hold_to_range(self, values: np.ndarray, dimension: int) -> None:
+        known = self.inputs
+        if known is not None:
+            warn_outside(values, known, dimension, self.record.model)
+        elif not self.__dict__.get("_said"):
+            self.__dict__["_said"] = True
+            warn_unknown(self.record.dataset, self.record.dataset_hash)
+
+    def _words(self) -> dict:
+        """Return the attributes of a predicted DataArray."""
+        known = self.targets
+        if known is None or len(known) > 1:
+            return {"long_name": "prediction"}
+        return {"long_name": f"prediction of the {known[0].long_name}", "units": known[0].units}
+
+    @cached_property
+    def _input_channels(self) -> int:
+        node = next(iter(self.predictions.children.values()))
+        return node.sizes["input_channel"]
+
+
+def _folder(path: Path, results: Path) -> Path:
+    """Return the folder of the one run of this path or name."""
+    for folder in (path, results / path):
+        if (folder / RECORD).is_file():
+            return folder
+    depths = ("", "*/", "*/*/", "*/*/*/")
+    found = sorted(
+        {
+            file.parent
+            for folder in (results / path, path)
+            for depth in depths
+            for file in folder.glob(f"{depth}seed*/{RECORD}")
+        }
+    )
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = [_name_below(folder, results) for folder in found]
+        more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+        raise FileError(f"{path} has {len(names)} runs: name one of {', '.join(names[:6])}{more}")
+    runs = results.glob(f"*/*/*/*/seed*/{RECORD}")
+    there = sorted({_name_below(file.parents[2], results) for file in runs})
+    raise FileError(
+        f"no finished run {path} (no {RECORD} there: unfinished, or another place); a name is "
+        f"{LEVELS}, and may end after the model; finished in {results}: {', '.join(there[:12]) or 'none'}"
+    )
+
+
+def _name_below(folder: Path, results: Path) -> str:
+    return (folder.relative_to(results) if folder.is_relative_to(results) else folder).as_posix()

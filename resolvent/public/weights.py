@@ -1,0 +1,61 @@
+"""Weights as safetensors: tensors, and in the header, as JSON, what the operator is built with.
+
+Reading executes nothing. Every byte of the tensors is held to a SHA-256 in the header, since the format has
+no checksum of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, uint8
+
+from resolvent.common.files import write_atomically
+from resolvent.training.errors import TrainingError
+
+HEADER = "resolvent"
+
+
+def write_weights(checkpoint: dict, path: Path) -> None:
+    """Write a checkpoint (`resolvent.training.checkpoints`) that has an operator to `path`, atomically."""
+    tensors = {name: one.detach().cpu().contiguous().clone() for name, one in checkpoint["operator"].items()}
+    facts = {key: value for key, value in checkpoint.items() if key != "operator"}
+    header = json.dumps(facts | {"sha256": _digest(tensors)}, sort_keys=True)
+    content = save(tensors, metadata={HEADER: header})
+    write_atomically(path, lambda temporary: temporary.write_bytes(content))
+
+
+def read_weights(path: Path) -> dict:
+    """Return what `write_weights` was given.
+
+    Raises
+    ------
+    TrainingError
+        When the file is damaged, or is not one that `write_weights` has written.
+    """
+    try:
+        with safe_open(path, "pt") as file:
+            header = (file.metadata() or {}).get(HEADER)
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        facts = json.loads(header) if header is not None else None
+    except (SafetensorError, OSError, ValueError) as error:
+        raise TrainingError(
+            f"the weights {path} are damaged ({error}): export or download them again"
+        ) from None
+    if facts is None:
+        raise TrainingError(f"{path} has no header '{HEADER}': it is not of a run of this program")
+    if facts.pop("sha256") != _digest(tensors):
+        raise TrainingError(f"the weights {path} are damaged (SHA-256): export or download them again")
+    return facts | {"operator": tensors}
+
+
+def _digest(tensors: dict[str, Tensor]) -> str:
+    content = hashlib.sha256()
+    for name, one in sorted(tensors.items()):
+        content.update(f"{name} {one.dtype} {tuple(one.shape)}".encode())
+        content.update(one.reshape(-1).view(uint8).numpy().tobytes())
+    return content.hexdigest()

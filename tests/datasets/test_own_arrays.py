@@ -1,0 +1,298 @@
+"""Arrays of others become datasets of ours: what is stored is what was in the file, whatever the format."""
+
+import functools
+import http.server
+import threading
+
+import h5py
+import numpy as np
+import pytest
+import zarr
+from array_files import (
+    COUNT,
+    POINTS,
+    SAMPLES,
+    WRITERS,
+    arrays,
+    write_hdf5,
+    write_npz,
+    write_pdebench,
+    write_well,
+)
+from dataset_fixtures import make_dataset
+
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.arrays_checks import Checks
+from resolvent.datasets.imported.readers.source import open_source
+from resolvent.datasets.loading import load_samples, read_card
+from resolvent.datasets.tasks.registry import settings_of
+from resolvent.datasets.verify import faults_of_dataset
+from resolvent.solvers.common.grid import Grid
+
+SETTINGS = {
+    "equation": "arrays", "input": "a", "target": "u", "axes": ["sample", "x"], "finest": POINTS,
+    "grid": "periodic", "samples": SAMPLES, "samples_per_shard": 8,
+}  # fmt: skip
+SPACE = {1: ["x"], 2: ["y", "x"], 3: ["z", "y", "x"]}
+
+
+def settings(source, **changes):
+    return settings_of(SETTINGS | {"source": source} | changes).with_contents()
+
+
+def samples(source, split: str = "train", **changes) -> np.ndarray:
+    """The samples of a split, (samples, channels, ...space), as the task reads them."""
+    given = settings(source, **changes)
+    names = [(split, index) for index in range(getattr(given.samples, split))]
+    return given.task().draw(names)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_gives_the_numbers_that_were_written(name, tmp_path):
+    for dimension in (1, 2):
+        values = arrays(dimension)
+        path = WRITERS[name](tmp_path / f"{dimension}{name}", values)
+        axes = ["sample", *SPACE[dimension]]
+        for split, rows in {"train": slice(0, 8), "validation": slice(9, 11), "test": slice(11, 14)}.items():
+            drawn = samples(str(path), split, axes=axes)
+            np.testing.assert_array_equal(drawn[:, 0], values["a"][rows])
+            np.testing.assert_array_equal(drawn[:, 1], values["u"][rows])
+        file = open_source(path)
+        np.testing.assert_array_equal(file.rows("u", range(3, 6)), values["u"][3:6])
+        assert not file.single("u")
+
+
+def test_a_dataset_is_stored_with_a_card_that_claims_no_error(tmp_path):
+    values = arrays()
+    path = write_npz(tmp_path / "data.npz", values)
+    card = make_dataset(tmp_path / "made", settings(str(path), resolutions=[POINTS, 8]), name="mine")
+    assert faults_of_dataset(card) == []
+    facts = read_card(card)
+    assert facts["imported"]["summary"] == "imported; error not measured"
+    assert facts["imported"]["warnings"] == []
+    assert not [key for key in facts["error_budget"] if key.startswith(("against_", "labels_"))]
+    for points in (POINTS, 8):
+        loaded = load_samples(card, points, "test", 3)
+        assert loaded.grid == Grid("periodic", points)
+        np.testing.assert_array_equal(loaded.targets, values["u"][11:, :: POINTS // points])
+    assert settings_of(facts["settings"]) == settings(str(path), resolutions=[POINTS, 8])
+
+
+def test_input_and_target_may_be_two_files_or_channels_of_one(tmp_path):
+    values = arrays()
+    for name in values:
+        np.save(tmp_path / f"{name}.npy", values[name])
+    np.save(tmp_path / "both.npy", np.stack([values["u"], values["a"]], axis=-1))
+    pair = {"input": str(tmp_path / "a.npy"), "target": str(tmp_path / "u.npy")}
+    drawn = samples(pair, input="array", target="array")
+    np.testing.assert_array_equal(drawn, np.stack([values["a"], values["u"]], axis=1)[:8])
+    with pytest.raises(ValueError, match="the same function twice"):
+        settings(str(tmp_path / "a.npy"), input="array", target="array")
+    with pytest.raises(ValueError, match="name a channel, such as"):
+        settings(str(tmp_path / "both.npy"), input="array", target="u", axes=["sample", "x", "channel"])
+    drawn = samples(
+        str(tmp_path / "both.npy"), input="array[1]", target="array[0]", axes=["sample", "x", "channel"]
+    )
+    np.testing.assert_array_equal(drawn, np.stack([values["a"], values["u"]], axis=1)[:8])
+
+
+def test_axes_are_put_in_order(tmp_path):
+    values = arrays(2)
+    turned = {name: one.transpose(2, 0, 1) for name, one in values.items()}  # x, sample, y
+    drawn = samples(str(write_hdf5(tmp_path / "data.h5", turned)), axes=["x", "sample", "y"])
+    np.testing.assert_array_equal(drawn, np.stack([values["a"], values["u"]], axis=1)[:8])
+
+
+def test_several_functions_and_a_number_of_each_sample_are_channels(tmp_path):
+    values = arrays(2)
+    values |= {"nu": np.linspace(1, 2, COUNT), "b": values["a"] ** 3}
+    path = write_npz(tmp_path / "data.npz", values)
+    axes = {name: ["sample", "y", "x"] for name in "abu"} | {"nu": ["sample"]}
+    given = settings(str(path), input=["a", "b", "nu"], target=["u", "b"][:1], axes=axes)
+    assert (given.in_channels, given.initial_channels, given.out_channels, given.dimension) == (3, 1, 1, 2)
+    card = make_dataset(tmp_path / "made", given, name="mine")
+    loaded = load_samples(card, POINTS, "train", 8)
+    assert loaded.inputs.shape == (8, 3, POINTS, POINTS)
+    np.testing.assert_array_equal(loaded.inputs[:, 1], values["b"][:8])
+    np.testing.assert_array_equal(loaded.inputs[:, 2, 3, 5], values["nu"][:8])
+    assert faults_of_dataset(card) == []
+
+
+def test_splits_are_files_rows_or_values_of_a_variable(tmp_path):
+    values = arrays() | {"part": np.array(["new"] * 4 + ["old"] * 10), "re": np.arange(COUNT) % 3}
+    whole = str(write_npz(tmp_path / "data.npz", values))
+    rows = {"train": [4, 9], "test": [1, 3]}
+    drawn = samples(whole, "test", rows=rows, samples={"train": 5, "validation": 0, "test": 2})
+    np.testing.assert_array_equal(drawn[:, 0], values["a"][1:3])
+    derived = {key: value for key, value in SETTINGS.items() if key != "samples"}
+    derived = settings_of(derived | {"source": whole, "rows": rows})
+    assert derived.samples.model_dump() == {"train": 5, "validation": 0, "test": 2}
+    groups = {"variable": "part", "train": ["old"], "test": ["new"]}
+    sizes = {"train": 10, "validation": 0, "test": 4}
+    np.testing.assert_array_equal(samples(whole, "test", groups=groups, samples=sizes)[:, 1], values["u"][:4])
+    groups = {"variable": "re", "train": [0, 1], "validation": [], "test": [2]}
+    np.testing.assert_array_equal(
+        samples(whole, "test", groups=groups, samples=sizes)[:, 1], values["u"][2::3]
+    )
+    other = str(write_hdf5(tmp_path / "test.h5", arrays(count=5)))
+    files = {"train": [whole, whole], "test": other}
+    sizes = {"train": 20, "validation": 4, "test": 5}
+    np.testing.assert_array_equal(samples(files, "test", samples=sizes)[:, 0], arrays(count=5)["a"])
+    np.testing.assert_array_equal(samples(files, "validation", samples=sizes)[:, 0], values["a"][6:10])
+
+
+def test_evolutions_give_pairs_and_windows(tmp_path):
+    values = np.random.default_rng(0).normal(size=(COUNT, 7, POINTS))
+    path = str(write_hdf5(tmp_path / "data.h5", {"u": values}))
+    evolution = {"input": "u", "target": "u", "axes": ["sample", "time", "x"]}
+    np.testing.assert_array_equal(samples(path, **evolution), values[:8, [0, -1]])
+    drawn = samples(path, **evolution, input_times=[0, 1], target_times=[4])
+    np.testing.assert_array_equal(drawn, values[:8, [0, 1, 4]])
+    windows = evolution | {"input_times": [0], "target_times": [2], "window_every": 2}  # 0-2, 2-4, 4-6
+    sizes = {"train": 24, "validation": 6, "test": 3}
+    drawn = samples(path, **windows, samples=sizes)
+    expected = np.stack([values[:8, [0, 2]], values[:8, [2, 4]], values[:8, [4, 6]]], axis=1)
+    np.testing.assert_array_equal(drawn, expected.reshape(24, 2, POINTS))
+    np.testing.assert_array_equal(samples(path, "test", **windows, samples=sizes), expected_of(values[13]))
+    alone = str(write_hdf5(tmp_path / "alone.h5", {"u": values.reshape(-1, POINTS)}))
+    one = windows | {"axes": ["time", "x"], "window_every": 1}
+    sizes = {"train": 60, "validation": 10, "test": 20}
+    long = values.reshape(-1, POINTS)  # 98 times, 96 windows
+    np.testing.assert_array_equal(samples(alone, "test", **one, samples=sizes)[0], long[[76, 78]])
+    np.testing.assert_array_equal(samples(alone, "test", **one, samples=sizes)[-1], long[[95, 97]])
+
+
+def expected_of(series: np.ndarray) -> np.ndarray:
+    return np.stack([series[[0, 2]], series[[2, 4]], series[[4, 6]]])
+
+
+def test_pdebench_and_the_well_are_read_in_their_layouts(tmp_path):
+    rng = np.random.default_rng(0)
+    tensor = rng.normal(size=(COUNT, 5, POINTS)).astype("float32")
+    path = str(write_pdebench(tmp_path / "burgers.h5", tensor))
+    assert open_source(path).version == "HDF5 (PDEBench)"
+    evolution = {"input": "tensor", "target": "tensor", "axes": ["sample", "time", "x"]}
+    for grid, origin in (("cell_centres", 0.0), ("periodic", 0.5 / POINTS)):
+        drawn = samples(path, **evolution, grid=grid, origin=origin)
+        np.testing.assert_array_equal(drawn, tensor[:8, [0, -1]])
+    with pytest.raises(DatasetError, match=r"they look like cell_centres with length: 1, origin: 0$"):
+        samples(path, **evolution, grid="nodes")
+    darcy = rng.normal(size=(COUNT, 1, POINTS, POINTS)).astype("float32")
+    path = str(write_pdebench(tmp_path / "darcy.h5", darcy, nu=darcy[:, 0] ** 2))
+    axes = {"nu": ["sample", "x", "y"], "tensor": ["sample", "channel", "x", "y"]}
+    drawn = samples(path, input="nu", target="tensor[0]", axes=axes, grid="cell_centres")
+    np.testing.assert_array_equal(drawn[:, 1], darcy[:8, 0].transpose(0, 2, 1))
+    with h5py.File(tmp_path / "groups.h5", "w") as file:
+        for row in range(COUNT):
+            file[f"{row:04d}/data"] = np.moveaxis(darcy[row], 0, -1)[None]
+            file[f"{row:04d}/grid/x"] = np.arange(POINTS) / POINTS
+    both = {"axes": ["sample", "time", "x", "y", "channel"], "input": "data[0]", "target": "data[0]"}
+    with pytest.raises(ValueError, match="the same function twice"):
+        samples(str(tmp_path / "groups.h5"), **both, target_times=[0])
+    file = open_source(tmp_path / "groups.h5")
+    assert file.shape("data") == (COUNT, 1, POINTS, POINTS, 1)
+    np.testing.assert_array_equal(file.rows("data", range(2, 4))[:, 0, ..., 0], darcy[2:4, 0])
+    fields = rng.normal(size=(COUNT, 4, POINTS, POINTS)).astype("float32")
+    vectors = rng.normal(size=(COUNT, 4, POINTS, POINTS, 2)).astype("float32")
+    path = write_well(tmp_path / "flow.hdf5", {"pressure": fields}, {"velocity": vectors})
+    file = open_source(path)
+    assert (file.version, file.boundary()) == ("HDF5 (The Well)", "periodic")
+    assert file.dims("t1_fields/velocity") == ("sample", "time", "x", "y", "channel")
+    axes = {name: list(file.dims(name)) for name in ("t0_fields/pressure", "t1_fields/velocity")}
+    names = ["t0_fields/pressure", "t1_fields/velocity[1]"]
+    drawn = samples(str(path), input=names, target="t0_fields/pressure", axes=axes, target_times=[2])
+    expected = np.stack([fields[:8, 0], vectors[:8, 0, ..., 1], fields[:8, 2]], axis=1)
+    np.testing.assert_array_equal(drawn, expected.transpose(0, 1, 3, 2))
+
+
+def test_fields_in_a_cube_are_stored(tmp_path):
+    values = arrays(3, points=8)
+    path = str(write_npz(tmp_path / "data.npz", values))
+    given = settings(path, axes=["sample", "z", "y", "x"], finest=8, resolutions=[8, 4], stored_as="float32")
+    card = make_dataset(tmp_path / "made", given, name="cube")
+    loaded = load_samples(card, 4, "train", 8)
+    np.testing.assert_array_equal(loaded.inputs, values["a"][:8, ::2, ::2, ::2].astype("float32"))
+    assert faults_of_dataset(card) == []
+    assert Grid("nodes", 5, 2.0, 3).weights.sum() == pytest.approx(8)
+
+
+def test_what_is_odd_is_said_on_the_card(tmp_path):
+    values = arrays()
+    values["a"][13] = values["a"][2]
+    values["u"][4] = 3.0
+    path = str(write_npz(tmp_path / "data.npz", values))
+    found = read_card(make_dataset(tmp_path / "one", settings(path), name="mine"))["imported"]["warnings"]
+    assert "'u' is constant in 1 of 13 samples." in found
+    assert any(words.startswith("1 inputs are in train and test alike") for words in found)
+    assert len(found) == 2
+    x = np.linspace(0, 1, POINTS)
+    shifted = (np.arange(POINTS) + 0.5) / POINTS
+    amplitudes = np.random.default_rng(0).normal(size=(COUNT, 3, 1))
+    cases = {
+        "it does not look periodic": ("periodic", amplitudes[:, 0] * x + 1),
+        "the right end is left out": ("periodic", amplitudes[:, 0] * np.sin(2 * np.pi * x)),
+        "it looks like one on cell_centres": ("nodes", amplitudes[:, 0] * np.sin(np.pi * shifted)),
+        "it looks like one on nodes": ("cell_centres", amplitudes[:, 0] * np.sin(np.pi * x)),
+    }
+    for words, (grid, functions) in cases.items():
+        path = str(write_npz(tmp_path / "odd.npz", values | {"a": functions, "u": functions**2 + 1}))
+        task = settings(path, grid=grid).task()
+        checks = Checks(task)
+        checks.add([("train", 0)] * 8, task.draw([("train", index) for index in range(8)]))
+        assert any(words in one for one in Checks.warnings(checks.findings(), task.settings)), words
+
+
+def test_other_content_of_a_file_or_a_store_is_another_dataset(tmp_path):
+    for name in ("data.npz", "data.zarr"):
+        path = str(WRITERS[name](tmp_path / name, arrays()))
+        first = settings(path)
+        assert settings(path) == first
+        if name == "data.npz":
+            write_npz(tmp_path / name, arrays(count=20))
+        else:
+            (tmp_path / name / "a/c/0/0").write_bytes(b"")
+        assert settings(path).sha256 != first.sha256
+        with pytest.raises(DatasetError, match=r"its SHA-256 is .* it has changed since"):
+            first.task().draw([("train", 0)])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The address of a server of files, and its folder."""
+    folder = tmp_path_factory.mktemp("site")
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Handler, directory=str(folder))
+    )
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", folder
+    server.shutdown()
+
+
+@pytest.mark.parametrize("name", ["data.npz", "data.h5", "data.nc", "data.mat", "data.pt", "data.npy"])
+def test_a_file_at_an_address_is_read_as_one_on_disk(name, site):
+    address, folder = site
+    values = arrays()
+    if name == "data.npy":
+        np.save(folder / name, np.stack([values["a"], values["u"]], axis=1))
+        names = {"input": "array[0]", "target": "array[1]", "axes": ["sample", "channel", "x"]}
+    else:
+        WRITERS[name](folder / name, values)
+        names = {}
+    drawn = samples(f"{address}/{name}", **names)
+    np.testing.assert_array_equal(drawn[:, 1], values["u"][:8])
+
+
+def test_a_store_at_an_address_is_read():
+    values = arrays()
+    root = zarr.open_group("memory://data.zarr", mode="w")
+    for name, one in values.items():
+        root.create_array(name, data=one, chunks=(4, POINTS))
+    first = settings("memory://data.zarr")
+    np.testing.assert_array_equal(first.task().draw([("test", 0)])[0, 1], values["u"][11])
+    root.create_array("more", data=values["a"])
+    assert settings("memory://data.zarr").sha256 != first.sha256

@@ -1,0 +1,16 @@
+"""One small dataset and one small trained run, in a working folder as a study leaves it."""
+
+import pytest
+from dataset_fixtures import make_dataset, small
+from training_fixtures import finished_run
+
+RUN = "results/tiny/burgers/fno/n64/seed3"
+
+
+@pytest.fixture(scope="session")
+def study(tmp_path_factory):
+    """A working folder with `data/burgers/burgers.json` and the run `RUN`."""
+    folder = tmp_path_factory.mktemp("study")
+    card = make_dataset(folder / "data/burgers", small("burgers"))
+    finished_run(card, folder / RUN)
+    return folder

@@ -1,0 +1,115 @@
+"""Datasets found by name or hash, and as torch, JAX and NumPy read them."""
+
+import pickle
+import shutil
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.data import DataLoader
+
+import resolvent
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.loading import load_samples
+from resolvent.public import torch_datasets
+
+
+@pytest.fixture
+def here(study, monkeypatch):
+    monkeypatch.chdir(study)
+    return study
+
+
+@pytest.mark.parametrize("name", ["burgers", "burgers/burg", "data/burgers/burgers.json"])
+def test_a_dataset_is_found_by_its_name(here, name):
+    assert set(resolvent.open_dataset(name).children) == {"n64", "n128"}
+
+
+def test_a_hash_is_enough_and_two_of_a_name_are_listed(here, tmp_path):
+    for stem in ("0123456789ab", "0123ffffffff"):
+        (tmp_path / "burgers").mkdir(exist_ok=True)
+        shutil.copy(here / "data/burgers/burgers.json", tmp_path / f"burgers/{stem}.json")
+        shutil.copytree(here / "data/burgers/burgers.zarr", tmp_path / f"burgers/{stem}.zarr")
+    for name in ("0123456789ab", "burgers/01234"):
+        assert "n64" in resolvent.open_dataset(name, data=tmp_path).children
+    with pytest.raises(
+        DatasetError, match=r"2 datasets called 'burgers': open one of burgers/0123456789ab, b"
+    ):
+        resolvent.open_dataset("burgers", data=tmp_path)
+    with pytest.raises(DatasetError, match="no finished dataset 'heat'; finished there: burgers"):
+        resolvent.open_dataset("heat")
+
+
+def test_arrays_are_those_that_training_reads(here):
+    data = resolvent.open_dataset("burgers")
+    inputs, targets = data.numpy("validation", n=64)
+    expected = load_samples("data/burgers/burgers.json", 64, "validation", 4)
+    np.testing.assert_array_equal(inputs, expected.inputs)
+    np.testing.assert_array_equal(targets, expected.targets)
+    np.testing.assert_array_equal(data.jax("validation", n=64)[1], targets.astype(np.float32))
+
+
+def samples_of(loader):
+    """All inputs of one epoch, as bytes, in their order."""
+    return [u.numpy().tobytes() for batch, _ in loader for u in batch]
+
+
+def test_a_stream_has_every_sample_once_in_a_new_order_in_each_epoch(here):
+    data = resolvent.open_dataset("burgers")
+    whole = {u.numpy().tobytes() for u, _ in data.torch("train", n=64)}
+    stream = pickle.loads(pickle.dumps(data.torch("train", n=64, streaming=True)))
+    loader = DataLoader(stream, batch_size=3)
+    torch.manual_seed(1)
+    first, second = samples_of(loader), samples_of(loader)
+    assert len(first) == len(second) == len(whole) == len(stream) == 20
+    assert set(first) == set(second) == whole
+    assert first != second
+    torch.manual_seed(1)
+    assert samples_of(loader) == first
+
+
+@pytest.mark.parametrize("workers", [2, 5])
+def test_workers_share_the_samples(here, monkeypatch, workers):
+    stream = resolvent.open_dataset("burgers").torch("train", n=64, streaming=True)
+    chunks = [range(start, start + 4) for start in range(0, 20, 4)]
+    monkeypatch.setattr(stream.reader, "chunks", lambda: iter(chunks))
+
+    def epoch(seed: int) -> list[bytes]:
+        read = []
+        for worker in range(workers):
+            info = SimpleNamespace(id=worker, num_workers=workers, seed=seed + worker)
+            monkeypatch.setattr(torch_datasets, "get_worker_info", lambda info=info: info)
+            read += [u.numpy().tobytes() for u, _ in stream]
+        return read
+
+    first, second = epoch(7), epoch(8)
+    assert len(set(first)) == len(first) == 20
+    assert set(first) == set(second)
+    assert first != second
+
+
+def test_the_stream_reads_a_chunk_at_a_time(here):
+    stream = resolvent.open_dataset("burgers").torch("validation", n=128, streaming=True)
+    members = [one for chunk in stream.reader.chunks() for one in chunk]
+    assert members == list(range(4))
+
+
+def test_what_there_is_not_is_one_line(here):
+    data = resolvent.open_dataset("burgers")
+    with pytest.raises(DatasetError, match="burgers is stored at 64, 128: choose one, n=64"):
+        data.torch("train")
+    with pytest.raises(DatasetError, match="burgers is not stored at 65; it has 64, 128"):
+        data.torch("train", n=65)
+    with pytest.raises(DatasetError, match="has no split 'val'; it has train, validation, test"):
+        data.torch("val", n=64)
+    with pytest.raises(DatasetError, match="a selection has no arrays for torch, JAX and NumPy"):
+        resolvent.open_dataset("burgers").isel(sample=slice(3)).torch("train", n=64)
+
+
+def test_a_damaged_chunk_is_an_error_and_no_number(here, tmp_path):
+    shutil.copytree(here / "data/burgers", tmp_path / "burgers")
+    (file,) = (tmp_path / "burgers/burgers.zarr/n64/initial_velocity/c/0").iterdir()
+    file.unlink()
+    with pytest.raises(DatasetError, match="has unwritten samples in 'n64/initial_velocity'"):
+        resolvent.open_dataset("burgers", data=tmp_path).numpy("train", 64)

@@ -1,0 +1,214 @@
+"""Trained runs found by name, held to the range of their data, and given away."""
+
+import json
+import shutil
+import warnings
+
+import numpy as np
+import pytest
+import torch
+import xarray
+from conftest import RUN
+from safetensors import safe_open
+from training_fixtures import SMALL_FNO, finished_run
+
+import resolvent
+from resolvent.common.errors import FileError
+from resolvent.public.ranges import OutsideTraining
+from resolvent.public.weights import read_weights
+from resolvent.training.errors import TrainingError
+
+ATTENTION = {"width": 8, "num_layers": 1, "num_heads": 2, "feedforward_width": 8}
+
+
+@pytest.fixture
+def here(study, monkeypatch):
+    monkeypatch.chdir(study)
+    return study
+
+
+@pytest.fixture
+def velocity(here):
+    return resolvent.open_dataset("burgers", "test", 128)["initial_velocity"].load()
+
+
+@pytest.fixture(scope="module")
+def exported(study, tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(study)
+        run = resolvent.load_run("tiny/burgers/fno")
+        return run.export(tmp_path_factory.mktemp("given") / "away", formats=["torch_export"], licence="MIT")
+
+
+@pytest.mark.parametrize("name", ["tiny/burgers/fno", "tiny/burgers/fno/n64", "tiny", RUN])
+def test_a_run_is_found_by_its_name(here, name):
+    assert resolvent.load_run(name).directory.as_posix() == RUN
+
+
+def test_several_runs_of_a_name_are_listed(here, tmp_path):
+    shutil.copytree(RUN, tmp_path / "tiny/burgers/fno/n64/seed3")
+    shutil.copytree(RUN, tmp_path / "tiny/burgers/fno/n64/seed4")
+    message = (
+        "tiny/burgers/fno has 2 runs: name one of tiny/burgers/fno/n64/seed3, tiny/burgers/fno/n64/seed4"
+    )
+    with pytest.raises(FileError, match=message):
+        resolvent.load_run("tiny/burgers/fno", results=tmp_path)
+    with pytest.raises(FileError, match="finished in results: tiny/burgers/fno"):
+        resolvent.load_run("tiny/burgers/net")
+
+
+def test_numpy_torch_and_xarray_give_the_same_without_a_warning(velocity):
+    run = resolvent.load_run("tiny/burgers/fno")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        expected = run.predict(velocity.values, velocity["x"].values)
+        labelled = run.predict(velocity)
+        tensor = run.predict(torch.tensor(velocity.values, dtype=torch.float32))
+    assert isinstance(labelled, xarray.DataArray)
+    assert labelled.attrs == {"long_name": "prediction of the velocity at time 1", "units": "1"}
+    np.testing.assert_array_equal(labelled, expected)
+    assert tensor.dtype == torch.float32
+    np.testing.assert_array_equal(tensor, expected.astype(np.float32))
+
+
+def test_a_value_outside_of_the_training_data_is_warned_of_with_its_range(velocity):
+    run = resolvent.load_run("tiny/burgers/fno")
+    (known,) = run.inputs
+    assert (known.name, known.units) == ("initial_velocity", "1")
+    assert known.low <= velocity.min() + 1e-5 < velocity.max() <= known.high
+    other = velocity.values.copy()
+    other[2, 5] = known.high + 1
+    words = rf"has the value {known.high + 1:.4g}, outside of the range \[.*, {known.high:.4g}\].* in 1 of 6"
+    with pytest.warns(OutsideTraining, match=words) as caught:
+        run.predict(other)
+    assert caught[0].filename == __file__
+
+
+def test_an_unknown_range_is_said(velocity, tmp_path):
+    run = resolvent.load_run("tiny/burgers/fno", data=tmp_path)
+    with pytest.warns(OutsideTraining, match="not held to the range of the training data"):
+        run.predict(velocity.values)
+
+
+def test_noise_in_training_widens_the_range(here):
+    from resolvent.public.ranges import quantities
+
+    card = resolvent.load_run(RUN).card
+    (clean,), (noisy,) = quantities(card, "inputs"), quantities(card, "inputs", 0.1)
+    deviation = card["statistics"]["n64/initial_velocity"]["std"]
+    assert noisy.high - clean.high == pytest.approx(0.4 * deviation, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda u: u + 1j, "must be real numbers, got complex128 .*; coefficients are not accepted"),
+        (lambda u: u.astype(str), "must be real numbers, got <U"),
+        (lambda u: np.where(u > 1, np.nan, u), "inputs are not finite: samples "),
+        (lambda u: u[:, :45], "fno|tiny cannot be asked on 45 points: .* even number"),
+        (lambda u: u[:, :8], "cannot be asked on 8 points: 6 modes need at least 10 points"),
+        (
+            lambda u: xarray.DataArray(u, dims=("x", "sample")),
+            r"\(x, sample\) does not end in \(x\): transpose",
+        ),
+    ],
+)
+def test_inputs_that_do_not_fit_are_one_line(velocity, change, message):
+    with pytest.raises(TrainingError, match=message):
+        resolvent.load_run(RUN).predict(change(velocity.values))
+
+
+def test_positions_are_held_to_the_grid(velocity):
+    run = resolvent.load_run(RUN)
+    with pytest.raises(
+        TrainingError, match="the coordinate x of the inputs is not that of 128 periodic points"
+    ):
+        run.predict(velocity.values, np.linspace(0, 1, 128))
+    with pytest.raises(TrainingError, match="has its own coordinates: leave x out"):
+        run.predict(velocity, velocity["x"].values)
+
+
+def test_an_exported_run_loads_by_itself_and_predicts_the_same(velocity, exported, monkeypatch, tmp_path):
+    expected = resolvent.load_run(RUN).predict(velocity.values)
+    monkeypatch.chdir(tmp_path)
+    run = resolvent.load_run(exported)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(run.predict(velocity.values), expected)
+    assert run.errors["relative_l2"].notna().all()
+    with safe_open(exported / "model.safetensors", "pt") as file:
+        state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    run.operator.load_state_dict(state)
+
+
+def test_the_model_card_states_errors_data_recipe_and_licence(exported):
+    run = resolvent.load_run(exported)
+    text = (exported / "README.md").read_text(encoding="utf-8")
+    assert text.startswith('---\nlicense: "mit"\n')
+    errors = run.errors.query("resolution == 128")["relative_l2"]
+    assert f"| relative L² error | 128 | 0 | 6 | {errors.mean():.6g} |" in text
+    for words in (
+        "∂u/∂t + u ∂u/∂x",
+        run.record.dataset_hash,
+        "| learning_rate | 0.001 |",
+        "@software{resolvent",
+    ):
+        assert words in text
+
+
+def test_the_program_of_torch_export_gives_the_same(velocity, exported):
+    program = torch.export.load(exported / "model.pt2").module()
+    run = resolvent.load_run(exported)
+    grid = run.record.grid
+    test = resolvent.open_dataset("burgers").torch("test", grid["points"])
+    computed = torch.cat([program(u[None], test.coordinates) for u, _ in test])
+    values = resolvent.open_dataset("burgers").numpy("test", grid["points"])[0]
+    np.testing.assert_allclose(computed[..., 0].detach(), run.predict(values), rtol=1e-4, atol=1e-6)
+
+
+def test_onnx_computes_the_same_where_no_number_is_complex(here, tmp_path):
+    import onnxruntime
+
+    card = here / "data/burgers/burgers.json"
+    folder = finished_run(card, tmp_path / "run", architecture="tno1d", settings=ATTENTION, epochs=1)
+    run = resolvent.load_run(folder)
+    out = run.export(tmp_path / "out", formats=["onnx"], points=64, samples=6)
+    test = resolvent.open_dataset("burgers").torch("test", 64)
+    session = onnxruntime.InferenceSession(out / "model.onnx")
+    given = {"functions": test.tensors[0].numpy(), "coordinates": test.coordinates.numpy()}
+    values = resolvent.open_dataset("burgers").numpy("test", 64)[0]
+    np.testing.assert_allclose(session.run(None, given)[0][..., 0], run.predict(values), rtol=1e-4, atol=1e-5)
+
+
+def test_what_cannot_be_exported_is_one_line(here, exported, tmp_path):
+    run = resolvent.load_run(RUN)
+    with pytest.raises(
+        TrainingError, match=r"fno1d computes with complex Fourier coefficients.*use torch_export"
+    ):
+        run.export(tmp_path / "none", formats=["onnx"])
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(TrainingError, match="unknown format 'tflite'; accepted: torch_export, onnx"):
+        run.export(tmp_path / "none", formats=["tflite"])
+    with pytest.raises(FileError, match="is there already"):
+        run.export(exported)
+
+
+def test_damaged_weights_and_others_cards_are_refused(exported, tmp_path):
+    folder = shutil.copytree(exported, tmp_path / "copy")
+    weights = folder / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-3] ^= 1
+    weights.write_bytes(content)
+    with pytest.raises(TrainingError, match=r"model\.safetensors are damaged \(SHA-256\)"):
+        read_weights(weights)
+    weights.write_bytes(b"nothing")
+    with pytest.raises(TrainingError, match=r"model\.safetensors are damaged"):
+        read_weights(weights)
+    card = json.loads((folder / "dataset.json").read_text()) | {"content_hash": "another"}
+    (folder / "dataset.json").write_text(json.dumps(card))
+    with pytest.raises(FileError, match=r"dataset\.json is of another dataset"):
+        _ = resolvent.load_run(folder).card
+
+
+def test_the_settings_of_the_small_run_are_in_the_weights(exported):
+    assert read_weights(exported / "model.safetensors")["settings"] == SMALL_FNO

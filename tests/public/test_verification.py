@@ -1,0 +1,82 @@
+"""Runs that others give away: their numbers are measured again on test samples made again."""
+
+import json
+import shutil
+
+import pandas as pd
+import pytest
+
+from resolvent.common.errors import FileError
+from resolvent.common.records import file_digests
+from resolvent.public.runs import load_run
+from resolvent.public.verification import VERIFIED, leaderboard, verify_run
+from resolvent.training.errors import TrainingError
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Where test samples are made, once for all tests."""
+    return tmp_path_factory.mktemp("made")
+
+
+@pytest.fixture
+def submission(study, tmp_path):
+    return load_run(study / "results/tiny/burgers/fno/n64/seed3", data=study / "data").export(
+        tmp_path / "submission"
+    )
+
+
+def test_the_numbers_of_a_run_are_found_again_without_its_data(submission, made):
+    report = verify_run(submission, by="A. Reader", work=made)
+    assert report["holds"]
+    assert report == json.loads((submission / VERIFIED).read_text())
+    recorded = pd.read_csv(submission / "errors.csv").groupby("resolution")["relative_l2"].mean()
+    measured = {
+        row["resolution"]: row["measured"] for row in report["rows"] if row["metric"] == "relative_l2"
+    }
+    assert measured == pytest.approx(recorded.to_dict(), rel=1e-5)
+    card = json.loads(next(made.glob("*/*.json")).read_text())
+    assert card["samples"] == {"train": 1, "validation": 1, "test": 6}
+    table = leaderboard([submission, made])
+    assert table["resolution"].tolist() == [64, 128]
+    assert set(table["verified_by"]) == {"A. Reader"}
+
+
+def test_better_numbers_than_the_weights_have_do_not_hold(submission, made):
+    errors = pd.read_csv(submission / "errors.csv")
+    errors["relative_l2"] *= 0.98
+    errors.to_csv(submission / "errors.csv", index=False)
+    with pytest.raises(FileError, match=r"errors\.csv"):  # the record has its digest
+        verify_run(submission, work=made)
+    record = json.loads((submission / "run.json").read_text())
+    record["files"] |= file_digests(submission, ("errors.csv",))
+    (submission / "run.json").write_text(json.dumps(record))
+    report = verify_run(submission, work=made)
+    assert {row["metric"] for row in report["rows"] if not row["holds"]} == {"relative_l2"}
+    assert not report["holds"]
+    assert leaderboard([submission]).empty
+
+
+def test_a_verified_run_that_was_changed_afterwards_is_not_listed(submission, made):
+    verify_run(submission, work=made)
+    assert len(leaderboard([submission])) == 2
+    content = (submission / "model.safetensors").read_bytes()
+    (submission / "model.safetensors").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    assert leaderboard([submission]).empty
+    with pytest.raises(TrainingError, match="damaged"):
+        verify_run(submission, work=made)
+
+
+def test_code_of_the_authors_runs_only_where_it_is_named(submission, made):
+    record = json.loads((submission / "run.json").read_text())
+    record["architecture"] = "their_lab.nets:NetSettings"
+    (submission / "run.json").write_text(json.dumps(record))
+    with pytest.raises(FileError, match=r"needs code of its authors, their_lab\.nets:NetSettings: read it"):
+        verify_run(submission, work=made)
+
+
+def test_a_folder_that_is_no_exported_run_is_refused(submission, tmp_path):
+    shutil.copytree(submission, tmp_path / "less")
+    (tmp_path / "less/dataset.json").unlink()
+    with pytest.raises(FileError, match=r"less has no dataset\.json: it is not a run"):
+        verify_run(tmp_path / "less")
