@@ -63,6 +63,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "Resolvent"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
 templates_path = ["_templates"]
 html_show_sourcelink = False
 html_math_renderer = "mathml"

@@ -4,10 +4,8 @@ import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser import PHONE, WIDE, Reader, chromium, see_charts
+from browser import AXE, PHONE, WIDE, Reader, chromium, see_charts
 
-# To preload is to ask for the style by script, which pages opened from disk may not.
-AXE = {"resultTypes": ["violations"], "preload": False}
 LIGHT_AND_DARK = ("light", "dark")
 
 
@@ -176,3 +174,35 @@ def test_the_first_key_leads_to_the_content(browser, study):
 def brightness(colour: str) -> float:
     """Return the mean of red, green and blue of "rgb(1, 2, 3)", from 0 to 1."""
     return sum(map(float, re.findall(r"[0-9.]+", colour)[:3])) / 765
+
+
+def test_what_is_asked_first_is_two_clicks_from_the_front_page(browser, study):
+    with Reader(browser) as reader:
+        page = reader.open(study / "index.html")
+
+        def follow(*links: str) -> None:
+            """Open the front page and click, one after the other."""
+            page.goto((study / "index.html").absolute().as_uri())
+            for link in links:
+                page.locator(link).first.click()
+
+        follow(
+            '#experiments a[href="burgers/report.html"]'
+        )  # who is best, and whether the difference is real
+        assert "has the lowest mean relative L² error" in page.locator(".lead").first.inner_text()
+        assert page.locator("#table").is_visible()
+        follow('#datasets a[href="datasets/burgers.html"]', '.menu a[href="#errors"]')  # how wrong labels are
+        assert page.locator("#errors table").first.is_visible()
+        assert "Stated accuracy" in page.locator("main > header").inner_text()
+        run = '#results tr:not(:has-text("diverged")) a[href$="run.html"]'
+        follow(run, 'a[data-sample="worst"]')  # the worst sample of a model
+        page.locator("#samples .main-svg").first.wait_for()
+        assert "(worst)" in page.locator("#samples .words").inner_text()
+        assert page.locator("#samples").evaluate("one => one.getBoundingClientRect().top") < WIDE["height"]
+        follow(run, '.menu a[href="#again"]')  # its command, and its checkpoint
+        assert page.locator("#again pre", has_text="snakemake --cores 2").is_visible()
+        assert page.locator('#again a[href="checkpoint.pt"]').is_visible()
+        follow('#papers a[href="cao2021.html#table2a"]')  # what of a table of a paper is reproduced
+        assert page.url.endswith("cao2021.html#table2a")
+        assert page.locator("#table2a table").first.is_visible()
+        assert reader.faults == []

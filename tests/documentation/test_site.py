@@ -10,6 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 import jupytext
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser import AXE, PHONE, WIDE, Reader, chromium
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
@@ -40,6 +42,12 @@ def site(tmp_path_factory):
     )
     assert done.returncode == 0, done.stderr
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as started:
+        yield started
 
 
 class Page(HTMLParser):
@@ -99,6 +107,23 @@ def test_nothing_is_loaded_from_a_network(site, pages):
 def test_every_page_has_one_main_heading(pages, site):
     found = [str(path.relative_to(site)) for path, page in pages.items() if page.headings != 1]
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("name", "viewport", "scheme"),
+    [
+        ("api/resolvent.html", WIDE, "light"),  # signatures
+        ("equations/burgers.html", PHONE, "dark"),  # formulas
+        ("uses.html", PHONE, "light"),  # commands wider than the screen
+    ],
+)
+def test_a_page_is_accessible(browser, site, name, viewport, scheme):
+    with Reader(browser, viewport=viewport, scheme=scheme) as reader:
+        page = reader.open(site / name)
+        found = Axe().run(page, options=AXE).response["violations"]
+        assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+        assert reader.faults == []
 
 
 def test_formulas_are_drawn_without_a_script(site):

@@ -16,6 +16,8 @@ QUIET = [
     "--disable-sync",
     "--no-first-run",
 ]
+# To preload is to ask for the style by script, which pages opened from disk may not.
+AXE = {"resultTypes": ["violations"], "preload": False}
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 

@@ -1,6 +1,7 @@
 # From result files to the tables, figures and the page of an experiment.
 
 from resolvent.common.records import RUN_FILES
+from resolvent.planning.captions import read_captions
 from resolvent.planning.captions import caption_facts
 
 FIGURES = [
@@ -12,6 +13,7 @@ FIGURES = [
     "error_location",
     "cost_scatter",
 ]
+CAPTIONS = read_captions()
 EXPERIMENT = f"{plan.results}/{{experiment}}"
 BASELINES = f"{EXPERIMENT}/baselines"
 
@@ -33,7 +35,7 @@ rule compare:
                 caption="../report/table.rst",
                 category="Experiments",
                 subcategory="{experiment}",
-                labels={"what": "table of errors"},
+                labels={"what": "Table of errors"},
             ),
             *[f"{EXPERIMENT}/table.{suffix}" for suffix in ("csv", "tex")],
         ],
@@ -67,7 +69,7 @@ rule draw_figures:
                 caption=f"../report/{figure}.rst",
                 category="Experiments",
                 subcategory="{experiment}",
-                labels={"what": figure.replace("_", " ")},
+                labels={"what": CAPTIONS[figure]["title"]},
             )
             for figure in FIGURES
         ],

@@ -37,7 +37,7 @@ rule rollout_film:
             caption="../report/rollout.rst",
             category="Experiments",
             subcategory="{experiment}",
-            labels={"what": "film of a rollout"},
+            labels={"what": "Film: the step applied again and again"},
         ),
         poster=f"{plan.results}/{RUN_FOLDER}/rollout.png",
     log:

@@ -38,6 +38,21 @@ class Cell:
 
 EMPTY = Cell(DASH)
 NUMBER = ' class="number"'
+ALONE = """<meta charset="utf-8">
+<style>
+body { font: 15px/1.5 system-ui, sans-serif; margin: 1rem; color: #1f2328; background: #ffffff; }
+table { border-collapse: collapse; margin-bottom: 2.5rem; }
+caption { text-align: left; font-weight: 600; padding: .5rem 0; }
+th, td { padding: .35rem .8rem; text-align: left; vertical-align: top; white-space: nowrap; }
+thead th.group { text-align: center; }
+thead tr:last-child th, tbody.model { border-bottom: 1.5px solid #1f2328; }
+tbody tr { border-bottom: 1px solid #dde1e6; }
+th > button { all: unset; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+.interval, .warning { display: block; font-size: .85em; color: #57606a; }
+.best { font-weight: 700; }
+</style>
+"""
 FIRST_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
 
 
@@ -89,10 +104,11 @@ def columns(*groups: tuple[str, Iterable[str]]) -> list[Column]:
     return [Column(head, group) for group, heads in groups for head in heads]
 
 
-def write_table(tables: Table | list[Table], outputs: Iterable[str | Path]) -> None:
+def write_table(tables: Table | list[Table], outputs: Iterable[str | Path], *, style: str = "") -> None:
     """Write tables in the format of each output's suffix.
 
     Several tables follow each other. In a CSV file they stand side by side: they must have the same rows.
+    HTML is for a page that has a style; to be opened alone it takes a `style`.
 
     Raises
     ------
@@ -103,7 +119,7 @@ def write_table(tables: Table | list[Table], outputs: Iterable[str | Path]) -> N
     writers = {
         ".csv": lambda: as_csv(*tables),
         ".tex": lambda: "\n".join(map(as_latex, tables)),
-        ".html": lambda: "".join(map(as_html, tables)),
+        ".html": lambda: style + "".join(map(as_html, tables)),
     }
     for output in map(Path, outputs):
         if output.suffix not in writers:

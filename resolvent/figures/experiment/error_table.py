@@ -26,7 +26,7 @@ from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.metrics import name_of
 from resolvent.figures.common.numbers import DASH, absent, duration, ends, in_units, in_words, power, times
 from resolvent.figures.common.results import on_training_grid, resolution_in_words, without_answer
-from resolvent.figures.common.table import EMPTY, Cell, Column, Table, write_table
+from resolvent.figures.common.table import ALONE, EMPTY, Cell, Column, Table, write_table
 
 BEST_TEST = "best epoch on the test samples"  # the protocol of Cao 2021, beside ours
 STANDARDISED = "standardised_relative_l2"
@@ -50,7 +50,7 @@ class Place:
 def write_error_tables(comparison: str | Path, outputs: list[str | Path]) -> None:
     """Write the headline of a comparison.csv and the tables of all metrics, in the format of each suffix."""
     rows = read_comparison(comparison)
-    write_table([headline(rows), *of_all_metrics(rows)], outputs)
+    write_table([headline(rows), *of_all_metrics(rows)], outputs, style=ALONE)
 
 
 def headline(
