@@ -1,49 +1,319 @@
-"""Run the workflow of the installed package: `resolvent snakemake --cores 2 --configfile demo`.
+"""The command `resolvent`; `python -m resolvent` is the same.
 
-`resolvent verify data results/demo` holds datasets and results against their specification (docs/formats.md).
-`resolvent import --check data.h5` looks into a file of yours and prints the configuration that imports it.
-`resolvent export data/burgers/<hash>.json --to well OUT` writes a dataset in a layout that others read.
-`resolvent where` prints the folder of the Snakefile and the configuration. `python -m resolvent` is the same.
+Commands import what they need when they run, so that help and completion answer at once.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
+from typing import Annotated, Optional
 
+import typer
+
+from resolvent.common.errors import ResolventError
 from resolvent.planning.places import HOME
+
+KNOWN_ERRORS = (ResolventError,)
+TO_SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}
+STUDIES, USE, REST = "Studies", "Data and trained models", "The workflow itself"
+
+app = typer.Typer(
+    help="Make datasets for operator learning with measured errors, train neural operators, compare them.\n\n"
+    "A first look: [bold]resolvent demo[/bold], then [bold]resolvent open[/bold]. Everything is made by "
+    "Snakemake in the working folder: [bold]data/[/bold] has the datasets, [bold]results/<study>/[/bold] the "
+    "runs and pages.",
+    rich_markup_mode="rich",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Cores = Annotated[str, typer.Option(help="Processor cores to use: a number, or 'all'.")]
+Configs = Annotated[
+    Optional[list[str]],  # noqa: UP045  (typer reads it at run time)
+    typer.Option(
+        "--configfile",
+        help="A configuration: a file, or the name of one that comes with the package, such as 'demo' or "
+        "'cao2021'. It may be repeated; the last one wins.",
+    ),
+]
+Results = Annotated[str, typer.Option(help="Folder of the studies, where names of runs are looked for.")]
+Data = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="Folder of the datasets, or the card of the one that the run was trained on."),
+]
+
+
+@app.command(rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)
+def demo(context: typer.Context, cores: Cores = "all") -> None:
+    """Run the whole pipeline at a small size, and print the leaderboard.
+
+    It takes about ten minutes on two cores, and ends with the address of the front page. Options that are
+    not known here go to Snakemake.
+    """
+    _end(_snakemake(["--cores", cores, "--configfile", "demo", *context.args]))
+    _leaderboard(Path("results/demo"))
+
+
+@app.command(rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)
+def plan(context: typer.Context, cores: Cores = "all", configfile: Configs = None) -> None:
+    """Say what a study would make, how long it would take and how much room it needs. Nothing is made."""
+    _end(_snakemake(["plan", "--cores", cores, *_configured(configfile), *context.args]))
+
+
+@app.command(rich_help_panel=STUDIES)
+def check(
+    files: Annotated[Optional[list[str]], typer.Argument(help="Configurations; the last one wins.")] = None,  # noqa: UP045
+) -> None:
+    """Say what is wrong with configurations, by file, line and key. Nothing runs."""
+    from resolvent.planning.check import main as checked
+
+    raise typer.Exit(checked([_own_overlay(one) for one in files or []]))
+
+
+@app.command(rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)
+def run(
+    targets: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Argument(
+            help="Rules or files to make, none: all that the configuration asks for; and Snakemake's options."
+        ),
+    ] = None,
+    cores: Cores = "all",
+    configfile: Configs = None,
+) -> None:
+    """Run a study: what is missing or out of date is made, and what was interrupted goes on.
+
+    This is `snakemake` with the Snakefile and the profile of the package: options that are not known here go
+    to Snakemake, such as `-n`, which shows what would run.
+    """
+    _end(_snakemake([*(targets or []), "--cores", cores, *_configured(configfile)]))
+
+
+@app.command(rich_help_panel=STUDIES, name="open")
+def open_page(
+    study: Annotated[str, typer.Argument(help="Its name, or its folder.")] = "demo",
+    results: Results = "results",
+) -> None:
+    """Print the address of a study's front page, and open it where there is a browser."""
+    page = next(
+        (p for p in (Path(study, "index.html"), Path(results, study, "index.html")) if p.is_file()), None
+    )
+    if page is None:
+        there = ", ".join(sorted(p.parent.name for p in Path(results).glob("*/index.html"))) or "none"
+        raise ResolventError(f"no front page of the study '{study}'; studies with one in {results}: {there}")
+    address = page.resolve().as_uri()
+    print(address)
+    if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform in ("darwin", "win32"):
+        typer.launch(address)
+
+
+@app.command(rich_help_panel=USE)
+def info(
+    name: Annotated[str, typer.Argument(help="A study, a run or a dataset: its name or its path.")],
+    results: Results = "results",
+    data: Data = None,
+) -> None:
+    """Say what is known of a study, a run ('demo/burgers/fno') or a dataset ('burgers')."""
+    from rich.console import Console
+
+    from resolvent.public.describe import describe
+
+    describe(name, Console(), results=results, data=data or "data")
+
+
+@app.command(rich_help_panel=USE)
+def predict(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="A run: its name, 'demo/burgers/fno', or folder.")
+    ],
+    source: Annotated[
+        Path, typer.Argument(metavar="INPUT", help="Functions in physical units: .npy, .npz, .nc or .zarr.")
+    ],
+    target: Annotated[
+        Path, typer.Argument(metavar="OUTPUT", help="Where predictions go: of the same kinds.")
+    ],
+    variable: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="Name of an input function in the file; repeat it for several channels."),
+    ] = None,
+    group: Annotated[Optional[str], typer.Option(help="Group of a file or store, such as 'n512'.")] = None,  # noqa: UP045
+    device: Annotated[Optional[str], typer.Option(help="Where torch computes: 'cpu' or 'cuda'.")] = None,  # noqa: UP045
+    results: Results = "results",
+    data: Data = None,
+) -> None:
+    """Predict with a trained model for functions in a file or a store.
+
+    Arrays are (samples, ...space), or (samples, channels, ...space) of several functions. Inputs outside of
+    the range of the training data are warned of.
+    """
+    from resolvent.public.files import predict_file
+    from resolvent.public.runs import load_run
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        shape = predict_file(
+            load_run(run, results=results, data=data), source, target,
+            variables=variable or (), group=group, device=device,
+        )  # fmt: skip
+    for one in dict.fromkeys(str(one.message) for one in caught):
+        print(f"warning: {one}", file=sys.stderr)
+    print(f"{target}: predictions of shape {shape}")
+
+
+@app.command(rich_help_panel=USE, name="import")
+def import_file(
+    files: Annotated[
+        list[str], typer.Argument(help="A file, a store or an address; or two: of inputs and of targets.")
+    ],
+    check: Annotated[
+        bool, typer.Option("--check", help="Look, and print what to paste; nothing is written.")
+    ] = True,
+) -> None:
+    """Look into a file of arrays, and print the configuration that imports it as a dataset.
+
+    NumPy, MAT, HDF5, NetCDF, Zarr and PyTorch files are read. The study that has the dataset imports it.
+    """
+    from resolvent.datasets.imported.check import check_file
+
+    if len(files) > 2:
+        raise ResolventError(f"{len(files)} files given; accepted: one, or two")
+    report = check_file(*files)
+    print(report.text(), end="")
+    if report.problem:
+        raise ResolventError(report.problem)
+
+
+@app.command(rich_help_panel=USE)
+def export(
+    dataset: Annotated[str, typer.Argument(help="A finished dataset: its name, hash, card or store.")],
+    out: Annotated[Path, typer.Argument(help="A new file; of 'well' and 'huggingface' a new folder.")],
+    to: Annotated[
+        str, typer.Option(help="The layout: 'well', 'pdebench', 'netcdf', 'npz' or 'huggingface'.")
+    ],
+    resolution: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Points along each axis, or a set of times; by default the finest."),
+    ] = None,
+    data: Annotated[str, typer.Option(help="Folder of the datasets.")] = "data",
+) -> None:
+    """Write a dataset in a layout that others read, or as a folder for the Hugging Face hub."""
+    from resolvent.planning.export import export as exported
+    from resolvent.public.cards import card_of
+
+    points = int(resolution) if resolution is not None and resolution.isdecimal() else resolution
+    files = exported(card_of(dataset, data), to, out, points)
+    print(f"{out}: {len(files)} file{'s' if len(files) != 1 else ''}")
+
+
+@app.command(rich_help_panel=USE)
+def export_run(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="A run: its name, 'demo/burgers/fno', or folder.")
+    ],
+    folder: Annotated[Path, typer.Argument(help="A new folder.")],
+    form: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--format", help="Also as a program: 'torch_export' or 'onnx'; it may be repeated."),
+    ] = None,
+    points: Annotated[Optional[int], typer.Option(help="Points along each axis that programs take.")] = None,  # noqa: UP045
+    samples: Annotated[int, typer.Option(help="Samples that programs take at once.")] = 1,
+    licence: Annotated[Optional[str], typer.Option(help="Of the weights, such as 'MIT'.")] = None,  # noqa: UP045
+    results: Results = "results",
+    data: Data = None,
+) -> None:
+    """Write a trained run for others: weights as safetensors, its records, and a model card."""
+    from resolvent.public.export import export_run as exported
+    from resolvent.public.runs import load_run
+
+    loaded = load_run(run, results=results, data=data)
+    exported(loaded, folder, formats=form or (), points=points, samples=samples, licence=licence)
+    print(f'{folder}: load it by resolvent.load_run("{folder}")')
+
+
+@app.command(rich_help_panel=USE)
+def verify(
+    paths: Annotated[list[str], typer.Argument(help="Folders of data or results, cards, runs.")],
+) -> None:
+    """Hold datasets and results against their specification (docs/formats.md): a line for each fault."""
+    from resolvent.planning.verify import main as verified
+
+    raise typer.Exit(verified(paths))
+
+
+@app.command(rich_help_panel=USE)
+def verify_run(
+    folder: Annotated[Path, typer.Argument(help="An exported run.")],
+    code: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Folder of the authors' own modules, which may then run; read them before."),
+    ] = None,
+    by: Annotated[str, typer.Option(help="Who verifies.")] = "not stated",
+) -> None:
+    """Make the test samples of an exported run again, run its weights on them, and compare every mean error.
+
+    What was found is written to 'verified.json' in the folder.
+    """
+    from rich.console import Console
+
+    from resolvent.public.describe import describe_verification
+    from resolvent.public.verification import verify_run as verified
+
+    report = verified(folder, code=code, by=by)
+    describe_verification(report, Console())
+    raise typer.Exit(0 if report["holds"] else 1)
+
+
+@app.command(rich_help_panel=USE)
+def leaderboard(
+    folders: Annotated[list[Path], typer.Argument(help="Exported runs that were verified.")],
+    csv: Annotated[Optional[Path], typer.Option(help="Also write the table to this file.")] = None,  # noqa: UP045
+) -> None:
+    """List verified runs, the lowest error first on each test set: who verified them, and with what."""
+    from rich.console import Console
+
+    from resolvent.public.describe import describe_leaderboard
+    from resolvent.public.verification import leaderboard as verified
+
+    table = verified(folders)
+    describe_leaderboard(table, Console())
+    if csv is not None:
+        table.to_csv(csv, index=False)
+
+
+@app.command(rich_help_panel=REST, context_settings=TO_SNAKEMAKE, add_help_option=False)
+def snakemake(context: typer.Context) -> None:
+    """Run Snakemake itself, with the Snakefile and the profile of the package and all options as they are."""
+    raise typer.Exit(_snakemake(context.args))
+
+
+@app.command(rich_help_panel=REST)
+def where() -> None:
+    """Print the folder of the Snakefile and the configurations."""
+    print(HOME)
 
 
 def main() -> int:
-    """Start Snakemake in the working folder; return its exit status."""
-    command, *words = sys.argv[1:] or ["--help"]
-    if command == "where":
-        print(HOME)
-    elif command == "verify":
-        from resolvent.planning.verify import (
-            main as verify,
-        )  # pandas and zarr, which Snakemake can start without
-
-        return verify(words)
-    elif command == "import":
-        from resolvent.datasets.imported.check import main as check_import
-
-        return check_import(words)
-    elif command == "export":
-        from resolvent.planning.export import main as export
-
-        return export(words)
-    elif command == "snakemake":
-        words = _with_own_overlays(words)
-        if not any(word.startswith("--workflow-profile") for word in words):
-            words += ["--workflow-profile", str(HOME / "workflow/profiles/default")]
-        start = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / "Snakefile")]
-        return subprocess.run([*start, *words]).returncode
-    else:
-        print(__doc__)
-        return 0 if command in ("-h", "--help") else 2
+    """Run the command line; an expected fault ends it with one line. Returns the exit status."""
+    try:
+        app(prog_name="resolvent")
+    except KNOWN_ERRORS as error:
+        print(f"resolvent: {error}", file=sys.stderr)
+        return 1
     return 0
+
+
+def _snakemake(words: list[str]) -> int:
+    """Start Snakemake in the working folder; return its exit status."""
+    words = _with_own_overlays(words)
+    if not any(word.startswith("--workflow-profile") for word in words):
+        words += ["--workflow-profile", str(HOME / "workflow/profiles/default")]
+    start = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / "Snakefile")]
+    return subprocess.run([*start, *words]).returncode
 
 
 def _with_own_overlays(words: list[str]) -> list[str]:
@@ -52,9 +322,32 @@ def _with_own_overlays(words: list[str]) -> list[str]:
     for word in words:
         if word.startswith("-"):
             files = word in ("--configfile", "--configfiles")
-        own = HOME / "config" / f"{word}.yaml"
-        result.append(str(own) if files and not Path(word).exists() and own.exists() else word)
+        result.append(_own_overlay(word) if files else word)
     return result
+
+
+def _own_overlay(word: str) -> str:
+    """Return the path of config/NAME.yaml for a NAME that is no file."""
+    own = HOME / "config" / f"{word}.yaml"
+    return str(own) if not Path(word).exists() and own.exists() else word
+
+
+def _configured(files: list[str] | None) -> list[str]:
+    return ["--configfile", *files] if files else []
+
+
+def _leaderboard(folder: Path) -> None:
+    from resolvent.figures.front.page import PAGE, write_front_page
+    from resolvent.figures.front.terminal import print_leaderboard
+
+    print_leaderboard(write_front_page(folder))
+    print(f"The front page: {(folder / PAGE).resolve().as_uri()}")
+
+
+def _end(status: int) -> None:
+    """End the program where Snakemake has failed."""
+    if status:
+        raise typer.Exit(status)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,11 @@ import shutil
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from resolvent.common.errors import FileError
 from resolvent.common.records import file_digests
+from resolvent.public.describe import describe_leaderboard, describe_verification
 from resolvent.public.runs import load_run
 from resolvent.public.verification import VERIFIED, leaderboard, verify_run
 from resolvent.training.errors import TrainingError
@@ -40,6 +42,13 @@ def test_the_numbers_of_a_run_are_found_again_without_its_data(submission, made)
     table = leaderboard([submission, made])
     assert table["resolution"].tolist() == [64, 128]
     assert set(table["verified_by"]) == {"A. Reader"}
+    console = Console(record=True, width=200)
+    describe_verification(report, console)
+    describe_leaderboard(table, console)
+    said = console.export_text()
+    assert "Every number holds." in said
+    assert f"burgers, test set {report['test_set']}" in said
+    assert "A. Reader" in said
 
 
 def test_better_numbers_than_the_weights_have_do_not_hold(submission, made):

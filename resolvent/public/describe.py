@@ -1,0 +1,148 @@
+"""What there is to know of a run, a dataset or a study, in a few lines for a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from resolvent.common.errors import FileError
+from resolvent.datasets.errors import DatasetError
+from resolvent.public.cards import ENDINGS, card_of
+from resolvent.public.runs import TrainedRun, load_run
+
+
+def describe(name: str, console: Console, *, results: str = "results", data: str = "data") -> None:
+    """Print what is known of the study, the run or the dataset `name`, a name or a path.
+
+    Raises
+    ------
+    FileError
+        When it is none of them.
+    """
+    for study in (Path(name), Path(results, name)):
+        if (study / "study.json").is_file():
+            return _study(study, console)
+    if Path(name).suffix in ENDINGS:
+        return _dataset(card_of(name), console)
+    try:
+        card = card_of(name, data)
+    except DatasetError as error:
+        no_dataset = str(error)
+    else:
+        return _dataset(card, console)
+    try:
+        run = load_run(name, results=results)
+    except FileError as error:
+        raise FileError(f"'{name}' is no study, run or dataset: {error}; {no_dataset}") from None
+    return _run(run, console)
+
+
+def _study(folder: Path, console: Console) -> None:
+    from resolvent.figures.front.page import PAGE
+    from resolvent.figures.front.results import read_results
+    from resolvent.figures.front.study import read_study
+    from resolvent.figures.front.terminal import print_leaderboard
+
+    print_leaderboard(read_results(read_study(folder), folder), console)
+    if (folder / PAGE).exists():
+        console.print(f"The front page: {(folder / PAGE).resolve().as_uri()}", soft_wrap=True)
+
+
+def _run(run: TrainedRun, console: Console) -> None:
+    record, cost = run.record, run.cost
+    facts = _facts(f"{record.label}: {record.dataset}, seed {record.seed}")
+    facts.add_row("folder", str(run.directory))
+    facts.add_row("architecture", record.architecture)
+    facts.add_row("trained at", f"{record.resolution}, on {record.training['train_samples']} samples")
+    facts.add_row("parameters", f"{cost.parameters:,}")
+    if run.diverged:
+        facts.add_row("ended", f"diverged in epoch {cost.diverged_epoch}: it has no operator")
+    else:
+        facts.add_row("training", f"{cost.epochs} epochs in {cost.train_seconds:.0f} s on {cost.device}")
+    for which, known in (("input", run.inputs), ("output", run.targets)):
+        for one in known or ():
+            words = f"{one.long_name} (unit {one.units}), from {one.low:.4g} to {one.high:.4g} in the data"
+            facts.add_row(which, words)
+    if run.card is None:
+        facts.add_row("data", "the card is not here: units and ranges are not known")
+    console.print(facts)
+    table = Table(title="relative L² error on test samples", title_justify="left")
+    for column in ("resolution", "noise", "samples", "mean", "median", "largest"):
+        table.add_column(column, justify="right")
+    for (resolution, noise), part in run.errors.groupby(["resolution", "noise"], sort=False):
+        errors = part["relative_l2"]
+        numbers = (errors.mean(), errors.median(), errors.max())
+        table.add_row(str(resolution), f"{noise:g}", str(len(errors)), *(f"{one:.4g}" for one in numbers))
+    console.print(table)
+
+
+def _dataset(path: Path, console: Console) -> None:
+    from resolvent.datasets.loading import read_card
+
+    card = read_card(path)
+    facts = _facts(card["dataset"])
+    facts.add_row("card", str(path))
+    facts.add_row("equation", card["equation"]["in_words"])
+    facts.add_row("", card["equation"]["in_symbols"])
+    facts.add_row("operator", card["equation"]["operator"])
+    facts.add_row("samples", ", ".join(f"{count} {split}" for split, count in card["samples"].items()))
+    for name, group in card["groups"].items():
+        facts.add_row(f"at {name}", ", ".join(group["variables"]))
+    for name, entry in card["error_budget"].items():
+        if isinstance(entry, dict) and "largest_relative_l2" in entry:
+            largest = f"largest {entry['largest_relative_l2']:.2g}"
+            facts.add_row("error", f"{name.replace('_', ' ')}: {largest} of {entry['samples']} samples")
+    facts.add_row("content", card["content_hash"])
+    console.print(facts)
+
+
+def _facts(title: str) -> Table:
+    table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    return table
+
+
+def describe_verification(report: dict, console: Console) -> None:
+    """Print what `resolvent.public.verification.verify_run` found, a row for each mean error."""
+    table = Table(title=f"{report['run']['label']}: {report['dataset']}", title_justify="left")
+    for head in ("resolution", "noise", "metric", "recorded", "measured again", "tolerance", ""):
+        table.add_column(head)
+    for row in report["rows"]:
+        numbers = (f"{row[name]:.4e}" for name in ("recorded", "measured", "tolerance"))
+        words = "holds" if row["holds"] else "does not hold"
+        table.add_row(str(row["resolution"]), f"{row['noise']:g}", row["metric"], *numbers, words)
+    console.print(table)
+    for metric in report["not_verified"]:
+        console.print(f"Not verified: {metric}, a metric of its authors.")
+    console.print("Every number holds." if report["holds"] else "Not every number holds.")
+
+
+def describe_leaderboard(rows: pd.DataFrame, console: Console) -> None:
+    """Print the table of verified runs that `resolvent.public.verification.leaderboard` returns."""
+    if rows.empty:
+        console.print("No verified run: verify one with `resolvent verify-run FOLDER`.")
+        return
+    for (dataset, test_set), part in rows.groupby(["dataset", "test_set"], sort=False):
+        table = Table(title=f"{dataset}, test set {test_set}", title_justify="left")
+        heads = (
+            "resolution",
+            "noise",
+            "model",
+            "trained at",
+            "seed",
+            "relative L² error",
+            "samples",
+            "verified by",
+        )
+        for head in (*heads, "date"):
+            table.add_column(head)
+        for row in part.itertuples():
+            table.add_row(
+                str(row.resolution), f"{row.noise:g}", row.model, str(row.trained_at), str(row.seed),
+                f"{row.relative_l2:.3e}", str(row.samples), row.verified_by, row.date,
+            )  # fmt: skip
+        console.print(table)

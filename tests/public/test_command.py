@@ -1,0 +1,175 @@
+"""The command `resolvent`, in this process: what it prints, what it makes, and how it fails."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import xarray
+from conftest import RUN
+from typer.testing import CliRunner
+
+import resolvent
+import resolvent.__main__ as command
+
+NAME = "tiny/burgers/fno"
+
+
+@pytest.fixture
+def here(study, monkeypatch):
+    monkeypatch.chdir(study)
+    monkeypatch.setenv("COLUMNS", "100")
+    return study
+
+
+def printed(*words: str) -> str:
+    done = CliRunner().invoke(command.app, list(map(str, words)), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def failing(monkeypatch, capsys, *words: str) -> str:
+    """The line that the command ends with."""
+    monkeypatch.setattr(sys, "argv", ["resolvent", *map(str, words)])
+    assert command.main() == 1
+    return capsys.readouterr().err
+
+
+def test_help_names_the_commands_and_imports_nothing_heavy():
+    heavy = "{'torch', 'jax', 'numpy', 'xarray', 'pandas', 'zarr', 'pydantic', 'snakemake'}"
+    code = (
+        "import sys; sys.argv = ['resolvent', '--help']\n"
+        "import resolvent.__main__ as command\n"
+        "try: command.main()\n"
+        f"except SystemExit: print(sorted({heavy} & set(sys.modules)))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.strip().endswith("[]")
+    for name in (
+        "demo",
+        "plan",
+        "check",
+        "run",
+        "open",
+        "info",
+        "predict",
+        "export",
+        "export-run",
+        "verify",
+        "verify-run",
+        "snakemake",
+    ):
+        assert f" {name} " in said
+
+
+@pytest.mark.parametrize("ending", [".npy", ".npz", ".nc", ".zarr"])
+def test_predictions_for_files_and_stores_are_those_of_the_run(here, tmp_path, ending):
+    test = resolvent.open_dataset("burgers", "test", 128)
+    velocity, source = test["initial_velocity"].load(), tmp_path / f"mine{ending}"
+    if ending == ".npy":
+        np.save(source, velocity)
+    elif ending == ".npz":
+        np.savez(source, u=velocity, x=velocity["x"])
+    elif ending == ".nc":
+        velocity.drop_vars("split").to_netcdf(source, engine="h5netcdf")
+    else:
+        velocity.drop_vars("split").to_dataset().to_zarr(source, zarr_format=3, consolidated=False)
+    target = tmp_path / f"out{ending}"
+    assert "predictions of shape (6, 128)" in printed("predict", NAME, source, target)
+    expected = resolvent.load_run(NAME).predict(velocity)
+    if ending in (".npy", ".npz"):
+        found = np.load(target)
+        np.testing.assert_array_equal(found if ending == ".npy" else found["prediction"], expected)
+    else:
+        how = {"engine": "h5netcdf"} if ending == ".nc" else {"engine": "zarr", "consolidated": False}
+        with xarray.open_dataset(target, **how) as found:
+            np.testing.assert_array_equal(found["prediction"], expected)
+            np.testing.assert_array_equal(found["x"], velocity["x"])
+
+
+def test_a_store_of_ours_is_read_at_the_resolution_of_the_training(here, tmp_path):
+    printed("predict", RUN, "data/burgers/burgers.zarr", tmp_path / "out.nc")
+    with xarray.open_dataset(tmp_path / "out.nc", engine="h5netcdf") as found:
+        assert found.sizes == {"sample": 30, "x": 64}
+    printed("predict", RUN, "data/burgers/burgers.zarr", tmp_path / "fine.nc", "--group", "n128")
+    with xarray.open_dataset(tmp_path / "fine.nc", engine="h5netcdf") as found:
+        assert found.sizes["x"] == 128
+
+
+def test_a_long_file_is_predicted_in_pieces(here, tmp_path, monkeypatch):
+    from resolvent.public import files
+
+    velocity = resolvent.open_dataset("burgers").numpy("train", 64)[0]
+    np.save(tmp_path / "in.npy", velocity)
+    monkeypatch.setattr(files, "PIECE", 3 * 64)
+    printed("predict", NAME, tmp_path / "in.npy", tmp_path / "out.npy")
+    np.testing.assert_allclose(
+        np.load(tmp_path / "out.npy"), resolvent.load_run(NAME).predict(velocity), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_values_outside_of_the_training_data_are_said(here, tmp_path, capsys):
+    np.save(tmp_path / "in.npy", np.full((1, 64), 9.0))
+    command.predict(NAME, tmp_path / "in.npy", tmp_path / "out.npy")
+    assert "warning: initial_velocity has the value 9, outside of the range" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("predict", NAME, "in.csv", "out.npy"),
+            "in.csv is of no known kind; accepted: .npy, .npz, .nc, .zarr",
+        ),
+        (("predict", NAME, "in.npy", "out.npy"), "there is no in.npy"),
+        (
+            ("predict", NAME, "data/burgers/burgers.zarr", "out.nc", "--variable", "u"),
+            "has no variable 'u'; it has",
+        ),
+        (
+            ("predict", NAME, "data/burgers/burgers.zarr", "out.nc", "--group", "n65"),
+            "cannot be opened at n65",
+        ),
+        (("predict", "tiny/burgers/net", "in.npy", "out.npy"), "no finished run tiny/burgers/net"),
+        (("info", "nothing"), "'nothing' is no study, run or dataset"),
+        (("open", "tiny"), "no front page of the study 'tiny'; studies with one in results: none"),
+    ],
+)
+def test_a_fault_is_one_line(here, monkeypatch, capsys, words, message):
+    said = failing(monkeypatch, capsys, *words)
+    assert said.startswith("resolvent: ")
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_info_of_a_run_and_of_a_dataset(here):
+    run = resolvent.load_run(NAME)
+    said = printed("info", NAME)
+    assert f"{run.errors.query('resolution == 128')['relative_l2'].mean():.4g}" in said
+    assert "velocity at time 0 (unit 1), from -1.366 to 1.327 in the data" in said
+    assert "20 train, 4 validation, 6 test" in printed("info", "burgers")
+
+
+def test_a_run_is_exported(here, tmp_path):
+    assert "load it by" in printed("export-run", NAME, tmp_path / "given", "--licence", "MIT")
+    assert resolvent.load_run(tmp_path / "given").record.model == "tiny"
+
+
+def test_what_runs_is_snakemake_with_the_options_that_it_is_given(monkeypatch):
+    started = []
+    monkeypatch.setattr(command, "_snakemake", lambda words: started.append(words) or 0)
+    printed("run", "finalise_burgers", "--cores", "2", "--configfile", "demo", "-n", "--keep-going")
+    printed("plan", "--cores", "4", "--configfile", "cao2021")
+    printed("snakemake", "--help", "-n")
+    assert started == [
+        ["finalise_burgers", "-n", "--keep-going", "--cores", "2", "--configfile", "demo"],
+        ["plan", "--cores", "4", "--configfile", "cao2021"],
+        ["--help", "-n"],
+    ]
+
+
+def test_the_front_page_is_found(here, tmp_path):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one/index.html").touch()
+    said = printed("open", "one", "--results", tmp_path)
+    assert said.strip() == (tmp_path / "one/index.html").as_uri()
