@@ -17,6 +17,7 @@ CURVES = {
     "test_relative_l2": ("test samples", "dash"),
 }
 BINS = 24
+FEWEST_TICKS = 6  # of fewer samples every number has a tick, as there are no parts of one
 
 
 def chart_training(run: Run, look: Appearance) -> Figure | None:
@@ -59,5 +60,5 @@ def chart_histogram(errors: np.ndarray, look: Appearance) -> Figure:
         title="relative L² error of a test sample", tickvals=rounded(np.log10(ticks)),
         ticktext=[scientific(tick, 2) for tick in ticks],
     )  # fmt: skip
-    figure.update_yaxes(title="test samples")
+    figure.update_yaxes(title="test samples", dtick=1 if counts.max() < FEWEST_TICKS else None)
     return figure
