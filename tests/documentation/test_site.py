@@ -130,7 +130,7 @@ def test_every_module_has_a_place_on_the_page_of_its_package(package):
 
 def test_tutorials_are_there_as_notebooks(site):
     tutorials = [path for path in (ROOT / "docs/tutorials").glob("*.md") if path.stem != "index"]
-    assert len(tutorials) == 3
+    assert len(tutorials) == 4
     for path in tutorials:
         notebook = jupytext.read(site / f"tutorials/{path.stem}.ipynb")
         code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
