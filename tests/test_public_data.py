@@ -5,11 +5,13 @@ import re
 import numpy as np
 import pytest
 import yaml
+from array_files import arrays, write_pdebench, write_well
 from pipeline_project import ROOT, Project
 from public_files import burgers_variables, darcy_variables, write_mat
 
 from resolvent.common.files import read_json
 from resolvent.common.records import CostRecord, RunRecord, read_record
+from resolvent.datasets.imported.check import check_file
 from resolvent.figures.published.beside import differences, example_of
 from resolvent.planning.configuration.read import merged
 from resolvent.solvers.darcy.direct import solve_direct
@@ -41,6 +43,7 @@ TARGETS = [
     for file in (
         "darcy_public/report.html", "datasets/darcy_public.html",
         "burgers_public/fno/n64/seed1/errors.csv", "burgers_public/baselines/errors.csv",
+        "own_pdebench/comparison.csv", "own_well/comparison.csv", "datasets/own_well.html",
     )
 ]  # fmt: skip
 CONFIG = "small.yaml"
@@ -54,10 +57,31 @@ def printed() -> dict:
     return yaml.safe_load(block)
 
 
+def own_data(folder) -> list[dict]:
+    """Write files in the layouts of PDEBench and The Well; return what the check prints for them."""
+    folder.mkdir()
+    series = np.stack([arrays(1, 12, 32)["a"] * 0.9**time for time in range(3)], axis=1)
+    fields = np.stack([arrays(2, 4, 16)["a"] * 0.9**time for time in range(24)], axis=1)
+    found = []
+    for path in (
+        write_pdebench(folder / "pdebench.h5", series),
+        write_well(folder / "well.hdf5", {"height": fields}, {}),
+    ):
+        configuration = check_file(path).configuration
+        del configuration["name"], configuration["build"]
+        (experiment,) = configuration["experiments"].values()
+        experiment["training"]["epochs"] = 1
+        found.append(configuration)
+    return found
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     project = Project(tmp_path_factory.mktemp("public") / "project")
     content = merged(printed(), SMALL)
+    for own in own_data(project.folder / "own"):
+        content = merged(content, own)
+        content["build"]["experiments"] += list(own["experiments"])
     (project.folder / CONFIG).write_text(yaml.safe_dump(content))
     files = [content["datasets"]["burgers_public"]["source"], *content["datasets"]["darcy_public"]["source"]]
     (project.folder / "public").mkdir()
@@ -96,6 +120,19 @@ def test_models_are_trained_and_tested_on_the_files(project):
         ]
         assert bool(of_data) == (resolution == 33), of_data  # what the check of the Darcy file remarks on
         assert (folder.parents[2] / "baselines/errors.csv").exists()
+
+
+def test_files_in_the_layouts_of_others_are_imported_trained_on_and_compared(project):
+    for name in ("own_pdebench", "own_well"):
+        (card,) = (project.folder / "data" / name).glob("*.json")
+        facts = read_json(card, "card")
+        assert facts["imported"]["summary"] == "imported; error not measured"
+        assert facts["imported"]["warnings"] == []
+        table = (project.folder / RESULTS / name / "comparison.csv").read_text(encoding="utf-8")
+        assert "fno" in table
+        assert "identity" in table  # the input is a first guess of what it becomes
+    page = (project.folder / RESULTS / "datasets/own_well.html").read_text(encoding="utf-8")
+    assert "Imported; error not measured." in page
 
 
 def test_what_the_check_found_stands_on_the_terminal_the_page_and_the_report(project):

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from resolvent.common.errors import ResolventError
+from resolvent.datasets.imported.arrays import About, GroupSplits
 from resolvent.datasets.tasks import registry as equations
 from resolvent.datasets.tasks.distributions import GaussianDistribution
 from resolvent.datasets.tasks.settings import SplitSizes
@@ -117,6 +118,8 @@ def configuration_page() -> str:
         ("datasets.<name>.distribution, datasets.<name>.initial_distribution", GaussianDistribution),
         ("datasets.<name>.observations.<name>", ObservationTimes),
         ("datasets.<name>.samples", SplitSizes),
+        ("datasets.<name>.groups, equation arrays", GroupSplits),
+        ("datasets.<name>.about, equation arrays", About),
         ("build", Build),
         ("recipes.<architecture>.<paper or code>", Recipe),
         ("models.<name>", Model),

@@ -156,7 +156,7 @@ def test_every_module_has_a_place_on_the_page_of_its_package(package):
 def test_tutorials_are_there_as_notebooks(site):
     pages = (ROOT / "docs/tutorials").glob("*.md")
     tutorials = [path for path in pages if path.read_text(encoding="utf-8").startswith("---\njupytext:")]
-    assert len(tutorials) >= 3
+    assert len(tutorials) >= 4
     for path in tutorials:
         notebook = jupytext.read(site / f"tutorials/{path.stem}.ipynb")
         code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]

@@ -80,8 +80,8 @@ class ArraysDataset(SpaceDataset):
         "variables differ, by their names; only sample: a number"
     )
     finest: int = Field(ge=2, le=2**20, description="points along each axis of space in the files")
-    resolutions: Annotated[list[int], Field(min_length=1)] = Field(
-        description="points along each axis of the grids stored, every k-th of the file; default: finest"
+    resolutions: list[int] = Field(
+        [], description="points along each axis of the grids stored, every k-th of the file; none: finest"
     )
     grid: Literal["periodic", "nodes", "cell_centres"] = Field(
         description="periodic: the right end is left out; nodes: both ends are points; cell_centres: neither "
@@ -121,7 +121,7 @@ class ArraysDataset(SpaceDataset):
         if not isinstance(given, dict):
             return given
         given = dict(given)
-        if "resolutions" not in given and isinstance(given.get("finest"), int):
+        if not given.get("resolutions") and isinstance(given.get("finest"), int):
             given["resolutions"] = [given["finest"]]
         rows = given.get("rows")
         if isinstance(rows, dict) and "samples" not in given and given.get("window_every") is None:
