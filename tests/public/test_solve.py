@@ -42,7 +42,7 @@ def test_darcy_is_linear_in_the_source_and_inverse_in_the_coefficient():
 
 
 def test_kolmogorov_agrees_with_the_decay_of_a_shear_flow():
-    """Test that without advection ω = A(t) cos 4y has A' = -16 νA - 4, from 0 on."""
+    """Compare with ω = A(t) cos 4y, which is not advected: A' = -16 νA - 4, from 0 on."""
     y = 2 * np.pi * np.arange(32) / 32
     flow = resolvent.solve("kolmogorov", np.zeros((32, 32)), final_time=0.5, viscosity=0.1)
     amplitude = -4 / 1.6 * (1 - np.exp(-1.6 * 0.5))
