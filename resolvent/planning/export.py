@@ -1,16 +1,13 @@
-"""Give a dataset away: `python -m resolvent export data/burgers/<hash>.json --to well OUT`."""
+"""Give a dataset away: `resolvent export burgers --to well OUT`."""
 
 from __future__ import annotations
 
-import argparse
 import shutil
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import yaml
 
-from resolvent.common.errors import ResolventError
 from resolvent.common.files import remove, write_text
 from resolvent.common.records import file_digest
 from resolvent.datasets.errors import DatasetError
@@ -134,7 +131,7 @@ Operator: {equation["operator"]}. Source: {equation["source"]}.
 
 `{SUMS}` has the SHA-256 of every file, and the card that of the numbers:
 
-    python -m resolvent verify .
+    resolvent verify .
 
 With [Resolvent](https://pypi.org/project/resolvent) the same samples are made again by
 
@@ -157,26 +154,3 @@ def _accuracy(facts: dict) -> str:
         f"Stated accuracy, a relative L² error: {known['accuracy']}; the largest error measured is "
         f"{known['largest']}. The card has every check."
     )
-
-
-def main(arguments: list[str]) -> int:
-    """Export a dataset and print the files; return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m resolvent export",
-        description="Write a finished dataset in a layout that others read.",
-    )
-    parser.add_argument("card", type=Path, help="the dataset card, data/<name>/<hash>.json")
-    parser.add_argument("--to", required=True, choices=[*LAYOUTS, FOLDER], help="the layout")
-    parser.add_argument("--resolution", help="points along each axis, or a set of times; default: the finest")
-    parser.add_argument("out", type=Path, metavar="OUT", help="a file; of well and huggingface a folder")
-    given = parser.parse_args(arguments)
-    resolution = given.resolution
-    if resolution is not None and resolution.isdecimal():
-        resolution = int(resolution)
-    try:
-        files = export(given.card, given.to, given.out, resolution)
-    except ResolventError as error:
-        print(error, file=sys.stderr)
-        return 1
-    print(f"{given.out}: {len(files)} file{'s' if len(files) != 1 else ''}")
-    return 0

@@ -1,4 +1,4 @@
-"""Look into a file of others: `python -m resolvent import --check FILE` says what it has, and what to paste.
+"""Look into a file of others: `resolvent import --check FILE` says what it has, and what to paste.
 
 What is printed is a configuration as it stands: what was found stands in comments above it. A second file is
 the one of the targets, where the first has one array alone; else the one of the test samples.
@@ -6,9 +6,7 @@ the one of the targets, where the first has one array alone; else the one of the
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -229,27 +227,3 @@ def _configuration(name: str, block: dict, settings: ArraysDataset) -> dict:
         }
     }
     return content
-
-
-def main(arguments: list[str]) -> int:
-    """Print what a file has and the configuration to paste; return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m resolvent import",
-        description="Look into a file, a Zarr store or an address, and print what it has and the "
-        "configuration "
-        ""
-        ""
-        "of a dataset of it: `python -m resolvent import --check data.h5 > mine.yaml`.",
-    )
-    parser.add_argument("--check", action="store_true", required=True, help="look, and write nothing")
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="or two: inputs and targets, training and test"
-    )
-    given = parser.parse_args(arguments)
-    if len(given.files) > 2:
-        parser.error("at most two files")
-    report = check_file(*given.files)
-    print(report.text(), end="")
-    if report.problem:
-        print(report.problem, file=sys.stderr)
-    return 1 if report.problem else 0
