@@ -15,6 +15,8 @@ from resolvent.figures.papers.items import loaded
 from resolvent.figures.papers.page import Made, write_paper_page
 from resolvent.figures.papers.registry import PAPERS
 
+pytestmark = pytest.mark.every_format  # pages link to the PNG and the PDF
+
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_items_have_the_paper_s_names_and_order(paper):

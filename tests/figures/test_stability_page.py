@@ -12,6 +12,8 @@ from resolvent.figures.stability.page import write_stability_page
 from resolvent.figures.stability.panel import draw_stability_panel
 from resolvent.figures.stability.runs import counts, gap, interval, read_study
 
+pytestmark = pytest.mark.every_format  # pages link to the PNG and the PDF
+
 PANELS = {
     "Galerkin": {"as printed": "galerkin", "ours": "galerkin_ours"},
     "Fourier": {"as printed": "fourier"},
