@@ -91,7 +91,7 @@ class _Block(nn.Sequential):
 
     def __init__(self, in_channels: int, width: int, dimension: int, boundary: str) -> None:
         convolution = nn.Conv1d if dimension == 1 else nn.Conv2d
-        beyond = "circular" if boundary == "periodic" else "zeros"
+        beyond: Literal["circular", "zeros"] = "circular" if boundary == "periodic" else "zeros"
         super().__init__(
             *[
                 part
