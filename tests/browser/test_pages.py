@@ -201,7 +201,7 @@ def test_what_is_asked_first_is_two_clicks_from_the_front_page(browser, study):
         follow(run, 'a[data-sample="worst"]')  # the worst sample of a model
         page.locator("#samples .main-svg").first.wait_for()
         assert "(worst)" in page.locator("#samples .words").inner_text()
-        assert page.locator("#samples").evaluate("one => one.getBoundingClientRect().top") < WIDE["height"]
+        page.wait_for_function("document.querySelector('#samples').getBoundingClientRect().top < innerHeight")
         follow(run, '.menu a[href="#again"]')  # its command, and its checkpoint
         assert page.locator("#again pre", has_text="snakemake --cores 2").is_visible()
         assert page.locator('#again a[href="checkpoint.pt"]').is_visible()

@@ -1,6 +1,7 @@
 """What tables and pages say of tuned runs: what was chosen, from what, and with how much effort."""
 
 import csv
+import json
 import re
 
 import pytest
@@ -69,7 +70,8 @@ def test_untuned_runs_have_neither_words_nor_a_column(make_run, tmp_path):
 
 def test_the_page_has_the_effort_and_every_short_run(runs, tmp_path):
     write_comparison(runs, [], tmp_path / "comparison.csv")
-    (tmp_path / "card.json").write_text('{"dataset": "burgers", "inputs": ["initial_velocity"]}')
+    card = {"dataset": "burgers", "inputs": ["initial_velocity"], "error_budget": {}}
+    (tmp_path / "card.json").write_text(json.dumps(card))
     write_report(
         tmp_path / "report.html", title="", command="", table=tmp_path / "comparison.csv", runs=runs,
         candidates=runs, baselines=[], card=tmp_path / "card.json", provenance={}, root=tmp_path,

@@ -28,8 +28,9 @@ for name, (architecture, settings) in zip(NAMES, VARIANTS):
         continue  # the encoder is that of transformer1d
     if settings.get("model") in {LEFT_OUT}:
         continue
-    # All layers are alike, but for those of the package.
-    fewer = {{"num_layers": 1}} if "num_layers" in SMALL[architecture] and "model" not in settings else {{}}
+    # All layers are alike, but for those of the package and of DeepONet.
+    one = "num_layers" in SMALL[architecture] and "model" not in settings and "deeponet" not in architecture
+    fewer = {{"num_layers": 1}} if one else {{}}
     operator = build(architecture, {{**SMALL[architecture], **settings, **fewer}}, seed=0).eval()
     x = points(architecture)
     u = torch.randn(2, *x.shape[:-1], 1)

@@ -127,7 +127,7 @@ def test_what_it_does_not_say_has_defaults(my_lab):
         (
             "my_lab.nets:NetSetting",
             {},
-            "architecture {}: unknown class of module my_lab.nets: 'NetSetting'; did you mean 'NetSettings'? "
+            "architecture {}: unknown name in module my_lab.nets: 'NetSetting'; did you mean 'NetSettings'? "
             "accepted: NetSettings, Net",
         ),
         (
@@ -188,7 +188,7 @@ def test_an_operator_that_is_not_there_is_refused_when_built_or_as_soon_as_its_m
             resolve("my_lab.faulty:NoClass", {})
     else:
         with pytest.raises(
-            ValueError, match=r"^unknown class of module my_lab\.nets: 'Nat'; did you mean 'Net'"
+            ValueError, match=r"^unknown name in module my_lab\.nets: 'Nat'; did you mean 'Net'"
         ):
             build("my_lab.faulty:NoClass", {}, seed=0)
 
