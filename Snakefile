@@ -118,7 +118,6 @@ onsuccess:
 localrules:
     all,
     datasets,
-    stability,
 
 
 # All that a person looks at, and what stands for the rest: what is missing is then made again even where the last

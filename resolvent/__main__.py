@@ -281,6 +281,10 @@ def leaderboard(
 
     table = verified(folders)
     describe_leaderboard(table, Console())
+    listed = set() if table.empty else set(table["folder"])
+    for folder in folders:
+        if str(folder) not in listed:
+            print(f"left out: {folder}, not verified, not as recorded, or changed since", file=sys.stderr)
     if csv is not None:
         table.to_csv(csv, index=False)
 
@@ -303,6 +307,12 @@ def main() -> int:
         app(prog_name="resolvent")
     except KNOWN_ERRORS as error:
         print(f"resolvent: {error}", file=sys.stderr)
+        return 1
+    except ValueError as error:  # of settings whose module is not to be found
+        if "PYTHONPATH" not in str(error):
+            raise
+        words = next(line for line in str(error).splitlines() if "PYTHONPATH" in line)
+        print(f"resolvent: {words.strip().removeprefix('Value error, ')}", file=sys.stderr)
         return 1
     return 0
 

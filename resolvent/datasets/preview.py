@@ -17,6 +17,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import scipy.fft
 from scipy.signal import periodogram
 
 from resolvent.common.files import write_arrays
@@ -100,9 +101,16 @@ def _powers(values: np.ndarray, grid: Grid) -> np.ndarray:
     """Return the power by wavenumber of each sample, (samples, wavenumbers); in two dimensions summed over
     |k| rounded.
 
-    Of functions on the circle or the torus the Fourier series; on the square the cosine series, in half waves
-    a side.
+    Of functions on the circle or the torus the Fourier series; on an interval or the square the cosine
+    series, in half waves a side.
     """
+    if grid.dimension == 1 and grid.kind != "periodic":
+        intervals, transform = (grid.points - 1, 1) if grid.kind == "nodes" else (grid.points, 2)
+        power = 2 * (scipy.fft.dct(values, transform) / (2 * intervals)) ** 2
+        power[:, 0] /= 2
+        if grid.kind == "nodes":  # the last cosine is ±1 at every node
+            power[:, -1] /= 2
+        return power
     if grid.dimension == 1:
         return np.abs(coefficients_of(values)) ** 2
     if grid.kind == "periodic":

@@ -109,12 +109,15 @@ def _facts(title: str) -> Table:
 def describe_verification(report: dict, console: Console) -> None:
     """Print what `resolvent.public.verification.verify_run` found, a row for each mean error."""
     table = Table(title=f"{report['run']['label']}: {report['dataset']}", title_justify="left")
-    for head in ("resolution", "noise", "metric", "recorded", "measured again", "tolerance", ""):
-        table.add_column(head)
+    for head in ("on", "metric"):
+        table.add_column(head, overflow="fold")
+    for head in ("recorded", "again", "tolerance"):
+        table.add_column(head, min_width=9, no_wrap=True)
+    table.add_column("holds", min_width=5)
     for row in report["rows"]:
-        numbers = (f"{row[name]:.4e}" for name in ("recorded", "measured", "tolerance"))
-        words = "holds" if row["holds"] else "does not hold"
-        table.add_row(str(row["resolution"]), f"{row['noise']:g}", row["metric"], *numbers, words)
+        numbers = (f"{row[name]:.3e}" for name in ("recorded", "measured", "tolerance"))
+        place = f"{row['resolution']}" + (f", noise {row['noise']:g}" if row["noise"] else "")
+        table.add_row(place, row["metric"].replace("_", " "), *numbers, "yes" if row["holds"] else "no")
     console.print(table)
     for metric in report["not_verified"]:
         console.print(f"Not verified: {metric}, a metric of its authors.")
@@ -128,21 +131,12 @@ def describe_leaderboard(rows: pd.DataFrame, console: Console) -> None:
         return
     for (dataset, test_set), part in rows.groupby(["dataset", "test_set"], sort=False):
         table = Table(title=f"{dataset}, test set {test_set}", title_justify="left")
-        heads = (
-            "resolution",
-            "noise",
-            "model",
-            "trained at",
-            "seed",
-            "relative L² error",
-            "samples",
-            "verified by",
-        )
-        for head in (*heads, "date"):
-            table.add_column(head)
+        for head in ("on", "model", "error", "samples", "verified by", "date"):
+            fixed = {"error": 9, "samples": 7, "date": 10}.get(head)
+            table.add_column(head, overflow="fold", min_width=fixed, no_wrap=fixed is not None)
         for row in part.itertuples():
-            table.add_row(
-                str(row.resolution), f"{row.noise:g}", row.model, str(row.trained_at), str(row.seed),
-                f"{row.relative_l2:.3e}", str(row.samples), row.verified_by, row.date,
-            )  # fmt: skip
+            place = f"{row.resolution}" + (f", noise {row.noise:g}" if row.noise else "")
+            model = f"{row.model}, trained on {row.trained_at}, seed {row.seed}"
+            error, samples = f"{row.relative_l2:.3e}", str(row.samples)
+            table.add_row(place, model, error, samples, row.verified_by, row.date)
         console.print(table)

@@ -65,7 +65,7 @@ def verify_run(
     folder = Path(folder)
     for name in (RECORD, WEIGHTS, CARD):
         if not (folder / name).is_file():
-            raise FileError(f"{folder} has no {name}: it is not a run as TrainedRun.export writes it")
+            raise FileError(f"{folder} has no {name}: it is no exported run (`resolvent export-run`)")
     _let_run(folder, code)
     run = load_run(folder)
     if work is not None:
@@ -153,7 +153,7 @@ def _let_run(folder: Path, code: Path | str | None) -> None:
     elif own := [place for place in places if ":" in place]:
         raise FileError(
             f"{folder} needs code of its authors, {' and '.join(own)}: read it, and name the folder that it "
-            "is in to let it run"
+            "is in to let it run (--code FOLDER)"
         )
 
 

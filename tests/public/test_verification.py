@@ -87,5 +87,5 @@ def test_code_of_the_authors_runs_only_where_it_is_named(submission, made):
 def test_a_folder_that_is_no_exported_run_is_refused(submission, tmp_path):
     shutil.copytree(submission, tmp_path / "less")
     (tmp_path / "less/dataset.json").unlink()
-    with pytest.raises(FileError, match=r"less has no dataset\.json: it is not a run"):
+    with pytest.raises(FileError, match=r"less has no dataset\.json: it is no exported run"):
         verify_run(tmp_path / "less")

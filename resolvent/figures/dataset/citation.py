@@ -8,13 +8,9 @@ PROGRAM = "resolvent"  # key of the entry of this program
 FILES = "li2021fourier"  # who published the files that can be imported
 ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
 MIT = "https://opensource.org/license/mit"
-LICENCES = {
-    False: ("MIT", "The samples have the licence of the program that computes them, Resolvent's."),
-    True: (
-        "unknown",
-        "The samples are those of files made elsewhere; their licence is what their source says.",
-    ),
-}
+OURS = "The samples have the licence of the program that computes them, Resolvent's."
+IMPORTED = "The samples are those of files made elsewhere; their licence is what their source says."
+THEIRS = "The samples are computed by a program of their authors; their licence is what those say."
 
 
 def bibtex(card: dict) -> str:
@@ -32,7 +28,9 @@ def licence(card: dict) -> tuple[str, str]:
     stated = card.get("imported", {}).get("licence", "unknown")
     if stated != "unknown":
         return stated, "As who imported the samples states it."
-    return LICENCES["imported" in card]
+    if "imported" in card:
+        return "unknown", IMPORTED
+    return ("unknown", THEIRS) if ":" in card["settings"]["equation"] else ("MIT", OURS)
 
 
 def _entries() -> dict[str, str]:

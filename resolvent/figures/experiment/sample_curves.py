@@ -37,21 +37,25 @@ def draw_sample_curves(run: str | Path, output: str | Path) -> list[Path]:
     for index, sample in enumerate(samples):
         row, column = divmod(index, columns)
         panel, strip = axes[2 * row, column], axes[2 * row + 1, column]
-        panel.plot(x, inputs[index], color=BASELINE, lw=0.9, label="initial condition")
-        panel.plot(x, targets[index], color=INK, lw=1.8, label="target")
-        panel.plot(
-            x, predictions[index], color=look.colour, lw=1.4, ls=(0, (2.5, 2)), label="prediction"
-        )  # fmt: skip
+        dashed = {"color": look.colour, "lw": 1.4, "ls": (0, (2.5, 2))}
+        for values, words, style in (
+            (inputs, "input", {"color": BASELINE, "lw": 0.9}),
+            (targets, "target", {"color": INK, "lw": 1.8}),
+            (predictions, "prediction", dashed),
+        ):
+            for number, function in enumerate(np.atleast_2d(values[index])):  # one, or several
+                panel.plot(x, function, label=words if number == 0 else None, **style)
         title(panel, _heading(sample, relative.get(sample, np.nan)))
         panel.tick_params(labelbottom=False)
         grid_lines(panel)
         strip.axhline(0, color=MUTED, lw=0.6)
-        strip.fill_between(x, errors[index], color=look.colour, alpha=0.35, lw=0)
-        strip.plot(x, errors[index], color=look.colour, lw=0.7)
+        for error in np.atleast_2d(errors[index]):
+            strip.fill_between(x, error, color=look.colour, alpha=0.35, lw=0)
+            strip.plot(x, error, color=look.colour, lw=0.7)
         strip.set_ylim(-bound, bound)
         strip.ticklabel_format(axis="y", style="sci", scilimits=(-2, 2), useMathText=True)
         if column == 0:
-            panel.set_ylabel("u")
+            panel.set_ylabel("value")
             strip.set_ylabel("error")
         if row == rows - 1:
             strip.set_xlabel("x")
