@@ -14,6 +14,7 @@ from resolvent.training.normalisation import in_physical_units
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.train import train_run
 
+RUN = "results/tiny/burgers/fno/n64/seed3"  # folder of the run in the study of tests/public
 COUNTS = {"train": 16, "validation": 4, "test": 6}
 SMALL_FNO = {"width": 8, "num_layers": 2, "modes": 6, "projection_width": 16}
 SMALL_FNO_2D = {"width": 6, "num_layers": 2, "modes": 4, "projection_width": 8}

@@ -2,9 +2,7 @@
 
 import pytest
 from dataset_fixtures import make_dataset, small
-from training_fixtures import finished_run
-
-RUN = "results/tiny/burgers/fno/n64/seed3"
+from training_fixtures import RUN, finished_run
 
 
 @pytest.fixture(scope="session")

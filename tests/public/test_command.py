@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 import xarray
-from conftest import RUN
+from training_fixtures import RUN
 from typer.testing import CliRunner
 
 import resolvent

@@ -7,9 +7,8 @@ import sys
 import numpy as np
 import pytest
 import xarray
-from conftest import RUN
 from dataset_fixtures import make_dataset, small
-from training_fixtures import finished_run
+from training_fixtures import RUN, finished_run
 
 import resolvent
 from resolvent.common.errors import FileError

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 import torch
 import xarray
-from conftest import RUN
 from safetensors import safe_open
-from training_fixtures import SMALL_FNO, finished_run
+from training_fixtures import RUN, SMALL_FNO, finished_run
 
 import resolvent
 from resolvent.common.errors import FileError
