@@ -6,6 +6,7 @@ Commands import what they need when they run, so that help and completion answer
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import warnings
@@ -319,6 +320,7 @@ def main() -> int:
 
 def _snakemake(words: list[str]) -> int:
     """Start Snakemake in the working folder; return its exit status."""
+    os.environ["RESOLVENT_COMMAND"] = shlex.join(["resolvent", "snakemake", *words])  # for the pages
     words = _with_own_overlays(words)
     if not any(word.startswith("--workflow-profile") for word in words):
         words += ["--workflow-profile", str(HOME / "workflow/profiles/default")]

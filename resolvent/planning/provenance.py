@@ -18,7 +18,8 @@ COMMAND_VARIABLE = "RESOLVENT_COMMAND"  # jobs do not see the command line that 
 
 def record_command() -> None:
     """Remember, in the environment that jobs inherit, the command line of this process."""
-    words = [Path(sys.argv[0]).name, *sys.argv[1:]]
+    name = Path(sys.argv[0]).name
+    words = ["snakemake" if name == "__main__.py" else name, *sys.argv[1:]]
     os.environ.setdefault(COMMAND_VARIABLE, shlex.join(words))
 
 

@@ -25,7 +25,8 @@ def loading(run: Run, card: dict, card_file: str) -> str:
 
 def making(command: str, target: str) -> str:
     """Return the command that makes the file `target` again, as configured in `command`."""
-    return shlex.join(["snakemake", "--cores", "2", target, *configuration_of(command)])
+    begun = ["resolvent", "snakemake"] if command.startswith("resolvent ") else ["snakemake"]
+    return shlex.join([*begun, "--cores", "2", target, *configuration_of(command)])
 
 
 def configuration_of(command: str) -> list[str]:
