@@ -18,7 +18,6 @@ import typer
 from resolvent.common.errors import ResolventError
 from resolvent.planning.places import HOME
 
-KNOWN_ERRORS = (ResolventError,)
 TO_SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}
 STUDIES, USE, REST = "Studies", "Data and trained models", "The workflow itself"
 
@@ -57,7 +56,9 @@ def demo(context: typer.Context, cores: Cores = "all") -> None:
     not known here go to Snakemake.
     """
     _end(_snakemake(["--cores", cores, "--configfile", "demo", *context.args]))
-    _leaderboard(Path("results/demo"))
+    from resolvent.figures.front.__main__ import show
+
+    show(Path("results/demo"))
 
 
 @app.command(rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)
@@ -306,7 +307,7 @@ def main() -> int:
     """Run the command line; an expected fault ends it with one line. Returns the exit status."""
     try:
         app(prog_name="resolvent")
-    except KNOWN_ERRORS as error:
+    except ResolventError as error:
         print(f"resolvent: {error}", file=sys.stderr)
         return 1
     except ValueError as error:  # of settings whose module is not to be found
@@ -346,14 +347,6 @@ def _own_overlay(word: str) -> str:
 
 def _configured(files: list[str] | None) -> list[str]:
     return ["--configfile", *files] if files else []
-
-
-def _leaderboard(folder: Path) -> None:
-    from resolvent.figures.front.page import PAGE, write_front_page
-    from resolvent.figures.front.terminal import print_leaderboard
-
-    print_leaderboard(write_front_page(folder))
-    print(f"The front page: {(folder / PAGE).resolve().as_uri()}")
 
 
 def _end(status: int) -> None:

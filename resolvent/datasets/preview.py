@@ -17,13 +17,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import scipy.fft
 from scipy.signal import periodogram
 
 from resolvent.common.files import write_arrays
 from resolvent.datasets.loading import load_arrays, read_card
 from resolvent.datasets.storage.layout import grid_from_facts
-from resolvent.solvers.common.cosine_series import cosine_coefficients_of
+from resolvent.solvers.common.cosine_series import cosine_coefficients_of, power_of_cosines
 from resolvent.solvers.common.fourier import coefficients_of, coefficients_of_2d
 from resolvent.solvers.common.grid import Grid, Nodes
 
@@ -105,12 +104,7 @@ def _powers(values: np.ndarray, grid: Grid) -> np.ndarray:
     series, in half waves a side.
     """
     if grid.dimension == 1 and grid.kind != "periodic":
-        intervals, transform = (grid.points - 1, 1) if grid.kind == "nodes" else (grid.points, 2)
-        power = 2 * (scipy.fft.dct(values, transform) / (2 * intervals)) ** 2
-        power[:, 0] /= 2
-        if grid.kind == "nodes":  # the last cosine is ±1 at every node
-            power[:, -1] /= 2
-        return power
+        return power_of_cosines(values, grid.kind)
     if grid.dimension == 1:
         return np.abs(coefficients_of(values)) ** 2
     if grid.kind == "periodic":

@@ -6,7 +6,10 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
+import pandas
 import torch
+import xarray
+from torch import nn
 
 from resolvent.common.predictions import write_predictions
 from resolvent.common.records import (
@@ -22,7 +25,7 @@ from resolvent.common.records import (
 from resolvent.common.runs import metric_columns
 from resolvent.datasets.loading import read_card
 from resolvent.evaluation.conditions import evaluate, measured, shown_samples, write_table
-from resolvent.evaluation.metrics import metric_words, metrics_with
+from resolvent.evaluation.metrics import METRICS, Metric, metric_words, metrics_with
 from resolvent.training import checkpoints
 from resolvent.training.devices import choose_device
 from resolvent.training.trained import trained_operator
@@ -55,23 +58,8 @@ def evaluate_run(
     check_same_run(folder / "checkpoint.pt", checkpoints.run_of(checkpoint), description)
     cost = read_record(folder / "cost.json", CostRecord)
     check_same_run(folder / "cost.json", identity_of(cost), description)
-    operator, scale = trained_operator(checkpoint), None
-    if operator is not None:
-        if checkpoint["training"]["normalisation"] == "scalar":
-            scale = tuple(part.numpy() for part in (operator.output.mean, operator.output.deviation))
-        operator = operator.to(device)
-    training = description["training"]
-    test = measured(
-        card,
-        description["test_resolutions"],
-        levels=description["test_noise"],
-        realisations=description["noise_realisations"],
-        counts={"train": training["noise_samples"], "test": training["test_samples"]},
-        grids=description["grids"],
-    )
-    errors, predictions = evaluate(
-        operator, test, device, shown_samples(training["test_samples"], facts["seed"]), scale, known
-    )
+    operator = trained_operator(checkpoint)
+    errors, predictions = evaluate_operator(operator, card, description, device, facts["seed"], known)
     predictions.attrs = {name: description[name] for name in IDENTITY}
     write_table(errors, folder / "errors.csv")
     write_predictions(folder / "predictions.nc", predictions)
@@ -85,3 +73,32 @@ def evaluate_run(
     }
     write_record(folder / "run.json", RunRecord(**description | found))
     (folder / "resume.pt").unlink(missing_ok=True)
+
+
+def evaluate_operator(
+    operator: nn.Module | None,
+    card: Path,
+    description: dict,
+    device: torch.device,
+    seed: int,
+    metrics: tuple[Metric, ...] = METRICS,
+) -> tuple[pandas.DataFrame, xarray.DataTree]:
+    """Return the errors of an operator on the test split at `card`, and what is kept of its predictions.
+
+    `description` is that of its run, as `evaluate_run` takes it; `seed` chooses the samples that are shown.
+    """
+    training, scale = description["training"], None
+    if operator is not None:
+        if training["normalisation"] == "scalar":
+            scale = tuple(part.cpu().numpy() for part in (operator.output.mean, operator.output.deviation))
+        operator = operator.to(device)
+    test = measured(
+        card,
+        description["test_resolutions"],
+        levels=description["test_noise"],
+        realisations=description["noise_realisations"],
+        counts={"train": training["noise_samples"], "test": training["test_samples"]},
+        grids=description["grids"],
+    )
+    shown = shown_samples(training["test_samples"], seed)
+    return evaluate(operator, test, device, shown, scale, metrics)

@@ -9,9 +9,8 @@ square of the function, by the grid's quadrature (Parseval).
 from __future__ import annotations
 
 import numpy as np
-import scipy.fft
 
-from resolvent.solvers.common.cosine_series import cosine_coefficients_of
+from resolvent.solvers.common.cosine_series import cosine_coefficients_of, power_of_cosines
 from resolvent.solvers.common.grid import Grid
 
 
@@ -43,19 +42,9 @@ def _power(values: np.ndarray, grid: Grid) -> np.ndarray:
     if grid.kind == "periodic":
         return np.abs(np.fft.fftn(values, norm="forward")) ** 2
     if grid.dimension == 1:
-        return _power_of_cosines(values, grid.kind)
+        return power_of_cosines(values, grid.kind)
     power = cosine_coefficients_of(values, grid.kind) ** 2
     if grid.kind == "nodes":  # the square of the last √2 cos πkx has mean 2, by the trapezoidal rule
         power[-1] *= 2
         power[:, -1] *= 2
-    return power
-
-
-def _power_of_cosines(values: np.ndarray, kind: str) -> np.ndarray:
-    """Return the same for (n,) values on nodes or cell centres."""
-    intervals, transform = (len(values) - 1, 1) if kind == "nodes" else (len(values), 2)
-    power = 2 * (scipy.fft.dct(values, transform) / (2 * intervals)) ** 2
-    power[0] /= 2
-    if kind == "nodes":  # the last cosine is ±1 at every node
-        power[-1] /= 2
     return power

@@ -266,7 +266,7 @@ class Plan:
         return architecture_modules(self.configuration.models[model].architecture)
 
     def training_code(self, experiment: str, model: str, resolution: Resolution) -> str:
-        """Digest of everything that trains this model there, a loss of the user's own with it."""
+        """Return the digest of all that trains this model there, a loss of the user's own too."""
         losses = own_losses(self.experiment(experiment), model, self.configuration.models[model], resolution)
         return script_digest("train", *self.modules_of(model), *losses)
 

@@ -115,7 +115,7 @@ class TrainedRun(Run):
 
     @cached_property
     def card(self) -> dict | None:
-        """The card of the dataset that it was tested on, or None where that is not at hand."""
+        """Return the card of the dataset that it was tested on, or None where that is not at hand."""
         record = self.record
         if (own := self.directory / CARD).is_file():
             card = read_json(own, "the dataset card")
@@ -133,17 +133,17 @@ class TrainedRun(Run):
 
     @property
     def inputs(self) -> tuple[Quantity, ...] | None:
-        """What it takes, in the order of the channels, with units and ranges; None without `card`."""
+        """Return what it takes, by channel, with units and ranges; None without `card`."""
         return None if self.card is None else quantities(self.card, "inputs", self.record.noise)
 
     @property
     def targets(self) -> tuple[Quantity, ...] | None:
-        """What it gives, likewise."""
+        """Return what it gives, likewise."""
         return None if self.card is None else quantities(self.card, "targets")
 
     @cached_property
     def operator(self) -> Any:
-        """The torch module from physical units to physical units, normalisers included.
+        """Return the torch module from physical units to physical units, normalisers included.
 
         It takes functions (batch, ...space, channels) and coordinates (...space, dimension), both in float32
         (`resolvent.training.tensors`), and gives functions likewise.
@@ -165,7 +165,7 @@ class TrainedRun(Run):
 
     @cached_property
     def checkpoint(self) -> dict:
-        """Weights, normalisers, and the settings to build the operator with, held against `record`."""
+        """Read weights, normalisers, and the settings of the operator, held against `record`."""
         if (self.directory / WEIGHTS).exists():
             from resolvent.public.weights import read_weights
 

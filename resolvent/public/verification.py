@@ -10,6 +10,7 @@ import platform
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -161,22 +162,10 @@ def _measured_again(run: TrainedRun, place: Path) -> pd.DataFrame:
     """Make the test samples in `place`, and return the errors of the run's operator on them."""
     import torch
 
-    from resolvent.evaluation.conditions import evaluate, measured, shown_samples
+    from resolvent.evaluation.evaluate import evaluate_operator
 
-    record, card = run.record, _test_samples(run, place)
-    training, scale = record.training, None
-    if training["normalisation"] == "scalar":
-        scale = tuple(one.numpy() for one in (run.operator.output.mean, run.operator.output.deviation))
-    test = measured(
-        card,
-        record.test_resolutions,
-        levels=record.test_noise,
-        realisations=record.noise_realisations,
-        counts={"train": training["noise_samples"], "test": training["test_samples"]},
-        grids=record.grids,
-    )
-    device = torch.device("cpu")
-    errors, _ = evaluate(run.operator, test, device, shown_samples(training["test_samples"], 0), scale)
+    card = _test_samples(run, place)
+    errors, _ = evaluate_operator(run.operator, card, asdict(run.record), torch.device("cpu"), seed=0)
     return errors
 
 

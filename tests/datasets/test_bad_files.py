@@ -39,7 +39,7 @@ class Command:
 
 
 def npz(**changes):
-    """A function that writes an .npz with these arrays in the place of others."""
+    """Return a function that writes an .npz with these arrays in the place of others."""
     values = {name: one for name, one in (arrays() | changes).items() if one is not None}
     return lambda folder: write_npz(folder / "data.npz", values)
 
@@ -49,7 +49,7 @@ def hdf5(**changes):
 
 
 def one_value(value, name: str = "u"):
-    """A function that writes an .npz with one value of another kind in row 3."""
+    """Return a function that writes an .npz with one value of another kind in row 3."""
     values = arrays()
     values[name] = values[name].astype(type(value))
     values[name][2, 5] = value

@@ -23,7 +23,7 @@ FEW = {"train": 3, "validation": 2, "test": 2}
 
 @pytest.fixture(scope="module")
 def cards(tmp_path_factory):
-    """The cards of an evolution on a circle, of another operator on a square, and of trajectories."""
+    """Return the cards of an evolution on a circle, of another operator on a square, and of trajectories."""
     folder = tmp_path_factory.mktemp("made")
     made = {
         "burgers": small("burgers", resolutions=[64, 128], samples=FEW),
@@ -38,7 +38,7 @@ def finest(card) -> int:
 
 
 def stored(card, split: str) -> np.ndarray:
-    """The samples of a split on the finest grid, (samples, 2, ...space)."""
+    """Return the samples of a split on the finest grid, (samples, 2, ...space)."""
     samples = load_samples(card, finest(card), split, FEW[split])
     return np.stack([samples.inputs, samples.targets], axis=1)
 

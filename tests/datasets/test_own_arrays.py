@@ -42,7 +42,7 @@ def settings(source, **changes):
 
 
 def samples(source, split: str = "train", **changes) -> np.ndarray:
-    """The samples of a split, (samples, channels, ...space), as the task reads them."""
+    """Return the samples of a split, (samples, channels, ...space), as the task reads them."""
     given = settings(source, **changes)
     names = [(split, index) for index in range(getattr(given.samples, split))]
     return given.task().draw(names)
@@ -259,7 +259,7 @@ def test_other_content_of_a_file_or_a_store_is_another_dataset(tmp_path):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The address of a server of files, and its folder."""
+    """Return the address of a server of files, and its folder."""
     folder = tmp_path_factory.mktemp("site")
 
     class Handler(http.server.SimpleHTTPRequestHandler):

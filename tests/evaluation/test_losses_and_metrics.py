@@ -110,7 +110,7 @@ def test_the_central_difference_is_second_order_and_periodic():
 
 @pytest.fixture
 def own_metrics(monkeypatch):
-    """A module of a user's own, with three metrics of which one is sound, and something else."""
+    """Provide a module of a user's own, with three metrics of which one is sound, and something else."""
 
     def largest(prediction, target, grid):
         return np.abs(prediction - target).max(axis=1) / np.abs(target).max(axis=1)

@@ -14,7 +14,7 @@ SAMPLES = {"train": 8, "validation": 2, "test": 3}
 
 
 def arrays(dimension: int = 1, count: int = COUNT, points: int = POINTS) -> dict[str, np.ndarray]:
-    """Smooth periodic functions `a` and `u`, (samples, ...space), that are no permutation of each other."""
+    """Return smooth periodic `a` and `u`, (samples, ...space), that are no permutation of each other."""
     rng = np.random.default_rng(dimension)
     x = np.arange(points) / points
     space = np.meshgrid(*[x] * dimension, indexing="ij")

@@ -12,7 +12,7 @@ from resolvent.models.transolver.transolver import EPSILON
 
 
 def scrambled(architecture: str, **settings) -> nn.Module:
-    """An operator in double precision, off its initial weights."""
+    """Return an operator in double precision, off its initial weights."""
     operator = build(architecture, {**SMALL[architecture], **settings}, seed=0).double().eval()
     generator = torch.Generator().manual_seed(1)
     for parameter in operator.parameters():
@@ -33,7 +33,7 @@ def test_sensors_interpolate_as_numpy_does(boundary, n):
 
 @pytest.mark.parametrize(("boundary", "n"), [("periodic", 48), ("edges", 45)])
 def test_a_sensor_at_a_point_has_its_value(boundary, n):
-    """Every fourth point of a finer grid is one of the sensors' grid."""
+    """Take sensors at every fourth point of a finer grid."""
     u = torch.randn(2, n, n, 3)
     found = at_sensors(at_sensors(u, 1, 12, boundary), 2, 12, boundary)
     assert torch.equal(found, u[:, ::4, ::4])
@@ -55,7 +55,7 @@ def test_deeponet_is_a_sum_of_products():
 
 @pytest.mark.parametrize("architecture", ["unet1d", "unet2d"])
 def test_a_periodic_unet_moves_with_its_input(architecture):
-    """The shift is by whole cells of the coarsest grid; with zeros beyond the grid it does not move."""
+    """Shift by whole cells of the coarsest grid; with zeros beyond the grid it does not move."""
     x = (
         points(architecture, 32, torch.float64)[..., :24, :]
         if architecture == "unet2d"
@@ -72,7 +72,7 @@ def test_a_periodic_unet_moves_with_its_input(architecture):
 
 
 def test_unet_joins_what_it_passed_on_the_way_down():
-    """One level, written with numbers alone, on an odd number of points with zeros beyond them."""
+    """Compare with one level, written with numbers alone, on an odd number of points, zeros beyond."""
     operator = scrambled("unet1d", num_levels=1, width=2, boundary="edges")
     u = torch.randn(1, 9, 1, dtype=torch.float64)
 
@@ -98,7 +98,7 @@ def test_unet_joins_what_it_passed_on_the_way_down():
 
 
 def test_slices_are_weighed_mixed_and_given_back():
-    """One attention of Transolver by loops over heads, slices and points."""
+    """Compare with one attention of Transolver by loops over heads, slices and points."""
     attention = scrambled("transolver1d").layers[0].attention
     y = torch.randn(1, 7, 16, dtype=torch.float64)
     maps = {name: part.weight.numpy() for name, part in attention.named_modules() if hasattr(part, "weight")}
@@ -122,7 +122,7 @@ def test_slices_are_weighed_mixed_and_given_back():
 
 
 def test_transolver_takes_points_in_any_order():
-    """Its points are a set: a permutation of them permutes the output."""
+    """Permute the points, which are a set: the output is permuted."""
     operator = scrambled("transolver1d")
     x = grid(20).double()
     u = band_limited(x, 2, 1)

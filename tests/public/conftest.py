@@ -7,7 +7,7 @@ from training_fixtures import RUN, finished_run
 
 @pytest.fixture(scope="session")
 def study(tmp_path_factory):
-    """A working folder with `data/burgers/burgers.json` and the run `RUN`."""
+    """Make a working folder with `data/burgers/burgers.json` and the run `RUN`."""
     folder = tmp_path_factory.mktemp("study")
     card = make_dataset(folder / "data/burgers", small("burgers"))
     finished_run(card, folder / RUN)

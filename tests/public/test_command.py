@@ -29,7 +29,7 @@ def printed(*words: str) -> str:
 
 
 def failing(monkeypatch, capsys, *words: str) -> str:
-    """The line that the command ends with."""
+    """Return the line that the command ends with."""
     monkeypatch.setattr(sys, "argv", ["resolvent", *map(str, words)])
     assert command.main() == 1
     return capsys.readouterr().err

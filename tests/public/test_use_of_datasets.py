@@ -51,7 +51,7 @@ def test_arrays_are_those_that_training_reads(here):
 
 
 def samples_of(loader):
-    """All inputs of one epoch, as bytes, in their order."""
+    """Return all inputs of one epoch, as bytes, in their order."""
     return [u.numpy().tobytes() for batch, _ in loader for u in batch]
 
 

@@ -17,7 +17,7 @@ from resolvent.training.errors import TrainingError
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Where test samples are made, once for all tests."""
+    """Return where test samples are made, once for all tests."""
     return tmp_path_factory.mktemp("made")
 
 

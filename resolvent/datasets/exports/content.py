@@ -65,12 +65,12 @@ class Content:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The axes of space, as stored."""
+        """Return the axes of space, as stored."""
         return SPACE[-self.grid.dimension :] if isinstance(self.grid, Grid) else ("time",)
 
     @property
     def splits(self) -> dict[str, range]:
-        """The positions of every split that has samples."""
+        """Return the positions of every split that has samples."""
         found, start = {}, 0
         for split, size in self.card["samples"].items():
             if size:
@@ -80,7 +80,7 @@ class Content:
 
     @property
     def dtype(self) -> np.dtype:
-        """The type of the stored numbers."""
+        """Return the type of the stored numbers."""
         root = open_store(self.path.with_suffix(".zarr"))
         return np.dtype(root[f"{self.group}/{self.card['inputs'][0]}"].dtype)  # type: ignore[union-attr]
 

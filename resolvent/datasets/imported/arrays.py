@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from resolvent.common.settings import Settings
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.channels import Channel, Name, channels_of, parsed
-from resolvent.datasets.imported.contents import content_digest
+from resolvent.datasets.imported.contents import check_digests, content_digest
 from resolvent.datasets.imported.pools import Pool, paths_of, pools_of
 from resolvent.datasets.imported.readers.source import is_remote, open_source
 from resolvent.datasets.tasks.settings import SpaceDataset
@@ -168,12 +168,12 @@ class ArraysDataset(SpaceDataset):
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
-        """Axes of space: 1, 2 or 3."""
+        """Count the axes of space: 1, 2 or 3."""
         return max(len(self.axes_of(name).space) for name in (*self.input, *self.target))
 
     @property
     def quantities(self) -> tuple[str, str]:  # type: ignore[override]
-        """What captions call the input and the target."""
+        """Return what captions call the input and the target."""
         return ", ".join(self.input), ", ".join(self.target)
 
     @property
@@ -182,7 +182,7 @@ class ArraysDataset(SpaceDataset):
 
     @property
     def channels(self) -> list[Channel]:
-        """The functions and numbers of a sample, inputs first."""
+        """Return the functions and numbers of a sample, inputs first."""
         return channels_of(self)
 
     @property
@@ -216,23 +216,12 @@ class ArraysDataset(SpaceDataset):
         """
         self.series()
         digests = self.digests()
-        self.check_digests(digests, "correct sha256, or leave it out")
+        check_digests(self.sha256, paths_of(self.source), digests, "correct sha256, or leave it out")
         return self.model_copy(update={"sha256": digests})
 
     def digests(self) -> list[str]:
         """Return the SHA-256 of each file, in the order of `source`."""
         return [content_digest(path) for path in paths_of(self.source)]
-
-    def check_digests(self, found: list[str], remedy: str) -> None:
-        """Raise a `DatasetError` where a file is not the one that these settings name."""
-        if self.sha256 is None:
-            return
-        paths = paths_of(self.source)
-        if len(self.sha256) != len(found):
-            raise DatasetError(f"sha256 has {len(self.sha256)} entries for {len(found)} files; {remedy}")
-        for path, digest, expected in zip(paths, found, self.sha256, strict=True):
-            if digest != expected:
-                raise DatasetError(f"{path}: its SHA-256 is {digest}; expected: {expected}; {remedy}")
 
     def pools(self) -> list[Pool]:
         """Return the files that splits are taken from, unopened."""

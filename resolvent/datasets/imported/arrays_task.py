@@ -12,6 +12,8 @@ import numpy as np
 from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.datasets.imported.arrays_checks import Checks
 from resolvent.datasets.imported.channels import Channel
+from resolvent.datasets.imported.contents import check_digests
+from resolvent.datasets.imported.pools import paths_of
 from resolvent.datasets.imported.series import Place, Series
 from resolvent.datasets.storage.layout import SPACE, Axis, Group, Variable, space_group
 from resolvent.datasets.tasks.error_budget import against_computed_again, hold_to_accuracy
@@ -54,7 +56,8 @@ class ArraysTask(Task):
         DatasetError
             When one is missing, damaged, or not the one that was planned with.
         """
-        self.settings.check_digests(self._digests, "it has changed since: run snakemake again")
+        s, remedy = self.settings, "it has changed since: run snakemake again"
+        check_digests(s.sha256, paths_of(s.source), self._digests, remedy)
         return self.settings.series()
 
     @cached_property

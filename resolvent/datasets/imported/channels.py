@@ -28,7 +28,7 @@ class Name:
 
     @property
     def space(self) -> tuple[str, ...]:
-        """The axes of space, in stored order: z, y, x."""
+        """Return the axes of space, in stored order: z, y, x."""
         return tuple(axis for axis in SPACE if axis in self.axes)
 
 
@@ -47,7 +47,7 @@ class Channel:
 
     @property
     def space(self) -> tuple[str, ...]:
-        """The axes of space; none for a number."""
+        """Return the axes of space; none for a number."""
         return self.name.space
 
 

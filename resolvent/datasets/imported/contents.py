@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -46,6 +47,19 @@ def content_digest(path: Path | str) -> str:
         with suppress(FileError):  # a folder that is not ours to write
             write_json(KNOWN, {**known, key: {"seen": seen, "sha256": digest}})
     return digest
+
+
+def check_digests(
+    expected: list[str] | None, paths: Sequence[Path | str], found: list[str], remedy: str
+) -> None:
+    """Raise a `DatasetError` where the SHA-256 found of a file is not the one expected; None expects none."""
+    if expected is None:
+        return
+    if len(expected) != len(found):
+        raise DatasetError(f"sha256 has {len(expected)} entries for {len(found)} files; {remedy}")
+    for path, digest, wanted in zip(paths, found, expected, strict=True):
+        if digest != wanted:
+            raise DatasetError(f"{path}: its SHA-256 is {digest}; expected: {wanted}; {remedy}")
 
 
 def _files(path: Path) -> list[Path]:

@@ -161,7 +161,7 @@ class Series:
 
     @property
     def span(self) -> int:
-        """The times that a window reaches over."""
+        """Count the times that a window reaches over."""
         return 1 + max(one.time or 0 for one in self.settings.channels)
 
     def _chosen(self, pool: Pool, files: list[dict[str, ArraysFile]]) -> dict:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import BeforeValidator, Field
 
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.contents import content_digest
+from resolvent.datasets.imported.contents import check_digests, content_digest
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.tasks.settings import SpaceDataset
@@ -51,7 +51,7 @@ class ImportedDataset(SpaceDataset):
         """
         self.checked_files()
         digests = [content_digest(file) for file in self.source]
-        check_digests(self, digests, "correct sha256, or leave it out")
+        check_digests(self.sha256, self.source, digests, "correct sha256, or leave it out")
         return self.model_copy(update={"sha256": digests})
 
     def checked_files(self) -> list[ArraysFile]:
@@ -109,14 +109,3 @@ class ImportedDataset(SpaceDataset):
         except DatasetError:
             return 0.0  # reported when it is planned
         return sum(one.get(name, 0.0) for one in found for name in self.variables)
-
-
-def check_digests(settings: ImportedDataset, found: list[str], remedy: str) -> None:
-    """Raise a `DatasetError` where the SHA-256 found of a file is not the one that `settings` have."""
-    if settings.sha256 is None:
-        return
-    if len(settings.sha256) != len(found):
-        raise DatasetError(f"sha256 has {len(settings.sha256)} entries for {len(found)} files; {remedy}")
-    for file, digest, expected in zip(settings.source, found, settings.sha256, strict=True):
-        if digest != expected:
-            raise DatasetError(f"{file}: its SHA-256 is {digest}; expected: {expected}; {remedy}")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resolvent.datasets.imported.contents import content_digest
+from resolvent.datasets.imported.contents import check_digests, content_digest
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
-from resolvent.datasets.imported.settings import ImportedDataset, check_digests
+from resolvent.datasets.imported.settings import ImportedDataset
 from resolvent.datasets.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ class ImportedTask(Task):
         DatasetError
             When one is missing, damaged, or not the one that was planned with.
         """
-        check_digests(self.settings, self._digests, "it has changed since: run snakemake again")
+        s, remedy = self.settings, "it has changed since: run snakemake again"
+        check_digests(s.sha256, s.source, self._digests, remedy)
         return self.settings.checked_files()
 
     def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:

@@ -18,10 +18,14 @@ def main() -> None:
     parser.add_argument("study", type=Path, help="the folder of the study, such as results/demo")
     folder = parser.parse_args().study
     try:
-        results = write_front_page(folder)
+        show(folder)
     except ResolventError as error:
         sys.exit(str(error))
-    print_leaderboard(results)
+
+
+def show(folder: Path) -> None:
+    """Write the front page of the study in `folder`, print its leaderboard, and the address of the page."""
+    print_leaderboard(write_front_page(folder))
     print(f"The front page: {(folder / PAGE).resolve().as_uri()}")
 
 

@@ -171,7 +171,7 @@ class Experiment(Settings):
 
     @property
     def own_figures(self) -> dict[str, str]:
-        """Where the figures of the user's own are, "module:name", by name."""
+        """Return where the figures of the user's own are, "module:name", by name."""
         return {place.partition(":")[2]: place for place in self.figures}
 
     @property

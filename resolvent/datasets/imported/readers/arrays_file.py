@@ -34,7 +34,7 @@ class ArraysFile(ABC):
 
     @property
     def name(self) -> str:
-        """The name of the file alone."""
+        """Return the name of the file alone."""
         return str(self.path).rstrip("/").rpartition("/")[2]
 
     @property

@@ -77,7 +77,7 @@ class Hdf5File(ArraysFile):
 
     @property
     def is_well(self) -> bool:
-        """Whether the layout is that of The Well."""
+        """Say whether the layout is that of The Well."""
         return any(one in self._content for one in WELL_FIELDS) and "dimensions" in self._content
 
     def _one(self, name: str) -> Any:
