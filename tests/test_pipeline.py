@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 import yaml
+from latex import complaints
 from merged_configuration import DEFAULT, merged
 from pages import broken_links, links, missing
 from pipeline_project import ROOT, Project, built_once, job_counts
@@ -130,6 +131,12 @@ def test_tables_come_as_csv_latex_and_html(project):
     assert {row["metric"] for row in means} >= {"relative_l2", "relative_h1"}
     assert all(float(row["value"]) > 0 for row in means)
     assert "\\toprule" in (folder / "table.tex").read_text()
+
+
+def test_every_table_is_set_by_latex(project, tmp_path):
+    tables = sorted((project.folder / "results").rglob("*.tex"))
+    assert len(tables) > 3
+    assert complaints("\n".join(table.read_text() for table in tables), tmp_path) == []
 
 
 @pytest.mark.parametrize("dataset", ["burgers", "darcy_cao_inverse", "controlled_ode"])

@@ -7,6 +7,10 @@ SPECIAL = {character: f"\\{character}" for character in "&%#_${}"} | {
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
     "—": "---",
+    "–": "--",
+    "…": r"\ldots{}",
+    "[": "{[}",  # behind the end of a row it would begin an option
+    **{sign: f"${sign}$" for sign in "<>|"},  # other signs in LaTeX's default fonts
 }
 GREEK = """\
 α alpha β beta γ gamma δ delta ε varepsilon ϵ epsilon ζ zeta η eta θ theta ι iota κ kappa λ lambda μ mu ν nu
