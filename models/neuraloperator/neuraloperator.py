@@ -10,6 +10,7 @@ from typing import Literal
 import torch
 from jaxtyping import Float
 from neuralop import models as package
+from tensorly.plugins import use_default_einsum
 from torch import Tensor, nn
 from torch.func import functional_call
 
@@ -24,6 +25,10 @@ NO_OPTIONS = {
     "complex_data",
     "verbose",
 }
+
+
+# The package contracts by opt_einsum, which reads the number of its thread: the compiler cannot trace that.
+use_default_einsum()
 
 
 class NeuralOperator(nn.Module):

@@ -112,7 +112,7 @@ class RelativeH1Loss:
 
     def __init__(self, grid: Grid, unit_spacing: bool):
         self.grid, self.unit_spacing = grid, unit_spacing
-        self.weights = torch.from_numpy(grid.weights).float()
+        self.weights = torch.from_numpy(grid.weights).float()  # of the device that was last computed on
 
     def __call__(self, prediction: Tensor, target: Tensor, gradient=None, coefficient=None) -> Tensor:
         """Return the loss of a batch; the gradient is that of the target's own differences."""
@@ -129,7 +129,8 @@ class RelativeH1Loss:
         else:
             slopes = torch.gradient(values, spacing=self.grid.spacing, dim=space, edge_order=2)
         square = values.square() + sum(slope.square() for slope in slopes)
-        return _sum(self.weights.to(values.device) * square).sqrt()
+        self.weights = self.weights.to(values.device)  # a copy would have to be waited for in every step
+        return _sum(self.weights * square).sqrt()
 
 
 class OwnLoss:
