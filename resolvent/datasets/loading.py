@@ -19,6 +19,8 @@ from resolvent.datasets.storage.store import open_store, read_array
 from resolvent.solvers.common.grid import Grid, Nodes
 
 BATCH = 32  # samples on the finest grid at a time
+BLOCK_VALUES = 2**26  # numbers at once where a split is gone through: 512 MB in double precision
+Members = range | np.ndarray  # places in a split
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,12 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.inputs)
+
+    def part(self, members: range) -> Samples:
+        """Return some of the samples, as views."""
+        here = slice(members.start, members.stop)
+        gradients = None if self.gradients is None else self.gradients[here]
+        return Samples(self.grid, self.inputs[here], self.targets[here], gradients, self.target_grid)
 
 
 def read_card(path: Path) -> dict:
@@ -91,6 +99,12 @@ def target_resolution(card: dict, resolution: int | str) -> int | str:
     return dict(zip(card["settings"]["resolutions"], card["settings"]["coarse"], strict=True))[resolution]
 
 
+def _check_count(card: dict, split: str, count: int) -> None:
+    available = card["samples"][split]
+    if count > available:
+        raise DatasetError(f"{count} {split} samples asked for; {card['dataset']} has {available}")
+
+
 def load_arrays(
     card_path: Path, group: str, split: str, count: int | None = None, names: list[str] | None = None
 ) -> dict[str, np.ndarray]:
@@ -115,12 +129,100 @@ def _arrays(
 ) -> dict[str, np.ndarray]:
     if group not in card["groups"]:
         raise DatasetError(f"{card['dataset']} has no group '{group}'; it has {', '.join(card['groups'])}")
-    available = card["samples"][split]
-    count = available if count is None else count
-    if count > available:
-        raise DatasetError(f"{count} {split} samples asked for; {card['dataset']} has {available}")
+    count = card["samples"][split] if count is None else count
+    _check_count(card, split, count)
     names = card["groups"][group]["variables"] if names is None else names
     return {name: _read(card_path, card, f"{group}/{name}", split, range(count)) for name in names}
+
+
+class Split:
+    """The first samples of a split, observed at one resolution; they are read when they are asked for.
+
+    Parameters
+    ----------
+    resolution
+        Points along each axis, or the name of a set of times.
+    count
+        Samples that there are to be.
+    grids
+        Of input and target, for a dataset with a fine grid of inputs and a coarse one of targets: `stored` is
+        fine to coarse, `fine` and `coarse` are one grid for both. On the coarse one the input is what was
+        measured at its nodes.
+    noise
+        Added to the input at every point of the fine grid; none: the stored values.
+
+    Raises
+    ------
+    DatasetError
+        When the card or the store is missing or damaged, the two do not belong together, no input is stored
+        at this resolution, or `count` is too large.
+    """
+
+    def __init__(
+        self,
+        card_path: Path,
+        resolution: int | str,
+        name: str,
+        count: int,
+        *,
+        grids: str = "stored",
+        noise: Noise | None = None,
+    ):
+        self.card_path, self.name, self.count, self.noise = Path(card_path), name, count, noise
+        self.card = card = read_card(card_path)
+        stored = [group for group, facts in card["groups"].items() if card["inputs"][0] in facts["variables"]]
+        if group_name(resolution) not in stored:
+            raise DatasetError(
+                f"{card['dataset']} is not stored at {resolution}; it has "
+                f"{', '.join(str(resolution_of(group)) for group in stored)}"
+            )
+        _check_count(card, name, count)
+        coarse = target_resolution(card, resolution)
+        self.group = group_name(resolution)
+        self.target_group = group_name(resolution if grids == "fine" else coarse)
+        self.stored_grid, self.target_grid = (
+            grid_from_facts(card["groups"][group]["grid"]) for group in (self.group, self.target_group)
+        )
+        self.grid = self.target_grid if grids == "coarse" else self.stored_grid
+
+    def __len__(self) -> int:
+        return self.count
+
+    def read(self, members: Members) -> Samples:
+        """Read the samples at these places of the split, in this order.
+
+        Raises `DatasetError` when one of them is missing or damaged.
+        """
+        inputs = self._functions(self.group, self.card["inputs"], self.stored_grid, members)
+        targets = self._functions(self.target_group, self.card["targets"], self.target_grid, members)
+        if self.noise is not None:
+            inputs = self.noise.added(inputs, self.name, members)
+        if self.grid is not self.stored_grid:
+            stride = (self.stored_grid.points - 1) // (self.grid.points - 1)
+            inputs = inputs[:, ::stride, ::stride].copy()
+        return Samples(self.grid, inputs, targets, target_grid=self.target_grid)
+
+    def all(self) -> Samples:
+        """Read all of them."""
+        return self.read(range(self.count))
+
+    def _functions(self, group: str, names: list[str], grid: Grid | Nodes, members: Members) -> np.ndarray:
+        arrays = {
+            name: _read(self.card_path, self.card, f"{group}/{name}", self.name, members) for name in names
+        }
+        return _functions(arrays, grid)
+
+
+Source = Samples | Split
+
+
+def blocks(source: Source) -> Iterator[Samples]:
+    """Yield all of the samples in order, as many at once as have BLOCK_VALUES values, or one."""
+    grids = source.grid, source.target_grid
+    size = max(1, BLOCK_VALUES // max(grid.points**grid.dimension for grid in grids))
+    for start in range(0, len(source), size):
+        members = range(start, min(start + size, len(source)))
+        yield source.read(members) if isinstance(source, Split) else source.part(members)
 
 
 def load_samples(
@@ -132,44 +234,8 @@ def load_samples(
     grids: str = "stored",
     noise: Noise | None = None,
 ) -> Samples:
-    """Load the first `count` samples of `split`, observed at `resolution`.
-
-    Parameters
-    ----------
-    resolution
-        Points along each axis, or the name of a set of times.
-    grids
-        Of input and target, for a dataset with a fine grid of inputs and a coarse one of targets: `stored` is
-        fine to coarse, `fine` and `coarse` are one grid for both. On the coarse one the input is what was
-        measured at its nodes.
-    noise
-        Added to the input at every point of the fine grid; none: the stored values.
-
-    Raises
-    ------
-    DatasetError
-        As `load_arrays`; and when no input is stored at this resolution.
-    """
-    card = read_card(card_path)
-    stored = [name for name, group in card["groups"].items() if card["inputs"][0] in group["variables"]]
-    if group_name(resolution) not in stored:
-        raise DatasetError(
-            f"{card['dataset']} is not stored at {resolution}; it has "
-            f"{', '.join(str(resolution_of(name)) for name in stored)}"
-        )
-    coarse = target_resolution(card, resolution)
-    target_group = group_name(resolution if grids == "fine" else coarse)
-    grid, target_grid = (
-        grid_from_facts(card["groups"][name]["grid"]) for name in (group_name(resolution), target_group)
-    )
-    inputs = _functions(_arrays(card_path, card, group_name(resolution), split, count, card["inputs"]), grid)
-    targets = _functions(_arrays(card_path, card, target_group, split, count, card["targets"]), target_grid)
-    if noise is not None:
-        inputs = noise.added(inputs, split)
-    if grids == "coarse":
-        stride = (grid.points - 1) // (target_grid.points - 1)
-        grid, inputs = target_grid, inputs[:, ::stride, ::stride].copy()
-    return Samples(grid, inputs, targets, target_grid=target_grid)
+    """Load the first `count` samples of `split`, observed at `resolution`: all of a `Split`."""
+    return Split(card_path, resolution, split, count, grids=grids, noise=noise).all()
 
 
 def _functions(arrays: dict[str, np.ndarray], grid: Grid | Nodes) -> np.ndarray:
@@ -196,18 +262,20 @@ def training_noise(card_path: Path, points: int, count: int, level: float) -> No
     """
     if not level:
         return None
-    card = read_card(card_path)
-    (input,) = card["inputs"]
-    train = _arrays(card_path, card, group_name(points), "train", count, [input])[input]
-    return Noise(level, pointwise_standard_deviation(train), card["seed"])
+    train = Split(card_path, points, "train", count)
+    unit = pointwise_standard_deviation(block.inputs for block in blocks(train))
+    return Noise(level, unit, train.card["seed"])
 
 
-def target_gradients(card_path: Path, samples: Samples, split: str, as_coded: bool = False) -> np.ndarray:
-    """Differentiate the targets of `samples`, the first ones of `split`: (samples, dimension, ...space).
+def target_gradients(
+    card_path: Path, samples: Samples, split: str, members: Members | None = None, *, as_coded: bool = False
+) -> np.ndarray:
+    """Differentiate the targets of `samples`: (samples, dimension, ...space).
 
     On nodes the gradients are second-order differences on the finest stored grid that holds the very same
     values at these nodes, as Cao 2021, section C.1, has them; elsewhere those of the samples' own grid. As in
     the public code (`as_coded`) they are `central_differences`, and on the finest grid on a circle too.
+    `members` are the places of the samples in `split`; the first ones, where they are not given.
 
     Raises
     ------
@@ -228,27 +296,23 @@ def target_gradients(card_path: Path, samples: Samples, split: str, as_coded: bo
         return differentiate(samples.targets, own)
     grid = Grid(own.kind, finest, own.length, own.dimension)
     strided: Any = (..., *[slice(None, None, round(own.spacing / grid.spacing))] * own.dimension)
+    members = range(len(samples)) if members is None else members
     parts = []
-    for members, values in _batches(card_path, card, f"{group_name(finest)}/{target}", split, len(samples)):
-        same = np.array_equal(values[strided], samples.targets[members.start : members.stop])
+    for start in range(0, len(samples), BATCH):
+        here = slice(start, start + BATCH)
+        values = _read(card_path, card, f"{group_name(finest)}/{target}", split, members[here])
+        same = np.array_equal(values[strided], samples.targets[here])
         if own.kind == "nodes" and not same:
             return differentiate(samples.targets, own)  # solved anew on each grid
         parts.append(differentiate(values, grid)[strided].copy())
     return np.concatenate(parts)
 
 
-def _batches(
-    card_path: Path, card: dict, name: str, split: str, count: int
-) -> Iterator[tuple[range, np.ndarray]]:
-    """Read the first `count` samples of `split` of the array `name`, "n512/u", a few at a time."""
-    for start in range(0, count, BATCH):
-        members = range(start, min(start + BATCH, count))
-        yield members, _read(card_path, card, name, split, members)
-
-
-def _read(card_path: Path, card: dict, name: str, split: str, members: range) -> np.ndarray:
+def _read(card_path: Path, card: dict, name: str, split: str, members: Members) -> np.ndarray:
     """Read samples `members` of `split` of the array `name`, "n512/u"."""
     splits = list(card["samples"])
     start = sum(card["samples"][one] for one in splits[: splits.index(split)])
     store = Path(card_path).with_suffix(".zarr")
-    return read_array(store, name, range(start + members.start, start + members.stop))
+    if isinstance(members, range):
+        return read_array(store, name, range(start + members.start, start + members.stop))
+    return read_array(store, name, start + members)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +12,21 @@ from resolvent.datasets.storage.layout import SPLITS
 _STREAM = 0x6E6F697365  # keeps noise apart from the draws of the samples themselves
 
 
-def pointwise_standard_deviation(training: np.ndarray) -> np.ndarray:
-    """Compute the unit of noise: the standard deviation over training samples, (samples, ...) → (...)."""
-    return training.std(axis=0, dtype=np.float64)
+def pointwise_standard_deviation(blocks: Iterable[np.ndarray]) -> np.ndarray:
+    """Compute the unit of noise: the standard deviation over training samples, (samples, ...) → (...).
+
+    They come in blocks, whose moments are combined as in Chan, Golub and LeVeque (1983).
+    """
+    count: int = 0
+    mean = variance = np.zeros(())
+    for values in blocks:
+        share = len(values) / (count + len(values))
+        shift = values.mean(axis=0, dtype=np.float64) - mean
+        of_block = values.var(axis=0, dtype=np.float64)
+        variance = (1 - share) * variance + share * of_block + share * (1 - share) * shift**2
+        mean = mean + share * shift
+        count += len(values)
+    return np.sqrt(variance)
 
 
 def add_noise(
@@ -22,7 +35,7 @@ def add_noise(
     standard_deviation: np.ndarray,
     seed: int,
     split: str,
-    indices: list[int] | range,
+    indices: list[int] | range | np.ndarray,
     realisation: int = 0,
 ) -> np.ndarray:
     """Return values + level · standard_deviation · ξ, ξ standard normal at every point of every sample.
@@ -43,7 +56,7 @@ def add_noise(
         raise ValueError(f"the noise level must not be negative, got {level}")
     noisy = values.astype(np.float64)
     for row, index in zip(range(len(noisy)), indices, strict=True):
-        key = np.random.SeedSequence(seed, spawn_key=(_STREAM, SPLITS.index(split), index, realisation))
+        key = np.random.SeedSequence(seed, spawn_key=(_STREAM, SPLITS.index(split), int(index), realisation))
         draw = np.random.Generator(np.random.Philox(key)).standard_normal(values.shape[1:])
         noisy[row] += level * standard_deviation * draw
     return noisy
@@ -64,9 +77,8 @@ class Noise:
     seed: int
     realisation: int = 0
 
-    def added(self, values: np.ndarray, split: str) -> np.ndarray:
-        """Add noise to the first samples of `split`, (samples, ...)."""
-        members = range(len(values))
+    def added(self, values: np.ndarray, split: str, members: range | np.ndarray) -> np.ndarray:
+        """Add noise to samples `members` of `split`, (samples, ...)."""
         return add_noise(
             values, self.level, self.standard_deviation, self.seed, split, members, self.realisation
         )

@@ -12,16 +12,17 @@ import pandas
 
 from resolvent.common.records import BaselineCost, BaselinesRecord, file_digests, write_record
 from resolvent.common.runs import metric_columns
-from resolvent.datasets.loading import Samples, load_samples, read_card, training_noise
+from resolvent.datasets.loading import Samples, Source, Split, blocks, read_card, training_noise
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.datasets.tasks.task import Task
-from resolvent.evaluation.conditions import Condition, error_rows, measured, write_table
+from resolvent.evaluation.conditions import CPU, Condition, error_rows, measured, write_table
 from resolvent.evaluation.errors import EvaluationError
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, metric_words, metrics_with
 from resolvent.evaluation.ridge import RidgeRegression
 from resolvent.models.outside import find
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.training.data import read_where_it_fits
 from resolvent.training.normalisation import Normaliser
 from resolvent.training.tensors import function_tensor
 
@@ -125,7 +126,7 @@ def measured_baselines(
     """
     unit = training_noise(card, resolution, counts["train"], noise)
     return baselines(
-        load_samples(card, resolution, "train", counts["train"], noise=unit),
+        read_where_it_fits(Split(card, resolution, "train", counts["train"], noise=unit), CPU),
         list(measured(card, [resolution], levels=[noise], realisations=realisations, counts=counts)),
         build_task(settings_of(read_card(card)["settings"])),
         metrics,
@@ -134,8 +135,8 @@ def measured_baselines(
 
 
 def baselines(
-    train: Samples,
-    test: list[tuple[Condition, Samples]],
+    train: Source,
+    test: list[tuple[Condition, Source]],
     task: Task,
     metrics: tuple[Metric, ...] = METRICS,
     own: Iterable[Baseline] = (),
@@ -146,74 +147,105 @@ def baselines(
     `task` brings the classical answers that it has (`Task.baselines`). For one that
     has none on the test grid a linear operator is fitted to the training samples. Errors of a baseline
     without an answer to every sample are NaN; its costs then name the reason, `no_answer`. Those of a user's
-    `own` come last.
+    `own` come last. A baseline that learns has no answer where the training samples do not fit into memory.
 
     Raises
     ------
     EvaluationError
         When one of its own has the name of another, or answers in another shape than the targets'.
     """
-    mean = train.targets.mean(axis=0)
+    mean = sum(block.targets.sum(axis=0) for block in blocks(train)) / len(train)
     answers: dict[str, Answer] = {
         "mean_predictor": lambda inputs, grid: np.broadcast_to(mean, (len(inputs), *mean.shape)),
     }
     if task.input_answers:
         answers["identity"] = lambda inputs, grid: inputs
     answers |= task.baselines()
-    if "coarse_solve" not in answers:
-        ridge = RidgeRegression(train.inputs, train.targets)
-        answers["ridge_regression"] = lambda inputs, grid: ridge(inputs)
+    learning = [] if "coarse_solve" in answers else [RIDGE]
     labels = dict(LABELS)
-    for one in own:
+    for one in [*learning, *own]:
         if one.name in answers:
             raise EvaluationError(f"baselines: the name {one.name!r} is taken; choose another")
-        answers[one.name], labels[one.name] = one.prepare(train), one.label
+        answers[one.name], labels[one.name] = _learnt(one, train), one.label
     scale = _scale(train)
     rows, costs = [], {}
     for name, answer in answers.items():
         seconds, no_answer = None, None
         try:
-            predictions, seconds = _answered(name, answer, test)
+            errors, seconds = _answered(name, answer, test, scale, metrics)
         except SolverError as error:
-            predictions, no_answer = (
-                [np.full(samples.targets.shape, np.nan) for _, samples in test],
-                error.finding,
-            )
+            no_answer = error.finding
+            errors, _ = _answered(name, _nothing, test, scale, metrics)
         costs[name] = BaselineCost(
             label=labels.get(name, name.replace("_", " ")),
             seconds_per_sample=seconds,
             parameters=0,
             no_answer=no_answer,
         )
-        for prediction, (condition, samples) in zip(predictions, test, strict=True):
-            rows.append(error_rows(prediction, samples, condition, scale, metrics).assign(baseline=name))
+        rows.append(errors.assign(baseline=name))
     return pandas.concat(rows, ignore_index=True), costs
 
 
+def _ridge(train: Samples) -> Answer:
+    fitted = RidgeRegression(train.inputs, train.targets)
+    return lambda inputs, grid: fitted(inputs)
+
+
+RIDGE = Baseline("ridge_regression", LABELS["ridge_regression"], _ridge)
+
+
+def _learnt(baseline: Baseline, train: Source) -> Answer:
+    """Return what a baseline learns from samples in memory; else an answer that says why there is none."""
+    if not isinstance(train, Split):
+        return baseline.prepare(train)
+
+    def none(inputs: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
+        raise SolverError("it learns from all training samples at once, and they do not fit into memory")
+
+    return none
+
+
+def _nothing(inputs: np.ndarray, grid: Grid | Nodes) -> None:
+    """Answer nothing."""
+
+
 def _answered(
-    name: str, answer: Answer, test: list[tuple[Condition, Samples]]
-) -> tuple[list[np.ndarray], float]:
-    """Predict the targets under every condition, and give the seconds that a sample takes.
+    name: str,
+    answer: Answer | Callable[..., None],
+    test: list[tuple[Condition, Source]],
+    scale: Scale,
+    metrics: tuple[Metric, ...],
+) -> tuple[pandas.DataFrame, float]:
+    """Return the errors under every condition, NaN where the answer is None, and the seconds of a sample.
 
     Raises a SolverError where a sample has no answer, or one that is not finite; an EvaluationError where
     answers are not shaped as the targets.
     """
-    answer(test[0][1].inputs[:1], test[0][1].grid)  # compile before timing
-    start = time.perf_counter()
-    predictions = [answer(samples.inputs, samples.grid) for _, samples in test]
-    seconds = (time.perf_counter() - start) / sum(len(samples) for _, samples in test)
-    for prediction, (_, samples) in zip(predictions, test, strict=True):
-        if np.shape(prediction) != samples.targets.shape:
-            raise EvaluationError(
-                f"baseline {name!r} answered in shape {np.shape(prediction)}; expected: "
-                f"{samples.targets.shape}, that of the targets"
-            )
-    if not all(np.isfinite(prediction).all() for prediction in predictions):
-        raise SolverError("its values are not finite")
-    return predictions, seconds
+    first = next(blocks(test[0][1]))
+    answer(first.inputs[:1], first.grid)  # compile before timing
+    tables, seconds = [], 0.0
+    for condition, source in test:
+        parts = []
+        for samples in blocks(source):
+            start = time.perf_counter()
+            prediction = answer(samples.inputs, samples.grid)
+            seconds += time.perf_counter() - start
+            if prediction is None:
+                prediction = np.full(samples.targets.shape, np.nan)
+            elif np.shape(prediction) != samples.targets.shape:
+                raise EvaluationError(
+                    f"baseline {name!r} answered in shape {np.shape(prediction)}; expected: "
+                    f"{samples.targets.shape}, that of the targets"
+                )
+            elif not np.isfinite(prediction).all():
+                raise SolverError("its values are not finite")
+            parts.append(error_rows(prediction, samples, condition, scale, metrics))
+        tables.append(pandas.concat(parts, ignore_index=True).assign(sample=np.arange(len(source))))
+    return pandas.concat(tables), seconds / sum(len(source) for _, source in test)
 
 
-def _scale(train: Samples) -> Scale:
+def _scale(train: Source) -> Scale:
     """Return mean and standard deviation (channels,) of the training targets."""
-    fitted = Normaliser.fitted(function_tensor(train.targets, train.target_grid), "scalar")
+    targets = (function_tensor(block.targets, block.target_grid) for block in blocks(train))
+    fitted = Normaliser.fitted(targets, "scalar")
     return fitted.mean.numpy(), fitted.deviation.numpy()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas
@@ -18,12 +19,14 @@ from torch import nn
 
 from resolvent.common.files import write_atomically
 from resolvent.common.predictions import Chosen, at_one_level, tree_of
-from resolvent.datasets.loading import Samples, load_samples, training_noise
+from resolvent.datasets.loading import Samples, Source, Split, blocks, training_noise
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure
-from resolvent.evaluation.spectra import mean_power, wavenumbers
+from resolvent.evaluation.spectra import total_power, wavenumbers
 from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.training.data import read_where_it_fits
 from resolvent.training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
 
+CPU = torch.device("cpu")
 SHOWN_SAMPLES = 4  # predictions kept for the figures, as in Cao 2021, Fig. 9
 BATCH_VALUES = 2**16  # grid values per batch: 128 samples at 512 points, 8 at 8192, 1 at 211 x 211
 
@@ -45,8 +48,8 @@ def measured(
     realisations: int,
     counts: dict[str, int],
     grids: str = "stored",
-) -> Iterator[tuple[Condition, Samples]]:
-    """Yield the test samples under every condition, one after another.
+) -> Iterator[tuple[Condition, Source]]:
+    """Yield the test samples under every condition, one after another; too many stay in the store.
 
     Each level of noise above 0 is drawn in `realisations`; there is nothing to draw at 0. `counts` are the
     samples of the splits; the training samples give the unit of the noise.
@@ -56,10 +59,8 @@ def measured(
         for level in levels:
             for realisation in range(realisations if level else 1):
                 noise = replace(unit, level=level, realisation=realisation) if level else None
-                yield (
-                    Condition(resolution, level, realisation),
-                    load_samples(card, resolution, "test", counts["test"], grids=grids, noise=noise),
-                )
+                split = Split(card, resolution, "test", counts["test"], grids=grids, noise=noise)
+                yield Condition(resolution, level, realisation), read_where_it_fits(split, CPU)
 
 
 @torch.no_grad()
@@ -96,7 +97,7 @@ def shown_samples(count: int, seed: int) -> np.ndarray:
 
 def evaluate(
     operator: nn.Module | None,
-    test: Iterable[tuple[Condition, Samples]],
+    test: Iterable[tuple[Condition, Source]],
     device: torch.device,
     shown: np.ndarray,
     scale: Scale | None = None,
@@ -110,48 +111,73 @@ def evaluate(
     predictions are NaN, which tables show as such.
     """
     rows, kept = [], {}
-    for condition, samples in test:
-        if operator is None:
-            prediction = np.full_like(samples.targets, np.nan)
-        else:
-            prediction = predict(operator, samples, device)
-        errors = error_rows(prediction, samples, condition, scale, metrics)
+    for condition, source in test:
+        measured_blocks, means = [], Means(source.target_grid)
+        for block in blocks(source):
+            prediction = _prediction(operator, block, device)
+            measured_blocks.append(error_rows(prediction, block, condition, scale, metrics))
+            means.add(block.targets, prediction)
+        errors = pandas.concat(measured_blocks, ignore_index=True)
+        errors["sample"] = np.arange(len(errors))
         rows.append(errors)
-        if condition.realisation == 0:
-            extremes = median_worst_and_best(errors["relative_l2"].to_numpy())
-            level = _kept(condition, samples, prediction, shown, extremes)
-            kept.setdefault(condition.resolution, []).append(level)
+        if condition.realisation:
+            continue
+        chosen = [shown, median_worst_and_best(errors["relative_l2"].to_numpy())]
+        if len(measured_blocks) > 1:  # they are read again
+            block = source.read(np.concatenate(chosen))
+            prediction = _prediction(operator, block, device)
+            places = [np.arange(len(shown)), len(shown) + np.arange(3)]
+        else:
+            places = chosen
+        there = [
+            Chosen(which, block.inputs[place], block.targets[place], prediction[place])
+            for which, place in zip(chosen, places, strict=True)
+        ]
+        axes = _axes(source.grid)
+        target_axes = axes if source.target_grid == source.grid else _axes(source.target_grid)
+        level = at_one_level(condition.noise, axes, target_axes, *there, means.power(), means.mean_square())
+        kept.setdefault(condition.resolution, []).append(level)
     return pandas.concat(rows, ignore_index=True), tree_of(kept, {})
+
+
+def _prediction(operator: nn.Module | None, samples: Samples, device: torch.device) -> np.ndarray:
+    """Return the predictions, NaN where there is no operator."""
+    return np.full_like(samples.targets, np.nan) if operator is None else predict(operator, samples, device)
+
+
+class Means:
+    """Means over samples that come in blocks: of squares by point, and of the power by wavenumber."""
+
+    def __init__(self, grid: Grid | Nodes):
+        self.grid, self.count = grid, 0
+        self.squares: dict[str, Any] = {}
+        self.powers: dict[str, Any] = {}
+
+    def add(self, target: np.ndarray, prediction: np.ndarray) -> None:
+        """Add samples and what is predicted for them."""
+        functions = {"target": target, "prediction": prediction, "error": prediction - target}
+        self.count += len(target)
+        for name, values in functions.items():
+            self.squares[name] = self.squares.get(name, 0) + np.sum(values**2, axis=0)
+            if isinstance(self.grid, Grid):
+                self.powers[name] = self.powers.get(name, 0) + total_power(values, self.grid)
+
+    def mean_square(self) -> dict[str, np.ndarray]:
+        """Return that of the targets and of the errors, at every point."""
+        return {name: self.squares[name] / self.count for name in ("target", "error")}
+
+    def power(self) -> dict[str, np.ndarray] | None:
+        """Return the wavenumbers, and the mean power at each; None for trajectories, which have none."""
+        if not isinstance(self.grid, Grid):
+            return None
+        means = {name: total / self.count for name, total in self.powers.items()}
+        return {"wavenumber": wavenumbers(self.grid)} | means
 
 
 def median_worst_and_best(errors: np.ndarray) -> np.ndarray:
     """Return the positions of the samples of median error (the upper of two, if even), the worst and best."""
     order = np.argsort(errors, kind="stable")
     return order[[len(order) // 2, -1, 0]]
-
-
-def _kept(
-    condition: Condition, samples: Samples, prediction: np.ndarray, shown: np.ndarray, extremes: np.ndarray
-) -> xarray.Dataset:
-    grid, target_grid, power = samples.grid, samples.target_grid, None
-    if isinstance(target_grid, Grid):
-        power = {
-            "wavenumber": wavenumbers(target_grid),
-            "target": mean_power(samples.targets, target_grid),
-            "prediction": mean_power(prediction, target_grid),
-            "error": mean_power(prediction - samples.targets, target_grid),
-        }
-    chosen = (
-        Chosen(those, samples.inputs[those], samples.targets[those], prediction[those])
-        for those in (shown, extremes)
-    )
-    mean_square = {
-        "target": np.mean(samples.targets**2, axis=0),
-        "error": np.mean((prediction - samples.targets) ** 2, axis=0),
-    }
-    axes = _axes(grid)
-    target_axes = axes if target_grid == grid else _axes(target_grid)
-    return at_one_level(condition.noise, axes, target_axes, *chosen, power, mean_square)
 
 
 def _axes(grid: Grid | Nodes) -> dict[str, np.ndarray]:

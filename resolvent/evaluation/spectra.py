@@ -22,12 +22,17 @@ def wavenumbers(grid: Grid) -> np.ndarray:
 
 def mean_power(values: np.ndarray, grid: Grid) -> np.ndarray:
     """Return the samples' mean power in every shell; (samples, ..., [n,] n) → (shells,), channels add up."""
+    return total_power(values, grid) / len(values)
+
+
+def total_power(values: np.ndarray, grid: Grid) -> np.ndarray:
+    """Return the same, summed over the samples."""
     shells = _shells(grid).ravel()
     total = np.zeros(shells.max() + 1)
     # One function after another: a transform needs memory.
     for one in values.reshape(-1, *values.shape[-grid.dimension :]):
         total += np.bincount(shells, _power(one.astype(float), grid).ravel())
-    return total / len(values)
+    return total
 
 
 def _shells(grid: Grid) -> np.ndarray:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # pydantic takes longer to import than many a job to do
 KNOWN_ERRORS = (ResolventError, SolverError)
 # No parameters of rules: nothing runs again for them.
 STALL_VARIABLE = "RESOLVENT_STALL_SECONDS"
+SAMPLES_VARIABLE = "RESOLVENT_SAMPLES_GB"
 JOBS_PER_DEVICE = "RESOLVENT_GPU_JOBS_PER_DEVICE"
 
 
@@ -32,6 +33,8 @@ def prepare_environment(configuration: Configuration) -> None:
     """Set environment variables that the jobs inherit from the process that plans them."""
     record_command()
     os.environ.setdefault(STALL_VARIABLE, f"{60 * configuration.stall_minutes:g}")
+    if configuration.samples_gb is not None:
+        os.environ.setdefault(SAMPLES_VARIABLE, f"{configuration.samples_gb:g}")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX may share a GPU with torch
     os.environ[JOBS_PER_DEVICE] = str(configuration.gpu_jobs_per_device)

@@ -16,9 +16,9 @@ from torch import Tensor, nn
 
 from resolvent.common.records import HISTORY_COLUMNS
 from resolvent.common.watchdog import alive
-from resolvent.datasets.gradients import gradient
-from resolvent.datasets.loading import Samples
+from resolvent.datasets.loading import Source
 from resolvent.training import checkpoints
+from resolvent.training.data import Batch, InMemory, Streamed, training_data
 from resolvent.training.devices import device_name, free_unused_memory, is_out_of_memory, peak_memory_bytes
 from resolvent.training.distributed.group import ALONE, Group
 from resolvent.training.epoch_progress import epoch_progress
@@ -27,7 +27,7 @@ from resolvent.training.interruption import Interruption, interruption
 from resolvent.training.losses import build_loss, relative_l2
 from resolvent.training.schedules import Schedule
 from resolvent.training.settings import TrainingSettings
-from resolvent.training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
+from resolvent.training.tensors import as_functions, as_samples, batch_size
 
 VALIDATION_BATCH = 32  # samples at once, and fewer where they have more than
 VALIDATION_VALUES = 2**18  # grid values: 32 samples at 8192, 5 at 211 x 211
@@ -65,7 +65,8 @@ class Trainer:
     operator
         Freshly built, from physical units to physical units; moved to `device`.
     train, validation
-        The data that a run learns from and chooses its epoch by.
+        The data that a run learns from and chooses its epoch by: samples, or a split that is read while the
+        network trains.
     test
         Given, its error is recorded after every epoch, for a paper that reports the best of them
         (`TrainingSettings.record_test_error`). It decides nothing.
@@ -85,15 +86,15 @@ class Trainer:
     def __init__(
         self,
         operator: nn.Module,
-        train: Samples,
-        validation: Samples,
+        train: Source,
+        validation: Source,
         settings: TrainingSettings,
         *,
         seed: int,
         device: torch.device,
         identity: str,
         directory: Path,
-        test: Samples | None = None,
+        test: Source | None = None,
         group: Group = ALONE,
     ):
         self.group = group
@@ -101,16 +102,13 @@ class Trainer:
         self.settings, self.seed, self.device = settings, seed, device
         self.loader_seed = seed if settings.loader_seed is None else settings.loader_seed
         self.identity, self.directory = identity, Path(directory)
-        self.train = _on_device(train, device, settings)
-        self.loss_targets = self.train.targets
-        if settings.loss_units == "standardised":
-            targets = function_tensor(train.targets, train.target_grid).to(device)
-            self.loss_targets = as_samples(self.operator.output.normalise(targets))
-        self.validation = _on_device(validation, device)
-        self.test = None if test is None else _on_device(test, device)
+        self.train = training_data(train, device, settings)
+        self.validation = training_data(validation, device)
+        self.test = None if test is None else training_data(test, device)
         self.validation_batch = batch_size(validation.grid, VALIDATION_VALUES, VALIDATION_BATCH)
         self.steps_per_epoch = len(train) // settings.batch_size
-        self.loss = build_loss(train.target_grid, settings)
+        self.target_grid = train.target_grid
+        self.loss = build_loss(self.target_grid, settings)
         self.loss_scale = settings.batch_size if settings.batch_reduction == "sum" else 1
         self.optimizer = torch.optim.Adam(
             operator.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
@@ -175,10 +173,12 @@ class Trainer:
         """Do what is left of an epoch; return its last learning rate, mean loss and mean error."""
         start, progress = time.perf_counter(), self.progress
         self.operator.train()
-        order = np.arange(len(self.train.inputs))
+        order = np.arange(len(self.train))
         if self.settings.shuffle:
             order = np.random.default_rng([self.loader_seed, epoch]).permutation(len(order))
-        batches = torch.from_numpy(order).to(self.device).split(self.settings.batch_size)
+        members = torch.from_numpy(order).split(self.settings.batch_size)[: self.steps_per_epoch]
+        shares = [self.group.share(batch) for batch in members]
+        batches = self.train.batches(shares[progress.steps :])
         total, errors = (torch.tensor(value, device=self.device) for value in (progress.loss, progress.error))
         learning_rate = self.schedule.learning_rate
         for step in range(progress.steps, self.steps_per_epoch):
@@ -191,7 +191,7 @@ class Trainer:
                     f"{self.steps_per_epoch} steps; all of it is saved, and the same command goes on from "
                     "there"
                 )
-            loss, error = self._gradients(batches[step])
+            loss, error = self._gradients(next(batches))
             self._clip()
             learning_rate = self.schedule.learning_rate
             self.optimizer.step()
@@ -213,12 +213,13 @@ class Trainer:
         else:
             nn.utils.clip_grad_norm_(parameters, bound)
 
-    def _gradients(self, batch: Tensor) -> tuple[Tensor, Tensor]:
-        """Let the gradients be those of a batch (indices); return its loss and mean error."""
+    def _gradients(self, share: Batch) -> tuple[Tensor, Tensor]:
+        """Let the gradients be those of a batch, of which this is the process's share; return its loss and
+        mean error."""
         while True:
             fits = True
             try:
-                loss, error = self._accumulated(self.group.share(batch), len(batch))
+                loss, error = self._accumulated(share)
             except (RuntimeError, MemoryError) as fault:
                 if not is_out_of_memory(fault):
                     raise
@@ -230,21 +231,21 @@ class Trainer:
         self.group.add_up([*gradients, loss, error])
         return loss, error
 
-    def _accumulated(self, batch: Tensor, size: int) -> tuple[Tensor, Tensor]:
-        """Add these samples' share of a batch of `size` to the gradients; return that of loss and error."""
+    def _accumulated(self, samples: Batch) -> tuple[Tensor, Tensor]:
+        """Add these samples' share of a batch to the gradients; return that of loss and error."""
         self.optimizer.zero_grad(set_to_none=True)
-        data, loss, error = self.train, 0.0, 0.0
-        for part in batch.split(self.progress.micro_batch):
-            prediction, share = self._predict(data.inputs[part]), len(part) / size
+        loss, error = 0.0, 0.0
+        for part in samples.split(self.progress.micro_batch):
+            prediction, share = self._predict(part.inputs), len(part) / self.settings.batch_size
             of_part = share * self.loss(
-                self._in_loss_units(prediction),
-                self.loss_targets[part],
-                _rows(data.gradients, part),
-                _rows(data.coefficients, part),
+                self._in_loss_units(as_samples(prediction)),
+                self._in_loss_units(part.targets),
+                part.gradients,
+                part.coefficients,
             )
             (of_part * self.loss_scale).backward()
             loss += of_part.detach()
-            error += share * relative_l2(as_samples(prediction.detach()), data.targets[part]).mean()
+            error += share * relative_l2(as_samples(prediction.detach()), part.targets).mean()
         return loss, error
 
     @property
@@ -271,20 +272,23 @@ class Trainer:
         with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
             return self.operator(inputs, self.train.coordinates).float()
 
-    def _in_loss_units(self, prediction: Tensor) -> Tensor:
-        """Return the prediction in the units of `loss_targets`."""
-        if self.settings.loss_units == "standardised":
-            prediction = self.operator.output.normalise(prediction)
-        return as_samples(prediction)
+    def _in_loss_units(self, functions: Tensor) -> Tensor:
+        """Return functions, shaped as `as_samples` has them, in the units of the loss."""
+        if self.settings.loss_units != "standardised":
+            return functions
+        channels_last = as_functions(functions, self.target_grid)
+        return as_samples(self.operator.output.normalise(channels_last))
 
     @torch.no_grad()
-    def _mean_error(self, data: _Tensors) -> float:
+    def _mean_error(self, data: InMemory | Streamed) -> float:
         """Return the mean relative L2 error in evaluation; the batches go round the processes."""
         self.operator.eval()
-        errors = torch.zeros(len(data.inputs), device=self.device)
-        parts = (each.split(self.validation_batch) for each in (data.inputs, data.targets, errors))
-        for inputs, targets, found in list(zip(*parts, strict=True))[self.group.rank :: self.group.size]:
-            found.copy_(relative_l2(as_samples(self.operator(inputs, data.coordinates)), targets))
+        errors = torch.zeros(len(data), device=self.device)
+        members = torch.arange(len(data)).split(self.validation_batch)[self.group.rank :: self.group.size]
+        own = errors.split(self.validation_batch)[self.group.rank :: self.group.size]
+        for found, batch in zip(own, data.batches(list(members)), strict=True):
+            prediction = as_samples(self.operator(batch.inputs, data.coordinates))
+            found.copy_(relative_l2(prediction, batch.targets))
         self.group.add_up([errors])
         return float(errors.mean())
 
@@ -353,37 +357,6 @@ class Trainer:
             "threads": threads,
             "micro_batch_size": self._at_once,
         }
-
-
-@dataclass(frozen=True)
-class _Tensors:
-    inputs: Tensor  # (samples, ...space, channels)
-    targets: Tensor  # (samples, ...space) or (samples, channels, ...space), on a grid that may be coarser
-    coordinates: Tensor  # of the inputs, (...space, dimension)
-    gradients: Tensor | None = None  # (samples, dimension, ...space)
-    coefficients: Tensor | None = None  # (samples, ...space)
-
-
-def _on_device(samples: Samples, device: torch.device, settings: TrainingSettings | None = None) -> _Tensors:
-    """Return the samples, and what the regulariser of `settings` needs besides."""
-    inputs = function_tensor(samples.inputs, samples.grid).to(device)
-    gradients = coefficients = None
-    if settings is not None and settings.gradient_weight > 0:
-        known = samples.gradients
-        known = gradient(samples.targets, samples.target_grid) if known is None else known
-        gradients = torch.from_numpy(known.astype(np.float32)).to(device)
-        coefficients = inputs.squeeze(-1) if settings.gradient_coefficient == "input" else None
-    return _Tensors(
-        inputs=inputs,
-        targets=as_samples(function_tensor(samples.targets, samples.target_grid)).to(device),
-        coordinates=coordinate_tensor(samples.grid).to(device),
-        gradients=gradients,
-        coefficients=coefficients,
-    )
-
-
-def _rows(values: Tensor | None, batch: Tensor) -> Tensor | None:
-    return None if values is None else values[batch]
 
 
 def _on_cpu(state: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -8,11 +8,13 @@ from physical units to physical units that is trained, saved and evaluated.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from resolvent.datasets.loading import Samples
+from resolvent.datasets.loading import Source, blocks
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import function_tensor
 
@@ -33,11 +35,21 @@ class Normaliser(nn.Module):
         self.register_buffer("deviation", deviation)
 
     @classmethod
-    def fitted(cls, values: Tensor, normalisation: str) -> Normaliser:
-        """Return that of training samples (samples, ...space, channels); 1e-5 is added to the deviation."""
-        over = 0 if normalisation == "pointwise" else tuple(range(values.ndim - 1))
-        deviation, mean = torch.std_mean(values.double(), dim=over, correction=0)
-        return cls(mean.float(), (deviation + FLOOR).float())
+    def fitted(cls, blocks: Iterable[Tensor], normalisation: str) -> Normaliser:
+        """Return that of training samples, which come in blocks (samples, ...space, channels).
+
+        1e-5 is added to the deviation. The blocks' moments are combined as in Chan, Golub and LeVeque (1983).
+        """
+        count, mean, square = 0, torch.zeros(()), torch.zeros(())
+        for values in blocks:
+            over = 0 if normalisation == "pointwise" else tuple(range(values.ndim - 1))
+            of_block, mean_of_block = torch.var_mean(values.double(), dim=over, correction=0)
+            share = len(values) / (count + len(values))
+            shift = mean_of_block - mean
+            square = (1 - share) * square + share * of_block + share * (1 - share) * shift**2
+            mean = mean + share * shift
+            count += len(values)
+        return cls(mean.float(), (square.sqrt() + FLOOR).float())
 
     def normalise(self, u: Tensor) -> Tensor:
         """Convert from physical units; (batch, ...space, channels)."""
@@ -88,12 +100,13 @@ class NormalisedOperator(nn.Module):
         return v
 
 
-def in_physical_units(operator: nn.Module, settings: TrainingSettings, train: Samples) -> nn.Module:
+def in_physical_units(operator: nn.Module, settings: TrainingSettings, train: Source) -> nn.Module:
     """Return `operator` with what `settings` ask for around it, fitted to `train`; or just itself."""
     if settings.normalisation == "none":
         return _around(operator, settings, None, None)
-    functions = ((train.inputs, train.grid), (train.targets, train.target_grid))
-    fitted = (Normaliser.fitted(function_tensor(*one), settings.normalisation) for one in functions)
+    inputs = (function_tensor(block.inputs, block.grid) for block in blocks(train))
+    targets = (function_tensor(block.targets, block.target_grid) for block in blocks(train))
+    fitted = (Normaliser.fitted(functions, settings.normalisation) for functions in (inputs, targets))
     return _around(operator, settings, *fitted)
 
 

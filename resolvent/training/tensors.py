@@ -13,8 +13,12 @@ from resolvent.training.errors import TrainingError
 def function_tensor(values: np.ndarray, grid: Grid | Nodes) -> Tensor:
     """Return the samples as `resolvent.datasets.loading.Samples` has them → (samples, ...space, channels), in
     float32."""
-    tensor = torch.from_numpy(np.asarray(values, dtype=np.float32))
-    return tensor[..., None] if tensor.ndim == 1 + grid.dimension else tensor.movedim(1, -1)
+    return as_functions(torch.from_numpy(np.asarray(values, dtype=np.float32)), grid)
+
+
+def as_functions(samples: Tensor, grid: Grid | Nodes) -> Tensor:
+    """Invert `as_samples`: channels last, one where there is no such axis."""
+    return samples[..., None] if samples.ndim == 1 + grid.dimension else samples.movedim(1, -1)
 
 
 def as_samples(functions: Tensor) -> Tensor:

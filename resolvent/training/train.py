@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import csv
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -14,12 +13,13 @@ from resolvent.common.files import write_atomically
 from resolvent.common.locks import sole_writer
 from resolvent.common.records import HISTORY_COLUMNS, CostRecord, write_record
 from resolvent.common.settings import settings_hash
-from resolvent.datasets.loading import Samples, load_samples, read_card, target_gradients, training_noise
+from resolvent.datasets.loading import Source, Split, read_card, training_noise
 from resolvent.datasets.storage.layout import grid_facts
 from resolvent.models.build import build
 from resolvent.models.parameter_counts import parameter_counts
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training import checkpoints
+from resolvent.training.data import read_where_it_fits
 from resolvent.training.devices import choose_device
 from resolvent.training.distributed.group import ALONE, Group
 from resolvent.training.distributed.launch import launch, visible_devices
@@ -87,14 +87,11 @@ def train_in_group(
     settings = TrainingSettings.model_validate(run["training"])
     noise = training_noise(card, resolution, run["noise_samples"], run["noise"])
 
-    def load(split: str) -> Samples:
-        count = run["samples"][split]
-        return load_samples(card, resolution, split, count, grids=run["grids"], noise=noise)
+    def load(name: str, learnt: TrainingSettings | None = None) -> Source:
+        split = Split(card, resolution, name, run["samples"][name], grids=run["grids"], noise=noise)
+        return read_where_it_fits(split, device, learnt)
 
-    train = load("train")
-    if settings.gradient_weight > 0:
-        as_coded = settings.target_gradient == "public_code"
-        train = replace(train, gradients=target_gradients(card, train, "train", as_coded))
+    train = load("train", settings)
     trainer = Trainer(
         in_physical_units(build(run["architecture"], run["settings"], seed), settings, train),
         train,
@@ -156,7 +153,7 @@ def _sizes(trainer: Trainer) -> dict[str, int]:
     The latter are at the training resolution (`resolvent.training.operations`).
     """
     once, _ = parameter_counts(trainer.operator)
-    inputs, coordinates = trainer.train.inputs[:1], trainer.train.coordinates
+    inputs, coordinates = trainer.train.first(), trainer.train.coordinates
     return {
         "parameters_complex_once": once,
         "forward_flop": forward_operations(trainer.operator, inputs, coordinates),

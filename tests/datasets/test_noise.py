@@ -42,7 +42,7 @@ def test_noise_is_independent_between_points_and_between_samples():
 
 def test_noise_has_the_level_and_the_pointwise_standard_deviation_of_training():
     training = np.random.default_rng(0).standard_normal((50, *SHAPE)) * np.arange(1, 21).reshape(SHAPE)
-    deviation = pointwise_standard_deviation(training)
+    deviation = pointwise_standard_deviation([training])
     np.testing.assert_allclose(deviation, np.sqrt(((training - training.mean(axis=0)) ** 2).mean(axis=0)))
     values = np.random.default_rng(1).standard_normal((3, *SHAPE))
     noisy = add_noise(values, 0.05, deviation, 0, "test", range(3))

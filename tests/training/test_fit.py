@@ -222,7 +222,7 @@ def test_the_sum_over_a_batch_is_felt_by_weight_decay_as_a_decay_as_much_smaller
 
 def test_without_shuffling_every_epoch_has_the_stored_order(tmp_path):
     trainer = small_trainer(tmp_path, shuffle=False)
-    stored = trainer.train.inputs[:, 0, 0].tolist()
+    stored = trainer.train.samples.inputs[:, 0, 0].tolist()
     for epoch in (1, 2):
         assert list(itertools.chain(*order_seen(trainer, epoch))) == stored
 
@@ -243,7 +243,7 @@ def test_the_last_epoch_is_the_checkpoint_where_it_is_selected(tmp_path):
 @pytest.mark.parametrize("by", ["norm", "value"])
 def test_gradients_are_clipped_by_their_norm_or_by_value(tmp_path, by):
     trainer = small_trainer(tmp_path, gradient_clip=0.01, gradient_clip_by=by)
-    trainer._gradients(torch.arange(4))
+    trainer._gradients(next(trainer.train.batches([torch.arange(4)])))
     before = [parameter.grad.clone() for parameter in trainer.operator.parameters()]
     trainer._clip()
     norm = math.sqrt(sum(float((one**2).sum()) for one in before))

@@ -18,7 +18,7 @@ def test_a_normaliser_standardises_every_point_and_is_undone():
     generator = torch.Generator().manual_seed(0)
     spread = 1 + 6 * torch.rand(5, 5, 1, generator=generator, dtype=torch.float64)
     values = torch.randn(50, 5, 5, 1, generator=generator, dtype=torch.float64) * spread + 3
-    normaliser = Normaliser.fitted(values, "pointwise")
+    normaliser = Normaliser.fitted([values], "pointwise")
     deviation = values.numpy().std(axis=0) + 1e-5  # of the population
     np.testing.assert_allclose(normaliser.deviation, deviation, rtol=1e-6)
     normal = normaliser.normalise(values)

@@ -6,49 +6,17 @@ import numpy as np
 import pandas
 import pytest
 import torch
-from training_fixtures import DARCY_LIKE, SMALL_FNO_2D, described
+from training_fixtures import CODE, described
+from training_fixtures import SQUARE_COUNTS as COUNTS
+from training_fixtures import SQUARE_RUN as RUN
 
 from resolvent.common.errors import FileError
 from resolvent.common.predictions import read_predictions
 from resolvent.common.runs import metric_columns, read_run
 from resolvent.datasets.loading import load_samples
-from resolvent.datasets.storage.card import finalise
-from resolvent.datasets.storage.generation import generate_shard
-from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.training import checkpoints
-from resolvent.training.settings import TrainingSettings
 from resolvent.training.train import train_run
-
-CODE = "0123456789abcdef"
-# With fewer training samples some node has seen one material only: its deviation is 1e-5.
-COUNTS = {"train": 32, "validation": 2, "test": 3}
-
-
-@pytest.fixture(scope="module")
-def card(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("darcy")
-    task = build_task(
-        settings_of(
-            {"equation": "darcy", "finest": 33, "resolutions": [33, 17], "samples": COUNTS}
-            | {"samples_per_shard": sum(COUNTS.values())}
-        )
-    )
-    store, card, receipt = folder / "darcy.zarr", folder / "darcy.json", folder / "receipt.json"
-    generate_shard(task, store, 0, receipt, CODE)
-    finalise(task, store, [receipt], card, CODE)
-    return card
-
-
-RUN = {
-    "architecture": "fno2d",
-    "settings": SMALL_FNO_2D,
-    "grids": "stored",
-    "noise": 0.0,
-    "noise_samples": COUNTS["train"],
-    "training": TrainingSettings(epochs=2, batch_size=8, **DARCY_LIKE).model_dump(mode="json"),
-    "samples": {split: COUNTS[split] for split in ("train", "validation")},
-}
 
 
 def train(card, folder, threads=1, **options):

@@ -139,8 +139,8 @@ def digest(values: np.ndarray) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def read_array(path: Path, name: str, members: range) -> np.ndarray:
-    """Read rows `members` of the array `name` ("n512/u") of the store at `path`.
+def read_array(path: Path, name: str, members: range | np.ndarray) -> np.ndarray:
+    """Read rows `members`, in this order, of the array `name` ("n512/u") of the store at `path`.
 
     Raises
     ------
@@ -157,7 +157,10 @@ def read_array(path: Path, name: str, members: range) -> np.ndarray:
     if isinstance(place, Path):  # an object store says so itself
         _check_shards(place, name, array, array.shards[0], members)
     try:
-        values = np.asarray(array[members.start : members.stop])
+        if isinstance(members, range):
+            values = np.asarray(array[members.start : members.stop])
+        else:
+            values = np.asarray(array.oindex[members])
     except (ValueError, RuntimeError, OSError) as error:
         raise damaged(place, f"is damaged in '{name}' ({error})") from error
     if np.isnan(values).any():
@@ -165,10 +168,12 @@ def read_array(path: Path, name: str, members: range) -> np.ndarray:
     return values
 
 
-def _check_shards(path: Path, name: str, array: zarr.Array, per_shard: int, members: range) -> None:
+def _check_shards(
+    path: Path, name: str, array: zarr.Array, per_shard: int, members: range | np.ndarray
+) -> None:
     """Raise `DatasetError` when the file of a shard with some of `members` is missing."""
     rest = ["0"] * (array.ndim - 1)
-    for shard in range(members.start // per_shard, -(-members.stop // per_shard)):
+    for shard in sorted({member // per_shard for member in members}):
         if not Path(path, name, "c", str(shard), *rest).exists():
             raise damaged(path, f"lacks shard {shard} of '{name}'")
 

@@ -245,6 +245,12 @@ class Configuration(Settings):
         description="a job that shows no progress for so long (a step, a batch of samples) is ended, "
         "with the stacks of its threads in its log",
     )
+    samples_gb: float | None = Field(
+        None,
+        gt=0,
+        description="memory, in GB, that the samples of a job of training or evaluation may take; more are "
+        "read from the store while it computes, with the same results. Default: half of what is free",
+    )
     gpu_jobs_per_device: int = Field(
         1, ge=1, description="jobs at once on a GPU: more than 1 where models are small; see gpus.md"
     )
