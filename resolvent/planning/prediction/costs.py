@@ -117,12 +117,13 @@ def training(
     tested: int,
     gpu: bool,
     processes: int = 1,
+    most: float = math.inf,
 ) -> Need:
     """Predict a training run.
 
     `samples` for training, `tested` after every epoch (validation, and test where it is recorded), each of as
-    many functions as `channels`. Several `processes` share batches and tests; each has its own memory, with
-    all of the samples, and so has the one that looks after them.
+    many functions as `channels`; they take at most `most` bytes. Several `processes` share batches and tests;
+    each has its own memory, with all of the samples, and so has the one that looks after them.
     """
     work = operator.forward_flop / FLOP_PER_SECOND
     part, tested_part = math.ceil(batch_size / processes), math.ceil(tested / processes)
@@ -133,17 +134,19 @@ def training(
     else:
         epoch = steps * (STEP_SECONDS + step) + tested_part * work
     kept = 4 * KEPT_VALUES * operator.hidden_values + SAMPLER_BYTES * operator.resampled_points
-    data = SAMPLE_BYTES * channels * operator.points * (samples + tested)
+    data = min(SAMPLE_BYTES * channels * operator.points * (samples + tested), most)
     held = STATE_BYTES * operator.weights + data + (GPU_BYTES if gpu else part * kept)
     size = processes * (START_BYTES + held) + (START_BYTES if processes > 1 else 0)
     return Need(START_SECONDS + epochs * epoch, size)
 
 
-def evaluating(operators: list[Cost], *, samples: int, channels: int, gpu: bool) -> Need:
+def evaluating(
+    operators: list[Cost], *, samples: int, channels: int, gpu: bool, most: float = math.inf
+) -> Need:
     """Predict outputs for test samples, their errors and spectra: `operators` has one for each grid tested
     on.
 
-    `samples` are counted with every level and draw of noise.
+    `samples` are counted with every level and draw of noise; those at hand take at most `most` bytes.
     """
     flop = sum(operator.forward_flop for operator in operators)
     values = sum(operator.points for operator in operators) * channels
@@ -151,7 +154,7 @@ def evaluating(operators: list[Cost], *, samples: int, channels: int, gpu: bool)
     batch = 4 * KEPT_VALUES * 2**16 * operators[0].width  # resolvent.evaluation.conditions.BATCH_VALUES
     outputs = flop / FLOP_PER_SECOND / (GPU_SPEED if gpu else 1)
     seconds = samples * (outputs + 10 * VALUE_SECONDS * values)
-    held = EVALUATED_BYTES * channels * largest * samples + (GPU_BYTES if gpu else batch)
+    held = min(EVALUATED_BYTES * channels * largest * samples, most) + (GPU_BYTES if gpu else batch)
     return Need(START_SECONDS + seconds, START_BYTES + STATE_BYTES * operators[0].weights + held)
 
 

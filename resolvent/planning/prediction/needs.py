@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from itertools import product
 
@@ -156,7 +157,14 @@ class Needs:
             tested=counts["validation"] + (counts["test"] if settings.record_test_error else 0),
             gpu=self.gpu,
             processes=e.processes_for(model),
+            most=self.most_sample_bytes,
         )
+
+    @property
+    def most_sample_bytes(self) -> float:
+        """Return the bytes that samples may take in memory, where the configuration says so."""
+        limit = self.plan.configuration.samples_gb
+        return math.inf if limit is None else 1e9 * limit
 
     def evaluation(self, experiment: str, model: str, resolution: Resolution, gpu: bool) -> Need:
         dataset = self.plan.test_dataset_of(experiment).settings
@@ -166,6 +174,7 @@ class Needs:
             samples=self._tested(experiment),
             channels=dataset.in_channels + dataset.out_channels,
             gpu=gpu,
+            most=self.most_sample_bytes,
         )
 
     def operator(self, experiment: str, model: str, trained: Resolution, resolution: Resolution) -> Cost:

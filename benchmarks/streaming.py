@@ -1,0 +1,156 @@
+"""Training on samples that stay in the store against training in memory, and reading against a NumPy memmap.
+
+    python -m benchmarks.streaming [--points 416] [--samples 32] [--rounds 3] [--output docs/performance.md]
+
+Makes a store of smooth random functions on a square in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from benchmarks.tables import arguments, digits, machine, measure_parts, table, versions
+from resolvent.datasets.loading import Split
+from resolvent.datasets.storage.card import finalise
+from resolvent.datasets.storage.generation import generate_shard
+from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.models.build import build
+from resolvent.training.data import AHEAD, READERS, InMemory, Streamed
+from resolvent.training.fit import Trainer
+from resolvent.training.settings import TrainingSettings
+
+CPU = torch.device("cpu")
+BATCH = 4
+SETTINGS = TrainingSettings(batch_size=BATCH, epochs=1, gradient_weight=0.0)
+OPERATORS = {
+    "FNO": ("fno2d", {"width": 32, "num_layers": 4, "modes": 12}),
+    "ViT-NO": (
+        "vit_no",
+        {"patches": 4, "width": 32, "num_layers": 3, "num_heads": 4, "feedforward_width": 32, "modes": 6}
+        | {"smoother_modes": 16},
+    ),
+}
+INTRODUCTION = """\
+## Streaming
+
+What it costs to read the samples while the network trains."""
+HEADER = ("what", "streamed, samples/s", "peer, samples/s", "peer", "ratio")
+
+
+def main() -> None:
+    parser = arguments("Measure training on samples that stay in the store.", ("streaming",), 3)
+    parser.add_argument("--points", type=int, default=416, help="along each side of the square")
+    parser.add_argument("--samples", type=int, default=32)
+    options = parser.parse_args()
+    part = partial(streaming, options.points, options.samples, options.rounds)
+    measure_parts("streaming", INTRODUCTION, {"streaming": part}, options.only, options.output)
+
+
+def streaming(points: int, samples: int, rounds: int) -> str:
+    """Return the table, and what was measured how."""
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as name:
+        card = made_dataset(Path(name), points, samples)
+        split = Split(card, points, "train", samples)
+        rows = [reading(split, Path(name), rounds)]
+        rows += [training(split, label, Path(name), rounds) for label in tqdm(OPERATORS)]
+    words = f"""\
+{samples} pairs of functions on {points} × {points} points, in double precision in the store, in a new order
+in every round, batches of {BATCH}; {READERS} threads read up to {AHEAD} batches ahead. Samples a second,
+and their ratio: medians of {rounds} interleaved rounds. Reading ends with tensors in single precision, from
+files that the system has in its cache; training is a step of Adam on one thread."""
+    about = ["`python -m benchmarks.streaming --output docs/performance.md`", machine()]
+    return "\n\n".join([words, table(HEADER, rows), " · ".join([*about, versions(("torch", "zarr"))])])
+
+
+def made_dataset(folder: Path, points: int, samples: int) -> Path:
+    """Return the card of a dataset of smooth random functions: inputs, and as targets their negatives."""
+    frequencies = np.fft.fftfreq(points, 1 / points)
+    decay = (1 + frequencies[:, None] ** 2 + frequencies[: points // 2 + 1] ** 2) ** -1.5
+    noise = np.random.default_rng(0).standard_normal((samples + 2, points, points))
+    functions = np.fft.irfft2(np.fft.rfft2(noise) * decay, (points, points))
+    source = folder / "functions.npz"
+    np.savez(source, a=functions, u=-functions)
+    content = {
+        "equation": "arrays", "source": str(source), "input": "a", "target": "u", "grid": "periodic",
+        "axes": ["sample", "y", "x"], "finest": points, "samples_per_shard": samples + 2,
+        "samples": {"train": samples, "validation": 1, "test": 1},
+    }  # fmt: skip
+    task = build_task(settings_of(content).with_contents())
+    store, card, receipt = folder / "made.zarr", folder / "made.json", folder / "receipt.json"
+    generate_shard(task, store, 0, receipt, "benchmark")
+    finalise(task, store, [receipt], card, "benchmark")
+    return card
+
+
+def reading(split: Split, folder: Path, rounds: int) -> list[str]:
+    """Return the row of reading alone, against rows of a memmap in single precision, copied to tensors."""
+    whole, maps = split.all(), []
+    for name in ("inputs", "targets"):
+        np.save(folder / f"{name}.npy", getattr(whole, name).astype(np.float32))
+        maps.append(np.load(folder / f"{name}.npy", mmap_mode="r"))
+    streamed = Streamed(split, CPU, SETTINGS)
+
+    def read(members: list[Tensor]) -> None:
+        for _ in streamed.batches(members):
+            pass
+
+    def mapped(members: list[Tensor]) -> None:
+        for some in members:
+            for values in maps:
+                torch.from_numpy(values[some.numpy()])
+
+    return row("reading alone", "NumPy memmap", len(split), read, mapped, rounds)
+
+
+def training(split: Split, label: str, folder: Path, rounds: int) -> list[str]:
+    """Return the row of training an operator, against the same samples in memory."""
+    architecture, settings = OPERATORS[label]
+    whole = split.all()
+    trainer = Trainer(
+        build(architecture, settings, 0), whole, whole, SETTINGS,
+        seed=0, device=CPU, identity="benchmark", directory=folder,
+    )  # fmt: skip
+
+    def train(source: InMemory | Streamed, members: list[Tensor]) -> None:
+        for batch in source.batches(members):
+            trainer._gradients(batch)
+            trainer.optimizer.step()
+
+    ways = [partial(train, Streamed(split, CPU, SETTINGS)), partial(train, InMemory(whole, CPU, SETTINGS))]
+    return row(f"training {label}", "in memory", len(split), *ways, rounds)
+
+
+def row(
+    what: str,
+    peer: str,
+    samples: int,
+    ours: Callable[[list[Tensor]], None],
+    theirs: Callable[[list[Tensor]], None],
+    rounds: int,
+) -> list[str]:
+    """Return the row of two ways to go through the batches of a random order."""
+    rates: list[list[float]] = [[], []]
+    for number in range(rounds + 1):
+        members = list(torch.from_numpy(np.random.default_rng(number).permutation(samples)).split(BATCH))
+        for rate, way in zip(rates, (ours, theirs), strict=True):
+            start = perf_counter()
+            way(members)
+            rate.append(samples / (perf_counter() - start))
+    first, second = (rate[1:] for rate in rates)  # the first round warms up
+    ratio = median(a / b for a, b in zip(first, second, strict=True))
+    return [what, digits(median(first)), digits(median(second)), peer, digits(ratio)]
+
+
+if __name__ == "__main__":
+    main()
