@@ -15,6 +15,7 @@ from typing import Annotated, Optional
 
 import typer
 
+from resolvent.common.counts import counted
 from resolvent.common.errors import ResolventError
 from resolvent.planning.places import HOME
 
@@ -209,7 +210,7 @@ def export(
 
     points = int(resolution) if resolution is not None and resolution.isdecimal() else resolution
     files = exported(card_of(dataset, data), to, out, points)
-    print(f"{out}: {len(files)} file{'s' if len(files) != 1 else ''}")
+    print(f"{out}: {counted(len(files), 'file')}")
 
 
 @app.command(rich_help_panel=USE)

@@ -12,6 +12,7 @@ from pathlib import Path
 from shutil import disk_usage
 from types import SimpleNamespace
 
+from resolvent.common.counts import counted
 from resolvent.datasets.storage.layout import group_name
 from resolvent.planning.configuration.settings import Resolution
 from resolvent.planning.paper_plan import PaperPlan
@@ -70,7 +71,7 @@ def forecast(listed: Iterable[Job], cores: int, gpus: int) -> str:
         lines.append("  ".join([rule.ljust(first), *right]))
     core_hours, gpu_hours = hours(everything)
     longest = max(core_hours / cores, gpu_hours / max(gpus, 1))
-    on = f"{cores} core{'s' * (cores > 1)}" + (f" and {gpus} GPU{'s' * (gpus > 1)}" if gpus else "")
+    on = counted(cores, "core") + (f" and {counted(gpus, 'GPU')}" if gpus else "")
     return "\n".join(
         [
             *lines,
