@@ -166,7 +166,8 @@ class Plan:
         """Return the folders of the runs of which one is shown (`figures.common.shown`), the configured one
         first.
 
-        That is the shown model's on the finest training grid. With `latent_basis`, of the others those that
+        That is the shown model's on the finest training grid, and stands for none where none is named
+        (`Experiment.names_shown`). With `latent_basis`, of the others those that
         have one.
         """
         e = self.experiment(experiment)

@@ -28,6 +28,8 @@ from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.preview import _powers
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.datasets.verify import faults_of_dataset
+from resolvent.planning.export import export
+from resolvent.public.verification import _hold_files
 from resolvent.solvers.common.grid import Grid
 
 SETTINGS = {
@@ -77,6 +79,15 @@ def test_a_dataset_is_stored_with_a_card_that_claims_no_error(tmp_path):
         assert loaded.grid == Grid("periodic", points)
         np.testing.assert_array_equal(loaded.targets, values["u"][11:, :: POINTS // points])
     assert settings_of(facts["settings"]) == settings(str(path), resolutions=[POINTS, 8])
+    export(card, "huggingface", tmp_path / "shared")
+    page = (tmp_path / "shared/README.md").read_text(encoding="utf-8")
+    (file,) = facts["imported"]["files"]
+    assert f"come from these alone:\n\n- `data.npz`, SHA-256 `{file['sha256']}`" in page
+    path.unlink()
+    with pytest.raises(
+        DatasetError, match=r"data\.npz does not exist; .* read again from data\.npz with the SHA"
+    ):
+        _hold_files(settings_of(facts["settings"]), facts["imported"]["files"])
 
 
 def test_input_and_target_may_be_two_files_or_channels_of_one(tmp_path):

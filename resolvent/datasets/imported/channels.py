@@ -50,6 +50,13 @@ class Channel:
         """Return the axes of space; none for a number."""
         return self.name.space
 
+    @property
+    def words(self) -> str:
+        """Return what it is called: its name in the file, and its time."""
+        if self.time is None:
+            return self.name.entry
+        return f"{self.name.entry} at time {self.time}" + (" from the end" if self.time < 0 else "")
+
 
 def parsed(entry: str, axes: Any) -> Name:
     """Return what an entry of `input` or `target` stands for.

@@ -41,6 +41,7 @@ def write_report(
     table: str | Path,
     runs: list[str | Path],
     candidates: list[str | Path],
+    named: bool = True,
     baselines: list[str | Path],
     card: str | Path,
     figures: list[tuple[str | Path, str, str]],
@@ -59,7 +60,7 @@ def write_report(
         comparison.csv.
     runs, baselines
         Their folders.
-    candidates
+    candidates, named
         Run folders of which one is shown first, as `resolvent.figures.common.shown.choose_shown` takes them.
     card
         The dataset card.
@@ -81,7 +82,7 @@ def write_report(
     comparison = read_comparison(table)
     errors, facts = headline(comparison), read_json(card)
     heads = {column.head for column in errors.columns}
-    paper, shown = paper_of(loaded), choose_shown(candidates).run
+    paper, shown = paper_of(loaded), choose_shown(candidates, named).run
     interactive = _charts(comparison, loaded, baselines)
     render(
         "report.html.j2",

@@ -142,8 +142,10 @@ class Experiment(Settings):
     )
     shown: str | None = Field(
         None,
-        description="the model whose predictions are drawn; default, or if not in `models`: the last of "
-        "them. If its run diverged, the best run that finished is drawn, and the caption says so",
+        description="the model whose predictions are drawn; default, or if not in `models`: that of the best "
+        "run that finished, and of figures of a paper and the film of a rollout, which are planned before "
+        "any run, the last of them. If the run of a model named here diverged, the best that finished is "
+        "drawn, and the caption says so",
     )
     shows: dict[str, list[str]] = Field(
         {}, description="tables and figures that it gives, by paper: `cao2021: [table2a, figure9]`"
@@ -165,8 +167,13 @@ class Experiment(Settings):
         return self.processes_of.get(model, self.processes)
 
     @property
+    def names_shown(self) -> bool:
+        """Whether it names the model whose predictions are drawn."""
+        return self.shown in self.models
+
+    @property
     def shown_model(self) -> str:
-        """Key of the model whose predictions are drawn."""
+        """Key of the model whose predictions are drawn where a plan has to know it before any run."""
         return self.shown if self.shown in self.models else self.models[-1]
 
     @property
