@@ -72,7 +72,10 @@ def parsed(entry: str, axes: Any) -> Name:
     variable, channel = found["variable"], found["channel"]
     if isinstance(axes, dict):
         if variable not in axes:
-            raise ValueError(f"axes has no entry for '{variable}'; it has {', '.join(axes) or 'none'}")
+            raise ValueError(
+                f"axes has no entry for '{variable}'; it has {', '.join(axes) or 'none'}; accepted: such as "
+                f"{variable}: [sample, x], or of one number for each sample {variable}: [sample]"
+            )
         axes = axes[variable]
     name = Name(entry, variable, None if channel is None else int(channel), tuple(axes))
     where = f"axes of '{variable}', {', '.join(name.axes) or 'none'}"

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from resolvent.common.counts import of_few
 from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.film import film_of
@@ -109,6 +110,7 @@ def write_report(
         tuning=tuning_of(loaded),
         seeds=sorted({run.seed for run in loaded}),
         samples=int(comparison["samples"].max()),
+        few=of_few(int(comparison["samples"].max())),
         several_resolutions=comparison["test_resolution"].nunique() > 1,
         several_noises=comparison["test_noise"].nunique() > 1,
         figures={

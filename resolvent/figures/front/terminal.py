@@ -35,7 +35,9 @@ def _table(title: str, rows: list[Row], ranked: bool) -> Table:
         cells = [error, ratio_in_words(row)[0] or DASH, duration(row.seconds)]
         verdict = [row.verdict if row.error else ""] * ranked
         table.add_row(row.planned.label, str(row.planned.resolution), *cells, *verdict)
-    for resolution, error in {row.planned.resolution: row.classical for row in rows if row.classical}.items():
+    for resolution, error in {
+        row.planned.resolution: row.classical for row in rows if isinstance(row.classical, Error)
+    }.items():
         table.add_row(
             "classical solver, same grid", str(resolution), scientific(error.value), DASH, DASH, style="dim"
         )

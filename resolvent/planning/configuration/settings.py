@@ -17,7 +17,7 @@ from resolvent.common.settings import Seed, Settings
 from resolvent.datasets.tasks.registry import AnyDataset
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
-from resolvent.models.outside import Location
+from resolvent.models.outside import BaselineLocation, FigureLocation, MetricLocation
 from resolvent.models.registry import is_architecture, resolve, settings_class
 from resolvent.planning.configuration.names import DataRoot, Folder, Name, Resolution, Words
 from resolvent.planning.configuration.tuning import Tuning
@@ -150,15 +150,15 @@ class Experiment(Settings):
     shows: dict[str, list[str]] = Field(
         {}, description="tables and figures that it gives, by paper: `cao2021: [table2a, figure9]`"
     )
-    metrics: list[Location] = Field(
+    metrics: list[MetricLocation] = Field(
         [],
         description="metrics of your own, beside those that every run has: module:name (see "
         "tutorials/own-metric.md)",
     )
-    baselines: list[Location] = Field(
+    baselines: list[BaselineLocation] = Field(
         [], description="baselines of your own, beside those that the task has: module:name"
     )
-    figures: list[Location] = Field(
+    figures: list[FigureLocation] = Field(
         [], description="figures of your own on the experiment's page: module:name"
     )
 

@@ -49,7 +49,8 @@ def jobs(plan: Plan, papers: Iterable[PaperPlan], needs: Needs) -> Iterator[Job]
     yield from _of_datasets(plan, needs)
     for experiment in plan.configuration.experiments:
         yield from _of_experiment(plan, needs, experiment)
-    for rule, need in (("theory", needs.theory), ("draw_theory", drawing(11)), ("theory_page", drawing(11))):
+    theory = (("theory", needs.theory), ("draw_theory", drawing(11)), ("theory_page", drawing(11)))
+    for rule, need in theory if plan.shows_theory else ():
         yield Job(rule, f"{plan.results}/theory.html", need)
     for paper in papers:
         yield from _of_paper(paper, needs)
