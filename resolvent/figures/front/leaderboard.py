@@ -144,7 +144,7 @@ def as_table(results: Results) -> pd.DataFrame:
                 "ratio_to_best_other": ratio and ratio.value,
                 "ratio_low": ratio and ratio.low,
                 "ratio_high": ratio and ratio.high,
-                "classical_solver": row.classical and row.classical.value,
+                "classical_solver": row.classical.value if isinstance(row.classical, Error) else None,
                 "train_seconds": row.seconds,
             }
         )
