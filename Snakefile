@@ -16,6 +16,10 @@ HERE = Path(workflow.current_basedir.get_path_or_uri(secret_free=False))
 if (HERE / "resolvent").is_dir():
     sys.path.insert(0, str(HERE))
 
+from resolvent.planning.places import search_working_folder
+
+search_working_folder()
+
 from resolvent.common.errors import ResolventError
 from resolvent.common.locks import sole_writer
 from resolvent.datasets.storage.layout import resolution_of
@@ -135,7 +139,7 @@ rule all:
         ),
         [f"{folder}/rollout.mp4" for folder in ROLLED_OUT.values()],
         [page for pages in RUN_PAGES.values() for page in pages],
-        [rules.theory.output, rules.draw_theory.output, rules.theory_page.output],
+        [rules.theory.output, rules.draw_theory.output, rules.theory_page.output] if plan.shows_theory else [],
         [paper.shown for paper in papers.values()],
         rules.page_assets.output,
         rules.front_page.output,

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +15,12 @@ from typing import Annotated, Any
 from pydantic import AfterValidator
 
 MOST_NAMES = 24  # in a message
+
+
+class NoSuchModule(ValueError):
+    """A module of a user's own is not to be found."""
+
+
 _LOCATION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
@@ -26,19 +33,25 @@ def find(location: str, kind: type | None = None) -> Any:
     try:
         imported = import_module(module)
     except Exception as error:  # whatever a module from outside may raise
-        raise ValueError(why_not(module, error)) from error
+        raise not_imported(module, error) from error
     if not hasattr(imported, name):
         raise ValueError(unknown(f"name in module {module}:", name, _public_names(imported)))
     found = getattr(imported, name)
     if kind is not None and not isinstance(found, kind):
-        raise ValueError(f"{location} is no {kind.__module__}.{kind.__qualname__}, but {found!r:.80}")
+        there = [one for one, value in vars(imported).items() if isinstance(value, kind)]
+        raise ValueError(
+            f"{location} is no {kind.__module__}.{kind.__qualname__}, but {found!r:.80}; accepted: "
+            f"{', '.join(there) or 'none'}"
+        )
     return found
 
 
-def check_location(location: str) -> str:
+def check_location(location: str, kind: str = "") -> str:
     """Return `location`, if it reads "module:name" and that module's file defines the name.
 
-    The module is looked for, not imported: a configuration is read often, and torch takes seconds.
+    The module is looked for, not imported: a configuration is read often, and torch takes seconds. Of a
+    `kind`, the name of a class, only objects are suggested that the file makes by calling that class, if
+    there are any.
 
     Raises
     ------
@@ -51,22 +64,24 @@ def check_location(location: str) -> str:
     try:
         spec = find_spec(module)
     except Exception as error:
-        raise ValueError(f"{location!r}: {why_not(module, error)}") from error
+        raise not_imported(module, error, f"{location!r}: ") from error
     if spec is None:
-        missing = ModuleNotFoundError(name=module)
-        raise ValueError(f"{location!r}: {why_not(module, missing)}")
+        raise not_imported(module, ModuleNotFoundError(name=module), f"{location!r}: ")
     if spec.origin and spec.origin.endswith(".py"):
         try:
             defined = _defined_in(Path(spec.origin))
         except (SyntaxError, UnicodeDecodeError) as error:
             raise ValueError(f"{location!r}: {why_not(module, error)}") from error
         if name not in defined:
-            raise ValueError(f"{location!r}: {unknown('name', name, defined)}")
+            made = _made_in(Path(spec.origin), kind) if kind else []
+            raise ValueError(f"{location!r}: {unknown(kind or 'name', name, made or defined)}")
     return location
 
 
-# A name that the experiments of a configuration give of code from outside of the checkout.
-Location = Annotated[str, AfterValidator(check_location)]
+# Names that the experiments of a configuration give of code from outside of the checkout, by what they are.
+MetricLocation = Annotated[str, AfterValidator(partial(check_location, kind="Metric"))]
+BaselineLocation = Annotated[str, AfterValidator(partial(check_location, kind="Baseline"))]
+FigureLocation = Annotated[str, AfterValidator(partial(check_location, kind="OwnFigure"))]
 
 
 def unknown(kind: str, name: str, accepted: Iterable[str]) -> str:
@@ -79,9 +94,19 @@ def unknown(kind: str, name: str, accepted: Iterable[str]) -> str:
     return f"unknown {kind} {name!r}; {hint}accepted: {names or 'none'}"
 
 
+def not_imported(module: str, error: Exception, before: str = "") -> ValueError:
+    """Return the error to raise where a module could not be imported: `NoSuchModule` where there is none."""
+    kind = NoSuchModule if _is_missing(module, error) else ValueError
+    return kind(f"{before}{why_not(module, error)}")
+
+
+def _is_missing(module: str, error: Exception) -> bool:
+    return isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")
+
+
 def why_not(module: str, error: Exception) -> str:
     """Say in one line why a module could not be imported."""
-    if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+    if _is_missing(module, error):
         return f"no module {error.name}; it must be installed, or its folder be on PYTHONPATH"
     words = " ".join(str(error).split())
     return f"module {module} cannot be imported: {type(error).__name__}: {words}"
@@ -99,6 +124,18 @@ def _defined_in(file: Path) -> list[str]:
             case _:
                 names += [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
     return list(dict.fromkeys(name for name in names if not name.startswith("_")))
+
+
+def _made_in(file: Path, kind: str) -> list[str]:
+    """Return the names that the statements of a file bind to what a call of `kind` returns."""
+    names: list[str] = []
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):
+            called = node.value.func
+            if (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) == kind:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names += [one.id for one in targets if isinstance(one, ast.Name)]
+    return names
 
 
 def _public_names(module: Any) -> list[str]:

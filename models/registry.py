@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from resolvent.models.outside import find, unknown, why_not
+from resolvent.models.outside import NoSuchModule, find, unknown, why_not
 from resolvent.models.settings import Settings
 
 # An architecture is the class of its settings, which says where its torch module is. One from outside of this
@@ -54,7 +54,8 @@ def settings_class(architecture: str) -> type[Settings]:
             raise ValueError(f"{location} is not a settings class, that is, a subclass of {base}")
         _check_description(found)
     except ValueError as error:
-        raise ValueError(f"architecture {architecture!r}: {error}") from None
+        kind = NoSuchModule if isinstance(error, NoSuchModule) else ValueError
+        raise kind(f"architecture {architecture!r}: {error}") from None
     return found
 
 

@@ -15,8 +15,9 @@ from typing import Annotated, Optional
 
 import typer
 
+from resolvent.common.counts import counted
 from resolvent.common.errors import ResolventError
-from resolvent.planning.places import HOME
+from resolvent.planning.places import HOME, search_working_folder
 
 TO_SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}
 STUDIES, USE, REST = "Studies", "Data and trained models", "The workflow itself"
@@ -74,6 +75,7 @@ def check(
     """Say what is wrong with configurations, by file, line and key. Nothing runs."""
     from resolvent.planning.check import main as checked
 
+    _let_own_modules_be_found()
     raise typer.Exit(checked([_own_overlay(one) for one in files or []]))
 
 
@@ -125,6 +127,7 @@ def info(
 
     from resolvent.public.describe import describe
 
+    _let_own_modules_be_found(name)
     describe(name, Console(), results=results, data=data or "data")
 
 
@@ -156,6 +159,7 @@ def predict(
     from resolvent.public.files import predict_file
     from resolvent.public.runs import load_run
 
+    _let_own_modules_be_found(run)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         shape = predict_file(
@@ -207,9 +211,10 @@ def export(
     from resolvent.planning.export import export as exported
     from resolvent.public.cards import card_of
 
+    _let_own_modules_be_found()
     points = int(resolution) if resolution is not None and resolution.isdecimal() else resolution
     files = exported(card_of(dataset, data), to, out, points)
-    print(f"{out}: {len(files)} file{'s' if len(files) != 1 else ''}")
+    print(f"{out}: {counted(len(files), 'file')}")
 
 
 @app.command(rich_help_panel=USE)
@@ -232,6 +237,7 @@ def export_run(
     from resolvent.public.export import export_run as exported
     from resolvent.public.runs import load_run
 
+    _let_own_modules_be_found(run)
     loaded = load_run(run, results=results, data=data)
     exported(loaded, folder, formats=form or (), points=points, samples=samples, licence=licence)
     print(f'{folder}: load it by resolvent.load_run("{folder}")')
@@ -310,13 +316,37 @@ def main() -> int:
     except ResolventError as error:
         print(f"resolvent: {error}", file=sys.stderr)
         return 1
-    except ValueError as error:  # of settings whose module is not to be found
-        if "PYTHONPATH" not in str(error):
+    except ValueError as error:
+        if (missing := _missing_module(error)) is None:
             raise
-        words = next(line for line in str(error).splitlines() if "PYTHONPATH" in line)
-        print(f"resolvent: {words.strip().removeprefix('Value error, ')}", file=sys.stderr)
+        print(f"resolvent: {missing}", file=sys.stderr)
         return 1
     return 0
+
+
+def _missing_module(error: ValueError) -> ValueError | None:
+    """Return the error, or that within errors of settings, that says that a user's module is not there."""
+    from pydantic import ValidationError
+
+    from resolvent.datasets import errors
+    from resolvent.models import outside
+
+    found = [error]
+    if isinstance(error, ValidationError):
+        found = [one["ctx"]["error"] for one in error.errors() if "error" in one.get("ctx", {})]
+    return next((one for one in found if isinstance(one, errors.NoSuchModule | outside.NoSuchModule)), None)
+
+
+def _let_own_modules_be_found(run: str | None = None) -> None:
+    """Let modules of the working folder be imported, as a study's own are.
+
+    Not for a `run` that was exported: it may be of others, and the module that it names is then no more to be
+    run than any other code that lies around.
+    """
+    from resolvent.public.runs import WEIGHTS
+
+    if run is None or not Path(run, WEIGHTS).exists():
+        search_working_folder()
 
 
 def _snakemake(words: list[str]) -> int:

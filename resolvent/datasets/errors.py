@@ -5,6 +5,10 @@ from pathlib import Path
 from resolvent.common.errors import ResolventError
 
 
+class NoSuchModule(ValueError):
+    """The module of an equation of a user's own is not to be found."""
+
+
 class DatasetError(ResolventError):
     """A store is missing, incomplete, damaged, or does not hold what was asked for."""
 

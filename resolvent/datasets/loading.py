@@ -48,7 +48,7 @@ class Samples:
     def __len__(self) -> int:
         return len(self.inputs)
 
-    def part(self, members: range) -> Samples:
+    def read(self, members: range) -> Samples:
         """Return some of the samples, as views."""
         here = slice(members.start, members.stop)
         gradients = None if self.gradients is None else self.gradients[here]
@@ -222,7 +222,7 @@ def blocks(source: Source) -> Iterator[Samples]:
     size = max(1, BLOCK_VALUES // max(grid.points**grid.dimension for grid in grids))
     for start in range(0, len(source), size):
         members = range(start, min(start + size, len(source)))
-        yield source.read(members) if isinstance(source, Split) else source.part(members)
+        yield source.read(members)
 
 
 def load_samples(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from resolvent.common.counts import counted
 from resolvent.documentation.first_token import SAMPLES, first_token_rows
 from resolvent.figures.common.results import Run, error_matrix, read_runs
 from resolvent.figures.reported_vs_ours.markdown import table_lines
@@ -83,7 +84,7 @@ def _cell(medians: np.ndarray) -> str:
 
 
 def _seeds(runs: list[Run]) -> str:
-    return f"{len(runs)} seed{'s' * (len(runs) != 1)}"
+    return counted(len(runs), "seed")
 
 
 def _training(runs: list[Run]) -> str:

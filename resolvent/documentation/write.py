@@ -53,7 +53,7 @@ changes single keys of those before it: mappings are merged key by key, anything
 2. `config.yaml`: how large it is, for a laptop.
 3. The overlays, from left to right: `snakemake --configfile config/cao2021.yaml mine.yaml`.
 
-An unknown key is an error that names the nearest; `python -m resolvent.planning.check mine.yaml` finds it
+An unknown key is an error that names the nearest; `resolvent check mine.yaml` finds it
 before anything runs. What is not given has the default below.
 
 **What is built.** Everything, or what is listed: `build: {experiments: [darcy], datasets: [kolmogorov]}`. The

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from resolvent.common.counts import counted
 from resolvent.planning.places import HOME
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def caption_facts(plan: Plan, experiment: str) -> dict:
         **counts,
         "epochs": e.training.epochs,
         "batch_size": e.training.batch_size,
-        "seeds": f"{len(e.seeds)} seed" + ("s" if len(e.seeds) > 1 else ""),
+        "seeds": counted(len(e.seeds), "seed"),
         "tested": tested if in_time else f"{tested} points",
         "chosen": CHOSEN[in_time].format(compare=compare if e.shows.get(paper) else "", **counts),
         "located": LOCATED[in_time],

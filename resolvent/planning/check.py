@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 
-from resolvent.planning.configuration.contents import with_contents
+from resolvent.planning.configuration.contents import remarks, with_contents
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_configuration
 
 
 def main(arguments: list[str]) -> int:
-    """Print what is wrong, or that nothing is; return the exit status."""
+    """Print what is wrong, or that nothing is, and warnings; return the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m resolvent.planning.check",
         description="Check overlays of config.yaml as `snakemake --configfile FILE ...` would read them: "
@@ -27,6 +27,8 @@ def main(arguments: list[str]) -> int:
         return 1
     built = ", ".join(configuration.experiments) or "none"
     print(f"the configuration '{configuration.name}' is valid; experiments: {built}")
+    for words in remarks(configuration):
+        print(f"warning: {words}")
     return 0
 
 

@@ -133,9 +133,7 @@ Operator: {equation["operator"]}. Source: {equation["source"]}.
 
     resolvent verify .
 
-With [Resolvent](https://pypi.org/project/resolvent) the same samples are made again by
-
-    snakemake finalise_{name} --cores all --configfile dataset.yaml
+{_made_again(facts)}
 
 ## Cite
 
@@ -143,6 +141,27 @@ With [Resolvent](https://pypi.org/project/resolvent) the same samples are made a
 {bibtex(facts)}
 ```
 """
+
+
+def _made_again(facts: dict) -> str:
+    """Say what it takes to make the samples again: this program, and files or a module of others."""
+    command = f"    resolvent run finalise_{facts['dataset']} --configfile dataset.yaml"
+    if "imported" in facts:
+        of = " of what the server says" if "://" in str(facts["settings"]["source"]) else ""
+        files = [f"- `{one['file']}`, SHA-256{of} `{one['sha256']}`" for one in facts["imported"]["files"]]
+        return (
+            "The samples were read from files that are not in this folder, and come from these alone:\n\n"
+            + "\n".join(files)
+            + "\n\nWho has them lets `source` in `dataset.yaml` name their places, and runs, where the "
+            f"Python package Resolvent is installed,\n\n{command}"
+        )
+    if ":" in (equation := facts["settings"]["equation"]):
+        return (
+            f"The samples are computed by code of their authors, `{equation}`, which is not in this folder. "
+            "In a folder with that module, and where the Python package Resolvent is installed, they are "
+            f"made again by\n\n{command}"
+        )
+    return f"Where the Python package Resolvent is installed, the same samples are made again by\n\n{command}"
 
 
 def _accuracy(facts: dict) -> str:

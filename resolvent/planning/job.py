@@ -15,7 +15,7 @@ from resolvent.common.errors import ResolventError
 from resolvent.common.files import FULL_DISK, readable_disk_errors
 from resolvent.common.watchdog import watched
 from resolvent.planning.gpus.lease import lease
-from resolvent.planning.places import PACKAGE
+from resolvent.planning.places import PACKAGE, search_working_folder
 from resolvent.planning.provenance import record_command
 from resolvent.solvers.common.errors import SolverError
 
@@ -49,6 +49,7 @@ def job(snakemake, alone: bool = False):
     JAX, and finds the GPUs that the job has leased (`resolvent.planning.gpus.lease`): `alone`, for timings,
     or beside as many others as the configuration allows.
     """
+    search_working_folder()
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text("")

@@ -34,6 +34,7 @@ from resolvent.planning.rerun import location_of, script_digest
 
 REGISTRY = "resolvent.models.registry:ARCHITECTURES"
 STEP_MEASURED = "transformer1d"  # architecture of the operator in resolvent.measurements.step_cost
+OF_PAPERS = ("resolvent.models.cao2021.", "resolvent.models.calvello2024.")  # their architectures
 FLOW = ("darcy", "darcy_inverse")  # equations whose page shows the flux
 STABILITY = "stability"  # folder of the study of stability, which no experiment can have
 RUN_FOLDER = "{experiment}/{model}/{group}/seed{seed}"
@@ -166,7 +167,8 @@ class Plan:
         """Return the folders of the runs of which one is shown (`figures.common.shown`), the configured one
         first.
 
-        That is the shown model's on the finest training grid. With `latent_basis`, of the others those that
+        That is the shown model's on the finest training grid, and stands for none where none is named
+        (`Experiment.names_shown`). With `latent_basis`, of the others those that
         have one.
         """
         e = self.experiment(experiment)
@@ -327,6 +329,15 @@ class Plan:
             "batch_size": study.training.batch_size,
             **self.sample_counts(STABILITY),
         }
+
+    @property
+    def shows_theory(self) -> bool:
+        """Whether a model of either paper is compared: the page of the theory is about their attentions."""
+        known, study = self.configuration.models, self.configuration.stability
+        compared = {model for one in self.configuration.experiments.values() for model in one.models}
+        compared |= set(study.models) if study else set()
+        operators = (settings_class(known[model].architecture).operator for model in compared)
+        return any(operator.startswith(OF_PAPERS) for operator in operators)
 
     @property
     def theory(self) -> dict:

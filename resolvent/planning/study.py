@@ -25,7 +25,7 @@ from resolvent.planning.provenance import command, provenance
 
 def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
     """Return the fields of `Study`, without the command and the origin of the one who asks."""
-    pages = {"theory": "theory.html"}
+    pages = {"theory": "theory.html"}  # which may be asked for by name
     if plan.configuration.stability:
         pages[STABILITY] = f"{STABILITY}.html"
     study = Study(

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas
 
+from resolvent.common.counts import counted
 from resolvent.common.errors import ResolventError
 from resolvent.common.files import read_json
 from resolvent.common.predictions import node_name
@@ -283,7 +284,7 @@ def main(arguments: list[str]) -> int:
     faults = list(faults_below(paths))
     print(*faults, sep="\n", end="\n" if faults else "")
     what = ", ".join(map(str, paths))
-    print(f"{what}: {len(faults)} faults" if faults else f"{what}: as specified", file=sys.stderr)
+    print(f"{what}: {counted(len(faults), 'fault')}" if faults else f"{what}: as specified", file=sys.stderr)
     return 1 if faults else 0
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
+from resolvent.common.counts import counted
 from resolvent.common.errors import FileError
 from resolvent.datasets.errors import DatasetError
 from resolvent.public.cards import ENDINGS, card_of
@@ -56,12 +57,15 @@ def _run(run: TrainedRun, console: Console) -> None:
     facts = _facts(f"{record.label}: {record.dataset}, seed {record.seed}")
     facts.add_row("folder", str(run.directory))
     facts.add_row("architecture", record.architecture)
-    facts.add_row("trained at", f"{record.resolution}, on {record.training['train_samples']} samples")
+    facts.add_row(
+        "trained at", f"{record.resolution}, on {counted(record.training['train_samples'], 'sample')}"
+    )
     facts.add_row("parameters", f"{cost.parameters:,}")
     if run.diverged:
         facts.add_row("ended", f"diverged in epoch {cost.diverged_epoch}: it has no operator")
     else:
-        facts.add_row("training", f"{cost.epochs} epochs in {cost.train_seconds:.0f} s on {cost.device}")
+        epochs = counted(cost.epochs, "epoch")
+        facts.add_row("training", f"{epochs} in {cost.train_seconds:.0f} s on {cost.device}")
     for which, known in (("input", run.inputs), ("output", run.targets)):
         for one in known or ():
             words = f"{one.long_name} (unit {one.units}), from {one.low:.4g} to {one.high:.4g} in the data"
@@ -94,7 +98,8 @@ def _dataset(path: Path, console: Console) -> None:
     for name, entry in card["error_budget"].items():
         if isinstance(entry, dict) and "largest_relative_l2" in entry:
             largest = f"largest {entry['largest_relative_l2']:.2g}"
-            facts.add_row("error", f"{name.replace('_', ' ')}: {largest} of {entry['samples']} samples")
+            of = counted(entry["samples"], "sample")
+            facts.add_row("error", f"{name.replace('_', ' ')}: {largest} of {of}")
     facts.add_row("content", card["content_hash"])
     console.print(facts)
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resolvent.common.counts import counted
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json
 from resolvent.figures.dataset.citation import bibtex
@@ -39,8 +40,8 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
         _front_matter(run, licence),
         f"# {record.label}: {record.dataset}",
         f"A neural operator of the architecture `{record.architecture}`, trained from seed {record.seed} at "
-        f"resolution {record.resolution} on {record.training['train_samples']} samples of the dataset "
-        f"`{record.dataset}`, with Resolvent.",
+        f"resolution {record.resolution} on {counted(record.training['train_samples'], 'sample')} of the "
+        f"dataset `{record.dataset}`, with Resolvent.",
         "## Use",
         "    import resolvent\n\n"
         '    run = resolvent.load_run("this folder")\n'
@@ -51,7 +52,7 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
         *_data(card, record),
         "## Recipe",
         _table("setting", "value", {"architecture": record.architecture} | record.settings | record.training),
-        f"It has {run.cost.parameters:,} parameters and trained for {run.cost.epochs} epochs in "
+        f"It has {run.cost.parameters:,} parameters and trained for {counted(run.cost.epochs, 'epoch')} in "
         f"{run.cost.train_seconds:.0f} s on {run.cost.device} with {run.cost.threads} threads; the weights "
         f"are those of epoch {run.cost.best_epoch}. Versions: "
         + ", ".join(f"{name} {number}" for name, number in record.versions.items())

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -23,6 +23,9 @@ from resolvent.common.files import read_json, write_json
 from resolvent.common.records import file_digests
 from resolvent.common.settings import settings_hash
 from resolvent.public.runs import CARD, RECORD, WEIGHTS, TrainedRun, load_run
+
+if TYPE_CHECKING:
+    from resolvent.datasets.tasks.settings import DatasetSettings
 
 VERIFIED = "verified.json"
 RELATIVE = 1e-3  # of a mean error: rounding of another machine, in labels and in the operator's float32
@@ -59,7 +62,8 @@ def verify_run(
     FileError
         When files are missing, damaged or of different runs, or their code was not named.
     DatasetError
-        When the test samples cannot be made again to their stated accuracy.
+        When the test samples cannot be made again to their stated accuracy, or are imported and their files
+        are not there.
     TrainingError
         When the run diverged or its weights are damaged.
     """
@@ -177,7 +181,9 @@ def _test_samples(run: TrainedRun, place: Path) -> Path:
     from resolvent.datasets.tasks.settings import SplitSizes
 
     settings = settings_of(run.card["settings"])
-    if not any(run.record.test_noise) and "imported" not in run.card:
+    if "imported" in run.card:
+        _hold_files(settings, run.card["imported"]["files"])
+    elif not any(run.record.test_noise):
         sizes = SplitSizes(train=1, validation=1, test=run.record.training["test_samples"])
         settings = settings.model_copy(update={"samples": sizes})
     task, base = build_task(settings), place / run.record.dataset / "made_again"
@@ -188,6 +194,20 @@ def _test_samples(run: TrainedRun, place: Path) -> Path:
             generate_shard(task, store, shard, receipts[-1], CODE)
     finalise(task, store, receipts, base.with_suffix(".json"), CODE)
     return base.with_suffix(".json")
+
+
+def _hold_files(settings: DatasetSettings, files: list[dict]) -> None:
+    """Raise a DatasetError where the files that imported samples were read from are not there unchanged."""
+    from resolvent.datasets.errors import DatasetError
+
+    try:
+        settings.with_contents()
+    except DatasetError as error:
+        known = ", ".join(f"{one['file']} with the SHA-256 {one['sha256']}" for one in files)
+        raise DatasetError(
+            f"{error}; the test samples were imported: they are not made again, but read again from "
+            f"{known}, which is not part of an exported run; get it from the authors"
+        ) from None
 
 
 def _rows(run: TrainedRun, measured: pd.DataFrame) -> Iterator[dict[str, Any]]:

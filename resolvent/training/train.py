@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import torch
+from torch import nn
 
 from resolvent.common.files import write_atomically
 from resolvent.common.locks import sole_writer
@@ -23,10 +24,14 @@ from resolvent.training.data import read_where_it_fits
 from resolvent.training.devices import choose_device
 from resolvent.training.distributed.group import ALONE, Group
 from resolvent.training.distributed.launch import launch, visible_devices
+from resolvent.training.errors import TrainingError
 from resolvent.training.fit import Progress, Trainer
 from resolvent.training.normalisation import in_physical_units
 from resolvent.training.operations import forward_operations
 from resolvent.training.settings import TrainingSettings
+from resolvent.training.tensors import coordinate_tensor, function_tensor
+
+CHECKED = 2  # samples that an operator maps before it is trained, to see that it gives functions
 
 
 def train_run(
@@ -92,8 +97,10 @@ def train_in_group(
         return read_where_it_fits(split, device, learnt)
 
     train = load("train", settings)
+    operator = build(run["architecture"], run["settings"], seed)
+    check_output(operator, train.read(range(min(CHECKED, len(train)))), run["architecture"])
     trainer = Trainer(
-        in_physical_units(build(run["architecture"], run["settings"], seed), settings, train),
+        in_physical_units(operator, settings, train),
         train,
         load("validation"),
         settings,
@@ -108,6 +115,30 @@ def train_in_group(
     if group.first:
         of_run = {"resolution": resolution, "seed": seed, "config_hash": settings_hash(run)}
         _write(trainer, progress, run, of_run, train.grid, threads)
+
+
+def check_output(operator: nn.Module, samples: Samples, architecture: str) -> None:
+    """Let an operator map samples; nothing is learned, and no random number is drawn.
+
+    Raises
+    ------
+    TrainingError
+        In one line where it does not give functions shaped as the targets, (samples, ...space, channels).
+    """
+    given, wanted = (
+        function_tensor(values, grid)
+        for values, grid in ((samples.inputs, samples.grid), (samples.targets, samples.target_grid))
+    )
+    training = operator.training
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        found = operator.eval()(given, coordinate_tensor(samples.grid))
+    operator.train(training)
+    shape = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
+    if shape != tuple(wanted.shape):
+        raise TrainingError(
+            f"model {architecture}: forward gave {shape}, expected {tuple(wanted.shape)} (samples, points of "
+            f"every axis, channels), for inputs {tuple(given.shape)}"
+        )
 
 
 def run_identity(card: Path, run: dict, resolution: int | str, seed: int, code_digest: str) -> str:

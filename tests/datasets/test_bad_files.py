@@ -179,6 +179,8 @@ BAD = {
     "infinity": (one_value(np.float32("inf"), "a"), {}, r"variable 'a' is not finite in row 3 of 14"),
     "a wrong name": (npz(u=None, v=arrays()["u"]), {}, r"there is no variable 'u'; found: a, v"),
     "other points": (npz(u=np.zeros((COUNT, 8))), {}, r"\(14, 8\); .*expected: 16 each; .* set finest: 8"),
+    "a number of each sample": (npz(kappa=np.ones(COUNT)), {"input": ["a", "kappa"]},
+        r"'kappa' has the shape \(14,\); .* of one number for each sample, axes: {kappa: \[sample\], …}"),
     "other dimensions": (npz(u=np.zeros((COUNT, 4, 4))), {}, r"\(14, 4, 4\); expected: 2 axes"),
     "unequal sides": (npz(a=np.zeros((COUNT, 16, 8)), u=np.zeros((COUNT, 16, 8))),
         {"axes": ["sample", "y", "x"]}, r"it has 16 × 8 points; expected: 16 each: grids have as many"),

@@ -15,7 +15,7 @@ from resolvent.datasets.exports.layouts import CARD
 from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.tasks.registry import settings_of
-from resolvent.planning.export import export
+from resolvent.planning.export import _made_again, export
 from resolvent.planning.verify import faults_below
 
 FEW = {"train": 3, "validation": 2, "test": 2}
@@ -130,6 +130,10 @@ def test_a_folder_for_the_hub_can_be_verified_and_made_again(cards, tmp_path):
     _, front, page = (out / "README.md").read_text(encoding="utf-8").split("---\n", 2)
     assert yaml.safe_load(front)["license"] == "mit"
     assert "resolvent verify ." in page
+    assert "is installed, the same samples are made again by\n\n    resolvent run finalise_burgers" in page
+    facts = read_card(cards["burgers"])
+    theirs = {**facts, "settings": facts["settings"] | {"equation": "my_lab.heat:HeatDataset"}}
+    assert "`my_lab.heat:HeatDataset`, which is not in this folder" in _made_again(theirs)
     again = yaml.safe_load((out / "dataset.yaml").read_text())
     assert settings_of(again["datasets"]["burgers"]) == settings_of(read_card(cards["burgers"])["settings"])
     moved = shutil.move(out, tmp_path / "downloaded")

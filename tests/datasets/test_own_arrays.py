@@ -7,6 +7,7 @@ import threading
 import h5py
 import numpy as np
 import pytest
+import yaml
 import zarr
 from array_files import (
     COUNT,
@@ -21,19 +22,24 @@ from array_files import (
 )
 from dataset_fixtures import make_dataset
 
+from resolvent.common.counts import of_few
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import Checks
+from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.preview import _powers
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.datasets.verify import faults_of_dataset
+from resolvent.planning.export import export
+from resolvent.public.verification import _hold_files
 from resolvent.solvers.common.grid import Grid
 
 SETTINGS = {
     "equation": "arrays", "input": "a", "target": "u", "axes": ["sample", "x"], "finest": POINTS,
     "grid": "periodic", "samples": SAMPLES, "samples_per_shard": 8,
 }  # fmt: skip
+GRID = np.arange(POINTS) / POINTS
 SPACE = {1: ["x"], 2: ["y", "x"], 3: ["z", "y", "x"]}
 
 
@@ -77,6 +83,15 @@ def test_a_dataset_is_stored_with_a_card_that_claims_no_error(tmp_path):
         assert loaded.grid == Grid("periodic", points)
         np.testing.assert_array_equal(loaded.targets, values["u"][11:, :: POINTS // points])
     assert settings_of(facts["settings"]) == settings(str(path), resolutions=[POINTS, 8])
+    export(card, "huggingface", tmp_path / "shared")
+    page = (tmp_path / "shared/README.md").read_text(encoding="utf-8")
+    (file,) = facts["imported"]["files"]
+    assert f"come from these alone:\n\n- `data.npz`, SHA-256 `{file['sha256']}`" in page
+    path.unlink()
+    with pytest.raises(
+        DatasetError, match=r"data\.npz does not exist; .* read again from data\.npz with the SHA"
+    ):
+        _hold_files(settings_of(facts["settings"]), facts["imported"]["files"])
 
 
 def test_input_and_target_may_be_two_files_or_channels_of_one(tmp_path):
@@ -102,6 +117,23 @@ def test_axes_are_put_in_order(tmp_path):
     turned = {name: one.transpose(2, 0, 1) for name, one in values.items()}  # x, sample, y
     drawn = samples(str(write_hdf5(tmp_path / "data.h5", turned)), axes=["x", "sample", "y"])
     np.testing.assert_array_equal(drawn, np.stack([values["a"], values["u"]], axis=1)[:8])
+
+
+def test_the_check_finds_numbers_of_each_sample_and_what_it_says_can_be_pasted(tmp_path):
+    values = arrays(count=200) | {"kappa": np.linspace(1, 2, 200), "steps": np.ones((200, 1)), "x": GRID}
+    report = check_file(write_npz(tmp_path / "data.npz", values))
+    (_, block), *_ = report.configuration["datasets"].items()
+    assert block["samples"] == {"train": 150, "validation": 20, "test": 30}
+    assert report.warnings == []
+    said, *lines = report.numbers
+    assert said.startswith("one number for each sample: kappa, steps[0]; ")
+    added = yaml.safe_load("\n".join(line.removeprefix("    ") for line in lines))
+    assert added["input"] == ["a", "kappa", "steps[0]"]
+    drawn = settings_of(block | added).task().draw([("test", 29)])
+    np.testing.assert_array_equal(drawn[0, 1], np.full(POINTS, 2.0))
+    few = check_file(write_npz(tmp_path / "few.npz", arrays(count=60)))
+    assert few.warnings == [of_few(12)]
+    assert few.numbers == []
 
 
 def test_several_functions_and_a_number_of_each_sample_are_channels(tmp_path):

@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 from calvello2024_samples import write_flow_run, write_trajectory_run
 from noise_runs import write_noisy_run
+from run_files import one_level, square, vouched
 from test_cao2021_latent_basis import latent
 
+from resolvent.common.predictions import tree_of, write_predictions
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.shown import choose_shown
+from resolvent.figures.experiment import sample_curves, sample_fields
 from resolvent.figures.experiment.samples import draw_samples
 from resolvent.figures.papers.calvello2024 import extreme_fields, trajectories
 from resolvent.figures.papers.calvello2024.chosen import first_of_each_architecture, first_with
@@ -159,3 +162,42 @@ def test_the_latent_functions_are_those_of_the_run_shown(candidates, tmp_path):
     of_candidates, *_ = draw_latent_basis(candidates[:3], tmp_path / "figure13.svg")
     of_best, *_ = draw_latent_basis([candidates[2]], tmp_path / "best.svg")
     assert of_candidates.read_bytes() == of_best.read_bytes()
+
+
+def test_where_none_is_named_the_best_that_finished_is_shown(candidates):
+    shown = choose_shown(candidates[1:], named=False)
+    assert shown.run.directory == candidates[2]
+    assert shown.words == "Softmax (n = 512, seed 1), the run with the lowest median error"
+    assert choose_shown(candidates[:1], named=False).words == "Galerkin"
+
+
+NAMES = ("velocity [m/s], force", "temperature [K]")
+
+
+@pytest.mark.parametrize(("dimension", "points"), [(1, 32), (2, 9)])
+def test_several_functions_are_drawn_by_their_names(dimension, points, make_run, monkeypatch):
+    """Of three inputs the last is a number of each sample, which is no function to look at on the square."""
+    run, drawn = make_run("net", resolution=points, dimension=dimension), []
+    x, generator = np.linspace(0, 1, points), np.random.default_rng(0)
+    space = (points,) * dimension
+    inputs = generator.normal(size=(4, 3, *space))
+    inputs[:, 2] = inputs[:, 2].reshape(4, -1)[:, 0].reshape(4, *[1] * dimension)
+    targets = generator.normal(size=(4, *space))
+    part = one_level(0.0, square(x) if dimension == 2 else {"x": x}, inputs, targets, targets + 0.1)
+    write_predictions(run / "predictions.nc", tree_of({points: [part]}, {}))
+    vouched(run)
+    for module in (sample_curves, sample_fields):
+        monkeypatch.setattr(module, "save", lambda figure, output: drawn.append(figure))
+    draw_samples([run], "unused.svg", quantities=NAMES)
+    (figure,) = drawn
+    if dimension == 1:
+        panel, strip, *_ = (axes for axes in figure.axes if axes.get_ylabel())
+        assert [line.get_label() for line in panel.lines if not line.get_label().startswith("_")] == [
+            *NAMES,
+            "prediction",
+        ]
+        assert len(panel.lines) == 5
+        assert (panel.get_ylabel(), strip.get_ylabel()) == (NAMES[1], "error")
+    else:
+        rows = [axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()]
+        assert rows == [f"{NAMES[0]} (1)", f"{NAMES[0]} (2)", NAMES[1], "prediction", "error"]

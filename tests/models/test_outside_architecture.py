@@ -4,17 +4,22 @@ import re
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 import yaml
 from merged_configuration import DEFAULT, merged
 
+from resolvent.datasets.loading import Samples
 from resolvent.models.build import build
 from resolvent.models.registry import module_of, resolve, settings_class
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.needs import Needs
+from resolvent.solvers.common.grid import Grid
+from resolvent.training.errors import TrainingError
+from resolvent.training.train import check_output
 
 NETS = '''
 import torch
@@ -219,6 +224,36 @@ def test_a_configuration_with_one_that_is_not_there_is_refused(my_lab):
         ConfigurationError, match=re.escape("models.net: architecture 'my_labs.nets:N': no module")
     ):
         load_configuration(configured("my_labs.nets:N"))
+
+
+def test_a_name_that_is_no_metric_is_not_suggested(my_lab):
+    (my_lab / "metrics.py").write_text(
+        "import numpy as np\nfrom resolvent.evaluation.metrics import Metric\n"
+        "def largest(p, u, grid): return np.abs(p - u).max()\nLIMIT = 3\n"
+        "largest_error = Metric('largest_error', largest, 'largest error', 'max |p - u|')\n"
+    )
+    content = merged(DEFAULT, {"experiments": {"burgers": {"metrics": ["my_lab.metrics:largst"]}}})
+    with pytest.raises(ConfigurationError) as refused:
+        load_configuration(content)
+    assert "'my_lab.metrics:largst': unknown Metric 'largst'; " in str(refused.value)
+    assert str(refused.value).endswith("accepted: largest_error")
+
+
+def test_an_output_of_another_shape_is_one_line_before_training(my_lab):
+    nets = my_lab / "nets.py"
+    nets.write_text(nets.read_text().replace("return self.maps(", "return self.maps[0](", 1))
+    grid = Grid("periodic", 16)
+    values = np.random.default_rng(0).normal(size=(5, 16))
+    operator = build(NAME, {"channels": 7}, seed=0)
+    with pytest.raises(TrainingError) as refused:
+        check_output(operator, Samples(grid, values, values), NAME)
+    words = "model my_lab.nets:NetSettings: forward gave (2, 16, 7), expected (2, 16, 1) ("
+    assert str(refused.value).startswith(words)
+    before = torch.random.get_rng_state()
+    sound = build("fno1d", {"width": 4, "modes": 3}, seed=0)
+    check_output(sound, Samples(grid, values, values), "fno1d")
+    assert sound.training
+    assert torch.equal(before, torch.random.get_rng_state())
 
 
 def test_functions_of_another_dimension_are_refused(my_lab):

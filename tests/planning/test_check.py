@@ -15,6 +15,19 @@ from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.read import read_configuration, read_file, with_defaults
 
 
+def test_few_test_samples_are_accepted_and_warned_of(tmp_path, capsys):
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        "name: mine\nbuild: {experiments: [burgers, darcy]}\nexperiments: {burgers: {samples: {test: 1}}}\n"
+    )
+    assert main([str(file)]) == 0
+    _, *warnings = capsys.readouterr().out.splitlines()
+    (words,) = warnings  # darcy has 32
+    assert words.startswith(
+        "warning: experiments.burgers: 1 test sample: of fewer than 30 the 95 % intervals"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -1,5 +1,6 @@
 """The plan of a study, which its front page compares with what is there, has every run, dataset and item."""
 
+import pytest
 import yaml
 from merged_configuration import DEFAULT, merged
 from pipeline_project import ROOT
@@ -9,6 +10,8 @@ from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import Plan
+from resolvent.planning.prediction.forecast import jobs
+from resolvent.planning.prediction.needs import Needs
 from resolvent.planning.study import planned_study
 
 
@@ -29,6 +32,19 @@ def test_it_has_every_run_of_a_paper_s_configuration(tmp_path):
     assert study.experiments["burgers"].papers == ["cao2021"]
     assert study.papers["calvello2024"].page == ""
     assert set(study.papers["cao2021"].made) <= set(study.papers["cao2021"].items)
+
+
+@pytest.mark.parametrize(
+    ("models", "shown"), [(["fno", "unet"], False), (["fno", "galerkin"], True), (["tno"], True)]
+)
+def test_the_theory_is_made_where_a_model_of_either_paper_is_compared(models, shown):
+    experiment = {**DEFAULT["experiments"]["burgers"], "models": models, "shows": {}}
+    if models == ["tno"]:
+        experiment = {**DEFAULT["experiments"]["lorenz63_yz"], "models": models, "shows": {}}
+    plan = Plan(load_configuration({**DEFAULT, "experiments": {"one": experiment}}))
+    assert plan.shows_theory == shown
+    listed = {job.rule for job in jobs(plan, [], Needs(plan, gpu=False))}
+    assert ("theory" in listed) == shown
 
 
 def test_paths_are_seen_from_the_folder_of_the_study(tmp_path):

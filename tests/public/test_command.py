@@ -6,11 +6,14 @@ import sys
 import numpy as np
 import pytest
 import xarray
+from pydantic import BaseModel
 from training_fixtures import RUN
 from typer.testing import CliRunner
 
 import resolvent
 import resolvent.__main__ as command
+from resolvent.datasets.tasks.registry import AnyDataset, settings_of
+from resolvent.models.registry import settings_class
 
 NAME = "tiny/burgers/fno"
 
@@ -153,6 +156,81 @@ def test_info_of_a_run_and_of_a_dataset(here):
 def test_a_run_is_exported(here, tmp_path):
     assert "load it by" in printed("export-run", NAME, tmp_path / "given", "--licence", "MIT")
     assert resolvent.load_run(tmp_path / "given").record.model == "tiny"
+
+
+class OneDataset(BaseModel):
+    dataset: AnyDataset
+
+
+OVERLAY = """
+name: mine
+build: {experiments: [mine]}
+models: {net: {label: N, architecture: "lab_here.nets:NetSettings"}}
+experiments: {mine: {title: M, dataset: burgers, models: [net], resolutions: [128]}}
+"""
+
+
+NETS = """
+import torch
+from resolvent.models.settings import Settings
+
+class NetSettings(Settings):
+    operator = "lab_here.nets:Net"
+    dimension = 1
+
+class Net(torch.nn.Module):
+    pass
+"""
+
+
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """Return the working folder, which is not on the path, as of an installed command."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one not in ("", str(tmp_path))])
+    return tmp_path
+
+
+def test_modules_of_ones_own_are_found_in_the_working_folder(own_folder):
+    (own_folder / "mine.yaml").write_text(OVERLAY)
+    (own_folder / "lab_here").mkdir()
+    (own_folder / "lab_here/nets.py").write_text(NETS)
+    try:
+        assert "the configuration 'mine' is valid" in printed("check", "mine.yaml")
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "lab_here"]:
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: settings_class("lab_gone.nets:NetSettings"), "no module lab_gone; it must be installed"),
+        (lambda: settings_of({"equation": "lab_gone.heat:Heat"}), "there is no module lab_gone; install it"),
+        (lambda: OneDataset(dataset={"equation": "lab_gone.heat:Heat"}), "there is no module lab_gone"),
+    ],
+)
+def test_a_module_that_is_nowhere_is_one_line(monkeypatch, capsys, make, words):
+    monkeypatch.setattr(command, "app", lambda **_: make())
+    said = failing(monkeypatch, capsys)
+    assert words in said
+    assert said.count("\n") == 1
+
+
+def test_another_error_of_a_value_is_not_hidden(monkeypatch):
+    monkeypatch.setattr(command, "app", lambda **_: int("PYTHONPATH"))
+    monkeypatch.setattr(sys, "argv", ["resolvent"])
+    with pytest.raises(ValueError, match="invalid literal"):
+        command.main()
+
+
+def test_an_exported_run_does_not_have_the_working_folder_searched(own_folder):
+    (own_folder / "given").mkdir()
+    (own_folder / "given/model.safetensors").touch()
+    command._let_own_modules_be_found("given")
+    assert str(own_folder) not in sys.path
+    command._let_own_modules_be_found("demo/burgers/net")
+    assert str(own_folder) in sys.path
 
 
 def test_what_runs_is_snakemake_with_the_options_that_it_is_given(monkeypatch):

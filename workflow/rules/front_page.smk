@@ -24,7 +24,7 @@ rule front_page:
                 *expand(rules.dataset_page.output, dataset=plan.datasets),
                 *(paper.page for paper in papers.values() if paper.experiments),
                 # As new words: `ancient` marks those that it is given, here and wherever else they are an input.
-                *map(str, rules.theory_page.output),
+                *(map(str, rules.theory_page.output) if plan.shows_theory else []),
                 *(map(str, rules.stability_page.output) if plan.configuration.stability else []),
             ]
         ),

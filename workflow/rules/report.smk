@@ -86,6 +86,8 @@ rule draw_figures:
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         baselines=[BASELINES],
         candidates=lambda wildcards: plan.shown_candidates(wildcards.experiment),
+        named=lambda wildcards: plan.experiment(wildcards.experiment).names_shown,
+        quantities=lambda wildcards: plan.dataset_of(wildcards.experiment).settings.quantities,
         code=script_digest("draw_figures"),
     script:
         "../scripts/draw_figures.py"
@@ -153,6 +155,7 @@ rule report:
         title=lambda wildcards: plan.experiment(wildcards.experiment).title,
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         candidates=lambda wildcards: plan.shown_candidates(wildcards.experiment),
+        named=lambda wildcards: plan.experiment(wildcards.experiment).names_shown,
         baselines=[BASELINES],
         facts=lambda wildcards: caption_facts(plan, wildcards.experiment),
         paper_pages=lambda wildcards: [

@@ -15,10 +15,11 @@ with job(snakemake):
 
     folder = Path(snakemake.output[0]).parent
     runs, comparison = snakemake.params.runs, snakemake.input.comparison
+    candidates, named = snakemake.params.candidates, snakemake.params.named
     draw_training_curves(runs, folder / "training_curves.svg")
-    draw_samples(snakemake.params.candidates, folder / "samples.svg")
+    draw_samples(candidates, folder / "samples.svg", named, snakemake.params.quantities)
     draw_resolution_curves(comparison, runs, folder / "resolution_curves.svg")
     draw_cost_scatter(comparison, runs, folder / "cost_scatter.svg")
     draw_error_distributions(runs, snakemake.params.baselines, folder / "error_distributions.svg")
     draw_error_intervals(comparison, runs, folder / "error_intervals.svg")
-    draw_error_location(runs, snakemake.params.candidates, folder / "error_location.svg")
+    draw_error_location(runs, candidates, folder / "error_location.svg", named)

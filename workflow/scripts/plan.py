@@ -4,6 +4,7 @@ from resolvent.planning.job import job
 
 with job(snakemake):
     from resolvent.figures.papers.registry import PAPERS
+    from resolvent.planning.configuration.contents import remarks
     from resolvent.planning.configuration.load import load_configuration
     from resolvent.planning.configuration.read import with_defaults
     from resolvent.planning.paper_plan import PaperPlan
@@ -15,3 +16,5 @@ with job(snakemake):
     papers = [PaperPlan(plan, key) for key in PAPERS]
     gpus = snakemake.params.gpus
     print(forecast(jobs(plan, papers, Needs(plan, gpu=gpus != 0)), snakemake.params.cores, gpus))
+    for words in remarks(plan.configuration):
+        print(f"Warning: {words}")

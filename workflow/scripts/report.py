@@ -20,7 +20,8 @@ with job(snakemake):
     # No parameter of the rule: a better prediction is no reason to write the page again.
     on_cpu = read_record(Path(snakemake.params.runs[0]) / "cost.json", CostRecord).device.endswith("(CPU)")
     needs = Needs(Plan(load_configuration(with_defaults(snakemake.config))), gpu=not on_cpu)
-    facts = snakemake.params.facts | {"shown": choose_shown(snakemake.params.candidates).words}
+    candidates, named = snakemake.params.candidates, snakemake.params.named
+    facts = snakemake.params.facts | {"shown": choose_shown(candidates, named).words}
     own = [find(location, OwnFigure) for location in snakemake.params.own_figures]
     write_report(
         snakemake.output.page,
@@ -28,7 +29,8 @@ with job(snakemake):
         command=command(),
         table=snakemake.input.comparison,
         runs=snakemake.params.runs,
-        candidates=snakemake.params.candidates,
+        candidates=candidates,
+        named=named,
         baselines=snakemake.params.baselines,
         card=snakemake.input.card,
         figures=captioned(snakemake.input.figures, facts),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SECONDS_PER_BYTE = 2e-8  # to decompress a file
 SPLIT_NAMES = ("train", "validation", "test")
+SEVERAL = 4  # times of a variable that names list
 Split = Literal["train", "validation", "test"]
 
 
@@ -45,7 +46,7 @@ class About(Settings):
 
     equation: str = Field("an equation that is not stated", description="the equation in words")
     symbols: str = Field("not stated", description="the equation in symbols")
-    operator: str = Field("input ↦ target", description="the operator in symbols")
+    operator: str = Field("", description="the operator in symbols; default: the names of input and target")
     source: str = Field("not stated", description="who made the data, and where they are described")
     licence: str = Field("unknown", description="the licence of the data")
 
@@ -173,8 +174,18 @@ class ArraysDataset(SpaceDataset):
 
     @property
     def quantities(self) -> tuple[str, str]:  # type: ignore[override]
-        """Return what captions call the input and the target."""
-        return ", ".join(self.input), ", ".join(self.target)
+        """Return what captions call the input and the target: names and units."""
+        return self.names(units=True)
+
+    def names(self, units: bool = False) -> tuple[str, str]:
+        """Return the names of the inputs and of the targets, of many times without these."""
+        found: dict[str, list[str]] = {"input": [], "target": []}
+        for one in self.channels:
+            unit = self.units.get(one.name.variable, "") if units else ""
+            many = one.time is not None and sum(c.name == one.name for c in self.channels) > SEVERAL
+            found[one.role].append((one.name.entry if many else one.words) + (f" [{unit}]" if unit else ""))
+        given, wanted = (", ".join(dict.fromkeys(names)) for names in found.values())
+        return given, wanted
 
     @property
     def grid_kind(self) -> str:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from resolvent.common.counts import counted
+
 if TYPE_CHECKING:
     from resolvent.datasets.imported.arrays import ArraysDataset
     from resolvent.datasets.imported.arrays_task import ArraysTask
@@ -105,14 +107,15 @@ class Checks:
         total = findings["samples_looked_at"]
         for name, count in findings["constant_samples"].items():
             if count:
-                words.append(f"'{name}' is constant in {count} of {total} samples.")
+                words.append(f"'{name}' is constant in {count} of {counted(total, 'sample')}.")
         for pair, count in findings["inputs_in_two_splits"].items():
             if count:
                 words.append(
-                    f"{count} inputs are in {pair} alike: errors on the latter say less than they seem."
+                    f"{counted(count, 'input is', 'inputs are')} in {pair} alike: errors on the latter say "
+                    "less than they seem."
                 )
-        if findings["targets_equal_to_their_input"]:
-            words.append(f"The target is its input in {findings['targets_equal_to_their_input']} samples.")
+        if same := findings["targets_equal_to_their_input"]:
+            words.append(f"The target is its input in {counted(same, 'sample')}.")
         for name, found in findings["at_the_ends"].items():
             words += grid_warnings(name, found, settings.grid)
         return words

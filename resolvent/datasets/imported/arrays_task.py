@@ -80,13 +80,8 @@ class ArraysTask(Task):
         return tuple(found)
 
     def _variable(self, channel: Channel) -> Variable:
-        name = channel.name
-        words = name.entry
-        if channel.time is not None:
-            words += (
-                f" at time {channel.time}" if channel.time >= 0 else f" at time {channel.time} from the end"
-            )
-        return Variable(channel.stored, words, self.settings.units.get(name.variable, "1"))
+        unit = self.settings.units.get(channel.name.variable, "1")
+        return Variable(channel.stored, channel.words, unit)
 
     def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
         """Read the sample `index` of split number `split`: (channels, ...space)."""
@@ -191,7 +186,7 @@ class ArraysTask(Task):
             "equation": {
                 "in_words": about.equation,
                 "in_symbols": about.symbols,
-                "operator": about.operator,
+                "operator": about.operator or " ↦ ".join(self.settings.names()),
                 "source": about.source,
             },
             "solver": {"method": "unknown: the samples are the files'"},

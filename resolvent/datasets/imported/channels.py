@@ -50,6 +50,13 @@ class Channel:
         """Return the axes of space; none for a number."""
         return self.name.space
 
+    @property
+    def words(self) -> str:
+        """Return what it is called: its name in the file, and its time."""
+        if self.time is None:
+            return self.name.entry
+        return f"{self.name.entry} at time {self.time}" + (" from the end" if self.time < 0 else "")
+
 
 def parsed(entry: str, axes: Any) -> Name:
     """Return what an entry of `input` or `target` stands for.
@@ -65,7 +72,10 @@ def parsed(entry: str, axes: Any) -> Name:
     variable, channel = found["variable"], found["channel"]
     if isinstance(axes, dict):
         if variable not in axes:
-            raise ValueError(f"axes has no entry for '{variable}'; it has {', '.join(axes) or 'none'}")
+            raise ValueError(
+                f"axes has no entry for '{variable}'; it has {', '.join(axes) or 'none'}; accepted: such as "
+                f"{variable}: [sample, x], or of one number for each sample {variable}: [sample]"
+            )
         axes = axes[variable]
     name = Name(entry, variable, None if channel is None else int(channel), tuple(axes))
     where = f"axes of '{variable}', {', '.join(name.axes) or 'none'}"

@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from resolvent.common.counts import FEW_TEST_SAMPLES, of_few
 from resolvent.common.errors import ResolventError
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays import ArraysDataset
@@ -32,6 +33,7 @@ class Report:
     """What a check has found.
 
     variables      a line for each: name, shape, type.
+    numbers        what to write where numbers of each sample are to be inputs, too.
     found          how input, target, axes and grid were recognised.
     warnings       what is odd in the samples looked at.
     configuration  of a dataset and an experiment on it; None where there is a problem.
@@ -41,13 +43,14 @@ class Report:
     files: list[str]
     variables: list[str] = field(default_factory=list)
     found: list[str] = field(default_factory=list)
+    numbers: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     configuration: dict | None = None
     problem: str | None = None
 
     def text(self) -> str:
         """Return the report as YAML, with all but the configuration in comments."""
-        lines = [*self.files, *(f"  {one}" for one in self.variables), *self.found]
+        lines = [*self.files, *(f"  {one}" for one in self.variables), *self.found, *self.numbers]
         lines += [f"warning: {one}" for one in self.warnings]
         comments = "".join(f"# {line}\n" for line in lines)
         if self.configuration is None:
@@ -87,6 +90,8 @@ def check_file(path: Path | str, second: Path | str | None = None) -> Report:
         settings.series()
         report.warnings = _warnings(settings)
         report.warnings += [f"In {file.name} {note}." for file in files for note in file.notes]
+        report.warnings += [words for words in [of_few(settings.samples.test)] if words]
+        report.numbers = _numbers(detected, block)
         report.configuration = _configuration(_name(paths[0]), block, settings)
     except (ResolventError, ValueError) as error:
         report.problem = " ".join(_message(error).split())
@@ -148,6 +153,22 @@ def _block(source: Any, detected: Detected, test: ArraysFile | None) -> dict:
     return block
 
 
+def _numbers(detected: Detected, block: dict) -> list[str]:
+    """Say how the numbers of each sample become inputs: two keys in the place of those below."""
+    if not detected.numbers:
+        return []
+    axes = block["axes"]
+    if isinstance(axes, list):
+        axes = {entry.partition("[")[0]: axes for entry in (*detected.inputs, *detected.targets)}
+    axes |= {entry.partition("[")[0]: one for entry, one in detected.numbers.items()}
+    keys = {"input": [block["input"], *detected.numbers], "axes": axes}
+    lines = yaml.safe_dump(keys, sort_keys=False, allow_unicode=True, width=10**6, default_flow_style=None)
+    return [
+        f"one number for each sample: {', '.join(detected.numbers)}; for the models to know it, write below",
+        *(f"    {line}" for line in lines.splitlines()),
+    ]
+
+
 def _times(detected: Detected) -> dict[str, Any]:
     """Choose times: the first and the last, or windows where there are few series."""
     given, wanted = (detected.function(entries[0]) for entries in (detected.inputs, detected.targets))
@@ -162,7 +183,10 @@ def _times(detected: Detected) -> dict[str, Any]:
 
 
 def _samples(detected: Detected, block: dict, test: ArraysFile | None) -> dict[str, int]:
-    """Split what there is: a tenth each for validation and test, at least one."""
+    """Split what there is: a tenth each for validation and test, at least one.
+
+    For intervals to mean something, up to a fifth is for the test until that is `FEW_TEST_SAMPLES`.
+    """
     one = detected.function(detected.inputs[0])
     count = one.size("sample") or 1
     per = 1
@@ -181,7 +205,8 @@ def _samples(detected: Detected, block: dict, test: ArraysFile | None) -> dict[s
         raise DatasetError(
             f"{block['source']}: has {count} samples; expected: at least 3, one for each split"
         )
-    return {"train": (count - 2 * part) * per, "validation": part * per, "test": part * per}
+    tested = max(part, min(FEW_TEST_SAMPLES, count // 5))
+    return {"train": (count - part - tested) * per, "validation": part * per, "test": tested * per}
 
 
 def _warnings(settings: ArraysDataset) -> list[str]:

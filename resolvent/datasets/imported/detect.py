@@ -65,7 +65,11 @@ class Function:
 
 @dataclass
 class Detected:
-    """What a file seems to have. `remarks` say how each guess was made."""
+    """What a file seems to have.
+
+    remarks  how each guess was made.
+    numbers  variables with one number for each sample, by entry of `input`, with their axes.
+    """
 
     inputs: list[str] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)
@@ -75,6 +79,7 @@ class Detected:
     remarks: list[str] = field(default_factory=list)
     split: str | None = None
     split_sizes: dict[str, int] = field(default_factory=dict)
+    numbers: dict[str, list[str]] = field(default_factory=dict)
 
     def function(self, entry: str) -> Function:
         """Return the function behind an entry of `inputs` or `targets`."""
@@ -114,7 +119,24 @@ def detect(files: dict[str, ArraysFile]) -> Detected:
     for name in files["input"].shapes:
         if name.rpartition("/")[2] == "split" and files["input"].is_text(name):
             _find_split(found, files["input"], name)
+    _find_numbers(found, files["input"])
     return found
+
+
+def _find_numbers(found: Detected, file: ArraysFile) -> None:
+    """Take note of variables with one number for each sample that are no coordinates."""
+    count = found.function(found.inputs[0]).size("sample")
+    taken = {*found.coordinates.values(), found.split}
+    for name, shape in file.shapes.items():
+        leaf = name.rpartition("/")[2].lower()
+        if shape not in ((count,), (count, 1)) or count < 2 or name in taken or name in found.functions:
+            continue
+        if leaf in AXIS_OF or "coordinate" in leaf or file.not_real(name) is not None:
+            continue
+        if len(shape) == 1:
+            found.numbers[name] = ["sample"]
+        else:
+            found.numbers[f"{name}[0]"] = ["sample", "channel"]
 
 
 def _find_split(found: Detected, file: ArraysFile, name: str) -> None:

@@ -110,8 +110,11 @@ class Series:
         shape = file.shape(name.variable)
         at = f"{file.path}: variable '{name.variable}'"
         if len(shape) != len(name.axes):
+            hint = ""
+            if len(shape) == 1 and channel.role == "input":
+                hint = f"; of one number for each sample, axes: {{{name.variable}: [sample], …}}, by variable"
             raise DatasetError(
-                f"{at} has the shape {shape}; expected: {len(name.axes)} axes ({', '.join(name.axes)})"
+                f"{at} has the shape {shape}; expected: {len(name.axes)} axes ({', '.join(name.axes)}){hint}"
             )
         sizes = dict(zip(name.axes, shape, strict=True))
         for axis in name.space:

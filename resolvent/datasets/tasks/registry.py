@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, SerializeAsAny
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
+from resolvent.datasets.errors import NoSuchModule
 from resolvent.datasets.tasks.settings import DatasetSettings
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _imported(module: str, equation: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise ValueError(f"equation '{equation}': importing {module} failed: {error}") from None
-        raise ValueError(
+        raise NoSuchModule(
             f"equation '{equation}': there is no module {error.name}; install it, or name its folder in the "
             "environment variable PYTHONPATH"
         ) from None

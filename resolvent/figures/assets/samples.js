@@ -97,7 +97,7 @@
       .map((y, place, kept) => ({ name: numbered(input, place, kept.length), x: run.x, y, color: colour("muted"), width: 1.1 }));
     const rows = run.axis === "time" ? [{ title: input, lines: given }] : [];
     sample.target.forEach((y, place) => rows.push({
-      title: numbered(run.axis === "time" ? target : "u", place, sample.target.length),
+      title: numbered(target, place, sample.target.length),
       lines: [
         ...(run.axis === "time" ? [] : given),
         { name: target, x: run.x_target, y, color: colour("ink"), width: 2.2 },

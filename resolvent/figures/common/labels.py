@@ -16,6 +16,14 @@ OFFSETS = [  # in points, with the alignment of the text: tried in this order
 ]
 
 
+LONGEST = 32  # letters of the name of an axis beside a small panel
+
+
+def shortened(name: str) -> str:
+    """Return a name that fits beside a small panel."""
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+
+
 def label_right(axes, labels: list[tuple[float, str, str]], *, size: float = 8.5) -> None:
     """Write (y, text, colour) to the right of the axes, moved apart where they would overlap.
 

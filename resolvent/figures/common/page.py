@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jinja2
 
+from resolvent.common.counts import counted
 from resolvent.common.files import write_text
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.numbers import duration, ends, milli, power, scientific
@@ -101,6 +102,7 @@ def _environment() -> jinja2.Environment:
         "words": _words,
         "value": _value,
         "place": resolution_in_words,
+        "counted": counted,
     }
     environment.tests["table"] = _is_table
     environment.globals["ends"] = ends

@@ -1,5 +1,6 @@
 """Runs in words: what was run, and how that differs from the paper's setting."""
 
+from resolvent.common.counts import counted
 from resolvent.figures.common.numbers import duration
 from resolvent.figures.common.results import Run
 from resolvent.figures.published.beside import differences_from_own_recipe, recipe_differences
@@ -56,10 +57,6 @@ def _some(labels: dict[str, None]) -> str:
     return _names(list(labels)) if len(labels) <= 3 else f"{len(labels)} models"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
 def _names(values: list) -> str:
     return " and ".join(filter(None, [", ".join(map(str, values[:-1])), str(values[-1])]))
 
@@ -76,5 +73,5 @@ def _noise(runs: list[Run]) -> str:
 
 def _machine(run: Run) -> str:
     threads, processes = run.cost.threads, run.cost.processes
-    used = [f"{processes} processes"] * (processes > 1) + [_count(threads, "thread")] * bool(threads)
+    used = [f"{processes} processes"] * (processes > 1) + [counted(threads, "thread")] * bool(threads)
     return run.cost.device + (f" ({' of '.join(used)})" if used else "")

@@ -2,6 +2,8 @@
 
 import re
 
+from resolvent.common.counts import counted
+
 
 def groups(card: dict) -> list[dict[str, str]]:
     """Return each group of the store in one row: its grid, and its variables with their dimensions."""
@@ -21,7 +23,7 @@ def groups(card: dict) -> list[dict[str, str]]:
 def _grid(facts: dict) -> str:
     if facts["kind"] == "explicit":
         times = facts["positions"]
-        return f"{len(times):,} times from {times[0]:g} to {times[-1]:g}"
+        return f"{counted(len(times), 'time')} from {times[0]:g} to {times[-1]:g}"
     shape = " × ".join([f"{facts['points']:,}"] * facts["dimension"])
     return f"{shape}, {facts['kind'].replace('_', ' ')}"
 

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 APART = re.compile(r",\s*\\quad\s*")  # between equations of a system: a narrow page breaks the line there
 SHOWN = ("in_words", "in_symbols", "in_latex", "operator", "operator_in_latex", "source")
-SAYS_MORE = re.compile("[a-z]{4}")  # a word: than the formula
+SAYS_MORE = re.compile("[a-z]{4}")  # a word: than the formula in LaTeX
 DISTRIBUTION = "distribution_of_the_"
 
 
@@ -41,7 +41,9 @@ def equation_of(card: dict) -> dict:
         "in_words": facts["in_words"],
         "equation": mathematics(facts.get("in_latex"), facts["in_symbols"]),
         "operator": mathematics(facts.get("operator_in_latex"), facts["operator"]),
-        "operator_in_words": facts["operator"] if SAYS_MORE.search(facts["operator"]) else "",
+        "operator_in_words": facts["operator"]
+        if facts.get("operator_in_latex") and SAYS_MORE.search(facts["operator"])
+        else "",
         "parameters": {**named, **{key.replace("_", " "): value for key, value in more.items()}},
         "source": facts["source"],
         "distributions": [

@@ -10,6 +10,7 @@ import pandas as pd
 from plotly.graph_objects import Figure
 from plotly.subplots import make_subplots
 
+from resolvent.common.counts import counted
 from resolvent.figures.common.comparison import Tested, by_condition, errors_of
 from resolvent.figures.common.numbers import duration, ends, scientific
 from resolvent.figures.common.results import (
@@ -271,7 +272,7 @@ def _words_of(one: Tested) -> str:
     if np.isfinite(error.low):
         lines.append(f"95 % interval {ends(error.low, error.high, error.value)}")
     if facts["kind"] == "model":
-        lines.append(f"{facts['seeds']} seed{'s' * (facts['seeds'] != 1)}, {facts['samples']} test samples")
+        lines.append(f"{counted(facts['seeds'], 'seed')}, {counted(facts['samples'], 'test sample')}")
     if facts["diverged_seeds"]:
         lines.append(facts["status"])
     return "<br>".join(lines)

@@ -26,15 +26,18 @@ BY_POINT = "RMS error / RMS target"
 
 
 def draw_error_location(
-    runs: Iterable[str | Path], candidates: Iterable[str | Path], output: str | Path
+    runs: Iterable[str | Path],
+    candidates: Iterable[str | Path],
+    output: str | Path,
+    named: bool = True,
 ) -> list[Path]:
     """Draw the spectra of target and errors, and the root mean square error at each point.
 
-    runs        all run folders of the experiment: the first seed that finished of each model.
-    candidates  of which one is shown, as `resolvent.figures.common.shown.choose_shown` takes them: the figure
-                is at its training resolution.
+    runs               all run folders of the experiment: the first seed that finished of each model.
+    candidates, named  of which one is shown, as `resolvent.figures.common.shown.choose_shown` takes them: the
+                       figure is at its training resolution.
     """
-    place = choose_shown(candidates).run.resolution
+    place = choose_shown(candidates, named).run.resolution
     runs = read_runs(runs)
     looks = appearances(runs)
     here = [run for run in one_of_each(runs) if run.resolution == place]

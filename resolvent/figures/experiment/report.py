@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from resolvent.common.counts import of_few
 from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.film import film_of
@@ -41,6 +42,7 @@ def write_report(
     table: str | Path,
     runs: list[str | Path],
     candidates: list[str | Path],
+    named: bool = True,
     baselines: list[str | Path],
     card: str | Path,
     figures: list[tuple[str | Path, str, str]],
@@ -59,7 +61,7 @@ def write_report(
         comparison.csv.
     runs, baselines
         Their folders.
-    candidates
+    candidates, named
         Run folders of which one is shown first, as `resolvent.figures.common.shown.choose_shown` takes them.
     card
         The dataset card.
@@ -81,7 +83,7 @@ def write_report(
     comparison = read_comparison(table)
     errors, facts = headline(comparison), read_json(card)
     heads = {column.head for column in errors.columns}
-    paper, shown = paper_of(loaded), choose_shown(candidates).run
+    paper, shown = paper_of(loaded), choose_shown(candidates, named).run
     interactive = _charts(comparison, loaded, baselines)
     render(
         "report.html.j2",
@@ -108,6 +110,7 @@ def write_report(
         tuning=tuning_of(loaded),
         seeds=sorted({run.seed for run in loaded}),
         samples=int(comparison["samples"].max()),
+        few=of_few(int(comparison["samples"].max())),
         several_resolutions=comparison["test_resolution"].nunique() > 1,
         several_noises=comparison["test_noise"].nunique() > 1,
         figures={

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from resolvent.figures.common.labels import shortened
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.style import (
     BASELINE,
@@ -17,10 +18,13 @@ from resolvent.figures.common.style import (
 )
 
 
-def draw_sample_curves(run: str | Path, output: str | Path) -> list[Path]:
+def draw_sample_curves(
+    run: str | Path, output: str | Path, quantities: tuple[str, str] = ("input", "target")
+) -> list[Path]:
     """Draw the stored samples of a run at its training resolution, each over a strip of its pointwise error.
 
-    All strips share one scale, so that a quiet strip is a good prediction.
+    All strips share one scale, so that a quiet strip is a good prediction. `quantities` are what the input
+    and the target are called.
     """
     (run,) = read_runs([run])
     look = appearances([run])[run.model]
@@ -39,8 +43,8 @@ def draw_sample_curves(run: str | Path, output: str | Path) -> list[Path]:
         panel, strip = axes[2 * row, column], axes[2 * row + 1, column]
         dashed = {"color": look.colour, "lw": 1.4, "ls": (0, (2.5, 2))}
         for values, words, style in (
-            (inputs, "input", {"color": BASELINE, "lw": 0.9}),
-            (targets, "target", {"color": INK, "lw": 1.8}),
+            (inputs, quantities[0], {"color": BASELINE, "lw": 0.9}),
+            (targets, quantities[1], {"color": INK, "lw": 1.8}),
             (predictions, "prediction", dashed),
         ):
             for number, function in enumerate(np.atleast_2d(values[index])):  # one, or several
@@ -55,7 +59,7 @@ def draw_sample_curves(run: str | Path, output: str | Path) -> list[Path]:
         strip.set_ylim(-bound, bound)
         strip.ticklabel_format(axis="y", style="sci", scilimits=(-2, 2), useMathText=True)
         if column == 0:
-            panel.set_ylabel("value")
+            panel.set_ylabel(shortened(quantities[1]))
             strip.set_ylabel("error")
         if row == rows - 1:
             strip.set_xlabel("x")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from resolvent.common.counts import counted
 from resolvent.figures.common.numbers import UNIT, duration, in_units, power
 from resolvent.figures.common.results import Run
 from resolvent.figures.common.table import Cell, Column, Table, as_html
@@ -20,7 +21,7 @@ def tuned_in_words(run: Run) -> str | None:
         f"{_words(name)} {_shown(tuning['chosen'][name])} of {_listed(values)}"
         for name, values in _tried(tuning).items()
     ]
-    epochs = f"{tuning['epochs']} epoch{'s' * (tuning['epochs'] > 1)} each"
+    epochs = f"{counted(tuning['epochs'], 'epoch')} each"
     lost = [] if any(_finished(one) for one in tuning["candidates"]) else [EVERY_DIVERGED]
     return "; ".join([*lost, *chosen, epochs])
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from resolvent.common.counts import counted
 from resolvent.figures.common.numbers import DASH, absent, times
 from resolvent.figures.common.results import read_json
 from resolvent.figures.dataset.checks import summary
@@ -109,7 +110,8 @@ def _paper(results: Results, key: str, paper: PlannedPaper) -> dict:
                 ratios.append(float(ratio))
     if ratios:
         words = (
-            f"{len(ratios)} of {rows} models have a reported number in the very same setting; ours is "
+            f"{len(ratios)} of {counted(rows, 'model')} {'has' if len(ratios) == 1 else 'have'} a reported "
+            "number in the very same setting; ours is "
             f"{times(statistics.median(ratios))} times it in the median, {times(min(ratios))} to "
             f"{times(max(ratios))}."
         )
@@ -117,8 +119,8 @@ def _paper(results: Results, key: str, paper: PlannedPaper) -> dict:
         words = "No model is compared yet."
     else:
         words = (
-            f"None of the {rows} models has a reported number in the very same setting, so none is compared; "
-            "the page of the paper says what differs."
+            f"None of {counted(rows, 'model')} has a reported number in the very same setting, so none is "
+            "compared; the page of the paper says what differs."
         )
     page = paper.page if results.there(paper.page) else ""
     return {

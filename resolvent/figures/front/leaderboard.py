@@ -44,7 +44,7 @@ def strip(row: Row, scale: Scale) -> str:
     What is below the scale stands as an arrow at its left end.
     """
     marks = []
-    if row.classical and row.classical.value > 0:
+    if isinstance(row.classical, Error) and row.classical.value > 0:
         at = scale.at(row.classical.value)
         marks.append(
             f'<path class="classical" d="M{min(at, 100):.1f} 1v10"/>'
@@ -72,8 +72,12 @@ def ratio_in_words(row: Row) -> tuple[str, str]:
     return times(ratio.value), ends
 
 
-def matrix(results: Results) -> tuple[list[str], list[tuple[str, list[Row | None]]], list[Error | None]]:
+def matrix(
+    results: Results,
+) -> tuple[list[str], list[tuple[str, list[Row | None]]], list[Error | str | None]]:
     """Return experiments, rows of (label, a row or nothing for each of them), errors of the classical solver.
+
+    In the place of such an error stands why there is none, or nothing where it was not compared yet.
 
     First come the models whose errors are on average, in logarithms, the least above the lowest of each
     experiment.
@@ -140,7 +144,7 @@ def as_table(results: Results) -> pd.DataFrame:
                 "ratio_to_best_other": ratio and ratio.value,
                 "ratio_low": ratio and ratio.low,
                 "ratio_high": ratio and ratio.high,
-                "classical_solver": row.classical and row.classical.value,
+                "classical_solver": row.classical.value if isinstance(row.classical, Error) else None,
                 "train_seconds": row.seconds,
             }
         )

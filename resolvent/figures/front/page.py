@@ -18,7 +18,7 @@ from resolvent.figures.front.leaderboard import (
     scale_of,
     strip,
 )
-from resolvent.figures.front.results import Results, Row, read_results
+from resolvent.figures.front.results import NO_SOLVER, Results, Row, read_results
 from resolvent.figures.front.study import read_study
 
 PAGE = "index.html"
@@ -52,6 +52,7 @@ def write_front_page(folder: str | Path) -> Results:
         columns=[(study.experiments[name], name) for name in columns],
         matrix=body,
         classical=classical,
+        no_solver=NO_SOLVER,
         rows=by_error(results),
         scale=scale,
         strip=strip,

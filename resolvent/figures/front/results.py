@@ -15,6 +15,7 @@ from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 
 CLASSICAL = "coarse_solve"  # the baseline that stands on the same scale as the models
 NOT_RANKED = "not ranked"
+NO_SOLVER, NO_ANSWER = "no solver known", "no answer"  # in the place of the classical solver's error
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class RunState:
 class Row:
     """A model in an experiment, trained at one resolution: its runs, and its errors where they were compared.
 
-    `classical` is the error of the classical solver on the same grid; None where the experiment has none.
+    `classical` is the error of the classical solver on the same grid, `NO_SOLVER` where none is known for
+    this equation, `NO_ANSWER` where it has none for some sample; None where nothing is compared yet.
     """
 
     experiment: str
@@ -46,7 +48,7 @@ class Row:
     planned: PlannedRow
     runs: list[RunState]
     tested: Tested | None
-    classical: Error | None
+    classical: Error | str | None
 
     @property
     def error(self) -> Error | None:
@@ -131,7 +133,9 @@ def read_results(study: Study, folder: str | Path) -> Results:
 
 
 def _rows(folder: Path, name: str, experiment: PlannedExperiment) -> list[Row]:
-    tested, classical = _tested(folder / name / "comparison.csv")
+    comparison = folder / name / "comparison.csv"
+    tested, classical = _tested(comparison)
+    without = NO_SOLVER if comparison.is_file() else None
     return [
         Row(
             name,
@@ -141,24 +145,25 @@ def _rows(folder: Path, name: str, experiment: PlannedExperiment) -> list[Row]:
             row,
             [_run(folder, seed, run) for seed, run in row.runs.items()],
             tested.get((row.model, str(row.resolution))),
-            classical.get(str(row.resolution)),
+            classical.get(str(row.resolution), without),
         )
         for row in experiment.rows
     ]
 
 
-def _tested(comparison: Path) -> tuple[dict[tuple[str, str], Tested], dict[str, Error]]:
+def _tested(comparison: Path) -> tuple[dict[tuple[str, str], Tested], dict[str, Error | str]]:
     """Return models by name and resolution, and errors of the classical solver by resolution."""
     if not comparison.is_file():
         return {}, {}
     found = by_condition(on_training_grid(read_comparison(comparison)))
-    models, classical = {}, {}
+    models: dict[tuple[str, str], Tested] = {}
+    classical: dict[str, Error | str] = {}
     for one in found:
         resolution = str(one.facts["trained_resolution"])
         if one.facts["kind"] == "model":
             models[one.facts["key"], resolution] = one
-        elif one.facts["key"] == CLASSICAL and one.error().known:
-            classical[resolution] = one.error()
+        elif one.facts["key"] == CLASSICAL:
+            classical[resolution] = one.error() if one.error().known else NO_ANSWER
     return models, classical
 
 

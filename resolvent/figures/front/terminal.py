@@ -6,6 +6,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from resolvent.common.counts import counted
 from resolvent.figures.common.comparison import Error
 from resolvent.figures.common.numbers import DASH, duration, scientific
 from resolvent.figures.front.leaderboard import SEEDS, interval, ratio_in_words
@@ -19,7 +20,7 @@ def print_leaderboard(results: Results, console: Console | None = None) -> None:
         console.print(_table(planned.title, results.of(name), results.is_ranked))
     counts = results.counts
     words = ", ".join(f"{counts[state]} {state}" for state in ("finished", "diverged", "missing"))
-    console.print(f"{len(results.runs)} runs: {words}. {'' if results.is_ranked else SEEDS}")
+    console.print(f"{counted(len(results.runs), 'run')}: {words}. {'' if results.is_ranked else SEEDS}")
 
 
 def _table(title: str, rows: list[Row], ranked: bool) -> Table:
@@ -34,7 +35,9 @@ def _table(title: str, rows: list[Row], ranked: bool) -> Table:
         cells = [error, ratio_in_words(row)[0] or DASH, duration(row.seconds)]
         verdict = [row.verdict if row.error else ""] * ranked
         table.add_row(row.planned.label, str(row.planned.resolution), *cells, *verdict)
-    for resolution, error in {row.planned.resolution: row.classical for row in rows if row.classical}.items():
+    for resolution, error in {
+        row.planned.resolution: row.classical for row in rows if isinstance(row.classical, Error)
+    }.items():
         table.add_row(
             "classical solver, same grid", str(resolution), scientific(error.value), DASH, DASH, style="dim"
         )

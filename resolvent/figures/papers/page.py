@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from resolvent.common.counts import counted
 from resolvent.figures.common.comparison import MODELS_COLUMNS
 from resolvent.figures.common.numbers import DASH, times
 from resolvent.figures.common.page import RUN_PAGE, inlined_figure, relative, render
@@ -133,11 +134,9 @@ def compared(models: list[str], table: PaperTable | None) -> Compared | None:
 def _glance(entry: dict, runs: list[Run], found: Compared | None) -> dict:
     """Return a row of the table at the top: the item, what was run, and what it says beside the paper."""
     lost = sum(run.diverged for run in runs)
-    trained = f"{len(runs)} run{'s' if len(runs) > 1 else ''}" if runs else "measured, nothing trained"
+    trained = counted(len(runs), "run") if runs else "measured, nothing trained"
     differ = len(entry["differences"])
-    setting = (
-        f"differs from the paper in {differ} point{'s' if differ > 1 else ''}" if differ else "the paper's"
-    )
+    setting = f"differs from the paper in {counted(differ, 'point')}" if differ else "the paper's"
     numbers = DASH
     if found:
         numbers = f"{len(found.ratios)} of {found.rows}"

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from resolvent.common.counts import of_few
 from resolvent.datasets.errors import DatasetError
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.settings import Configuration
+
+
+def remarks(configuration: Configuration) -> Iterator[str]:
+    """Yield what is accepted and likely to be regretted, a line each."""
+    for name, one in configuration.experiments.items():
+        tested = configuration.datasets[one.test_dataset or one.dataset].samples.test
+        if words := of_few(one.samples.test or tested):
+            yield f"experiments.{name}: {words}"
 
 
 def with_contents(configuration: Configuration) -> Configuration:

@@ -17,7 +17,7 @@ from resolvent.common.settings import Seed, Settings
 from resolvent.datasets.tasks.registry import AnyDataset
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
-from resolvent.models.outside import Location
+from resolvent.models.outside import BaselineLocation, FigureLocation, MetricLocation
 from resolvent.models.registry import is_architecture, resolve, settings_class
 from resolvent.planning.configuration.names import DataRoot, Folder, Name, Resolution, Words
 from resolvent.planning.configuration.tuning import Tuning
@@ -142,21 +142,23 @@ class Experiment(Settings):
     )
     shown: str | None = Field(
         None,
-        description="the model whose predictions are drawn; default, or if not in `models`: the last of "
-        "them. If its run diverged, the best run that finished is drawn, and the caption says so",
+        description="the model whose predictions are drawn; default, or if not in `models`: that of the best "
+        "run that finished, and of figures of a paper and the film of a rollout, which are planned before "
+        "any run, the last of them. If the run of a model named here diverged, the best that finished is "
+        "drawn, and the caption says so",
     )
     shows: dict[str, list[str]] = Field(
         {}, description="tables and figures that it gives, by paper: `cao2021: [table2a, figure9]`"
     )
-    metrics: list[Location] = Field(
+    metrics: list[MetricLocation] = Field(
         [],
         description="metrics of your own, beside those that every run has: module:name (see "
         "tutorials/own-metric.md)",
     )
-    baselines: list[Location] = Field(
+    baselines: list[BaselineLocation] = Field(
         [], description="baselines of your own, beside those that the task has: module:name"
     )
-    figures: list[Location] = Field(
+    figures: list[FigureLocation] = Field(
         [], description="figures of your own on the experiment's page: module:name"
     )
 
@@ -165,8 +167,13 @@ class Experiment(Settings):
         return self.processes_of.get(model, self.processes)
 
     @property
+    def names_shown(self) -> bool:
+        """Whether it names the model whose predictions are drawn."""
+        return self.shown in self.models
+
+    @property
     def shown_model(self) -> str:
-        """Key of the model whose predictions are drawn."""
+        """Key of the model whose predictions are drawn where a plan has to know it before any run."""
         return self.shown if self.shown in self.models else self.models[-1]
 
     @property

@@ -12,6 +12,7 @@ from pathlib import Path
 from shutil import disk_usage
 from types import SimpleNamespace
 
+from resolvent.common.counts import counted
 from resolvent.datasets.storage.layout import group_name
 from resolvent.planning.configuration.settings import Resolution
 from resolvent.planning.paper_plan import PaperPlan
@@ -48,7 +49,8 @@ def jobs(plan: Plan, papers: Iterable[PaperPlan], needs: Needs) -> Iterator[Job]
     yield from _of_datasets(plan, needs)
     for experiment in plan.configuration.experiments:
         yield from _of_experiment(plan, needs, experiment)
-    for rule, need in (("theory", needs.theory), ("draw_theory", drawing(11)), ("theory_page", drawing(11))):
+    theory = (("theory", needs.theory), ("draw_theory", drawing(11)), ("theory_page", drawing(11)))
+    for rule, need in theory if plan.shows_theory else ():
         yield Job(rule, f"{plan.results}/theory.html", need)
     for paper in papers:
         yield from _of_paper(paper, needs)
@@ -70,7 +72,7 @@ def forecast(listed: Iterable[Job], cores: int, gpus: int) -> str:
         lines.append("  ".join([rule.ljust(first), *right]))
     core_hours, gpu_hours = hours(everything)
     longest = max(core_hours / cores, gpu_hours / max(gpus, 1))
-    on = f"{cores} core{'s' * (cores > 1)}" + (f" and {gpus} GPU{'s' * (gpus > 1)}" if gpus else "")
+    on = counted(cores, "core") + (f" and {counted(gpus, 'GPU')}" if gpus else "")
     return "\n".join(
         [
             *lines,

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
+from resolvent.common.counts import counted
 from resolvent.figures.common.results import Run, read_runs
 from resolvent.figures.common.style import (
     MUTED,
@@ -79,7 +80,7 @@ def panels_of(group: list[Run]) -> dict[str, str]:
 
 def varied(group: list[Run]) -> str:
     """Describe what the seeds of a group draw: "10 seeds of initial weights and sample order"."""
-    count = f"{len(group)} seed" + ("s" if len(group) > 1 else "")
+    count = counted(len(group), "seed")
     one_order = group[0].record.training.get("loader_seed") is not None
     return f"{count} of " + (
         "initial weights, one sample order" if one_order else "initial weights and sample order"
