@@ -160,11 +160,22 @@ def read_array(path: Path, name: str, members: range | np.ndarray) -> np.ndarray
         if isinstance(members, range):
             values = np.asarray(array[members.start : members.stop])
         else:
-            values = np.asarray(array.oindex[members])
+            values = _scattered(array, members)
     except (ValueError, RuntimeError, OSError) as error:
         raise damaged(place, f"is damaged in '{name}' ({error})") from error
     if np.isnan(values).any():
         raise damaged(place, f"has unwritten samples in '{name}'")
+    return values
+
+
+def _scattered(array: zarr.Array, members: np.ndarray) -> np.ndarray:
+    """Return rows in any order, chunk by chunk: Zarr's own way takes four times as long."""
+    values = np.empty((len(members), *array.shape[1:]), array.dtype)
+    chunks = members // array.chunks[0]
+    for chunk in np.unique(chunks):
+        start = chunk * array.chunks[0]
+        here = chunks == chunk
+        values[here] = np.asarray(array[start : start + array.chunks[0]])[members[here] - start]
     return values
 
 
