@@ -38,7 +38,8 @@ def write_stability(root: Path) -> bool:
         if (study["panel"] == panel).any():
             figures[panel] = f"images/stability{number}.svg"
             draw_stability_panel(study, panel, root / "docs" / figures[panel])
-            (root / "docs" / figures[panel]).with_suffix(".png").unlink()
+            for other in (".png", ".pdf"):
+                (root / "docs" / figures[panel]).with_suffix(other).unlink()
     text = stability_page(study, facts, figures, missing)
     (root / "docs/stability.md").write_text(text, encoding="utf-8")
     return True
