@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas
 import torch
-import xarray
 from torch import nn
 
 from resolvent.common.files import write_atomically
@@ -23,6 +23,9 @@ from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure
 from resolvent.evaluation.spectra import mean_power, wavenumbers
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
+
+if TYPE_CHECKING:
+    import xarray
 
 SHOWN_SAMPLES = 4  # predictions kept for the figures, as in Cao 2021, Fig. 9
 BATCH_VALUES = 2**16  # grid values per batch: 128 samples at 512 points, 8 at 8192, 1 at 211 x 211
