@@ -23,13 +23,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import xarray
 
 from resolvent.common.errors import FileError
 from resolvent.common.files import write_atomically
+
+if TYPE_CHECKING:  # most pages are made without it, and it takes as long to import as many of them to make
+    import xarray
 
 ENGINE: Final = "h5netcdf"
 EXTREMES = ("median", "worst", "best")
@@ -88,6 +90,8 @@ def at_one_level(
     """
     if target_axes is not axes:
         target_axes = {f"{name}_target": values for name, values in target_axes.items()}
+    import xarray
+
     variables = {}
     for prefix, dimension, chosen in (("", "sample", shown), ("extreme_", "extreme", extremes)):
         for name, values, channel, space in (
@@ -118,6 +122,8 @@ def at_one_level(
 
 def tree_of(parts: dict[int | str, list[xarray.Dataset]], attributes: dict) -> xarray.DataTree:
     """Return the tree of the parts of `at_one_level` by resolution; `attributes` say what run they are of."""
+    import xarray
+
     nodes = {
         node_name(resolution): xarray.concat(
             levels, dim="noise", data_vars="minimal", coords="minimal", compat="override", join="exact"
@@ -148,6 +154,8 @@ def read_predictions(path: Path) -> xarray.DataTree:
     FileError
         When it is missing or damaged.
     """
+    import xarray
+
     try:
         with xarray.open_datatree(path, engine=ENGINE) as tree:
             return tree.load()

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas
-import xarray
 from pandas.api.types import is_numeric_dtype
 
 from resolvent.common.errors import FileError
@@ -25,6 +25,9 @@ from resolvent.common.records import (
     identity_of,
     read_record,
 )
+
+if TYPE_CHECKING:
+    import xarray
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from scipy.signal import periodogram
+import scipy
 
 from resolvent.common.files import write_arrays
 from resolvent.datasets.loading import load_arrays, read_card
@@ -92,7 +92,7 @@ def _spectra(values: np.ndarray, grid: Grid | Nodes) -> tuple[str, np.ndarray, n
     steps = np.diff(grid.positions)
     if not np.allclose(steps, steps[0]):
         return None
-    frequencies, power = periodogram(values, fs=1 / steps[0], window="hann")
+    frequencies, power = scipy.signal.periodogram(values, fs=1 / steps[0], window="hann")
     return "frequency", frequencies, power
 
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas
 import torch
-import xarray
 from torch import nn
 
 from resolvent.common.files import write_atomically
@@ -25,6 +24,9 @@ from resolvent.evaluation.spectra import total_power, wavenumbers
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.data import read_where_it_fits
 from resolvent.training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
+
+if TYPE_CHECKING:
+    import xarray
 
 CPU = torch.device("cpu")
 SHOWN_SAMPLES = 4  # predictions kept for the figures, as in Cao 2021, Fig. 9

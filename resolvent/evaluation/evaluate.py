@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas
 import torch
-import xarray
 from torch import nn
 
 from resolvent.common.predictions import write_predictions
@@ -29,6 +29,9 @@ from resolvent.evaluation.metrics import METRICS, Metric, metric_words, metrics_
 from resolvent.training import checkpoints
 from resolvent.training.devices import choose_device
 from resolvent.training.trained import trained_operator
+
+if TYPE_CHECKING:
+    import xarray
 
 LIBRARIES = ("numpy", "torch")
 IDENTITY = ("experiment", "model", "label", "resolution", "seed", "config_hash")  # predictions.nc says it

@@ -20,6 +20,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from resolvent.planning.kept_digests import keep, read_kept, state_of
 from resolvent.planning.places import HOME, PACKAGE
 
 # Where the files of the project's packages are; a wheel has the workflow inside of resolvent.
@@ -102,6 +103,9 @@ FILES_READ = {
 }
 
 STRIPPED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.If, ast.Call)
+LIBRARIES_SEEN: set[str] = (
+    set()
+)  # whose files were looked for, and which are libraries where a digest is kept
 LOCATION = re.compile(r"(\w+(?:\.\w+)+):\w+")  # "module:function", imported when it is called
 
 
@@ -116,8 +120,31 @@ def script_digest(script: str, *names: str) -> str:
     ModuleNotFoundError
         When the script or a module named here does not exist.
     """
+    kept, key = _kept(), "\0".join((script, *names))
+    if key not in kept["digests"]:
+        reached = everything_reached(script, *names)
+        digest = _digest(reached, names)
+        if not all(_module_of(name).partition(".")[0] in ROOTS for name in reached):
+            return digest  # with files that the state of the project's does not know
+        kept["libraries"] = sorted(one for one in LIBRARIES_SEEN if not _of_project(one))
+        kept["digests"][key] = digest
+        keep(kept)
+    return kept["digests"][key]
+
+
+@cache
+def _kept() -> dict:
+    """Return the digests that are known, of the files as they are."""
+    rules = (TABLES, SETTINGS, WITHOUT_RESULT, PREDICTIONS, FILES_READ)
+    kept = read_kept(state_of((folder / root for root, folder in ROOTS.items()), *rules))
+    if any(map(_of_project, kept["libraries"])):  # one is developed beside the project now
+        kept = {**kept, "libraries": [], "digests": {}}
+    return kept
+
+
+def _digest(reached: Iterable[str], names: tuple[str, ...]) -> str:
     content = hashlib.sha256(repr(names).encode())
-    reached = sorted(everything_reached(script, *names))
+    reached = sorted(reached)
     for name in reached:
         content.update(f"{name}\0{_meaning(name)}\0".encode())
     for file in files_read(reached):
@@ -348,5 +375,6 @@ def _of_project(module: str) -> bool:
     top = module.partition(".")[0]
     if top in ROOTS:
         return True
+    LIBRARIES_SEEN.add(top)
     file = _file_of(top)
     return file is not None and not any(file.is_relative_to(folder) for folder in LIBRARIES)

@@ -21,6 +21,7 @@ from resolvent.training import checkpoints
 from resolvent.training.data import Batch, InMemory, Streamed, training_data
 from resolvent.training.devices import device_name, free_unused_memory, is_out_of_memory, peak_memory_bytes
 from resolvent.training.distributed.group import ALONE, Group
+from resolvent.training.eager import Adam
 from resolvent.training.epoch_progress import epoch_progress
 from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import Interruption, interruption
@@ -110,7 +111,7 @@ class Trainer:
         self.target_grid = train.target_grid
         self.loss = build_loss(self.target_grid, settings)
         self.loss_scale = settings.batch_size if settings.batch_reduction == "sum" else 1
-        self.optimizer = torch.optim.Adam(
+        self.optimizer = Adam(
             operator.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
         self.schedule = Schedule(self.optimizer, settings, self.steps_per_epoch)

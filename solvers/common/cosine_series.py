@@ -16,7 +16,7 @@ A sample has the same bits alone as in any batch: its transform is its own.
 from functools import lru_cache
 
 import numpy as np
-import scipy.fft
+import scipy
 from jaxtyping import Float
 
 from resolvent.solvers.common.grid import Grid

@@ -14,7 +14,7 @@ and JAX's vectorise across rows and promise no such thing); in two, SciPy transf
 """
 
 import numpy as np
-import scipy.fft
+import scipy
 from jaxtyping import Complex, Float
 
 

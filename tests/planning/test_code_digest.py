@@ -1,15 +1,19 @@
 """The digest of a script sees what changes results, and nothing else."""
 
 # ruff: noqa: E501  (the sources of a small project)
+import json
+import sys
+
 import pytest
 
+from resolvent.planning import kept_digests
 from resolvent.planning import rerun as module
 from resolvent.planning.places import HOME as ROOT
 from resolvent.planning.rerun import everything_reached, files_read, script_digest
 
 CACHED = (
     script_digest, everything_reached, module._file_of, module._tree, module._parts, module._meaning,
-    module._used_by, module._of_project,
+    module._used_by, module._of_project, module._kept,
 )  # fmt: skip
 HEAT = ("resolvent.datasets.tasks_of_heat:Heat", "resolvent.datasets.settings:HeatSettings")
 SOURCES = {
@@ -152,3 +156,55 @@ def test_every_file_beside_the_modules_is_read_by_one_of_them():
         if file.suffix not in (".py", ".rst")
     }
     assert files == set(files_read(module.FILES_READ))
+
+
+@pytest.fixture
+def kept(edit, tmp_path, monkeypatch):
+    """Where digests are kept, in this small project."""
+    file = tmp_path / "compiled/kept.json"
+    monkeypatch.setattr(kept_digests, "KEPT", file)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    return file
+
+
+def test_a_kept_digest_is_that_of_the_files_as_they_are(kept, edit):
+    first = script_digest("solve", *HEAT)
+    assert kept.exists()
+    forget()
+    assert script_digest("solve", *HEAT) == first
+    assert module._tree.cache_info().currsize == 0  # nothing was read again
+    edit("resolvent/solvers/heat.py", "u * spacing", "u / spacing")
+    assert script_digest("solve", *HEAT) != first
+    edit("resolvent/solvers/heat.py", "u / spacing", "u * spacing")
+    assert script_digest("solve", *HEAT) == first
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"state": 1'])
+def test_a_file_of_digests_that_is_damaged_counts_for_nothing(kept, content):
+    kept.parent.mkdir()
+    kept.write_text(content)
+    digest = script_digest("solve")
+    kept.unlink()
+    forget()
+    assert script_digest("solve") == digest
+
+
+def test_no_digest_is_kept_of_code_elsewhere(kept, edit, tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/laboratory.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(tmp_path / "elsewhere")
+    first = script_digest("solve", "laboratory:x")
+    (tmp_path / "elsewhere/laboratory.py").write_text("x = 2\n")
+    forget()
+    assert script_digest("solve", "laboratory:x") != first
+
+
+def test_a_library_that_is_developed_here_from_now_on_counts(kept, edit, tmp_path, monkeypatch):
+    edit("resolvent/solvers/heat.py", '"""Heat."""', "import of_others")
+    first = script_digest("solve", *HEAT)
+    assert "of_others" in json.loads(kept.read_text())["libraries"]
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/of_others.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(tmp_path / "elsewhere")
+    forget()
+    assert script_digest("solve", *HEAT) != first

@@ -12,7 +12,7 @@ With one seed an interval speaks of the test samples only: it does not know how 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from resolvent.figures.common.errors import ResultError
 
@@ -42,7 +42,7 @@ def as_matrix(errors: np.ndarray) -> np.ndarray:
 
 def student(degrees: float) -> float:
     """Return the upper quantile of Student's t for an interval of 95 %."""
-    return -float(stdtrit(degrees, TAIL))
+    return -float(scipy.special.stdtrit(degrees, TAIL))
 
 
 def remainder_variance(values: np.ndarray) -> float:

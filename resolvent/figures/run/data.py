@@ -6,17 +6,22 @@ every run. Either calls a function of the page with a JSON object. Numbers have 
 computed before it is rounded.
 """
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray
 
 from resolvent.common.files import write_text
 from resolvent.figures.common.location import spread_of
 from resolvent.figures.common.ratios import paired_ratio
 from resolvent.figures.common.results import Run, error_matrix
 from resolvent.figures.common.thinned import THINNED, rounded, thinned
+
+if TYPE_CHECKING:
+    import xarray
 
 ORDER = ("best", "median", "worst")
 PAIRS_OF = 40  # runs of an experiment of which every pair is compared here; of more the page does it
