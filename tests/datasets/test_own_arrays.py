@@ -122,7 +122,7 @@ def test_axes_are_put_in_order(tmp_path):
 def test_the_check_finds_numbers_of_each_sample_and_what_it_says_can_be_pasted(tmp_path):
     values = arrays(count=200) | {"kappa": np.linspace(1, 2, 200), "steps": np.ones((200, 1)), "x": GRID}
     report = check_file(write_npz(tmp_path / "data.npz", values))
-    (_, block), *_ = report.configuration["datasets"].items()
+    (block,) = report.configuration["datasets"].values()
     assert block["samples"] == {"train": 150, "validation": 20, "test": 30}
     assert report.warnings == []
     said, *lines = report.numbers
@@ -134,6 +134,19 @@ def test_the_check_finds_numbers_of_each_sample_and_what_it_says_can_be_pasted(t
     few = check_file(write_npz(tmp_path / "few.npz", arrays(count=60)))
     assert few.warnings == [of_few(12)]
     assert few.numbers == []
+
+
+def test_names_may_have_brackets_and_signs(tmp_path):
+    both = np.stack(list(arrays(count=60).values()), axis=1)
+    report = check_file(write_npz(tmp_path / "odd.npz", {"T [°C], p": both, "τ [s]": np.ones(60)}))
+    (block,) = report.configuration["datasets"].values()
+    assert (block["input"], block["target"]) == ("T [°C], p[0]", "T [°C], p[1]")
+    drawn = settings_of(block).task().draw([("train", 0)])
+    np.testing.assert_array_equal(drawn[0], both[0])
+    added = yaml.safe_load("\n".join(line.removeprefix("    ") for line in report.numbers[1:]))
+    given = settings_of(block | added)
+    assert given.names() == ("T [°C], p[0], τ [s]", "T [°C], p[1]")
+    assert [one.stored for one in given.channels] == ["T_C_p_0", "τ_s", "T_C_p_1"]
 
 
 def test_several_functions_and_a_number_of_each_sample_are_channels(tmp_path):

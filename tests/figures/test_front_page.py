@@ -230,8 +230,13 @@ def test_a_single_seed_has_one_short_line(finished):
     content = json.loads((finished / "study.json").read_text())
     del content["experiments"]["burgers"]
     write_json(finished / "study.json", content)
+    comparison = finished / "second/comparison.csv"
+    lines = comparison.read_text().splitlines(keepends=True)
+    comparison.write_text("".join(line for line in lines if "coarse_solve" not in line))
     write_front_page(finished)
     page = (finished / "index.html").read_text()
+    assert ">no solver known</td>" in page
+    assert "“no solver known”: the equation has none here" in text_of(page)
     assert page.count("Nothing is ranked: that takes three seeds or more of each model.") == 1
     assert "Bold" not in page
 
@@ -246,6 +251,8 @@ def test_what_is_missing_is_said_and_the_rest_is_shown(finished):
     assert "12 runs: 9 finished, 1 diverged, 2 missing." in words
     assert "A single seed, Galerkin, n = 512: seed 1 missing." in words
     assert "nothing compared yet" in words
+    assert ">not compared yet</td>" in page
+    assert "no solver known" not in words
     assert "A single seed no page yet" in words
     assert 'href="second/report.html"' not in page
     errors = {cells[0]: cells[1] for cells in rows_of(page, 'id="results"')}

@@ -58,6 +58,12 @@ class Channel:
         return f"{self.name.entry} at time {self.time}" + (" from the end" if self.time < 0 else "")
 
 
+def variable_of(entry: str) -> str:
+    """Return the variable of an entry of `input` or `target`: what stands before the number of a channel."""
+    found = _ENTRY.fullmatch(entry)
+    return found["variable"] if found else entry
+
+
 def parsed(entry: str, axes: Any) -> Name:
     """Return what an entry of `input` or `target` stands for.
 

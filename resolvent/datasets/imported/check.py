@@ -18,6 +18,7 @@ from resolvent.common.errors import ResolventError
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.datasets.imported.arrays_checks import Checks
+from resolvent.datasets.imported.channels import variable_of
 from resolvent.datasets.imported.detect import LOOKED_AT, Detected, detect
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.source import open_source
@@ -157,10 +158,11 @@ def _numbers(detected: Detected, block: dict) -> list[str]:
     """Say how the numbers of each sample become inputs: two keys in the place of those below."""
     if not detected.numbers:
         return []
-    axes = block["axes"]
-    if isinstance(axes, list):
-        axes = {entry.partition("[")[0]: axes for entry in (*detected.inputs, *detected.targets)}
-    axes |= {entry.partition("[")[0]: one for entry, one in detected.numbers.items()}
+    axes = {
+        variable_of(entry): list(detected.function(entry).axes)
+        for entry in (*detected.inputs, *detected.targets)
+    }
+    axes |= {variable_of(entry): one for entry, one in detected.numbers.items()}
     keys = {"input": [block["input"], *detected.numbers], "axes": axes}
     lines = yaml.safe_dump(keys, sort_keys=False, allow_unicode=True, width=10**6, default_flow_style=None)
     return [

@@ -9,6 +9,7 @@ import numpy as np
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import REPEATED, seam
+from resolvent.datasets.imported.channels import variable_of
 from resolvent.datasets.imported.coordinates import FoundGrid, coordinates_of, found_grid, spacing_of
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.storage.layout import SPLITS
@@ -83,7 +84,7 @@ class Detected:
 
     def function(self, entry: str) -> Function:
         """Return the function behind an entry of `inputs` or `targets`."""
-        return self.functions[entry.partition("[")[0]]
+        return self.functions[variable_of(entry)]
 
 
 def detect(files: dict[str, ArraysFile]) -> Detected:
