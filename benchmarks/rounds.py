@@ -26,13 +26,19 @@ class Times:
         return f"{digits(self.middle)} ({digits(self.fastest)}–{digits(self.slowest)})"
 
 
-def interleaved(runs: list[Callable[[], object]], rounds: int, *, warm_up: int = 0) -> list[Times]:
-    """`warm_up` rounds that are not timed, then `rounds` of all runs in turn."""
+def interleaved(
+    runs: list[Callable[[], object]],
+    rounds: int,
+    *,
+    warm_up: int = 0,
+    clock: Callable[[], float] = perf_counter,
+) -> list[Times]:
+    """`warm_up` rounds that are not timed, then `rounds` of all runs in turn; `clock` gives seconds."""
     milliseconds: list[list[float]] = [[] for _ in runs]
     for round_ in range(-warm_up, rounds):
         for run, measured in zip(runs, milliseconds, strict=True):
-            start = perf_counter()
+            start = clock()
             run()
             if round_ >= 0:
-                measured.append(1e3 * (perf_counter() - start))
+                measured.append(1e3 * (clock() - start))
     return [Times(median(values), min(values), max(values)) for values in milliseconds]

@@ -1,6 +1,6 @@
 """Races of our solvers against their peers, into docs/performance.md.
 
-    python -m benchmarks.solvers [--only burgers darcy ...] [--rounds 3] [--output docs/performance.md]
+    python -m benchmarks.solvers [--only burgers darcy ...] [--rounds 3] [--processor-time]
 
 Needs the extra `bench`. Takes about ten minutes on two cores, and a machine with nothing else to do.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 from importlib import import_module
+from time import perf_counter, process_time
 
 import jax
 from tqdm import tqdm
@@ -42,19 +43,26 @@ over that of the first, which is ours. The machine may be shared: read the ratio
 
 def main() -> None:
     jax.config.update("jax_enable_x64", True)  # our solvers see to it themselves, peers do not
-    options = arguments("Race our solvers against their peers.", TOPICS, rounds=3).parse_args()
-    parts = {topic: partial(race_topic, topic, options.rounds) for topic in TOPICS}
+    parser = arguments("Race our solvers against their peers.", TOPICS, rounds=3)
+    parser.add_argument(
+        "--processor-time",
+        action="store_true",
+        help="measure the processor's time, of all threads together: for a busy machine",
+    )
+    options = parser.parse_args()
+    parts = {topic: partial(race_topic, topic, options.rounds, options.processor_time) for topic in TOPICS}
     measure_parts("solvers", INTRODUCTION, parts, options.only, options.output)
 
 
-def race_topic(topic: str, rounds: int) -> str:
+def race_topic(topic: str, rounds: int, processor_time: bool) -> str:
     """Measure the races of a topic: title, tables, and what they were measured with."""
     module = import_module(f"benchmarks.solvers.{topic}")
     tables = [
-        described(race, run_race(race, rounds))
+        described(race, run_race(race, rounds, process_time if processor_time else perf_counter))
         for race in tqdm(module.races(), desc=topic, unit="race", leave=False)
     ]
-    command = f"`python -m benchmarks.solvers --only {topic} --rounds {rounds}`"
+    option = " --processor-time" if processor_time else ""
+    command = f"`python -m benchmarks.solvers --only {topic} --rounds {rounds}{option}`"
     measured_with = f"{command} on {machine()}; {versions(module.PACKAGES)}."
     return "\n\n".join([f"### {TOPICS[topic]}", module.REMARK, *tables, measured_with])
 

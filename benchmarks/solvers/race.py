@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -19,7 +20,8 @@ from benchmarks.rounds import Times, interleaved
 class Contestant:
     """A way to solve the problem: `run()` solves `samples` of it, first to last, and returns the solutions.
 
-    `ours` marks Resolvent's own. `note` says with what setting, in a few words.
+    `ours` marks Resolvent's own. `note` says with what setting, in a few words. `checked` returns the
+    solutions of which the error is measured, where `run` draws samples of its own.
     """
 
     name: str
@@ -27,6 +29,7 @@ class Contestant:
     samples: int
     note: str = ""
     ours: bool = False
+    checked: Callable[[], np.ndarray] | None = None
 
 
 @dataclass(frozen=True)
@@ -53,11 +56,11 @@ class Result:
     error: float
 
 
-def run_race(race: Race, rounds: int) -> list[Result]:
+def run_race(race: Race, rounds: int, clock: Callable[[], float] = perf_counter) -> list[Result]:
     """Every contestant once to warm up and to measure its error, then `rounds` interleaved rounds."""
-    errors = [race.error(contestant.run()) for contestant in race.contestants]
+    errors = [race.error((contestant.checked or contestant.run)()) for contestant in race.contestants]
     runs = [contestant.run for contestant in race.contestants]
-    times = interleaved(runs, min(rounds, race.most_rounds or rounds))
+    times = interleaved(runs, min(rounds, race.most_rounds or rounds), clock=clock)
     return [
         Result(contestant, whole.divided(contestant.samples), error)
         for contestant, whole, error in zip(race.contestants, times, errors, strict=True)

@@ -62,6 +62,14 @@ def observe_2d(
     kept = min(coefficients.shape[-1], points // 2)
     batch = coefficients.shape[:-2]
     values = np.empty((*batch, points, points), coefficients.real.dtype)
+    if values.dtype == np.float64 and has_lane_transform(points):
+        from resolvent.solvers.common.fourier_transform import sum_of_waves  # Numba, which takes its time
+
+        rows = np.r_[:kept, coefficients.shape[-2] - kept + 1 : coefficients.shape[-2]]
+        for sample in np.ndindex(*batch):
+            here = coefficients[sample]
+            sum_of_waves(here if kept == here.shape[1] else here[rows, :kept], values[sample])
+        return values
     for sample in np.ndindex(*batch):
         half = np.zeros((points, kept), coefficients.dtype)
         half[:kept] = coefficients[sample][:kept, :kept]
@@ -105,6 +113,14 @@ def product_points(num_modes: int) -> int:
     It is the smallest even number from 3K + 1 on (the 2/3 rule) without prime factors above 5.
     """
     return 2 * scipy.fft.next_fast_len((3 * num_modes + 2) // 2, real=True)
+
+
+def has_lane_transform(points: int) -> bool:
+    """Return whether `solvers.common.lane_fft`, the fastest transform in this package, has this length."""
+    for prime in (2, 3, 5, 7, 11, 13):
+        while points % prime == 0:
+            points //= prime
+    return points == 1
 
 
 def check_points(points: int) -> None:

@@ -15,26 +15,15 @@ The V-cycle works in float32, for half the memory traffic; the conjugate gradien
 precision of the input, and flexible (Polak and Ribière), so that the answer does not feel it.
 """
 
-import inspect
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from jaxtyping import Float
 
+from resolvent.solvers.common.compiled import compiled
+
 _COARSEST = 3  # unknowns along an axis, relaxed to convergence
 _COARSEST_SWEEPS = 8
-
-
-def _jit(function):
-    """Compile a function, and keep it on disk for the next process. Tests' type checks do not wrap these.
-
-    Sums may be reordered: once, on compilation, never from call to call.
-    """
-    compiled = numba.njit(
-        cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz"}
-    )
-    return compiled(inspect.unwrap(function))
 
 
 class Levels(NamedTuple):
@@ -77,7 +66,7 @@ def _positions(intervals: int, grid: str) -> Float[np.ndarray, " positions"]:
     return np.concatenate([[0.0], (np.arange(intervals) + 0.5) / intervals, [1.0]])
 
 
-@_jit
+@compiled
 def conductances(coefficient, cell_centred, harmonic):
     """Return (across, along) of one sample; `coefficient` is (points, points) on nodes or cell centres.
 
@@ -106,7 +95,7 @@ def conductances(coefficient, cell_centred, harmonic):
     return across, along
 
 
-@_jit
+@compiled
 def apply(pressure, across, along, result):
     """Store A pressure inside the frame in `result`; return the inner product of the two."""
     inner = pressure.dtype.type(0)
@@ -126,14 +115,14 @@ def apply(pressure, across, along, result):
     return inner
 
 
-@_jit
+@compiled
 def _inverse_diagonal(across, along, result):
     for j in range(1, across.shape[0] - 1):
         for i in range(1, across.shape[1] - 1):
             result[j, i] = 1 / (across[j, i - 1] + across[j, i] + along[j - 1, i] + along[j, i])
 
 
-@_jit
+@compiled
 def _relax(pressure, source, across, along, inverse, colour):
     """Relax the points of one colour, by Gauss-Seidel.
 
@@ -160,7 +149,7 @@ def _relax(pressure, source, across, along, inverse, colour):
             here[i + 1] += mine[i] * (relaxed[i] - here[i + 1])
 
 
-@_jit
+@compiled
 def _restrict_residual(pressure, source, across, along, parents, weights, coarse):
     """Apply the transposed interpolation to the residual, first along y, then along x, into `coarse`."""
     width = pressure.shape[1] - 2
@@ -190,7 +179,7 @@ def _restrict_residual(pressure, source, across, along, parents, weights, coarse
         coarse[j, -1] = 0
 
 
-@_jit
+@compiled
 def _add_interpolated(coarse, parents, weights, pressure):
     """Add `coarse` to the pressure, interpolated linearly: first along x, then along y."""
     width = pressure.shape[1] - 2
@@ -205,7 +194,7 @@ def _add_interpolated(coarse, parents, weights, pressure):
             here[i + 1] += (1 - weight) * upper[i] + weight * lower[i]
 
 
-@_jit
+@compiled
 def _coarsen(coefficient, parents, weights, cell_centred, coarse_points):
     """Return the coefficient on the next coarser grid: its mean, weighted as interpolation is.
 
@@ -235,13 +224,13 @@ def _coarsen(coefficient, parents, weights, cell_centred, coarse_points):
     return coarse
 
 
-@_jit
+@compiled
 def _view(stored, quantity, offset, frame):
     """Return one quantity of one level, as a square."""
     return stored[quantity, offset : offset + frame * frame].reshape(frame, frame)
 
 
-@_jit
+@compiled
 def _copy(values, target):
     """Copy values to target. (An assignment of arrays takes seconds to compile: it words its own errors.)"""
     for j in range(values.shape[0]):
@@ -249,7 +238,7 @@ def _copy(values, target):
             target[j, i] = values[j, i]
 
 
-@_jit
+@compiled
 def _hierarchy(coefficient, across, along, sizes, parents, weights, cell_centred):
     """Return conductances and inverse diagonals of all levels, one after the other in flat float32 arrays."""
     total = 0
@@ -272,7 +261,7 @@ def _hierarchy(coefficient, across, along, sizes, parents, weights, cell_centred
     return stored
 
 
-@_jit
+@compiled
 def _v_cycle(stored, sizes, parents, weights):
     """Store an approximate solution for stored[4] of the finest level in stored[3] of it."""
     offset, tables = 0, 0
@@ -309,7 +298,7 @@ def _v_cycle(stored, sizes, parents, weights):
             _relax(pressure, source, across, along, inverse, colour)
 
 
-@_jit
+@compiled
 def solve_sample(
     coefficient, source, sizes, parents, weights, cell_centred, harmonic, tolerance, max_iterations
 ):

@@ -34,8 +34,7 @@ class PeriodicGaussianField:
     arXiv:2105.14995, appendix C.2): pointwise standard deviation 0.593 (variance 0.352), most of it in the
     first two modes.
 
-    Limits: deviates come from NumPy's Philox and ziggurat; NumPy keeps such streams in practice across its
-    versions, without promising it.
+    The deviates are those of `solvers.random_fields.streams`, the same on every machine.
     """
 
     sigma: float

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from resolvent.solvers.random_fields.covariance import check_covariance, standard_deviations
-from resolvent.solvers.random_fields.streams import standard_normal
+from resolvent.solvers.random_fields.streams import scatter_normal
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,9 @@ class NeumannGaussianField:
 
     def coefficients(self, seed: int, split: int, index: int) -> Float[np.ndarray, "modes modes"]:
         """Draw the cosine coefficients [k_y, k_x], (K + 1, K + 1), of sample `index` of split `split`."""
-        modes = self.num_modes + 1
-        deviates = standard_normal(seed, split, index, modes**2)
-        coefficients = np.empty((modes, modes))
-        coefficients.ravel()[_drawing_order(modes)] = deviates
-        return coefficients * self.standard_deviations()
+        coefficients = np.empty((self.num_modes + 1, self.num_modes + 1))
+        scatter_normal(seed, split, index, *_drawing_order(self), coefficients.ravel())
+        return coefficients
 
     def standard_deviations(self) -> Float[np.ndarray, "modes modes"]:
         """Return s, the standard deviation of each coefficient, as an array that cannot be written to."""
@@ -59,10 +57,17 @@ class NeumannGaussianField:
 
 
 @lru_cache(maxsize=8)
-def _drawing_order(modes: int) -> Int[np.ndarray, " coefficients"]:
-    """Return the flat positions of [k_y, k_x] in the order of drawing: max(k_x, k_y) = 0, 1, …"""
+def _drawing_order(
+    field: NeumannGaussianField,
+) -> tuple[Int[np.ndarray, " coefficients"], Float[np.ndarray, " coefficients"]]:
+    """Return the flat positions of [k_y, k_x] in the order of drawing, and the standard deviations in it.
+
+    The order is max(k_x, k_y) = 0, 1, …
+    """
+    modes = field.num_modes + 1
     shells = (np.concatenate([m * modes + np.arange(m + 1), np.arange(m) * modes + m]) for m in range(modes))
-    return np.concatenate(list(shells))
+    order = np.concatenate(list(shells))
+    return order, field.standard_deviations().ravel()[order]
 
 
 @lru_cache(maxsize=8)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from jaxtyping import Complex, Float
+from jaxtyping import Complex, Float, Int
 
 from resolvent.solvers.random_fields.covariance import check_covariance, check_length, standard_deviations
-from resolvent.solvers.random_fields.streams import standard_normal
+from resolvent.solvers.random_fields.streams import scatter_normal
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,10 @@ class PeriodicGaussianField2d:
 
         They are laid out as in `solvers.common.fourier`: (2K + 1, K + 1).
         """
-        rows, columns, mirrored = _drawing_order(self.num_modes)
-        # The constant mode takes its two deviates even where it is absent.
-        deviates = standard_normal(seed, split, index, 2 * (len(rows) + 1)).reshape(-1, 2)
-        complex_deviates = (deviates[:, 0] - 1j * deviates[:, 1]) / np.sqrt(2)
         coefficients = np.zeros((2 * self.num_modes + 1, self.num_modes + 1), complex)
-        coefficients[0, 0] = deviates[0, 0]
-        coefficients[rows, columns] = complex_deviates[1:]
-        coefficients[mirrored, 0] = coefficients[1 : self.num_modes + 1, 0].conj()
-        return coefficients * self.standard_deviations()
+        scatter_normal(seed, split, index, *_drawing_order(self), coefficients.view(float).ravel())
+        coefficients[: self.num_modes : -1, 0] = coefficients[1 : self.num_modes + 1, 0].conj()
+        return coefficients
 
     def standard_deviations(self) -> Float[np.ndarray, "rows columns"]:
         """Return √E|û|² in the layout of the coefficients, as an array that cannot be written to."""
@@ -69,19 +64,25 @@ class PeriodicGaussianField2d:
 
 
 @lru_cache(maxsize=8)
-def _drawing_order(num_modes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows and columns of one of each pair ±k ≠ 0 in the order of drawing, and -k's rows at k_x = 0.
+def _drawing_order(
+    field: PeriodicGaussianField2d,
+) -> tuple[Int[np.ndarray, " deviates"], Float[np.ndarray, " deviates"]]:
+    """Return where deviates go, in the order of drawing, and what they are multiplied by.
 
-    Shell m has the wavenumbers with max(|k_x|, |k_y|) = m.
+    Places count real and imaginary parts. First comes k = 0, then one of each pair ±k, in shells: shell m has
+    the wavenumbers with max(|k_x|, |k_y|) = m. The constant mode takes two deviates even where it is absent.
     """
-    rows: list[np.ndarray] = []
-    columns: list[np.ndarray] = []
-    for m in range(1, num_modes + 1):
+    rows, columns = [np.array([0])], [np.array([0])]
+    for m in range(1, field.num_modes + 1):
         inner = np.arange(1, m)
         rows += [np.arange(-m, m + 1), np.full(m - 1, m), np.full(m - 1, -m), np.array([m])]
         columns += [np.full(2 * m + 1, m), inner, inner, np.array([0])]
-    mirrored = 2 * num_modes + 1 - np.arange(1, num_modes + 1)
-    return np.concatenate(rows) % (2 * num_modes + 1), np.concatenate(columns), mirrored
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    deviations = field.standard_deviations()[row, column] / np.sqrt(2)  # √2 û = s (ξ - iη), but û₀ = s₀ ξ
+    factors = np.outer(deviations, [1, -1])
+    factors[0] = np.sqrt(2) * deviations[0], 0
+    places = 2 * (row % (2 * field.num_modes + 1) * (field.num_modes + 1) + column)
+    return np.stack([places, places + 1], axis=1).ravel(), factors.ravel()
 
 
 @lru_cache(maxsize=8)
