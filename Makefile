@@ -68,12 +68,14 @@ site: .venv/installed
 	JAX_PLATFORMS=cpu $(BIN)/sphinx-build -W --keep-going -n -q docs build/site
 	@echo "The site is file://$(CURDIR)/build/site/index.html"
 
-# Timings against peers, and Table 1 of Cao (2021), into docs/performance.md. Takes about an hour; wants a quiet
-# machine.
+# Timings against peers, and Table 1 of Cao (2021), into docs/performance.md; where there is a GPU, also steps on it.
+# Takes about an hour; wants a quiet machine.
 bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python -m benchmarks.training --output docs/performance.md
 	$(BIN)/python -m benchmarks.attention --output docs/performance.md
+	$(BIN)/python -m benchmarks.gpu --output docs/performance.md
+	$(BIN)/python -m benchmarks.precision --output docs/gpus.md
 	$(BIN)/python -m benchmarks.solvers --output docs/performance.md
 	$(BIN)/python -m benchmarks.jobs --output docs/performance.md
 	$(BIN)/python -m benchmarks.front_page --output docs/performance.md

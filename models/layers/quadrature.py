@@ -12,9 +12,9 @@ def trapezoid_weights(x: Float[Tensor, "n 1"]) -> Float[Tensor, " n"]:
     """Compute w_1 = (x_2 - x_1)/2, w_l = (x_{l+1} - x_{l-1})/2, w_n = (x_n - x_{n-1})/2, in units of x.
 
     The nodes may be spaced in any way. Second order, exact for functions that are linear in between. Raises
-    `ValueError` if there are fewer than two nodes, or if they do not increase: a grid is looked at once, as
-    to look is to wait for a GPU, and again only where its values were changed in place. While the compiler
-    traces, and on the device "meta", nothing is looked at.
+    `ValueError` if there are fewer than two nodes, or if they do not increase: a grid is looked at once,
+    since to look is to wait for a GPU, and again only where its values were changed in place. While the
+    compiler traces, and on the device "meta", nothing is looked at.
     """
     _check_nodes(x, [x])
     return _weights(x)

@@ -26,6 +26,7 @@ from resolvent.training.epoch_progress import epoch_progress
 from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import Interruption, interruption
 from resolvent.training.losses import build_loss, relative_l2
+from resolvent.training.precision import forward_precision, tf32
 from resolvent.training.schedules import Schedule
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_functions, as_samples, batch_size
@@ -220,7 +221,8 @@ class Trainer:
         while True:
             fits = True
             try:
-                loss, error = self._accumulated(share)
+                with tf32(self.settings.precision == "tf32"):
+                    loss, error = self._accumulated(share)
             except (RuntimeError, MemoryError) as fault:
                 if not is_out_of_memory(fault):
                     raise
@@ -269,8 +271,7 @@ class Trainer:
 
     def _predict(self, inputs: Tensor) -> Tensor:
         """Return training predictions (batch, ...space, channels), in the precision asked for."""
-        half = self.settings.precision == "bfloat16"
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
+        with forward_precision(self.device, self.settings.precision):
             return self.operator(inputs, self.train.coordinates).float()
 
     def _in_loss_units(self, functions: Tensor) -> Tensor:

@@ -94,9 +94,10 @@ class TrainingSettings(Settings):
         description="of prediction and target in the loss; standardised, as normalisation has them, as in "
         "the public code of Calvello et al. 2024",
     )
-    precision: Literal["float32", "bfloat16"] = Field(
+    precision: Literal["float32", "tf32", "bfloat16"] = Field(
         "float32",
-        description="of matrix products in a training step; Fourier transforms and weights stay in float32",
+        description="of matrix products and convolutions in a training step; Fourier transforms and weights "
+        "stay in float32. tf32: an NVIDIA GPU rounds their operands to 10 bits; the CPU does not",
     )
     record_test_error: bool = Field(
         False,

@@ -1,12 +1,16 @@
 """Small paired samples and a small operator, to train in a second."""
 
+from functools import partial
+
 import numpy as np
 import torch
+from model_variants import SMALL
 
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.loading import Samples
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.models.build import build
+from resolvent.models.registry import settings_class
 from resolvent.solvers.common.grid import Grid
 from resolvent.training.distributed.group import ALONE
 from resolvent.training.fit import Trainer
@@ -132,6 +136,7 @@ def small_trainer(
     test=None,
     seed=7,
     group=ALONE,
+    device="cpu",
     **training,
 ) -> Trainer:
     training = {"epochs": 4, "batch_size": 4, "learning_rate": 1e-2} | training
@@ -143,12 +148,33 @@ def small_trainer(
         samples(8, seed=1),
         training,
         seed=seed,
-        device=torch.device("cpu"),
+        device=torch.device(device),
         identity=identity,
         directory=directory,
         test=test,
         group=group,
     )
+
+
+ON_THE_SQUARE = {
+    "architecture": "fno2d",
+    "settings": SMALL_FNO_2D,
+    "samples": rough_samples,
+    **DARCY_LIKE,
+}
+
+
+def kind_of(architecture: str) -> dict:
+    """How to train it here: small, with dropout where it has some, on samples of its dimension."""
+    chosen, settings = settings_class(architecture), dict(SMALL[architecture])
+    for rate in {"residual_dropout", "dropout"} & set(chosen.model_fields):
+        settings[rate] = 0.1
+    if chosen.coarse_output:
+        settings["downsampling_factor"] = 1.0  # the samples' targets are on the grid of their inputs
+    common = {}
+    if chosen.dimension == 2:  # on 12 points a side: patches divide it, and it is that of AFNO's table
+        common = ON_THE_SQUARE | {"samples": partial(rough_samples, points=12)}
+    return common | {"architecture": architecture, "settings": settings}
 
 
 def at_step(trainer, number, act):

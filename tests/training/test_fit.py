@@ -2,33 +2,24 @@
 
 import itertools
 import math
-from functools import partial
 
 import numpy as np
 import pytest
 import torch
-from model_variants import SMALL
 from training_fixtures import (
-    DARCY_LIKE,
-    SMALL_FNO_2D,
+    ON_THE_SQUARE,
+    kind_of,
     rough_samples,
     small_trainer,
     smooth_samples,
 )
 
 from resolvent.evaluation.conditions import Condition, evaluate, shown_samples
-from resolvent.models.registry import ARCHITECTURES, settings_class
+from resolvent.models.registry import ARCHITECTURES
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
 from resolvent.training.fit import HISTORY_COLUMNS
 from resolvent.training.interruption import Interruption
-
-ON_THE_SQUARE = {
-    "architecture": "fno2d",
-    "settings": SMALL_FNO_2D,
-    "samples": rough_samples,
-    **DARCY_LIKE,
-}
 
 
 @pytest.mark.parametrize("kind", [{}, ON_THE_SQUARE], ids=["circle", "square"])
@@ -38,19 +29,6 @@ def test_training_learns(tmp_path, kind):
     assert errors[-1] < 0.3 * errors[0]
     assert progress.best_error == min(errors)
     assert errors[progress.best_epoch - 1] == progress.best_error
-
-
-def kind_of(architecture):
-    """How to train it here: small, with dropout where it has some, on samples of its dimension."""
-    chosen, settings = settings_class(architecture), dict(SMALL[architecture])
-    for rate in {"residual_dropout", "dropout"} & set(chosen.model_fields):
-        settings[rate] = 0.1
-    if chosen.coarse_output:
-        settings["downsampling_factor"] = 1.0  # the samples' targets are on the grid of their inputs
-    common = {}
-    if chosen.dimension == 2:  # on 12 points a side: patches divide it, and it is that of AFNO's table
-        common = ON_THE_SQUARE | {"samples": partial(rough_samples, points=12)}
-    return common | {"architecture": architecture, "settings": settings}
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

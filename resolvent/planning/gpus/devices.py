@@ -105,6 +105,17 @@ def installed(report: Callable[[str], None]) -> list[Gpu]:
     return gpus
 
 
+def smallest_memory() -> float | None:
+    """Return the bytes of the GPU of this host that has least; None without nvidia-smi."""
+    question = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
+    try:
+        answer = subprocess.run(question, capture_output=True, text=True)
+    except OSError:
+        return None
+    sizes = [int(line) for line in answer.stdout.split() if line.isdigit()]
+    return min(sizes) * 2.0**20 if sizes else None
+
+
 def listed(text: str) -> list[Gpu]:
     """Return GPUs and their MIG instances from what `nvidia-smi -L` prints."""
     gpus: list[Gpu] = []

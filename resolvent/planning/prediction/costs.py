@@ -133,11 +133,20 @@ def training(
         epoch = steps * GPU_STEP_SECONDS + (steps * step + tested_part * work) / GPU_SPEED
     else:
         epoch = steps * (STEP_SECONDS + step) + tested_part * work
-    kept = 4 * KEPT_VALUES * operator.hidden_values + SAMPLER_BYTES * operator.resampled_points
-    data = min(SAMPLE_BYTES * channels * operator.points * (samples + tested), most)
-    held = STATE_BYTES * operator.weights + data + (GPU_BYTES if gpu else part * kept)
+    data = min(sample_bytes(operator, channels, samples + tested), most)
+    held = STATE_BYTES * operator.weights + data + (GPU_BYTES if gpu else part * kept_bytes(operator))
     size = processes * (START_BYTES + held) + (START_BYTES if processes > 1 else 0)
     return Need(START_SECONDS + epochs * epoch, size)
+
+
+def kept_bytes(operator: Cost) -> float:
+    """Predict what is kept of a sample for the gradient."""
+    return 4 * KEPT_VALUES * operator.hidden_values + SAMPLER_BYTES * operator.resampled_points
+
+
+def sample_bytes(operator: Cost, channels: int, samples: int) -> float:
+    """Predict what the samples take that a training run holds."""
+    return SAMPLE_BYTES * channels * operator.points * samples
 
 
 def evaluating(

@@ -19,6 +19,7 @@ from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import FLOW, Plan
 from resolvent.planning.prediction.costs import Need, drawing, finalising, solving, store_bytes
 from resolvent.planning.prediction.needs import Needs
+from resolvent.planning.prediction.steps import Step, steps_that_do_not_fit
 
 HEADER = ("rule", "jobs", "done", "core-hours", "GPU-hours", "GB of a job", "GB on disk")
 
@@ -27,7 +28,7 @@ HEADER = ("rule", "jobs", "done", "core-hours", "GPU-hours", "GB of a job", "GB 
 class Job:
     """A job: a file that it leaves, what it is predicted to take, on a core or a GPU, and bytes on disk.
 
-    Each of its `processes` has a core or a GPU of its own.
+    Each of its `processes` has a core or a GPU of its own. A training has its `step`.
     """
 
     rule: str
@@ -36,6 +37,7 @@ class Job:
     gpu: bool = False
     disk: float = 0.0
     processes: int = 1
+    step: Step | None = None
 
     @property
     def done(self) -> bool:
@@ -85,7 +87,10 @@ def forecast(listed: Iterable[Job], cores: int, gpus: int) -> str:
 
 
 def shortages(listed: Iterable[Job]) -> Iterator[str]:
-    """Say what this machine lacks for the jobs that are not done: space on its disks, and memory."""
+    """Say what this machine lacks for the jobs that are not done: space on its disks, and memory.
+
+    The memory of a training is that of its step, on a GPU the device's.
+    """
     waiting = [job for job in listed if not job.done]
     needed: dict[int, float] = {}
     places: dict[int, Path] = {}
@@ -101,12 +106,17 @@ def shortages(listed: Iterable[Job]) -> Iterator[str]:
                 f"{places[device]}; name another in data_root or results_root"
             )
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    largest = max(waiting, key=lambda job: job.need.bytes, default=None)
+    # A training that does not fit by the formula may by what is counted.
+    counted = [job for job in waiting if job.step and not job.gpu]
+    others = (job for job in waiting if job not in counted)
+    largest = max(others, key=lambda job: job.need.bytes, default=None)
     if largest and largest.need.bytes > memory:
         yield (
             f"a job of {largest.rule} needs {largest.need.bytes / 1e9:,.1f} GB and this machine has "
             f"{memory / 1e9:,.1f} GB; run it on a larger one, or make it smaller"
         )
+    for gpu in (False, True):
+        yield from steps_that_do_not_fit((job.step for job in waiting if job.step and job.gpu == gpu), gpu)
 
 
 def hours(listed: Iterable[Job]) -> tuple[float, float]:
@@ -171,6 +181,7 @@ def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
                     needs.gpu,
                     disk=size,
                     processes=needs.processes(wildcards),
+                    step=needs.step(wildcards),
                 )
                 yield Job("evaluate", f"{run}/errors.csv", needs.evaluate(wildcards), needs.gpu)
     wildcards = SimpleNamespace(experiment=experiment)

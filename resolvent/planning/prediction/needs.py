@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import math
 from functools import cache
 from itertools import product
 
 from resolvent.datasets.storage.layout import resolution_of
+from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.models.cost import Cost
 from resolvent.models.registry import resolve
-from resolvent.planning.configuration.settings import Resolution, model_settings, training_settings
+from resolvent.planning.configuration.settings import Model, Resolution, model_settings, training_settings
 from resolvent.planning.plan import STABILITY, DatasetPlan, Plan
 from resolvent.planning.prediction.costs import (
     EVALUATED_BYTES,
     FLOP_PER_SECOND,
     START_BYTES,
     START_SECONDS,
+    STATE_BYTES,
     Need,
     evaluating,
+    kept_bytes,
+    sample_bytes,
     store_bytes,
     training,
 )
+from resolvent.planning.prediction.steps import Step
 
 
 class Needs:
@@ -141,6 +147,30 @@ class Needs:
         needs = [self._training_with(experiment, model, resolution, tuned) for tuned in candidates]
         return Need(max(one.seconds for one in needs), max(one.bytes for one in needs))
 
+    def step(self, wildcards) -> Step:
+        """Describe the step of a training, to predict what it takes of the device's memory."""
+        experiment, model = wildcards.experiment, wildcards.model
+        resolution = resolution_of(wildcards.group)
+        e, m = self.plan.experiment(experiment), self.plan.configuration.models[model]
+        settings = training_settings(e, model, m, resolution, {})
+        dataset = self.plan.dataset_of(experiment).settings
+        counts = self.plan.samples_of(experiment, model, resolution)
+        operator = self.operator(experiment, model, resolution, resolution)
+        processes = self.processes(wildcards)
+        part = -(-settings.batch_size // processes)
+        channels = dataset.in_channels + dataset.out_channels
+        return Step(
+            name=f"{experiment}/{model}/{wildcards.group}",
+            architecture=m.architecture,
+            settings=json.dumps(model_settings(m, resolution, dataset).model_dump()),
+            points=self._points(m, dataset, resolution),
+            batch=settings.batch_size,
+            precision=settings.precision,
+            processes=processes,
+            guess=part * kept_bytes(operator) + STATE_BYTES * operator.weights,
+            samples=sample_bytes(operator, channels, counts["train"] + counts["validation"]),
+        )
+
     def _training_with(self, experiment: str, model: str, resolution: Resolution, tuned: dict) -> Need:
         e, m = self.plan.experiment(experiment), self.plan.configuration.models[model]
         settings = training_settings(e, model, m, resolution, tuned)
@@ -184,9 +214,14 @@ class Needs:
         dataset = self.plan.test_dataset_of(experiment).settings
         if resolution not in dataset.resolutions:
             dataset = self.plan.dataset_of(experiment).settings
+        return settings.cost(self._points(m, dataset, resolution))
+
+    @staticmethod
+    def _points(m: Model, dataset: DatasetSettings, resolution: Resolution) -> int:
+        """Return the points along each axis that a model is given of a resolution."""
         if m.grids == "coarse":
-            return settings.cost(dataset.coarse_of(resolution))
-        return settings.cost(resolution if isinstance(resolution, int) else dataset.num_points(resolution))
+            return dataset.coarse_of(resolution)
+        return resolution if isinstance(resolution, int) else dataset.num_points(resolution)
 
     def _tested(self, experiment: str) -> int:
         """Test samples, once for each level of noise and each draw of it."""

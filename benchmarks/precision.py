@@ -1,0 +1,149 @@
+"""What TF32 and bfloat16 change in a training step: errors of outputs and gradients, measured on a CPU.
+
+    python -m benchmarks.precision [--rounds 3] [--output docs/gpus.md]
+
+TF32 is imitated: operands of products and convolutions are rounded to 10 bits after the point, as the tensor
+cores of an NVIDIA GPU round them, and the products are summed in float32. bfloat16 is torch's autocast. The
+reference is the same step in float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from statistics import median
+
+import torch
+from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map_only
+from tqdm import tqdm
+
+from benchmarks.tables import arguments, machine, measure_parts, table, versions
+from resolvent.models.build import build
+from resolvent.models.registry import settings_class
+from resolvent.training.precision import forward_precision
+
+CPU = torch.device("cpu")
+BATCH = 2
+CASES = [  # architecture, settings, points along an axis: the papers' widths on grids of some hundred points
+    ("fno1d", {}, 512),
+    ("fno2d", {}, 43),
+    ("transformer1d", {"attention": "galerkin"}, 512),
+    ("transformer1d", {"attention": "fourier"}, 512),
+    ("transformer1d", {"attention": "softmax"}, 512),
+    ("transformer2d", {"downsampling_factor": 0.7}, 43),
+    ("tno1d", {"residual_dropout": 0.0}, 200),
+    ("tno2d", {"residual_dropout": 0.0}, 24),
+    ("neuraloperator2d", {}, 43),
+    ("vit_no", {"patches": 4, "modes": 4, "smoother_modes": 8, "dropout": 0.0}, 32),
+    ("fano", {"patches": 4, "modes": 4, "width": 64, "smoother_modes": 8, "dropout": 0.0}, 32),
+    ("afno", {"points": 32}, 32),
+]
+PRODUCTS = {
+    getattr(torch.ops.aten, name).default
+    for name in ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward")
+}
+INTRODUCTION = """\
+## Precision
+
+What `precision` changes in a step, measured on a CPU."""
+ERRORS = """\
+Relative L² errors of the outputs, and of the gradients of all weights taken together, against the same step
+in float64: initial weights, random waves for input, batch {batch}, medians of {rounds} seeds. TF32 is
+imitated by rounding the operands of products and convolutions to 10 bits, as tensor cores do, so its errors
+are those of a GPU but for the order of sums; what a GPU gains in time, only a GPU can show."""
+HEADER = (
+    "architecture",
+    "points",
+    *(f"{of}, {one}" for of in ("output", "gradient") for one in ("float32", "TF32", "bfloat16")),
+)
+
+
+class RoundedProducts(TorchDispatchMode):
+    """Round the float32 operands of products to TF32."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if function in PRODUCTS:
+            args = tree_map_only(Tensor, rounded_to_tf32, args)
+        return function(*args, **(kwargs or {}))
+
+
+def rounded_to_tf32(values: Tensor) -> Tensor:
+    """Round to 10 bits after the point, halves away from zero."""
+    if values.is_complex():
+        return torch.view_as_complex(rounded_to_tf32(torch.view_as_real(values.resolve_conj())))
+    if values.dtype != torch.float32:
+        return values
+    return ((values.contiguous().view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
+
+
+def main() -> None:
+    options = arguments("Measure what lower precision changes.", ("errors",), 3).parse_args()
+    torch.set_num_threads(1)
+    measure_parts(
+        "precision", INTRODUCTION, {"errors": lambda: errors(options.rounds)}, options.only, options.output
+    )
+
+
+def errors(rounds: int) -> str:
+    rows = []
+    for architecture, settings, points in tqdm(CASES, leave=False):
+        found = [errors_of(architecture, settings, points, seed) for seed in range(rounds)]
+        middle = [f"{median(values):.0e}" for values in zip(*found, strict=True)]
+        kind = f", {settings['attention']}" if "attention" in settings else ""
+        side = str(points) if settings_class(architecture).dimension == 1 else f"{points}²"
+        rows.append((f"`{architecture}`{kind}", side, *middle))
+    command = f"`python -m benchmarks.precision --rounds {rounds}`"
+    made = f"{command} on {machine()}; {versions(['torch'])}."
+    return "\n\n".join(["### Errors", ERRORS.format(batch=BATCH, rounds=rounds), table(HEADER, rows), made])
+
+
+def errors_of(architecture: str, settings: dict, points: int, seed: int) -> list[float]:
+    """Errors of the output in the three precisions, then of the gradient."""
+    exact = outcome(architecture, settings, points, seed, torch.float64, nullcontext, nullcontext)
+    contexts = [
+        (nullcontext, nullcontext),
+        (nullcontext, RoundedProducts),
+        (lambda: forward_precision(CPU, "bfloat16"), nullcontext),
+    ]
+    found = [outcome(architecture, settings, points, seed, torch.float32, *pair) for pair in contexts]
+    return [float((one[part] - exact[part]).norm() / exact[part].norm()) for part in (0, 1) for one in found]
+
+
+def outcome(
+    architecture: str,
+    settings: dict,
+    points: int,
+    seed: int,
+    dtype: torch.dtype,
+    forward: Callable,
+    whole: Callable,
+) -> tuple[Tensor, Tensor]:
+    """The output and the gradient of its mean square error, in double precision."""
+    operator = build(architecture, settings, seed).to(dtype)
+    dimension = settings_class(architecture).dimension
+    axis = torch.arange(points, dtype=dtype) / points
+    x = torch.stack(torch.meshgrid(*[axis] * dimension, indexing="ij"), dim=-1)
+    u, target = (waves(x, seed + shift).to(dtype) for shift in (0, 100))
+    # The fused attention computes the same sums; its products would not be seen.
+    with whole(), sdpa_kernel(SDPBackend.MATH):
+        with forward():
+            v = operator(u, x)
+        (v.to(dtype) - target).square().mean().backward()
+    gradient = torch.cat([one.grad.double().flatten() for one in operator.parameters()])
+    return v.detach().double(), gradient
+
+
+def waves(x: Tensor, seed: int) -> Tensor:
+    """Random functions of a few waves, (batch, ...grid, 1)."""
+    generator = torch.Generator().manual_seed(seed)
+    k = torch.randint(-3, 4, (x.shape[-1], 8), generator=generator)
+    amplitude, phase = torch.randn(2, BATCH, *[1] * x.shape[-1], 8, generator=generator)
+    angle = 2 * torch.pi * (x.double() @ k.double())
+    return (amplitude * torch.cos(angle + phase)).sum(-1, keepdim=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""The memory of a training step, predicted without taking it: on tensors that have shapes and no numbers.
+
+Every array that a step makes is noted where it is made and where it is given back, so the peak is that of the
+step itself: weights, gradients, Adam's averages, what the forward pass keeps for the backward pass, and
+temporary arrays. What a kernel keeps to itself is not seen.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.graph import saved_tensors_hooks
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from resolvent.models.build import build
+from resolvent.models.registry import resolve
+
+ADAM_AVERAGES = 2  # of the gradient and of its square
+
+
+@dataclass(frozen=True)
+class StepMemory:
+    """Bytes of a training step.
+
+    weights    parameters and buffers.
+    state      gradients and Adam's averages.
+    kept       what the forward pass keeps for the backward pass, beside the weights.
+    peak       all of these and temporary arrays, at the worst moment; without the samples.
+    """
+
+    weights: int
+    state: int
+    kept: int
+    peak: int
+
+
+def step_memory(architecture: str, settings: dict, points: int, batch: int, precision: str) -> StepMemory:
+    """Predict the memory of a step with `batch` samples on a grid of `points` along each axis.
+
+    Raises `ValueError` as `resolvent.models.build.build` does, and for a grid that it cannot take.
+    """
+    resolved = resolve(architecture, settings)
+    with torch.device("meta"):
+        operator = build(architecture, settings, seed=0).train()
+    sides = [points] * resolved.dimension
+    u = torch.empty(batch, *sides, resolved.in_channels, device="meta")
+    x = torch.empty(*sides, resolved.dimension, device="meta")
+
+    def loss() -> Tensor:
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16"):
+            return operator(u, x).float().square().mean()
+
+    return memory_of_step(operator, loss)
+
+
+def memory_of_step(operator: nn.Module, loss: Callable[[], Tensor]) -> StepMemory:
+    """Predict the memory of a step of an operator on the device "meta"; `loss` does the forward pass."""
+    parameters = list(operator.parameters())
+    weights = sum(_bytes(one) for one in (*parameters, *operator.buffers()))
+    gradients = sum(_bytes(one) for one in parameters if one.requires_grad)
+    own = {one.untyped_storage()._cdata for one in (*parameters, *operator.buffers())}
+    kept: dict[int, int] = {}
+
+    def note(value: Tensor) -> Tensor:
+        storage = value.untyped_storage()
+        if storage._cdata not in own:
+            kept[storage._cdata] = storage.nbytes()
+        return value
+
+    with _FusedAttention(), _Live() as live:
+        with saved_tensors_hooks(note, lambda value: value):
+            found = loss()
+        found.backward()
+    averages = ADAM_AVERAGES * gradients
+    # The gradients are among what was alive; clipping and Adam work in place.
+    return StepMemory(weights, gradients + averages, sum(kept.values()), weights + averages + live.peak)
+
+
+class _Live(TorchDispatchMode):
+    """Follow how many bytes of arrays there are, of those that were made within; `peak` were the most."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = self.peak = 0
+        self.storages: dict[int, weakref.ref] = {}
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        given = {id(one.untyped_storage()) for one in _tensors((args, kwargs))}
+        result = function(*args, **(kwargs or {}))
+        for one in _tensors(result):
+            storage = one.untyped_storage()
+            if id(storage) not in given and id(storage) not in self.storages:
+                self._note(storage)
+        return result
+
+    def _note(self, storage: torch.UntypedStorage) -> None:
+        size, key = storage.nbytes(), id(storage)
+
+        def gone(_: weakref.ref) -> None:
+            self.now -= size
+            del self.storages[key]
+
+        self.storages[key] = weakref.ref(storage, gone)
+        self.now += size
+        self.peak = max(self.peak, self.now)
+
+
+class _FusedAttention(TorchFunctionMode):
+    """Let attention without dropout be the fused one, which a GPU and a CPU choose and "meta" does not."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if function is functional.scaled_dot_product_attention and not kwargs.get("dropout_p"):
+            fused = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+            mask, scale = kwargs.get("attn_mask"), kwargs.get("scale")
+            return fused(*args, attn_mask=mask, scale=scale)[0]
+        return function(*args, **kwargs)
+
+
+def _tensors(tree: object) -> list[Tensor]:
+    return [one for one in tree_leaves(tree) if isinstance(one, Tensor) and one.is_meta]
+
+
+def _bytes(tensor: Tensor) -> int:
+    return tensor.numel() * tensor.element_size()
