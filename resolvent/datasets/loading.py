@@ -193,24 +193,25 @@ class Split:
 
         Raises `DatasetError` when one of them is missing or damaged.
         """
-        inputs = self._functions(self.group, self.card["inputs"], self.stored_grid, members)
-        targets = self._functions(self.target_group, self.card["targets"], self.target_grid, members)
+        inputs = [f"{self.group}/{name}" for name in self.card["inputs"]]
+        targets = [f"{self.target_group}/{name}" for name in self.card["targets"]]
+        arrays = self._arrays([*inputs, *targets], members)
+        functions = _functions({name: arrays[name] for name in inputs}, self.stored_grid)
         if self.noise is not None:
-            inputs = self.noise.added(inputs, self.name, members)
+            functions = self.noise.added(functions, self.name, members)
         if self.grid is not self.stored_grid:
             stride = (self.stored_grid.points - 1) // (self.grid.points - 1)
-            inputs = inputs[:, ::stride, ::stride].copy()
-        return Samples(self.grid, inputs, targets, target_grid=self.target_grid)
+            functions = functions[:, ::stride, ::stride].copy()
+        answers = _functions({name: arrays[name] for name in targets}, self.target_grid)
+        return Samples(self.grid, functions, answers, target_grid=self.target_grid)
 
     def all(self) -> Samples:
         """Read all of them."""
         return self.read(range(self.count))
 
-    def _functions(self, group: str, names: list[str], grid: Grid | Nodes, members: Members) -> np.ndarray:
-        arrays = {
-            name: _read(self.card_path, self.card, f"{group}/{name}", self.name, members) for name in names
-        }
-        return _functions(arrays, grid)
+    def _arrays(self, names: list[str], members: Members) -> dict[str, np.ndarray]:
+        """Return the arrays of these names, "n512/u", of the samples at these places."""
+        return {name: _read(self.card_path, self.card, name, self.name, members) for name in names}
 
 
 Source = Samples | Split

@@ -14,6 +14,7 @@ import psutil
 import torch
 from torch import Tensor
 
+from resolvent.datasets.fresh import FreshSplit
 from resolvent.datasets.gradients import gradient
 from resolvent.datasets.loading import Members, Samples, Source, Split, target_gradients
 from resolvent.training.settings import TrainingSettings
@@ -120,7 +121,7 @@ def with_gradients(
     samples: Samples, split: Split, members: Members, settings: TrainingSettings | None
 ) -> Samples:
     """Return `samples`, those at `members` of `split`, with the gradients that the loss needs."""
-    if settings is None or settings.gradient_weight == 0:
+    if settings is None or settings.gradient_weight == 0 or isinstance(split, FreshSplit):
         return samples
     as_coded = settings.target_gradient == "public_code"
     found = target_gradients(split.card_path, samples, split.name, members, as_coded=as_coded)

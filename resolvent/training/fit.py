@@ -178,6 +178,8 @@ class Trainer:
         order = np.arange(len(self.train))
         if self.settings.shuffle:
             order = np.random.default_rng([self.loader_seed, epoch]).permutation(len(order))
+        if self.settings.fresh_samples:
+            order += (epoch - 1) * len(order)
         members = torch.from_numpy(order).split(self.settings.batch_size)[: self.steps_per_epoch]
         shares = [self.group.share(batch) for batch in members]
         batches = self.train.batches(shares[progress.steps :])

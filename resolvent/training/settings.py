@@ -114,6 +114,11 @@ class TrainingSettings(Settings):
         description="draw a new order of the training samples for every epoch; false, as in the public code "
         "of Calvello et al. 2024: always the stored one",
     )
+    fresh_samples: bool = Field(
+        False,
+        description="draw and solve new training samples for every epoch, while the network trains on those "
+        "before them; as many as `samples.train`. Normalisers are fitted to the stored ones",
+    )
     loader_seed: Seed | None = Field(
         None,
         description="seed of the order of the training samples; none: the run's seed. With a number, runs "

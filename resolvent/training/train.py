@@ -14,6 +14,7 @@ from resolvent.common.files import write_atomically
 from resolvent.common.locks import sole_writer
 from resolvent.common.records import HISTORY_COLUMNS, CostRecord, write_record
 from resolvent.common.settings import settings_hash
+from resolvent.datasets.fresh import FreshSplit
 from resolvent.datasets.loading import Source, Split, read_card, training_noise
 from resolvent.datasets.storage.layout import grid_facts
 from resolvent.models.build import build
@@ -99,8 +100,13 @@ def train_in_group(
     train = load("train", settings)
     operator = build(run["architecture"], run["settings"], seed)
     check_output(operator, train.read(range(min(CHECKED, len(train)))), run["architecture"])
+    operator = in_physical_units(operator, settings, train)
+    if settings.fresh_samples:
+        train = FreshSplit(
+            card, resolution, "train", run["samples"]["train"], grids=run["grids"], noise=noise
+        )
     trainer = Trainer(
-        in_physical_units(operator, settings, train),
+        operator,
         train,
         load("validation"),
         settings,
@@ -184,7 +190,7 @@ def _sizes(trainer: Trainer) -> dict[str, int]:
     The latter are at the training resolution (`resolvent.training.operations`).
     """
     once, _ = parameter_counts(trainer.operator)
-    inputs, coordinates = trainer.train.first(), trainer.train.coordinates
+    inputs, coordinates = trainer.validation.first(), trainer.validation.coordinates
     return {
         "parameters_complex_once": once,
         "forward_flop": forward_operations(trainer.operator, inputs, coordinates),

@@ -57,6 +57,7 @@ EVERY_RUN: Condition = (
         "training.batch_reduction": "mean",
         "training.boundary": "free",
         "training.precision": "float32",
+        "training.fresh_samples": False,
         "training.loader_seed": Free("another order of the training samples"),
         "training.noise": 0.0,
     },

@@ -285,6 +285,12 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
             elif ":" in settings.loss and settings.gradient_weight:
                 words = f"loss {settings.loss} is all of the loss; accepted gradient_weight: 0"
                 found[f"{at}: {words}, got {settings.gradient_weight}"] = None
+            if settings.fresh_samples and hasattr(dataset, "source"):
+                words = f"fresh_samples need an equation to solve; '{experiment.dataset}' is read from a file"
+                found[f"{at}: {words}"] = None
+            if settings.fresh_samples and settings.target_gradient != "grid":
+                words = f"fresh_samples have the gradient of their own grid; got {settings.target_gradient!r}"
+                found[f"{at}: {words} for target_gradient; accepted: 'grid'"] = None
             if settings.loss_units == "standardised" and settings.normalisation == "none":
                 words = "loss_units standardised need a normalisation; accepted: pointwise, scalar"
                 found[f"{at}: {words}"] = None
