@@ -36,7 +36,9 @@ CARD: dict[str, type] = {
     "code_digest": str,
     "library_versions": dict,
 }
-RECEIPT: dict[str, type] = {"shard": int, "code_digest": str, "digests": dict, "errors": dict}
+RECEIPT: dict[str, type] = {
+    "shard": int, "code_digest": str, "digests": dict, "checksums": dict, "errors": dict,
+}  # fmt: skip
 CHECK: dict[str, type] = {
     "samples": int,
     "of": int,

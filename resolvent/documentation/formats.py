@@ -57,6 +57,7 @@ OF_CHECK = {
 OF_RECEIPT = {
     "shard": "number of the shard, from 0",
     "code_digest": "digest of the code that made it",
+    "checksums": "CRC-32C of the numbers of each sample, in order, by array; held whenever a sample is read",
     "digests": "SHA-256 of the shard's numbers (little-endian, C order) by array, whatever their compression",
     "errors": "errors that were estimated of each sample, in order, by name; Kolmogorov flow has "
     "`over_the_lead_time`",

@@ -16,7 +16,7 @@ from resolvent.common.files import readable_disk_errors, write_atomically, write
 from resolvent.common.locks import sole_writer
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.loading import load_samples
+from resolvent.datasets.loading import Split, load_samples
 from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.storage.layout import Layout, Variable, grid_facts, grid_from_facts, space_group
@@ -243,6 +243,29 @@ def test_finalising_refuses_data_that_are_not_what_was_written(dataset):
         finalise(task, store, receipts, dataset / "burgers.json", CODE)
     with pytest.raises(DatasetError, match="does not belong to shard 0 of this code"):
         finalise(task, store, receipts, dataset / "burgers.json", "other code")
+
+
+def test_a_shard_in_the_place_of_another_is_noticed_by_whoever_reads_it(dataset):
+    chunks = dataset / "burgers.zarr/n64/final_velocity/c"
+    shutil.copy(chunks / "1/0", chunks / "0/0")
+    message = r"damaged: shard 0 of 'n64/final_velocity' is not what was written \(sample 0\)"
+    for read in (lambda split: split.all(), lambda split: split.read(np.array([5, 0]))):
+        with pytest.raises(DatasetError, match=message.replace("sample 0", "sample [05]")):
+            read(Split(dataset / "burgers.json", 64, "train", 6))
+    shutil.rmtree(dataset / "burgers.shards")  # a copy without receipts
+    Split(dataset / "burgers.json", 64, "train", 6).all()
+
+
+def test_a_shape_that_was_shrunk_is_noticed(dataset):
+    metadata = dataset / "burgers.zarr/n64/final_velocity/zarr.json"
+    content = json.loads(metadata.read_text())
+    content["shape"][0] = 10
+    metadata.write_text(json.dumps(content))
+    root = dataset / "burgers.zarr/zarr.json"
+    consolidated = json.loads(root.read_text())
+    assert "consolidated_metadata" not in consolidated or consolidated["consolidated_metadata"] is None
+    with pytest.raises(DatasetError, match="has 10 samples in 'n64/final_velocity'; asked for number"):
+        load_samples(dataset / "burgers.json", 64, "test", 4)
 
 
 def test_finalising_refuses_data_that_miss_the_stated_accuracy(tmp_path):

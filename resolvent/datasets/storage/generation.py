@@ -32,7 +32,8 @@ def generate_shard(
     Returns what computing cost, without imports and compilation (the first batch): samples, and the seconds
     they took by the clock and of all cores.
 
-    The receipt has the digest of each array, and of each sample the errors that the task estimates.
+    The receipt has the digest of each array, and of each sample the checksums of its numbers and the errors
+    that the task estimates.
 
     Batches already computed by a killed job are reused: each is saved whole under `<store>.parts`, in a
     folder named by the code that computed it, so that code which has changed since starts afresh; finalising
@@ -58,11 +59,9 @@ def generate_shard(
         with readable_disk_errors(parts):
             parts.mkdir(parents=True, exist_ok=True)
         saved, cost = _compute_parts(task, members, parts, f"{store.parent.name} shard {shard}")
-        digests = write_shard(store, task.layout, shard, _gathered(task.layout, saved))
-        errors = _estimated_errors(saved)
-        write_json(
-            receipt, {"shard": shard, "code_digest": code_digest, "digests": digests, "errors": errors}
-        )
+        digests, sums = write_shard(store, task.layout, shard, _gathered(task.layout, saved))
+        content = {"shard": shard, "code_digest": code_digest, "digests": digests, "checksums": sums}
+        write_json(receipt, content | {"errors": _estimated_errors(saved)})
     return cost
 
 

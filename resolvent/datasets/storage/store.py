@@ -11,14 +11,16 @@ import filecmp
 import hashlib
 import os
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import google_crc32c
 import numpy as np
 import zarr
 from zarr.codecs import BloscCodec, Crc32cCodec
 
-from resolvent.common.files import partial_path, readable_disk_errors, remove
+from resolvent.common.files import partial_path, read_json, readable_disk_errors, remove
 from resolvent.datasets.errors import DatasetError, damaged
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.layout import Group, Layout
@@ -97,15 +99,15 @@ def _create_group(root: zarr.Group, content: Group, layout: Layout) -> None:
 
 def write_shard(
     path: Path, layout: Layout, shard: int, arrays: Iterable[tuple[str, np.ndarray]]
-) -> dict[str, str]:
-    """Write one shard of every array, each in a single assignment; returns the arrays' digests.
+) -> tuple[dict[str, str], dict[str, list[int]]]:
+    """Write one shard of every array, each in a single assignment; returns digests and `checksums` by array.
 
     `arrays` gives ("n512/u", values of the shard's samples), one at a time, so that a large shard need not be
     in memory at once. An assignment covers exactly one Zarr shard file, which no other job writes.
     """
     members, place = layout.shard_range(shard), located(path)
     root = zarr.open_group(opened(place), mode="r+", zarr_format=3)
-    digests = {}
+    digests, sums = {}, {}
     with readable_disk_errors(path):
         for name, values in arrays:
             if len(values) != len(members):
@@ -115,8 +117,8 @@ def write_shard(
             array: Any = root[name]
             _remove_present(path, array, shard)
             array[members.start : members.stop] = values
-            digests[name] = digest(values)
-    return digests
+            digests[name], sums[name] = digest(values), checksums(values)
+    return digests, sums
 
 
 def _remove_present(path: Path, array: zarr.Array, shard: int) -> None:
@@ -139,13 +141,20 @@ def digest(values: np.ndarray) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def checksums(values: np.ndarray) -> list[int]:
+    """Return the CRC-32C of the numbers of each sample (little-endian, C order)."""
+    rows = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).reshape(len(values), -1)
+    return [google_crc32c.value(row.tobytes()) for row in rows]
+
+
 def read_array(path: Path, name: str, members: range | np.ndarray) -> np.ndarray:
     """Read rows `members`, in this order, of the array `name` ("n512/u") of the store at `path`.
 
     Raises
     ------
     DatasetError
-        When the store, the array or a chunk is missing or damaged.
+        When the store, the array or a chunk is missing or damaged, or the numbers of a sample are not those
+        of which its shard's receipt, where there is one, has the checksum.
     """
     root, place = open_store(path), located(path)
     try:
@@ -154,6 +163,8 @@ def read_array(path: Path, name: str, members: range | np.ndarray) -> np.ndarray
         raise damaged(place, f"has no readable array '{name}' ({error})") from error
     if not isinstance(array, zarr.Array) or array.shards is None or array.dtype.kind != "f":
         raise damaged(place, f"has no array of samples '{name}'")
+    if array.shape[0] <= max(members):
+        raise damaged(place, f"has {array.shape[0]} samples in '{name}'; asked for number {max(members)}")
     if isinstance(place, Path):  # an object store says so itself
         _check_shards(place, name, array, array.shards[0], members)
     try:
@@ -165,7 +176,37 @@ def read_array(path: Path, name: str, members: range | np.ndarray) -> np.ndarray
         raise damaged(place, f"is damaged in '{name}' ({error})") from error
     if np.isnan(values).any():
         raise damaged(place, f"has unwritten samples in '{name}'")
+    _check_numbers(Path(path), name, members, values, array.shards[0])
     return values
+
+
+def _check_numbers(
+    path: Path, name: str, members: range | np.ndarray, values: np.ndarray, per_shard: int
+) -> None:
+    """Raise `DatasetError` when samples are not those that were written: a file of another shard is whole."""
+    found = checksums(values)
+    for member, checksum in zip(members, found, strict=True):
+        shard, row = divmod(int(member), per_shard)
+        written = _written_checksums(path.with_suffix(".shards") / f"{shard}.json", name)
+        if written is not None and checksum != written[row]:
+            raise damaged(
+                located(path),
+                f"is damaged: shard {shard} of '{name}' is not what was written (sample {member})",
+            )
+
+
+def _written_checksums(receipt: Path, name: str) -> list[int] | None:
+    try:
+        changed = receipt.stat().st_mtime_ns
+    except OSError:
+        return None  # of a copy of the store and its card alone
+    return _checksums_of(receipt, changed).get(name)
+
+
+@lru_cache(maxsize=256)
+def _checksums_of(receipt: Path, changed: int) -> dict[str, list[int]]:
+    """Return the checksums in a receipt, which is read again when it has `changed`."""
+    return read_json(receipt, "the receipt").get("checksums", {})
 
 
 def _scattered(array: zarr.Array, members: np.ndarray) -> np.ndarray:
