@@ -14,7 +14,7 @@ from resolvent.datasets.tasks import registry as equations
 from resolvent.datasets.tasks.distributions import GaussianDistribution
 from resolvent.datasets.tasks.settings import SplitSizes
 from resolvent.datasets.tasks.trajectories import ObservationTimes
-from resolvent.documentation import dataset_measurements, formats, initial_values
+from resolvent.documentation import dataset_measurements, formats, fresh_samples, initial_values
 from resolvent.documentation.accuracy import accuracy_table
 from resolvent.documentation.house import house
 from resolvent.documentation.stability import COMMAND as STABILITY_COMMAND
@@ -196,6 +196,10 @@ def main() -> None:
         put_between(ROOT / "docs/equations/lorenz63.md", "initial-values", initial_values.section(ROOT, runs))
     else:
         print(f"docs/equations/lorenz63.md is left as it is: make its runs with `{initial_values.COMMAND}`")
+    if runs := _runs(fresh_samples.RUNS):
+        put_between(ROOT / "docs/datasets.md", "fresh-samples", fresh_samples.section(runs))
+    else:
+        print(f"the table of new samples is left as it is: make its runs with `{fresh_samples.COMMAND}`")
     made = {command: _runs(folder) for folder, command in RUNS.items()}
     if any(made.values()):
         made = {command: runs for command, runs in made.items() if runs}

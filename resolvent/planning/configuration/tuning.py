@@ -12,7 +12,7 @@ from resolvent.planning.configuration.names import COMPONENT_BYTES
 from resolvent.training.settings import TrainingSettings
 
 # Training settings that short runs cannot choose: their own length, the samples, what is recorded, a seed.
-NOT_TUNED = ("epochs", "train_samples", "record_test_error", "loader_seed")
+NOT_TUNED = ("epochs", "train_samples", "record_test_error", "loader_seed", "fresh_samples")
 TUNABLE = [name for name in TrainingSettings.model_fields if name not in NOT_TUNED]
 
 
