@@ -11,8 +11,8 @@ import pytest
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
-# What JAX compiles in one process of the tests, or in a job that it starts, is there for all others. It lies in
-# a folder of this run of the tests, made by the first of its processes and removed by it.
+# What JAX compiles in one process of the tests, or in a job that it starts, is there for all others, in
+# a folder of this run of the tests, which the first of its processes makes and removes.
 COMPILED = "JAX_COMPILATION_CACHE_DIR"
 MADE = None if COMPILED in os.environ else tempfile.mkdtemp(prefix="resolvent-compiled-")
 os.environ.setdefault(COMPILED, MADE or "")
