@@ -1,6 +1,8 @@
 """What all tests have in common."""
 
 import os
+import shutil
+import tempfile
 from collections import Counter
 
 import pytest
@@ -8,6 +10,19 @@ import pytest
 # `make test` runs two processes: threads of theirs that wait for one another would take the cores from both.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
+
+# What JAX compiles in one process of the tests, or in a job that it starts, is there for all others, in
+# a folder of this run of the tests, which the first of its processes makes and removes.
+COMPILED = "JAX_COMPILATION_CACHE_DIR"
+MADE = None if COMPILED in os.environ else tempfile.mkdtemp(prefix="resolvent-compiled-")
+os.environ.setdefault(COMPILED, MADE or "")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+
+
+def pytest_unconfigure():
+    """Remove what was compiled."""
+    if MADE:
+        shutil.rmtree(MADE, ignore_errors=True)
 
 
 # Files that take longest, in the order in which `make test` starts them: a long one that came last would keep

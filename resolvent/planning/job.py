@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from resolvent.common.errors import ResolventError
 from resolvent.common.files import FULL_DISK, readable_disk_errors
 from resolvent.common.watchdog import watched
+from resolvent.planning.compiled import keep_compiled
 from resolvent.planning.gpus.lease import lease
 from resolvent.planning.places import PACKAGE, search_working_folder
 from resolvent.planning.provenance import record_command
@@ -54,6 +55,7 @@ def job(snakemake, alone: bool = False):
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text("")
     _bring_to_present(snakemake.input)
+    keep_compiled()
 
     def report(message: str) -> None:
         with log.open("a") as file:

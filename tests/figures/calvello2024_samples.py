@@ -2,9 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from run_files import one_level, replace_errors, set_resolution, square
-
-from resolvent.common.predictions import tree_of, write_predictions
+from run_files import one_level, replace_errors, set_resolution, square, write_same_predictions
 
 OBSERVATIONS = {
     "dt0.01": {"kind": "uniform", "step": 0.01},
@@ -30,7 +28,18 @@ def write_trajectory_run(
     )  # fmt: skip
     set_resolution(directory, "dt0.01")
     lost = np.nan if diverged_epoch is not None else 1.0
-    stored, rows = {}, []
+    rows = [
+        (name, 0.0, 0, sample, error * lost, 1.0, 2 * error * lost)
+        for name in OBSERVATIONS
+        for sample, error in enumerate(expected_error(wrong, name, sample) for sample in range(SAMPLES))
+    ]
+    write_same_predictions(directory, _trajectories, wrong, components, diverged_epoch is not None)
+    _write_errors(directory, rows)
+    return directory
+
+
+def _trajectories(wrong, components, diverged):
+    stored, lost = {}, np.nan if diverged else 1.0
     for name in OBSERVATIONS:
         times = np.linspace(0, 2, 21) ** (1.2 if name in ("two_rates", "random") else 1.0)
         observed = np.sin(3 * times) * np.ones((3, 1))
@@ -40,13 +49,7 @@ def write_trajectory_run(
         prediction = (target + 10 * wrong * np.sin(9 * times)) * lost
         given = observed if components == 1 else np.stack([observed] * 3, axis=1)
         stored[name] = [one_level(0.0, {"time": times}, given, target, prediction, samples=(0, 1))]
-        rows += [
-            (name, 0.0, 0, sample, expected_error(wrong, name, sample) * lost, 1.0, error)
-            for sample in range(SAMPLES)
-            for error in [2 * expected_error(wrong, name, sample) * lost]
-        ]
-    _write(directory, rows, stored)
-    return directory
+    return stored
 
 
 def expected_error(wrong, name, sample):
@@ -76,7 +79,14 @@ def write_flow_run(
     ]
     if standardised:
         rows = [(*row, 1.5 * row[4]) for row in rows]
-    fields = flow(3)
+    write_same_predictions(directory, _flow_fields, jump, seed, diverged_epoch is not None)
+    _write_errors(directory, rows)
+    write_rollout(directory, growth, lost)
+    return directory
+
+
+def _flow_fields(jump, seed, diverged):
+    fields, lost = flow(3), np.nan if diverged else 1.0
     answer = np.roll(fields, 1, axis=2)
     steps = jump * (np.arange(POINTS) // (POINTS // PATCHES) % 2)
     prediction = (answer * 1.01 + steps + steps[:, None]) * lost
@@ -86,9 +96,7 @@ def write_flow_run(
         0.0, square(np.arange(POINTS) / POINTS), fields, answer, prediction, samples=(0, 1),
         extremes=(3, 5, 1), power={"wavenumber": np.arange(12), **powers},
     )  # fmt: skip
-    _write(directory, rows, {POINTS: [level]})
-    write_rollout(directory, growth, lost)
-    return directory
+    return {POINTS: [level]}
 
 
 def write_rollout(directory, growth, lost):
@@ -109,8 +117,7 @@ def flow(count):
     return np.sin(x + phases) + 0.5 * np.cos(x[:, None] - 2 * phases)
 
 
-def _write(directory, rows, stored):
+def _write_errors(directory, rows):
     columns = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
     columns += ["standardised_relative_l2"] * (len(rows[0]) - len(columns))
-    write_predictions(directory / "predictions.nc", tree_of(stored, {}))
     replace_errors(directory, pd.DataFrame(rows, columns=columns))

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from paper_setting import completed
-from run_files import one_level, square, vouched
+from run_files import one_level, square, vouched, write_same_predictions
 
-from resolvent.common.predictions import tree_of, write_predictions
 from resolvent.common.records import CONDITION_COLUMNS
 from resolvent.figures.common import style
 
@@ -134,9 +133,9 @@ def write_run(
         ]
     _errors(rows).to_csv(directory / "errors.csv", index=False)
     if dimension == 1:
-        _write_predictions(directory, tested, level, diverged)
+        write_same_predictions(directory, _lines, tuple(tested), level, diverged)
     else:
-        _write_fields(directory, tested, tested_noise, level, diverged)
+        write_same_predictions(directory, _fields, tuple(tested), tuple(tested_noise), level, diverged)
     return vouched(directory)
 
 
@@ -179,7 +178,7 @@ def _write_history(directory, generator, lasted, epochs, level, diverged, record
     pd.DataFrame(history).to_csv(directory / "history.csv", index=False)
 
 
-def _write_predictions(directory, tested, level, diverged):
+def _lines(tested, level, diverged):
     phases = np.random.default_rng(11).uniform(0, 1, size=(4, 1))
     parts = {}
     for points in tested:
@@ -191,11 +190,11 @@ def _write_predictions(directory, tested, level, diverged):
         )
         prediction = np.full_like(target, np.nan) if diverged else target + wrong
         parts[points] = [one_level(0.0, {"x": x}, wave, target, prediction)]
-    write_predictions(directory / "predictions.nc", tree_of(parts, {}))
+    return parts
 
 
-def _write_fields(directory, tested, tested_noise, level, diverged):
-    """Write predictions; with noise, as in the inverse problem, the target is on every second point."""
+def _fields(tested, tested_noise, level, diverged):
+    """Predictions on squares; with noise, as in the inverse problem, the target is on every second point."""
     parts = {}
     for points in tested:
         x = np.linspace(0, 1, points)
@@ -210,4 +209,4 @@ def _write_fields(directory, tested, tested_noise, level, diverged):
             )
             for noise in tested_noise
         ]  # fmt: skip
-    write_predictions(directory / "predictions.nc", tree_of(parts, {}))
+    return parts

@@ -2,9 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from run_files import one_level, replace_errors, square
-
-from resolvent.common.predictions import tree_of, write_predictions
+from run_files import one_level, replace_errors, square, write_same_predictions
 
 FINE, COARSE = 21, 9
 SAMPLES = 12
@@ -27,8 +25,8 @@ def write_noisy_run(
                 )
                 rows.append((resolution, level, realisation, sample, error, 3 * error))
     columns = ["resolution", "noise", "realisation", "sample", "relative_l2", "relative_h1"]
-    tree = tree_of({resolution: _fields(noise, levels, samples, diverged_epoch, resolution)}, {})
-    write_predictions(directory / "predictions.nc", tree)
+    diverged = diverged_epoch is not None
+    write_same_predictions(directory, _fields, noise, tuple(levels), samples, diverged, resolution)
     return replace_errors(directory, pd.DataFrame(rows[::-1], columns=columns))
 
 
@@ -42,7 +40,7 @@ def coefficient(sample, points=COARSE):
     return np.where(np.sin(3 * x + sample) * np.cos(4 * x[:, None] - sample) > 0, 12.0, 3.0)
 
 
-def _fields(noise, levels, samples, diverged_epoch, resolution):
+def _fields(noise, levels, samples, diverged, resolution):
     x = np.linspace(0, 1, resolution)
     random = np.random.default_rng(3)
     target = np.stack([coefficient(sample) for sample in samples])
@@ -52,8 +50,8 @@ def _fields(noise, levels, samples, diverged_epoch, resolution):
         wrong = 40 * abs(level - noise) + 0.3
         given = clean + 0.006 * level * random.normal(size=clean.shape)
         prediction = target + wrong * random.normal(size=target.shape)
-        prediction = prediction * (np.nan if diverged_epoch is not None else 1)
+        prediction = prediction * (np.nan if diverged else 1)
         stored.append(
             one_level(level, square(x), given, target, prediction, samples=samples, target_axes=coarse)
         )
-    return stored
+    return {resolution: stored}

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from resolvent.common.predictions import Chosen, at_one_level
+from resolvent.common.predictions import Chosen, at_one_level, tree_of, write_predictions
 from resolvent.common.records import RUN_FILES, file_digests
 
 
@@ -17,6 +17,21 @@ def vouched(directory):
         path, files = directory / "cost.json", file_digests(directory, ("errors.csv",))
     path.write_text(json.dumps(json.loads(path.read_text()) | {"files": files}))
     return directory
+
+
+_PREDICTIONS = {}
+
+
+def write_same_predictions(directory, parts, *made_of):
+    """Write predictions.nc of `parts(*made_of)`, which are by resolution.
+
+    That takes longer than all else of a run, so it is done once for all runs that are made of the same.
+    """
+    path = directory / "predictions.nc"
+    if (parts, made_of) not in _PREDICTIONS:
+        write_predictions(path, tree_of(parts(*made_of), {}))
+        _PREDICTIONS[parts, made_of] = path.read_bytes()
+    path.write_bytes(_PREDICTIONS[parts, made_of])
 
 
 def set_resolution(directory, resolution):
