@@ -120,15 +120,15 @@ def test_axes_are_put_in_order(tmp_path):
 
 
 def test_the_check_finds_numbers_of_each_sample_and_what_it_says_can_be_pasted(tmp_path):
-    values = arrays(count=200) | {"kappa": np.linspace(1, 2, 200), "steps": np.ones((200, 1)), "x": GRID}
+    values = arrays(count=200) | {"kappa": np.linspace(1, 2, 200), "mu": np.ones((200, 1)), "x": GRID}
     report = check_file(write_npz(tmp_path / "data.npz", values))
     (block,) = report.configuration["datasets"].values()
     assert block["samples"] == {"train": 150, "validation": 20, "test": 30}
     assert report.warnings == []
     said, *lines = report.numbers
-    assert said.startswith("one number for each sample: kappa, steps[0]; ")
+    assert said.startswith("one number for each sample: kappa, mu[0]; ")
     added = yaml.safe_load("\n".join(line.removeprefix("    ") for line in lines))
-    assert added["input"] == ["a", "kappa", "steps[0]"]
+    assert added["input"] == ["a", "kappa", "mu[0]"]
     drawn = settings_of(block | added).task().draw([("test", 29)])
     np.testing.assert_array_equal(drawn[0, 1], np.full(POINTS, 2.0))
     few = check_file(write_npz(tmp_path / "few.npz", arrays(count=60)))

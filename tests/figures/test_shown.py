@@ -176,7 +176,7 @@ NAMES = ("velocity [m/s], force", "temperature [K]")
 
 @pytest.mark.parametrize(("dimension", "points"), [(1, 32), (2, 9)])
 def test_several_functions_are_drawn_by_their_names(dimension, points, make_run, monkeypatch):
-    """The last of three inputs is a number of each sample, which is no function to look at on the square."""
+    """Draw three inputs, the last a number of each sample, which is no function to look at on the square."""
     run, drawn = make_run("net", resolution=points, dimension=dimension), []
     x, generator = np.linspace(0, 1, points), np.random.default_rng(0)
     space = (points,) * dimension
