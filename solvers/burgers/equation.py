@@ -8,8 +8,8 @@ u(x, t)  velocity, positive to the right; x in [0, L), L = 1; t in [0, final_tim
 Convention: initial field and solution are Fourier coefficients û₀, …, û_K (see `solvers.common.fourier`);
 `num_modes` is K, the highest wavenumber integrated. It is counted *after* dealiasing: products are formed on
 a periodic grid (left end included, right end excluded) of at least 3K + 1 points, the 2/3 rule, so that u² is
-exact in the modes up to K. On a processor the steps are those of `solvers.burgers.lanes`, compiled with Numba; on
-a GPU they are compiled with JAX.
+exact in the modes up to K. On a processor the steps are those of `solvers.burgers.lanes`, compiled with
+Numba; on a GPU they are compiled with JAX.
 
 Limits: num_modes must grow like max|u| L / ν. A run that overflows, or does not resolve the solution in time
 or in space, ends in a SolverError.

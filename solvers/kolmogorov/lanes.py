@@ -135,7 +135,7 @@ def _velocity(wr, wi, factor, column, width, num_modes, buffers):
 
 @compiled
 def _products(between, row, width, num_modes, buffers, radices, twiddles, measured):
-    """On eight rows of the grid: from u and v along x to uv and v² - u², in place; return the speed."""
+    """Turn u and v into uv and v² - u² on eight rows of the grid, in place; return the speed."""
     ar, ai, br, bi = between[0], between[1], between[2], between[3]
     re, im, other_re, other_im = buffers[0], buffers[1], buffers[2], buffers[3]
     points, stride = re.size // LANES, ar.size // width
