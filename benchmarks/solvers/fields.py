@@ -143,7 +143,7 @@ def race(
 
 
 def filled(values: np.ndarray, way: tuple[Callable, Callable]) -> np.ndarray:
-    """Draw and evaluate samples into memory that is there: to get it from the system does not count."""
+    """Draw and evaluate samples into memory that there is: getting it from the system is no part of it."""
     draw, evaluate = way
     for index in range(len(values)):
         values[index] = evaluate(draw(index))

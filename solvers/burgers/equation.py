@@ -8,7 +8,8 @@ u(x, t)  velocity, positive to the right; x in [0, L), L = 1; t in [0, final_tim
 Convention: initial field and solution are Fourier coefficients û₀, …, û_K (see `solvers.common.fourier`);
 `num_modes` is K, the highest wavenumber integrated. It is counted *after* dealiasing: products are formed on
 a periodic grid (left end included, right end excluded) of at least 3K + 1 points, the 2/3 rule, so that u² is
-exact in the modes up to K.
+exact in the modes up to K. On a processor the steps are those of `solvers.burgers.lanes`, compiled with
+Numba; on a GPU they are compiled with JAX.
 
 Limits: num_modes must grow like max|u| L / ν. A run that overflows, or does not resolve the solution in time
 or in space, ends in a SolverError.
@@ -21,8 +22,8 @@ from jaxtyping import Complex
 from resolvent.solvers.common.checks import check_array, check_finite, check_initial, refuse
 
 LARGEST_CORRECTION = 1e-3  # of the norm: beyond, the step is not yet where the error follows its order
-# Samples integrated together, always this many: 16 balances the cost of a call against waste.
-LANES = 16
+# Samples integrated together, always this many: a processor's vectors, and enough to fill a GPU.
+LANES = {"cpu": 8, "gpu": 16}
 
 
 def check_parameters(solver: object) -> None:

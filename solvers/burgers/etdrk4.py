@@ -25,10 +25,12 @@ import numpy as np
 from jaxtyping import Array, Complex, Float
 
 from resolvent.solvers.burgers.equation import LANES, check_convergence, check_input, check_parameters
+from resolvent.solvers.burgers.lanes import march_etdrk4
 from resolvent.solvers.common.checks import check_tail
 from resolvent.solvers.common.exponential_integrator import Etdrk4, etdrk4, etdrk4_step
 from resolvent.solvers.common.fourier import product_points
-from resolvent.solvers.common.lanes import in_lanes
+from resolvent.solvers.common.lanes import in_lanes, lanes_here
+from resolvent.solvers.common.vectors import LANES as VECTOR
 
 NAME = "Burgers ETDRK4"
 BLOCKS = 4
@@ -90,19 +92,22 @@ class BurgersEtdrk4:
         points = product_points(self.num_modes)
         modes = self.num_modes + 1
         kept = min(modes, initial_coefficients.shape[1])
-        # The transforms inside are unnormalised: what is integrated is points · û.
         spectrum = np.zeros((len(initial_coefficients), modes), initial_coefficients.dtype)
-        spectrum[:, :kept] = points * initial_coefficients[:, :kept]
+        spectrum[:, :kept] = initial_coefficients[:, :kept]
         real = spectrum.real.dtype
 
         wavenumbers = 2 * np.pi / self.length * np.arange(modes)
         ends = self.final_time * 2.0 ** np.arange(1 - BLOCKS, 1)
         sizes = np.diff(ends, prepend=0.0) / (num_steps // BLOCKS)
-        blocks = [etdrk4(-self.viscosity * wavenumbers**2, size) for size in sizes]
-        scheme = np.stack([np.stack(block) for block in blocks]).astype(real)
-        flux = (-0.5j * wavenumbers).astype(spectrum.dtype)
+        scheme = np.stack([np.stack(etdrk4(-self.viscosity * wavenumbers**2, size)) for size in sizes])
         steps = num_steps // BLOCKS
-        (final,) = in_lanes(lambda block: (_integrate(block, scheme, flux, points, steps),), LANES, spectrum)
+        if lanes_here(LANES) == VECTOR:
+            return march_etdrk4(spectrum, points, steps, scheme, -wavenumbers / 2).astype(spectrum.dtype)
+        # The transforms inside are unnormalised: what is integrated is points · û.
+        scheme, flux = scheme.astype(real), (-0.5j * wavenumbers).astype(spectrum.dtype)
+        (final,) = in_lanes(
+            lambda block: (_integrate(block, scheme, flux, points, steps),), LANES["gpu"], points * spectrum
+        )
         return final / np.asarray(points, real)
 
 

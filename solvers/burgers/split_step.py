@@ -26,9 +26,11 @@ import numpy as np
 from jaxtyping import Array, Complex, Float
 
 from resolvent.solvers.burgers.equation import LANES, check_convergence, check_input, check_parameters
+from resolvent.solvers.burgers.lanes import march_split_step
 from resolvent.solvers.common.checks import check_tail
 from resolvent.solvers.common.fourier import product_points
-from resolvent.solvers.common.lanes import in_lanes
+from resolvent.solvers.common.lanes import in_lanes, lanes_here
+from resolvent.solvers.common.vectors import LANES as VECTOR
 
 NAME = "Burgers split-step"
 
@@ -86,21 +88,29 @@ class BurgersSplitStep:
     ) -> Complex[np.ndarray, "batch modes"]:
         """Return the result of one run of `num_steps` steps, of second order and not checked."""
         points = product_points(self.num_modes)
-        kept = min(self.num_modes + 1, initial_coefficients.shape[1])
-        # The transforms inside are unnormalised: what is integrated is points · û, with zeros above K.
+        modes = self.num_modes + 1
+        kept = min(modes, initial_coefficients.shape[1])
         spectrum = np.zeros((len(initial_coefficients), points // 2 + 1), initial_coefficients.dtype)
         real = spectrum.real.dtype
-        spectrum[:, :kept] = points * initial_coefficients[:, :kept]
+        spectrum[:, :kept] = initial_coefficients[:, :kept]
 
         steps = np.diff(self.final_time * (np.arange(num_steps + 1) / num_steps) ** 1.5)
         wavenumbers = 2 * np.pi / self.length * np.arange(points // 2 + 1)
         # The closing half step of heat merges with the opening one of the next step.
         heat_times = np.convolve(steps, [0.5, 0.5])
         heat = np.exp(-self.viscosity * wavenumbers**2 * heat_times[:, None])
+        if lanes_here(LANES) == VECTOR:
+            final = march_split_step(
+                spectrum[:, :modes], points, steps, heat[:, :modes], -wavenumbers[:modes] / 2
+            )
+            return final.astype(spectrum.dtype)
+        # The transforms inside are unnormalised: what is integrated is points · û, with zeros above K.
         flux = np.where(np.arange(points // 2 + 1) <= self.num_modes, -0.5j * wavenumbers, 0)
         steps, heat, flux = steps.astype(real), heat.astype(real), flux.astype(spectrum.dtype)
-        (final,) = in_lanes(lambda block: (_integrate(block, steps, heat, flux),), LANES, spectrum)
-        return final[:, : self.num_modes + 1] / np.asarray(points, real)
+        (final,) = in_lanes(
+            lambda block: (_integrate(block, steps, heat, flux),), LANES["gpu"], points * spectrum
+        )
+        return final[:, :modes] / np.asarray(points, real)
 
 
 @jax.jit

@@ -24,7 +24,7 @@ def compiled_exactly(function):
 
 def _compiled(function, fastmath):
     jit = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(inspect.unwrap(function))
-    # Numba looks at the function's own file alone to decide whether what it kept is still valid.
+    # Numba looks at the function's own file alone to find out whether what it kept is still true.
     kept = jit._cache._cache_file
     kept._source_stamp = (
         kept._source_stamp,

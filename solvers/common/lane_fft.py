@@ -24,7 +24,7 @@ from resolvent.solvers.common.compiled import compiled
 from resolvent.solvers.common.vectors import FLAGS, LANES, VECTOR
 from resolvent.solvers.common.vectors import spread as spread_out
 
-RADICES = (13, 11, 7, 5, 3, 4, 2)
+RADICES = (13, 11, 7, 5, 3, 8, 4, 2)
 
 
 class Plan(NamedTuple):
@@ -85,7 +85,9 @@ def transform(real, imaginary, other_real, other_imaginary, radices, twiddles):
 @compiled
 def _stage(xr, xi, yr, yi, groups, chunk, twiddles, offset, radix):
     """One stage of the algorithm, from x to y."""
-    if radix == 4:
+    if radix == 8:
+        _butterflies(xr, xi, yr, yi, groups, chunk, twiddles, offset, 8)
+    elif radix == 4:
         _butterflies(xr, xi, yr, yi, groups, chunk, twiddles, offset, 4)
     elif radix == 2:
         _butterflies(xr, xi, yr, yi, groups, chunk, twiddles, offset, 2)
@@ -185,14 +187,35 @@ class _Arithmetic:
         differences = [self.builder.fsub(a[k], b[1 - k], flags=FLAGS) for k in (0, 1)]
         return (sums[0], differences[1]), (differences[0], sums[1])
 
+    def eighth(self, a):
+        """Return e^{-iπ/4} a."""
+        real = self.builder.fadd(*a, flags=FLAGS)
+        imaginary = self.builder.fsub(a[1], a[0], flags=FLAGS)
+        return self.scaled((real, imaginary), np.sqrt(0.5))
+
     def dft(self, x):
-        """Return the transform of a list of 2, of 4 or of an odd number of complex vectors."""
+        """Return the transform of a list of 2, 4, 8 or an odd number of complex vectors."""
         if len(x) == 2:
             return [self.add(*x), self.subtract(*x)]
         if len(x) == 4:
             even, odd = self.dft(x[::2]), self.dft(x[1::2])
             second, fourth = self.turned(even[1], odd[1])
             return [self.add(even[0], odd[0]), second, self.subtract(even[0], odd[0]), fourth]
+        if len(x) == 8:
+            even, odd = self.dft(x[::2]), self.dft(x[1::2])
+            odd[1], odd[3] = self.eighth(odd[1]), self.eighth(odd[3])
+            second, sixth = self.turned(even[2], odd[2])
+            fourth, eighth = self.turned(even[3], odd[3])
+            return [
+                self.add(even[0], odd[0]),
+                self.add(even[1], odd[1]),
+                second,
+                fourth,
+                self.subtract(even[0], odd[0]),
+                self.subtract(even[1], odd[1]),
+                sixth,
+                eighth,
+            ]
         half = range(1, len(x) // 2 + 1)
         sums = [self.add(x[k], x[-k]) for k in half]
         differences = [self.subtract(x[k], x[-k]) for k in half]

@@ -34,7 +34,7 @@ def test_default_accuracy_at_caos_viscosity(initial, solution):
 
 
 # Of the first 2048 samples, those with the largest errors at the two viscosities.
-@pytest.mark.parametrize(("viscosity", "index", "bound"), [(CAO_VISCOSITY, 503, 1e-6), (0.1, 1058, 1e-5)])
+@pytest.mark.parametrize(("viscosity", "index", "bound"), [(CAO_VISCOSITY, 413, 1e-6), (0.1, 1317, 5e-5)])
 def test_default_accuracy_of_the_hardest_sample(viscosity, index, bound):
     field = CAO_FIELD.coefficients(0, 0, index)[None]
     assert errors_against_cole_hopf(BurgersEtdrk4(viscosity).solve(field), field, viscosity).max() < bound
@@ -187,7 +187,7 @@ def test_too_few_steps_are_refused(initial):
         "Burgers ETDRK4: halving the step moves the solution by more than 1e-03 (sample rows 1); "
         "use more num_steps (now 8)"
     )
-    fields = np.stack([0.1 * initial[0], 2 * initial[1]])
+    fields = np.stack([0.1 * initial[0], 1.3 * initial[1]])
     with refused(SolverError, message):
         BurgersEtdrk4(CAO_VISCOSITY, num_steps=8).solve(fields)
 

@@ -85,7 +85,7 @@ def test_a_viscosity_too_small_for_double_precision_is_refused():
 def test_a_work_grid_too_coarse_is_refused():
     message = (
         "Cole-Hopf: the highest eighth of the modes holds more than 1e-08 of the solution "
-        "(sample rows 0); use more work_points (now 32)"
+        "(sample rows 0, 1); use more work_points (now 32)"
     )
     with pytest.raises(SolverError, match=f"^{re.escape(message)}$"):
         cole_hopf(initial_fields(2), CAO_VISCOSITY, work_points=32)

@@ -4,7 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from burgers_problem import CAO_VISCOSITY, initial_fields, relative_errors
 
+from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
+from resolvent.solvers.burgers.split_step import BurgersSplitStep
 from resolvent.solvers.common.lanes import in_lanes, lanes_here
 
 
@@ -56,3 +59,12 @@ def test_compiled_functions_are_compiled_once():
 def test_lanes_of_a_gpu_and_of_anything_else(backend, lanes, monkeypatch):
     monkeypatch.setattr(jax, "default_backend", lambda: backend)
     assert lanes_here({"cpu": 1, "gpu": 16}) == lanes
+
+
+@pytest.mark.parametrize("solver", [BurgersSplitStep, BurgersEtdrk4])
+def test_burgers_in_jax_as_on_a_gpu_is_burgers_in_lanes_of_a_processor(solver, monkeypatch):
+    initial = initial_fields(3)
+    compiled = solver(CAO_VISCOSITY).solve(initial)
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    differences = relative_errors(solver(CAO_VISCOSITY).solve(initial), compiled)
+    assert 0 < differences.max() < 1e-12
