@@ -61,9 +61,9 @@ RACE_HEADER = (
 )
 COMPILED = """\
 The same with both compiled by `torch.compile`, and both not, in the same rounds. Trainings are not compiled,
-although every architecture can be: the kernels, and with them the last bits of every weight, depend on the C++
-compiler and the vector unit of the machine, so that a run resumed on another one would no longer end with the
-same bytes; and compilation takes each job longer than many small trainings last."""
+although every architecture can be: the kernels, and with them the last bits of every weight, depend on the
+C++ compiler and the vector unit of the machine, so that a run resumed on another one would no longer end with
+the same bytes; and compilation takes each job longer than many small trainings last."""
 COMPILED_HEADER = (
     "n",
     "attention",
