@@ -1,7 +1,7 @@
-"""The operators of Calvello et al. 2024 (arXiv:2406.06486) written as the paper prints them.
+"""The operators of Calvello et al. 2024 (arXiv:2406.06486) in the arithmetic of the papers' public code.
 
 Each takes the weights of one of ours, so that the two differ in nothing but the order of the arithmetic:
-every array of the formulas is formed, Q, K and V are three products, every head has its own transforms.
+scores are formed for all pairs, Q, K and V are three products, every head has its own transforms.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from resolvent.models.layers.patches import join, split
 class PlainTransformerNeuralOperator(nn.Module):
     """Attention by integrals over pairs of neighbouring points, eqs. 58-59; `ours` lends its weights.
 
-    In one dimension the integrand e^s(x_j, y) V(y) is formed for all pairs of points and features and goes
-    through the trapezoidal rule as it stands. On the plane, where that array would have 10 GB for 64 × 64
-    points, the matrix of probabilities is formed.
+    In one dimension e^s is formed for all pairs of points and divided by its own trapezoidal rule,
+    ½ Σ Δ_l (e_l + e_{l+1}); two products with the values, weighted by ½Δ, at the left and at the right ends
+    of the intervals, are the integral. On the plane the matrix of probabilities is a softmax.
     """
 
     def __init__(self, ours: TransformerNeuralOperator):
@@ -43,10 +43,12 @@ class PlainTransformerNeuralOperator(nn.Module):
         )
         scores = q @ k.mT / q.shape[-1] ** 0.5
         if x.shape[-1] == 1:
-            density = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
-            integrand = density[..., None] * values[:, :, None]
-            above = torch.trapezoid(integrand, x[:, 0, None], dim=-2)
-            z = above / torch.trapezoid(density, x[:, 0], dim=-1)[..., None]
+            density = torch.exp(scores)
+            halves = x[:, 0].diff() / 2
+            mean = (halves * (density[..., :-1] + density[..., 1:])).sum(dim=-1, keepdim=True)
+            density = density / mean
+            weighted = halves[:, None] * values[..., :-1, :], halves[:, None] * values[..., 1:, :]
+            z = density[..., :-1] @ weighted[0] + density[..., 1:] @ weighted[1]
         else:
             if self.ours.weighted:
                 scores = scores + trapezoid_log_weights(x)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from benchmarks.rounds import Times, interleaved
+from benchmarks.rounds import Times, in_turns
 from benchmarks.training.cases import Case, learner
 from benchmarks.training.cost import cost
 from resolvent.measurements.step_cost import training_step
+from resolvent.training.devices import keep_memory
+from resolvent.training.operations import counted
 
 CPU = torch.device("cpu")
 WARM_UP = 2  # steps: a compiled one compiles
@@ -18,25 +22,39 @@ WARM_UP = 2  # steps: a compiled one compiles
 
 @dataclass(frozen=True)
 class Result:
-    """Ours and the public code's times of a case, and how far apart their outputs are (relative L2)."""
+    """Times of ours and of the public code, how far apart their outputs are (relative L2), our operations."""
 
     case: Case
     ours: Times
     public: Times
     difference: float
+    flop: int
 
 
 def race(cases: list[Case], rounds: int) -> list[Result]:
     """Steps of all cases, ours and the public code's, in turn."""
     torch.compiler.reset()
     contestants = [contestant for case in cases for contestant in (case, replace(case, public=True))]
-    learners = [learner(contestant, CPU) for contestant in contestants]
-    outputs = [learner.predict(learner.u).detach() for learner in learners]
-    times = interleaved([training_step(learner) for learner in learners], rounds, warm_up=WARM_UP)
+    with torch.no_grad():
+        outputs = [one.predict(one.u) for one in (learner(contestant, CPU) for contestant in contestants)]
+    times = in_turns([partial(_step, contestant) for contestant in contestants], rounds, warm_up=WARM_UP)
     return [
-        Result(case, times[2 * i], times[2 * i + 1], relative_difference(*outputs[2 * i : 2 * i + 2]))
+        Result(
+            case,
+            times[2 * i],
+            times[2 * i + 1],
+            relative_difference(*outputs[2 * i : 2 * i + 2]),
+            counted(training_step(learner(replace(case, compiled=False), CPU))),
+        )
         for i, case in enumerate(cases)
     ]
+
+
+def _step(case: Case) -> Callable[[], object]:
+    """A step of a case; ours in a process that keeps its memory, as those of trainings do."""
+    if not case.public:
+        keep_memory()
+    return training_step(learner(case, CPU))
 
 
 def relative_difference(ours: Tensor, public: Tensor) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import resource
@@ -17,9 +18,26 @@ def choose_device(gpus: int) -> torch.device:
     range, where arithmetic is slow (an epoch of the FNO took 48 s instead of 4 s).
     """
     torch.set_flush_denormal(True)
+    keep_memory()
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS is deterministic only with it
     torch.set_deterministic_debug_mode("error")  # `use_deterministic_algorithms` would import the compiler
     return torch.device("cuda" if gpus > 0 and torch.cuda.is_available() else "cpu")
+
+
+# Of glibc's mallopt (malloc.h).
+M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
+
+
+def keep_memory() -> None:
+    """Let this process keep the main memory that it frees, for its next arrays; where glibc is.
+
+    Of itself glibc takes every large array from the system and gives it back, a page at a time and each page
+    filled with zeros: 5 to 30 % of the time of a training step on a CPU. The peak stays within some 5 %.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(M_MMAP_MAX, 0)
+        mallopt(M_TRIM_THRESHOLD, -1)
 
 
 def device_name(device: torch.device) -> str:

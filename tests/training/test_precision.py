@@ -1,0 +1,45 @@
+"""What the setting `precision` switches, and only in a step; and memory that a process keeps."""
+
+import resource
+
+import pytest
+import torch
+from training_fixtures import small_trainer
+
+from resolvent.training.devices import keep_memory
+from resolvent.training.interruption import Interruption
+from resolvent.training.precision import tf32
+
+
+def switches():
+    return torch.backends.cuda.matmul.fp32_precision, torch.backends.cudnn.conv.fp32_precision
+
+
+@pytest.mark.parametrize(("precision", "expected"), [("tf32", "tf32"), ("float32", "ieee")])
+def test_products_of_a_step_are_in_the_precision_asked_for(tmp_path, precision, expected):
+    """TF32, which torch allows convolutions of itself, is on where it is asked for, backward pass included."""
+    before, seen = switches(), []
+    trainer = small_trainer(tmp_path, precision=precision, epochs=1)
+    weight = next(trainer.operator.parameters())
+    trainer.operator.register_forward_hook(lambda *_: seen.append(switches()))
+    weight.register_hook(lambda gradient: seen.append(switches()))
+    trainer._steps(1, Interruption())
+    assert set(seen) == {(expected, expected)}
+    assert len(seen) == 2 * trainer.steps_per_epoch
+    assert switches() == before
+
+
+def test_the_switches_are_as_before_also_after_an_error():
+    before = switches()
+    with pytest.raises(KeyError), tf32(True):
+        raise KeyError
+    assert switches() == before
+
+
+def test_memory_that_was_freed_is_taken_again_without_the_system():
+    """An array of 64 MiB has 16,384 pages; each that comes from the system is a fault."""
+    keep_memory()
+    for _ in range(2):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        torch.ones(2**24)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 1000
