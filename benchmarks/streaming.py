@@ -1,6 +1,6 @@
 """Training on samples that stay in the store against training in memory, and reading against a NumPy memmap.
 
-    python -m benchmarks.streaming [--points 416] [--samples 32] [--rounds 3] [--output docs/performance.md]
+    python -m benchmarks.streaming [--points 416] [--samples 16] [--rounds 3] [--output docs/performance.md]
 
 Makes a store of smooth random functions on a square in a temporary folder.
 """
@@ -50,7 +50,7 @@ HEADER = ("what", "streamed, samples/s", "peer, samples/s", "peer", "ratio")
 def main() -> None:
     parser = arguments("Measure training on samples that stay in the store.", ("streaming",), 3)
     parser.add_argument("--points", type=int, default=416, help="along each side of the square")
-    parser.add_argument("--samples", type=int, default=32)
+    parser.add_argument("--samples", type=int, default=16)
     options = parser.parse_args()
     part = partial(streaming, options.points, options.samples, options.rounds)
     measure_parts("streaming", INTRODUCTION, {"streaming": part}, options.only, options.output)
