@@ -8,6 +8,7 @@ and predictions beside it: a file that was altered, or that is of another run, i
 from __future__ import annotations
 
 import hashlib
+import json
 import types
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
@@ -27,6 +28,7 @@ HISTORY_COLUMNS = (
     "test_relative_l2",  # of runs that record it, else empty
 )
 IDENTITY = ("resolution", "seed", "config_hash")  # what distinguishes the runs of a model
+OWN_DIGEST = "sha256"  # key of a record's file: of all its other keys
 RUN_FILES = ("history.csv", "errors.csv", "predictions.nc")  # beside run.json, which has their digests
 
 Record = TypeVar("Record")
@@ -209,18 +211,32 @@ def read_record(path: Path | str, kind: type[Record]) -> Record:
     Raises
     ------
     FileError
-        When the file is missing or damaged, a key is missing or unknown, or a value is of another type.
+        When the file is missing or damaged, a key is missing or unknown, or a value is of another type or
+        not the one that was written.
     """
     try:
         content = read_json(Path(path), "the record")
     except FileNotFoundError:
         raise FileError(f"{path} is missing: make it with `snakemake {path}`") from None
-    return _built(kind, content, str(path))
+    written = content.pop(OWN_DIGEST, None)  # none: of an earlier version
+    record = _built(kind, content, str(path))
+    if written is not None and written != _content_digest(content):
+        raise FileError(
+            f"{path} was altered: delete it and run snakemake (the SHA-256 of its content is not its "
+            f"'{OWN_DIGEST}')"
+        )
+    return record
 
 
 def write_record(path: Path | str, record: Any) -> None:
-    """Write a record as JSON, atomically."""
-    write_json(Path(path), asdict(record))
+    """Write a record as JSON, atomically, with the SHA-256 of its content."""
+    content = json.loads(json.dumps(asdict(record)))
+    write_json(Path(path), content | {OWN_DIGEST: _content_digest(content)})
+
+
+def _content_digest(content: dict) -> str:
+    """Return the SHA-256 of a record, however its file is laid out."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def file_digest(path: Path) -> str:

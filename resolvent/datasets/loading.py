@@ -61,8 +61,8 @@ def read_card(path: Path) -> dict:
     Raises
     ------
     DatasetError
-        When there is none: the dataset was never finished, or is being made again. When the content hash of
-        the store is another.
+        When there is none: the dataset was never finished, or is being made again. When the store's
+        attributes are not what the card says.
     FileError
         When the card is damaged.
     """
@@ -73,13 +73,16 @@ def read_card(path: Path) -> dict:
             f"no dataset card at {path}: the dataset is not finished; run snakemake again"
         ) from None
     store = Path(path).with_suffix(".zarr")
-    inside = str(open_store(store).attrs.get("content_hash", "none"))
-    outside = str(card.get("content_hash", "none"))
+    stored = dict(open_store(store).attrs)
+    inside, outside = (str(facts.get("content_hash", "none")) for facts in (stored, card))
     if inside != outside:
         raise damaged(
             located(store),
             f"does not match the card {path}: content hash {inside[:12]} against {outside[:12]}",
         )
+    for key in {**stored, **card}:
+        if stored.get(key) != card.get(key):
+            raise damaged(located(store), f"does not match the card {path} in '{key}'")
     return card
 
 

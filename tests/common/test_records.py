@@ -32,7 +32,7 @@ def path(tmp_path):
 
 
 def changed(path, **changes):
-    content = json.loads(path.read_text()) | changes
+    content = json.loads(path.read_text()) | {"sha256": "absent"} | changes
     path.write_text(json.dumps({name: value for name, value in content.items() if value != "absent"}))
 
 
@@ -40,6 +40,15 @@ def test_a_record_is_read_as_it_was_written(path):
     assert read_record(path, CostRecord) == COST
     changed(path, train_seconds=1)  # JSON does not distinguish 1 from 1.0
     assert read_record(path, CostRecord) == COST
+
+
+def test_a_record_whose_content_is_not_what_was_written_is_one_line(path):
+    written = json.loads(path.read_text())
+    path.write_text(json.dumps(written, sort_keys=True))  # laid out in another way
+    assert read_record(path, CostRecord) == COST
+    path.write_text(json.dumps(written | {"train_seconds": 1.5}))
+    with pytest.raises(FileError, match=r"cost\.json was altered: delete it and run snakemake"):
+        read_record(path, CostRecord)
 
 
 @pytest.mark.parametrize(

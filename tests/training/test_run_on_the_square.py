@@ -98,5 +98,9 @@ def test_a_file_of_another_run_is_refused(card, tmp_path):
             evaluate_run(card, tmp_path, description | {name: value}, threads=1, gpus=0)
     cost = json.loads((tmp_path / "cost.json").read_text())
     (tmp_path / "cost.json").write_text(json.dumps(cost | {"seed": 4}))
+    with pytest.raises(FileError, match=r"cost\.json was altered: delete it"):
+        evaluate_run(card, tmp_path, description, threads=1, gpus=0)
+    del cost["sha256"]
+    (tmp_path / "cost.json").write_text(json.dumps(cost | {"seed": 4}))
     with pytest.raises(FileError, match=r"cost\.json is of another run \(seed 4 instead of 3\)"):
         evaluate_run(card, tmp_path, description, threads=1, gpus=0)
