@@ -7,6 +7,8 @@ from collections import Counter
 
 import pytest
 
+from resolvent.planning.compiled import keep_compiled
+
 # `make test` runs two processes: threads of theirs that wait for one another would take the cores from both.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
@@ -16,7 +18,7 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 COMPILED = "JAX_COMPILATION_CACHE_DIR"
 MADE = None if COMPILED in os.environ else tempfile.mkdtemp(prefix="resolvent-compiled-")
 os.environ.setdefault(COMPILED, MADE or "")
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+keep_compiled()
 
 
 def pytest_unconfigure():

@@ -10,6 +10,7 @@ from pathlib import Path
 
 FOLDER = Path(".snakemake/compiled")
 SECONDS = 0.1  # of compiling, from which on a function is kept
+BYTES = 2**30  # of all that is kept; what was not used for longest goes first
 
 
 def keep_compiled() -> None:
@@ -20,6 +21,9 @@ def keep_compiled() -> None:
     kind = hashlib.sha256(_processor().encode()).hexdigest()[:12]
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str((FOLDER / kind).absolute()))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", str(SECONDS))
+    os.environ.setdefault(
+        "JAX_COMPILATION_CACHE_MAX_SIZE", str(BYTES)
+    )  # which also locks it: no job reads a half
 
 
 def _processor() -> str:

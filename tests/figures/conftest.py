@@ -36,9 +36,10 @@ BASELINES = {
 
 @pytest.fixture(autouse=True)
 def formats(request, monkeypatch):
-    """Write figures as SVG alone, in a third of the time, but for tests marked `every_format`."""
+    """Write figures as SVG alone, in a third of the time; but for `every_format` and `with_png`."""
     if "every_format" not in request.keywords:
-        monkeypatch.setattr(style, "FORMATS", {".svg": style.FORMATS[".svg"]})
+        kept = [".svg", ".png"] if "with_png" in request.keywords else [".svg"]
+        monkeypatch.setattr(style, "FORMATS", {suffix: style.FORMATS[suffix] for suffix in kept})
 
 
 @pytest.fixture
