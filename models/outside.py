@@ -10,7 +10,7 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard
 
 from pydantic import AfterValidator
 
@@ -100,7 +100,7 @@ def not_imported(module: str, error: Exception, before: str = "") -> ValueError:
     return kind(f"{before}{why_not(module, error)}")
 
 
-def _is_missing(module: str, error: Exception) -> bool:
+def _is_missing(module: str, error: Exception) -> TypeGuard[ModuleNotFoundError]:
     return isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")
 
 
