@@ -10,7 +10,7 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard
 
 from pydantic import AfterValidator
 
@@ -96,17 +96,17 @@ def unknown(kind: str, name: str, accepted: Iterable[str]) -> str:
 
 def not_imported(module: str, error: Exception, before: str = "") -> ValueError:
     """Return the error to raise where a module could not be imported: `NoSuchModule` where there is none."""
-    kind = NoSuchModule if _is_missing(module, error) else ValueError
+    kind = NoSuchModule if _is_missing(error, module) else ValueError
     return kind(f"{before}{why_not(module, error)}")
 
 
-def _is_missing(module: str, error: Exception) -> bool:
+def _is_missing(error: Exception, module: str) -> TypeGuard[ModuleNotFoundError]:
     return isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")
 
 
 def why_not(module: str, error: Exception) -> str:
     """Say in one line why a module could not be imported."""
-    if _is_missing(module, error):
+    if _is_missing(error, module):
         return f"no module {error.name}; it must be installed, or its folder be on PYTHONPATH"
     words = " ".join(str(error).split())
     return f"module {module} cannot be imported: {type(error).__name__}: {words}"

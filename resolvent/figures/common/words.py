@@ -16,9 +16,9 @@ def summarise(runs: list[Run]) -> str:
     epochs = _range(runs, "epochs")
     ended = f"of which {lost} diverged" if lost else "all of which finished"
     return (
-        f"{_count(models, 'model')} trained on {_names(resolutions)}"
+        f"{counted(models, 'model')} trained on {_names(resolutions)}"
         f"{'' if isinstance(resolutions[0], str) else ' grid points'} with "
-        f"{_count(seeds, 'seed')} each: {_count(len(runs), 'run')}, {ended}. "
+        f"{counted(seeds, 'seed')} each: {counted(len(runs), 'run')}, {ended}. "
         f"Training used {_range(runs, 'train_samples')} samples, {_range(runs, 'validation_samples')} more "
         f"to choose the checkpoint, {epochs} epoch{'' if epochs == '1' else 's'} and batches of "
         f"{_range(runs, 'batch_size')}{_noise(runs)}; "
