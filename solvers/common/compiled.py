@@ -1,12 +1,14 @@
 """How Numba compiles the functions of these solvers, and keeps them on disk for the next process."""
 
+import hashlib
 import inspect
 from pathlib import Path
 
 import numba
 
-# Compiled functions of other files have these inside of them.
-_SHARED = tuple(Path(__file__).with_name(name) for name in ("compiled.py", "lane_fft.py", "vectors.py"))
+# Compiled functions have those of other files inside of them.
+_SOURCES = sorted(Path(__file__).parents[1].rglob("*.py"))
+_DIGEST = hashlib.sha256(b"".join(file.read_bytes() for file in _SOURCES)).hexdigest()
 
 
 def compiled(function):
@@ -26,8 +28,5 @@ def _compiled(function, fastmath):
     jit = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(inspect.unwrap(function))
     # Numba looks at the function's own file alone to find out whether what it kept is still true.
     kept = jit._cache._cache_file
-    kept._source_stamp = (
-        kept._source_stamp,
-        *((file.stat().st_mtime, file.stat().st_size) for file in _SHARED),
-    )
+    kept._source_stamp = (kept._source_stamp, _DIGEST)
     return jit

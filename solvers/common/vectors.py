@@ -1,8 +1,8 @@
 """Vectors of eight numbers in functions that Numba compiles: `load` them, add, subtract, multiply, `store`.
 
-Numba leaves it to LLVM to compute a loop eight numbers at a time, and LLVM does not where it does not know
-whether arrays overlap. Here the program says it. A number beside a vector stands for eight equal ones. On a
-processor with shorter vectors LLVM takes two or four instructions for one.
+Numba leaves it to LLVM to compute a loop eight numbers at a time, and LLVM does not where arrays may overlap.
+Here the program says it. A number beside a vector stands for eight equal ones. On a processor with shorter
+vectors LLVM takes two or four instructions for one.
 """
 
 import operator

@@ -27,6 +27,7 @@ Limits: in float32 input everything is in float32, and a tolerance below 1e-6 is
 Sources: Cao 2021, arXiv:2105.14995, C.3; Calvello et al. 2024, arXiv:2406.06486, 6.2.2.
 """
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -36,12 +37,21 @@ from jaxtyping import Bool, Float, Int
 
 from resolvent.solvers.common.checks import check_array, refuse
 from resolvent.solvers.common.grid import Grid
-from resolvent.solvers.darcy.multigrid import apply, conductances, levels, solve_sample
+from resolvent.solvers.darcy.multigrid import (
+    Levels,
+    Workspace,
+    apply,
+    conductances,
+    levels,
+    solve_sample,
+    workspace,
+)
 
 NAME = "Darcy"
 GRIDS, FACE_MEANS, METHODS = ("nodes", "cell_centres"), ("arithmetic", "harmonic"), ("multigrid", "sine")
 MAX_ITERATIONS = 1000
 _levels = lru_cache(maxsize=8)(levels)
+_kept = threading.local()
 
 
 @dataclass(frozen=True)
@@ -104,8 +114,12 @@ class DarcyFivePoint:
             "check where it comes from",
         )
         # Solved for sources of size one, so that neither tiny nor zero ones are lost in the stopping test.
-        size = abs(sources).max(axis=(1, 2), keepdims=True)
-        sources = np.divide(sources, size, out=np.ones_like(coefficient), where=size > 0)
+        if np.ndim(source) == 0:
+            size = abs(sources[:, :1, :1])
+            sources = np.broadcast_to(np.where(size > 0, np.sign(sources[:, :1, :1]), 1), coefficient.shape)
+        else:
+            size = abs(sources).max(axis=(1, 2), keepdims=True)
+            sources = np.divide(sources, size, out=np.ones_like(coefficient), where=size > 0)
         if self.method == "sine":
             from resolvent.solvers.darcy.sine_transforms import solve_batch
 
@@ -120,25 +134,37 @@ class DarcyFivePoint:
             f"the residual did not fall below {self.tolerance:.0e} in {MAX_ITERATIONS} iterations",
             "use a larger tolerance, or less contrast in the coefficient",
         )
-        return pressure * (size * coefficient.dtype.type(spacing**2))
+        pressure *= size * coefficient.dtype.type(spacing**2)
+        return pressure
 
     def _multigrid(
         self, coefficient: Float[np.ndarray, "batch n n"], sources: Float[np.ndarray, "batch n n"]
     ) -> tuple[Float[np.ndarray, "batch n n"], Int[np.ndarray, " batch"]]:
         cells = self.grid == "cell_centres"
         hierarchy = _levels(coefficient.shape[-1], self.grid)
+        arrays = _workspace(hierarchy, coefficient.dtype)
+        frame = hierarchy.sizes[0] + 2
+        framed, right = (
+            np.empty((frame, frame), coefficient.dtype),
+            np.zeros((frame, frame), coefficient.dtype),
+        )
         pressure, iterations = np.empty_like(coefficient), np.empty(len(coefficient), int)
         for row, (sample, source) in enumerate(zip(coefficient, sources, strict=True)):
-            framed, iterations[row] = solve_sample(
+            right[1:-1, 1:-1] = source if cells else source[1:-1, 1:-1]
+            result = framed if cells else pressure[row]
+            iterations[row] = solve_sample(
                 np.ascontiguousarray(sample),
-                _framed(source, cells),
+                right,
+                result,
+                *arrays,
                 *hierarchy,
                 cells,
                 self.face_mean == "harmonic",
                 coefficient.dtype.type(self.tolerance),
                 MAX_ITERATIONS,
             )
-            pressure[row] = framed[1:-1, 1:-1] if cells else framed
+            if cells:
+                pressure[row] = framed[1:-1, 1:-1]
         return pressure, iterations
 
     def residual(
@@ -161,6 +187,14 @@ class DarcyFivePoint:
             right = _framed(f, cells)
             norms.append(np.linalg.norm(right - image) / np.linalg.norm(right))
         return np.array(norms, coefficient.dtype)
+
+
+def _workspace(hierarchy: Levels, dtype: np.dtype) -> Workspace:
+    """Return this thread's workspace, kept from call to call."""
+    key = hierarchy.sizes.tobytes(), dtype
+    if getattr(_kept, "key", None) != key:
+        _kept.key, _kept.arrays = key, workspace(hierarchy.sizes, dtype)
+    return _kept.arrays
 
 
 def default_method() -> str:

@@ -1,4 +1,4 @@
-"""Conjugate gradients preconditioned by multigrid, in Numba, for the equations of `solvers.darcy.five_point`.
+"""A V-cycle of multigrid for the equations of `solvers.darcy.five_point`, in Numba: a preconditioner.
 
 Unknowns are m × m values inside a frame of zeros, the boundary. `across` and `along` are the conductances
 between neighbours: across[j, i] from (j, i) to (j, i + 1), along[j, i] from (j, i) to (j + 1, i). The
@@ -11,8 +11,8 @@ that it is symmetric). A coarser grid has half the intervals, rounded up: its po
 finer one, since 415 or 831 intervals cannot be halved. Between grids functions are interpolated linearly,
 residuals are gathered by the transpose, and the coefficient by its weighted mean.
 
-The V-cycle works in float32, for half the memory traffic; the conjugate gradients around it are in the
-precision of the input, and flexible (Polak and Ribière), so that the answer does not feel it.
+The V-cycle works in float32, for half the memory traffic; `solvers.darcy.conjugate_gradients` around it have
+the precision of the input.
 """
 
 from typing import NamedTuple
@@ -73,11 +73,17 @@ def conductances(coefficient, cell_centred, harmonic):
     Between two neighbours a conductance is the mean of their coefficients; between a cell and the boundary,
     half a cell away, twice the cell's own.
     """
-    points = coefficient.shape[0]
-    frame = points + 2 if cell_centred else points
-    shift = 1 if cell_centred else 0
+    frame = coefficient.shape[0] + (2 if cell_centred else 0)
     across = np.zeros((frame, frame), coefficient.dtype)
     along = np.zeros((frame, frame), coefficient.dtype)
+    store_conductances(coefficient, cell_centred, harmonic, across, along)
+    return across, along
+
+
+@compiled
+def store_conductances(coefficient, cell_centred, harmonic, across, along):
+    points = coefficient.shape[0]
+    shift = 1 if cell_centred else 0
     for j in range(points):
         for i in range(points - 1):
             a, b = coefficient[j, i], coefficient[j, i + 1]
@@ -92,7 +98,6 @@ def conductances(coefficient, cell_centred, harmonic):
         for k in range(points):
             across[k + 1, 0], across[k + 1, points] = 2 * coefficient[k, 0], 2 * coefficient[k, points - 1]
             along[0, k + 1], along[points, k + 1] = 2 * coefficient[0, k], 2 * coefficient[points - 1, k]
-    return across, along
 
 
 @compiled
@@ -239,12 +244,8 @@ def _copy(values, target):
 
 
 @compiled
-def _hierarchy(coefficient, across, along, sizes, parents, weights, cell_centred):
-    """Return conductances and inverse diagonals of all levels, one after the other in flat float32 arrays."""
-    total = 0
-    for size in sizes:
-        total += (size + 2) ** 2
-    stored = np.zeros((5, total), np.float32)  # across, along, inverse diagonal, pressure, source
+def fill_hierarchy(stored, coefficient, across, along, sizes, parents, weights, cell_centred):
+    """Store conductances and inverse diagonals of all levels, one after the other."""
     offset, tables = 0, 0
     for level in range(len(sizes)):
         frame = sizes[level] + 2
@@ -258,11 +259,10 @@ def _hierarchy(coefficient, across, along, sizes, parents, weights, cell_centred
             coefficient = _coarsen(coefficient, parents[table], weights[table], cell_centred, coarse_points)
             across, along = conductances(coefficient, cell_centred, False)
             tables += frame
-    return stored
 
 
 @compiled
-def _v_cycle(stored, sizes, parents, weights):
+def v_cycle(stored, sizes, parents, weights):
     """Store an approximate solution for stored[4] of the finest level in stored[3] of it."""
     offset, tables = 0, 0
     last = len(sizes) - 1
@@ -296,59 +296,3 @@ def _v_cycle(stored, sizes, parents, weights):
         inverse = _view(stored, 2, offset, frame)
         for colour in (1, 0):
             _relax(pressure, source, across, along, inverse, colour)
-
-
-@compiled
-def solve_sample(
-    coefficient, source, sizes, parents, weights, cell_centred, harmonic, tolerance, max_iterations
-):
-    """Return the pressure of one sample in its frame of zeros, and the iterations taken (0: not converged).
-
-    `source` is the right-hand side with the frame; tolerance is of the residual relative to it.
-    """
-    across, along = conductances(coefficient, cell_centred, harmonic)
-    stored = _hierarchy(coefficient, across, along, sizes, parents, weights, cell_centred)
-    frame = sizes[0] + 2
-    preconditioned, scaled = _view(stored, 3, 0, frame), _view(stored, 4, 0, frame)
-    pressure = np.zeros((frame, frame), source.dtype)
-    direction = np.zeros((frame, frame), source.dtype)
-    image = np.zeros((frame, frame), source.dtype)
-    residual = source.copy()
-    norm = np.sqrt(np.sum(source * source))
-    if norm == 0:
-        return pressure, 1
-    size = norm
-    previous = source.dtype.type(1)
-    last_step = source.dtype.type(0)
-    for iteration in range(max_iterations):
-        # Scaled, so that a small residual does not underflow in float32.
-        for j in range(1, frame - 1):
-            for i in range(1, frame - 1):
-                scaled[j, i] = residual[j, i] / size
-        _v_cycle(stored, sizes, parents, weights)
-        product = source.dtype.type(0)
-        along_image = source.dtype.type(0)
-        for j in range(1, frame - 1):
-            for i in range(1, frame - 1):
-                product += preconditioned[j, i] * residual[j, i]
-                along_image += preconditioned[j, i] * image[j, i]
-        # Polak and Ribière: the residual has just changed by -last_step · image.
-        beta = -size * along_image * last_step / previous
-        for j in range(1, frame - 1):
-            for i in range(1, frame - 1):
-                direction[j, i] = size * preconditioned[j, i] + beta * direction[j, i]
-        product *= size
-        curvature = apply(direction, across, along, image)
-        last_step = product / curvature
-        previous = product
-        squares = source.dtype.type(0)
-        for j in range(1, frame - 1):
-            for i in range(1, frame - 1):
-                pressure[j, i] += last_step * direction[j, i]
-                changed = residual[j, i] - last_step * image[j, i]
-                residual[j, i] = changed
-                squares += changed * changed
-        size = np.sqrt(squares)
-        if size <= tolerance * norm:
-            return pressure, iteration + 1
-    return pressure, 0

@@ -1,0 +1,127 @@
+"""Conjugate gradients around a V-cycle of `solvers.darcy.multigrid`, for one sample, in Numba.
+
+They have the precision of the input, and are flexible (Polak and Ribière), so that the answer does not feel the
+single precision of the V-cycle.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from resolvent.solvers.common.compiled import compiled
+from resolvent.solvers.darcy.multigrid import apply, fill_hierarchy, store_conductances, v_cycle
+
+
+class Workspace(NamedTuple):
+    """Arrays that solving needs, zero at first; to use them again saves a third of the time.
+
+    stored  (5, all levels): across, along, inverse diagonal, pressure, source, in float32.
+    Then across, along, the direction and its image under the matrix, with the frame.
+    """
+
+    stored: np.ndarray
+    across: np.ndarray
+    along: np.ndarray
+    direction: np.ndarray
+    image: np.ndarray
+
+
+def workspace(sizes: np.ndarray, dtype: np.dtype) -> Workspace:
+    """Return a workspace for levels of these sizes, and samples of this precision."""
+    frame = sizes[0] + 2
+    stored = np.zeros((5, int(((sizes + 2) ** 2).sum())), np.float32)
+    return Workspace(stored, *np.zeros((4, frame, frame), dtype))
+
+
+@compiled
+def solve_sample(
+    coefficient,
+    residual,
+    pressure,
+    stored,
+    across,
+    along,
+    direction,
+    image,
+    sizes,
+    parents,
+    weights,
+    cell_centred,
+    harmonic,
+    tolerance,
+    max_iterations,
+):
+    """Store the pressure of one sample in its frame of zeros; return the iterations (0: not converged).
+
+    `residual` is the right-hand side with the frame, and is overwritten; the tolerance is relative to it.
+    `pressure` has the frame, and any values.
+    """
+    store_conductances(coefficient, cell_centred, harmonic, across, along)
+    fill_hierarchy(stored, coefficient, across, along, sizes, parents, weights, cell_centred)
+    frame = sizes[0] + 2
+    preconditioned, scaled = stored[3, : frame * frame], stored[4, : frame * frame]
+    pressure, residual = pressure.ravel(), residual.ravel()
+    pressure[:] = 0
+    direction[:] = 0
+    image[:] = 0
+    squares = residual.dtype.type(0)
+    for i in range(residual.size):
+        squares += residual[i] * residual[i]
+    norm = np.sqrt(squares)
+    if norm == 0:
+        return 1
+    previous, last_step = residual.dtype.type(1), residual.dtype.type(0)
+    # The V-cycle sees the residual scaled, so that a small one does not underflow in float32.
+    size = norm
+    _update(residual, image.ravel(), last_step, 1 / size, scaled)
+    for iteration in range(max_iterations):
+        v_cycle(stored, sizes, parents, weights)
+        product, along_image = _inner_products(preconditioned, residual, image.ravel())
+        # Polak and Ribière: the residual has just changed by -last_step · image.
+        _combine(direction.ravel(), -size * along_image * last_step / previous, preconditioned, size)
+        previous = product * size
+        last_step = previous / apply(direction, across, along, image)
+        _add(pressure, direction.ravel(), last_step)
+        left = np.sqrt(_update(residual, image.ravel(), last_step, 1 / size, scaled))
+        if left <= tolerance * norm:
+            return iteration + 1
+        if left < 0.1 * size:
+            _update(residual, image.ravel(), residual.dtype.type(0), 1 / left, scaled)
+            size = left
+    return 0
+
+
+# Loops of few arrays, flat: those LLVM computes several numbers at a time.
+
+
+@compiled
+def _update(residual, image, step, factor, scaled):
+    """Subtract step · image from the residual, store factor times it, and return the sum of its squares."""
+    squares = residual.dtype.type(0)
+    for i in range(residual.size):
+        changed = residual[i] - step * image[i]
+        residual[i] = changed
+        scaled[i] = factor * changed
+        squares += changed * changed
+    return squares
+
+
+@compiled
+def _inner_products(preconditioned, residual, image):
+    first, second = residual.dtype.type(0), residual.dtype.type(0)
+    for i in range(residual.size):
+        first += preconditioned[i] * residual[i]
+        second += preconditioned[i] * image[i]
+    return first, second
+
+
+@compiled
+def _combine(direction, factor, preconditioned, size):
+    for i in range(direction.size):
+        direction[i] = factor * direction[i] + size * preconditioned[i]
+
+
+@compiled
+def _add(pressure, direction, step):
+    for i in range(pressure.size):
+        pressure[i] += step * direction[i]
