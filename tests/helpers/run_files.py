@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from resolvent.common.predictions import Chosen, at_one_level, tree_of, write_predictions
-from resolvent.common.records import RUN_FILES, file_digests
+from resolvent.common.records import OWN_DIGEST, RUN_FILES, file_digests
 
 
 def vouched(directory):
@@ -15,8 +15,15 @@ def vouched(directory):
         files = file_digests(directory, RUN_FILES)
     else:
         path, files = directory / "cost.json", file_digests(directory, ("errors.csv",))
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"files": files}))
+    _change(path, files=files)
     return directory
+
+
+def _change(path, **changes):
+    """Change keys of a record, which then has no digest of its own."""
+    content = json.loads(path.read_text()) | changes
+    content.pop(OWN_DIGEST, None)
+    path.write_text(json.dumps(content))
 
 
 _PREDICTIONS = {}
@@ -37,7 +44,7 @@ def write_same_predictions(directory, parts, *made_of):
 def set_resolution(directory, resolution):
     """Let the run in `directory` be trained at another resolution, by its records."""
     for path in (directory / "run.json", directory / "cost.json"):
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"resolution": resolution}))
+        _change(path, resolution=resolution)
 
 
 def replace_errors(directory, table):
