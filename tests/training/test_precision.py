@@ -17,11 +17,7 @@ def switches():
 
 @pytest.mark.parametrize(("precision", "expected"), [("tf32", "tf32"), ("float32", "ieee")])
 def test_products_of_a_step_are_in_the_precision_asked_for(tmp_path, precision, expected):
-<<<<<<< HEAD
-    """TF32, which torch allows convolutions of itself, is on where it is asked for, backward too."""
-=======
     """TF32, which torch allows convolutions of itself, is on where asked for, the backward pass included."""
->>>>>>> w-training
     before, seen = switches(), []
     trainer = small_trainer(tmp_path, precision=precision, epochs=1)
     weight = next(trainer.operator.parameters())
