@@ -37,15 +37,8 @@ from jaxtyping import Bool, Float, Int
 
 from resolvent.solvers.common.checks import check_array, refuse
 from resolvent.solvers.common.grid import Grid
-from resolvent.solvers.darcy.multigrid import (
-    Levels,
-    Workspace,
-    apply,
-    conductances,
-    levels,
-    solve_sample,
-    workspace,
-)
+from resolvent.solvers.darcy.conjugate_gradients import Workspace, solve_sample, workspace
+from resolvent.solvers.darcy.multigrid import Levels, apply, conductances, levels
 
 NAME = "Darcy"
 GRIDS, FACE_MEANS, METHODS = ("nodes", "cell_centres"), ("arithmetic", "harmonic"), ("multigrid", "sine")

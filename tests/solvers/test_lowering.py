@@ -30,11 +30,11 @@ def vorticities():
 CASES = {
     "resolvent.solvers.burgers.split_step:BurgersSplitStep": (
         lambda solver: solver(CAO_VISCOSITY, num_steps=8).solve(initial_fields(2)),
-        BURGERS_LANES,
+        BURGERS_LANES["gpu"],
     ),
     "resolvent.solvers.burgers.etdrk4:BurgersEtdrk4": (
         lambda solver: solver(CAO_VISCOSITY, num_steps=8).solve(initial_fields(2)),
-        BURGERS_LANES,
+        BURGERS_LANES["gpu"],
     ),
     "resolvent.solvers.darcy.five_point:DarcyFivePoint": (
         lambda solver: solver(method=default_method()).solve(np.ones((2, 17, 17))),
