@@ -1,12 +1,7 @@
 """Conjugate gradients around a V-cycle of `solvers.darcy.multigrid`, for one sample, in Numba.
 
-<<<<<<< HEAD
-They have the precision of the input, and are flexible (Polak and Ribière): the answer does not feel the
-single precision of the V-cycle.
-=======
 They have the precision of the input, and are flexible (Polak and Ribière), so that the answer does not feel
 the single precision of the V-cycle.
->>>>>>> w-datasets
 """
 
 from typing import NamedTuple
