@@ -10,7 +10,7 @@ from run_files import replace_errors, vouched
 from resolvent.common.errors import FileError
 from resolvent.figures.common.comparison import by_condition, errors_of, read_comparison
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.numbers import duration, milli, plain, scientific
+from resolvent.figures.common.numbers import duration, ends, milli, plain, scientific
 from resolvent.figures.common.results import error_matrix, read_arrays
 from resolvent.figures.common.table import as_csv, as_html, as_latex
 from resolvent.figures.experiment.comparison import write_comparison
@@ -36,6 +36,13 @@ def mean(table, key, **condition):
 
 def among_the_best(table):
     return [one.is_among_the_best() for one in by_condition(table)]
+
+
+def test_an_interval_is_shown_where_it_says_something():
+    assert ends(1.56e-2, 2.91e-2, 2e-2) == "(1.56 to 2.91) × 10⁻²"
+    assert ends(1e-3, 19.0, 2e-2) == "(1.00 × 10⁻³ to 19.0)"
+    assert ends(1e-3, 7e100, 2e-2) == ends(1e-9, 3e-2, 2e-2) == "(uncertain by a factor above 1,000)"
+    assert ends(None, None, 2e-2) == ""
 
 
 def test_statistics_equal_hand_computation(make_run, tmp_path):

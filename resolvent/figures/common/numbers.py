@@ -10,6 +10,7 @@ ENDS = re.compile(r"\(([\d.]+) to ([\d.]+)\)( × 10[⁻⁰¹²³⁴⁵⁶⁷⁸�
 BYTES = ("bytes", "kB", "MB", "GB", "TB")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ON_THE_LINE = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+FACTOR = 1000  # at most, between an error and the ends of its interval as numbers
 
 
 def in_units(value: float, unit: float) -> str:
@@ -34,10 +35,13 @@ def ends(low: float | None, high: float | None, middle: float, digits: int = 3) 
     """Return the ends of an interval, both with the exponent of its middle: "(1.56 to 2.91) × 10⁻²".
 
     Each has an exponent of its own where the middle's would leave too few or too many digits. Nothing is
-    returned where there is no interval.
+    returned where there is no interval. One that says nothing, since the errors of the samples differ by
+    orders of magnitude, is words.
     """
     if absent(low) or absent(high):
         return ""
+    if middle > 0 and (high > FACTOR * middle or low < middle / FACTOR):
+        return f"(uncertain by a factor above {FACTOR:,})"
     exponent = int(f"{middle:.{digits - 1}e}".split("e")[1]) if middle else 0
     unit = 1.0 if -1 <= exponent < 3 else 10.0**exponent
     if low < 10.0 ** (exponent - 1) or high >= 10.0 ** (exponent + 2):
