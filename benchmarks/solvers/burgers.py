@@ -28,7 +28,7 @@ PACKAGES = ("exponax", "jax", "numpy", "scipy")
 VISCOSITY = 0.1 / (2 * np.pi)
 POINTS = 8192
 COMPARED = 8  # every eighth point: enough for a solution of fifty modes
-BATCH = 32
+BATCH = 128
 FEW = 4  # samples of the slower peers
 FEWEST = 2
 

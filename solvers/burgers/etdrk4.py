@@ -17,7 +17,7 @@ Sources: Cox and Matthews 2002, J. Comput. Phys. 176, 430; Kassam and Trefethen 
 """
 
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -97,9 +97,7 @@ class BurgersEtdrk4:
         real = spectrum.real.dtype
 
         wavenumbers = 2 * np.pi / self.length * np.arange(modes)
-        ends = self.final_time * 2.0 ** np.arange(1 - BLOCKS, 1)
-        sizes = np.diff(ends, prepend=0.0) / (num_steps // BLOCKS)
-        scheme = np.stack([np.stack(etdrk4(-self.viscosity * wavenumbers**2, size)) for size in sizes])
+        scheme = _scheme(self, num_steps)
         steps = num_steps // BLOCKS
         if lanes_here(LANES) == VECTOR:
             return march_etdrk4(spectrum, points, steps, scheme, -wavenumbers / 2).astype(spectrum.dtype)
@@ -109,6 +107,15 @@ class BurgersEtdrk4:
             lambda block: (_integrate(block, scheme, flux, points, steps),), LANES["gpu"], points * spectrum
         )
         return final / np.asarray(points, real)
+
+
+@lru_cache(maxsize=8)
+def _scheme(solver: BurgersEtdrk4, num_steps: int) -> Float[np.ndarray, "blocks 6 modes"]:
+    """Return the coefficients of the integrator in each block."""
+    wavenumbers = 2 * np.pi / solver.length * np.arange(solver.num_modes + 1)
+    ends = solver.final_time * 2.0 ** np.arange(1 - BLOCKS, 1)
+    sizes = np.diff(ends, prepend=0.0) / (num_steps // BLOCKS)
+    return np.stack([np.stack(etdrk4(-solver.viscosity * wavenumbers**2, size)) for size in sizes])
 
 
 @partial(jax.jit, static_argnames=("points", "steps"))
