@@ -141,7 +141,8 @@ class DarcyFivePoint:
             np.empty((frame, frame), coefficient.dtype),
             np.zeros((frame, frame), coefficient.dtype),
         )
-        pressure, iterations = np.empty_like(coefficient), np.empty(len(coefficient), int)
+        pressure = np.empty(coefficient.shape, coefficient.dtype)  # rows side by side, as compiled code wants them
+        iterations = np.empty(len(coefficient), int)
         for row, (sample, source) in enumerate(zip(coefficient, sources, strict=True)):
             right[1:-1, 1:-1] = source if cells else source[1:-1, 1:-1]
             result = framed if cells else pressure[row]

@@ -12,6 +12,11 @@ def skewed(samples=60, seeds=1, seed=0):
     return np.exp(np.random.default_rng(seed).normal(size=(seeds, samples)))
 
 
+def test_errors_that_differ_by_rounding_have_an_interval():
+    interval = mean_interval(np.array([0.23456789571, 0.23456789368]))
+    assert interval.low < interval.value < interval.high < 0.2345680
+
+
 def test_the_mean_is_the_mean_and_the_interval_is_repeatable():
     errors = np.array([[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]])
     interval = mean_interval(errors)

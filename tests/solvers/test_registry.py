@@ -39,6 +39,14 @@ def test_a_sample_has_the_same_bits_alone_in_a_batch_and_in_another_order(proble
     np.testing.assert_array_equal(problem.solve(inputs[::-1].copy(), coarsest)[::-1], together)
 
 
+def test_how_the_input_lies_in_memory_changes_no_bit(problem):
+    coarsest = problem.refinements[0]
+    inputs = problem.inputs(coarsest)
+    expected = problem.solve(inputs, coarsest)
+    np.testing.assert_array_equal(problem.solve(np.asfortranarray(inputs), coarsest), expected)
+    np.testing.assert_array_equal(problem.solve(np.repeat(inputs, 2, axis=-1)[..., ::2], coarsest), expected)
+
+
 def test_float32_agrees_with_float64(problem):
     finest = problem.refinements[-1]
     double = problem.inputs(finest)

@@ -81,6 +81,8 @@ def _studentised(values: np.ndarray) -> tuple[float, float]:
     means = weights @ values
     variances = weights @ values**2 - means**2
     usable = (means > 0) & (variances > SMALLEST_VARIANCE)
+    if not usable.any():  # they differ by rounding
+        return (student(samples - 1) * error,) * 2
     errors = np.sqrt(variances[usable] / (samples - 1)) / means[usable]
     low, high = np.quantile(np.log(means[usable]) / errors, [TAIL, 1 - TAIL])
     return max(high, student(samples - 1)) * error, max(-low, student(samples - 1)) * error
