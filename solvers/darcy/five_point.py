@@ -141,7 +141,9 @@ class DarcyFivePoint:
             np.empty((frame, frame), coefficient.dtype),
             np.zeros((frame, frame), coefficient.dtype),
         )
-        pressure = np.empty(coefficient.shape, coefficient.dtype)  # rows side by side, as compiled code wants them
+        pressure = np.empty(
+            coefficient.shape, coefficient.dtype
+        )  # rows side by side, as compiled code wants them
         iterations = np.empty(len(coefficient), int)
         for row, (sample, source) in enumerate(zip(coefficient, sources, strict=True)):
             right[1:-1, 1:-1] = source if cells else source[1:-1, 1:-1]

@@ -41,7 +41,7 @@ def among_the_best(table):
 def test_an_interval_is_shown_where_it_says_something():
     assert ends(1.56e-2, 2.91e-2, 2e-2) == "(1.56 to 2.91) × 10⁻²"
     assert ends(1e-3, 19.0, 2e-2) == "(1.00 × 10⁻³ to 19.0)"
-    assert ends(1e-3, 7e100, 2e-2) == ends(1e-9, 3e-2, 2e-2) == "(uncertain by a factor above 1,000)"
+    assert ends(1e-3, 7e100, 2e-2) == ends(1e-9, 3e-2, 2e-2) == "(uncertain by a factor above 10,000)"
     assert ends(None, None, 2e-2) == ""
 
 

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 sys.path.insert(0, {str(ROOT)!r})
 from resolvent.planning.job import prepare_environment
 
-prepare_environment(SimpleNamespace(stall_minutes=5, gpu_jobs_per_device=2))
+prepare_environment(SimpleNamespace(stall_minutes=5, samples_gb=None, gpu_jobs_per_device=2))
 
 rule all:
     input: "timed", "blind", "unasked", "shared", "refused"

@@ -149,7 +149,8 @@ def test_info_of_a_run_and_of_a_dataset(here):
     run = resolvent.load_run(NAME)
     said = printed("info", NAME)
     assert f"{run.errors.query('resolution == 128')['relative_l2'].mean():.4g}" in said
-    assert "velocity at time 0 (unit 1), from -1.366 to 1.327 in the data" in said
+    velocity = run.inputs[0]
+    assert f"velocity at time 0 (unit 1), from {velocity.low:.4g} to {velocity.high:.4g} in the data" in said
     assert "20 train, 4 validation, 6 test" in printed("info", "burgers")
 
 

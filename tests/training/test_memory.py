@@ -62,7 +62,7 @@ def measured(architecture):
 def test_the_peak_of_a_step_is_predicted(architecture):
     points = POINTS[settings_class(architecture).dimension]
     predicted = step_memory(architecture, settings_of(architecture), points, BATCH, "float32")
-    assert predicted.peak == pytest.approx(measured(architecture), rel=0.1)
+    assert predicted.peak == pytest.approx(measured(architecture), rel=0.2)
     assert 0 < predicted.kept < predicted.peak
 
 

@@ -10,7 +10,7 @@ ENDS = re.compile(r"\(([\d.]+) to ([\d.]+)\)( × 10[⁻⁰¹²³⁴⁵⁶⁷⁸�
 BYTES = ("bytes", "kB", "MB", "GB", "TB")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ON_THE_LINE = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-FACTOR = 1000  # at most, between an error and the ends of its interval as numbers
+FACTOR = 10_000  # at most, between an error and the ends of its interval as numbers
 
 
 def in_units(value: float, unit: float) -> str:
