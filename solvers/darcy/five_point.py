@@ -143,7 +143,7 @@ class DarcyFivePoint:
         )
         pressure = np.empty(
             coefficient.shape, coefficient.dtype
-        )  # rows side by side, as compiled code wants them
+        )  # in C order, as compiled code wants it
         iterations = np.empty(len(coefficient), int)
         for row, (sample, source) in enumerate(zip(coefficient, sources, strict=True)):
             right[1:-1, 1:-1] = source if cells else source[1:-1, 1:-1]

@@ -269,7 +269,7 @@ def test_what_is_odd_is_said_on_the_card(tmp_path):
     path = str(write_npz(tmp_path / "data.npz", values))
     found = read_card(make_dataset(tmp_path / "one", settings(path), name="mine"))["imported"]["warnings"]
     assert "'u' is constant in 1 of 13 samples." in found
-    assert any(words.startswith("1 inputs are in train and test alike") for words in found)
+    assert any(words.startswith("1 input is in train and test alike") for words in found)
     assert len(found) == 2
     x = np.linspace(0, 1, POINTS)
     shifted = (np.arange(POINTS) + 0.5) / POINTS
