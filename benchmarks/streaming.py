@@ -69,7 +69,8 @@ def streaming(points: int, samples: int, rounds: int) -> str:
 in every round, batches of {BATCH}; {READERS} threads read up to {AHEAD} batches ahead. Samples a second,
 and their ratio: medians of {rounds} interleaved rounds. Reading ends with tensors in single precision, from
 files that the system has in its cache; training is a step of Adam on one thread."""
-    about = ["`python -m benchmarks.streaming --output docs/performance.md`", machine()]
+    command = f"`python -m benchmarks.streaming --points {points} --samples {samples} --rounds {rounds}`"
+    about = [command, machine()]
     return "\n\n".join([words, table(HEADER, rows), " · ".join([*about, versions(("torch", "zarr"))])])
 
 

@@ -219,7 +219,9 @@ class _Arithmetic:
         half = range(1, len(x) // 2 + 1)
         sums = [self.add(x[k], x[-k]) for k in half]
         differences = [self.subtract(x[k], x[-k]) for k in half]
-        first, low, high = x[0], [], []
+        first = x[0]
+        low: list = []
+        high: list = []
         for one in sums:
             first = self.add(first, one)
         for j in half:

@@ -141,9 +141,7 @@ class DarcyFivePoint:
             np.empty((frame, frame), coefficient.dtype),
             np.zeros((frame, frame), coefficient.dtype),
         )
-        pressure = np.empty(
-            coefficient.shape, coefficient.dtype
-        )  # in C order, as compiled code wants it
+        pressure = np.empty(coefficient.shape, coefficient.dtype)  # in C order, as compiled code wants it
         iterations = np.empty(len(coefficient), int)
         for row, (sample, source) in enumerate(zip(coefficient, sources, strict=True)):
             right[1:-1, 1:-1] = source if cells else source[1:-1, 1:-1]

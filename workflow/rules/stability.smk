@@ -83,7 +83,7 @@ rule stability_page:
 
 # The study alone, without the pages of the theory: `snakemake stability --configfile config/stability.yaml`.
 rule stability:
-    localrule: True
     input:
         rules.stability_page.output,
         rules.draw_stability.output,
+    localrule: True
