@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def steps(rounds: int) -> str:
-    """Every case in every precision."""
+    """Return the rows of every case in every precision."""
     device = choose_device(1)
     body = table(HEADER, [row(case, rounds, device) for case in CASES])
     command = f"`python -m benchmarks.gpu --rounds {rounds}`"
@@ -71,7 +71,7 @@ def row(case: Case, rounds: int, device: torch.device) -> tuple[str, ...]:
 
 
 def milliseconds(case: Case, precision: str, rounds: int, device: torch.device) -> float:
-    """The median time of a step, by events of the device."""
+    """Return the median time of a step, by events of the device."""
     one = learner(case, device)
 
     def predict(u: torch.Tensor) -> torch.Tensor:

@@ -101,7 +101,7 @@ def errors(rounds: int) -> str:
 
 
 def errors_of(architecture: str, settings: dict, points: int, seed: int) -> list[float]:
-    """Errors of the output in the three precisions, then of the gradient."""
+    """Return the errors of the output in the three precisions, then of the gradient."""
     exact = outcome(architecture, settings, points, seed, torch.float64, nullcontext, nullcontext)
     contexts = [
         (nullcontext, nullcontext),
@@ -121,7 +121,7 @@ def outcome(
     forward: Callable,
     whole: Callable,
 ) -> tuple[Tensor, Tensor]:
-    """The output and the gradient of its mean square error, in double precision."""
+    """Return the output and the gradient of its mean square error, in double precision."""
     operator = build(architecture, settings, seed).to(dtype)
     dimension = settings_class(architecture).dimension
     axis = torch.arange(points, dtype=dtype) / points
@@ -137,7 +137,7 @@ def outcome(
 
 
 def waves(x: Tensor, seed: int) -> Tensor:
-    """Random functions of a few waves, (batch, ...grid, 1)."""
+    """Draw random functions of a few waves, (batch, ...grid, 1)."""
     generator = torch.Generator().manual_seed(seed)
     k = torch.randint(-3, 4, (x.shape[-1], 8), generator=generator)
     amplitude, phase = torch.randn(2, BATCH, *[1] * x.shape[-1], 8, generator=generator)

@@ -86,7 +86,7 @@ def _answer(maker: Callable[[], Callable[[], object]], connection: Connection) -
 
 
 def gemm_rate(rounds: int = 5) -> float:
-    """Operations a second of products of 2048 × 2048 matrices in float32, on torch's threads: the best."""
+    """Return the most operations a second in products of 2048 × 2048 matrices, float32, torch's threads."""
     one, other = torch.randn(2, 2048, 2048, generator=torch.Generator().manual_seed(0))
     (times,) = interleaved([lambda: one @ other], rounds, warm_up=1, clock=process_time)
     return 2 * 2048**3 / (1e-3 * times.fastest)

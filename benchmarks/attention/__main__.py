@@ -122,7 +122,7 @@ def raced(cases: list[Case], rounds: int) -> str:
 
 
 def _step(case: Case, keeps: bool) -> Callable[[], object]:
-    """A step of a case, in a process that keeps its memory, as those of trainings do, or does not."""
+    """Take a step of a case, in a process that keeps its memory, as those of trainings do, or does not."""
     if keeps:
         keep_memory()
     return training_step(learner(case, torch.device("cpu")))

@@ -117,7 +117,7 @@ def race(
     ways: dict[str, tuple[Callable, Callable]],
     layouts: dict[str, Callable],
 ) -> Race:
-    """The ways to draw a sample and to evaluate it, the first of them ours.
+    """Race the ways to draw a sample and to evaluate it, the first of them ours.
 
     `layouts` turns our coefficients into those that a peer evaluates.
     """
@@ -151,12 +151,12 @@ def filled(values: np.ndarray, way: tuple[Callable, Callable]) -> np.ndarray:
 
 
 def field_draw(field) -> Callable[[int], np.ndarray]:
-    """Our draw of sample `index`."""
+    """Return our draw of sample `index`."""
     return lambda index: field.coefficients(0, 0, index)
 
 
 def deviates(index: int, *shape: int) -> np.ndarray:
-    """Standard normal deviates by NumPy's default generator, from the same kind of key as ours."""
+    """Draw standard normal deviates by NumPy's default generator, from the same kind of key as ours."""
     key = np.random.SeedSequence(0, spawn_key=(0, index))
     return np.random.default_rng(key).standard_normal(shape)
 

@@ -51,7 +51,7 @@ def race(cases: list[Case], rounds: int) -> list[Result]:
 
 
 def _step(case: Case) -> Callable[[], object]:
-    """A step of a case; ours in a process that keeps its memory, as those of trainings do."""
+    """Take a step of a case; ours in a process that keeps its memory, as those of trainings do."""
     if not case.public:
         keep_memory()
     return training_step(learner(case, CPU))

@@ -8,6 +8,7 @@ import numpy as np
 
 from resolvent.datasets.loading import Members, Split
 from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.solvers.common.grid import Grid
 
 
 class FreshSplit(Split):
@@ -22,6 +23,9 @@ class FreshSplit(Split):
         super().__init__(*given, **options)
         self.task = build_task(settings_of(self.card["settings"]))
         self.solving = Lock()
+
+    def _finest(self, own: Grid, target: str, as_coded: bool) -> int:
+        return own.points  # nothing finer is solved for the gradients
 
     def _arrays(self, names: list[str], members: Members) -> dict[str, np.ndarray]:
         first = self.card["samples"][self.name]

@@ -31,7 +31,8 @@ class Samples:
     beside functions, such as initial values, are constant functions and come last.
 
     gradients    of the targets, (samples, dimension, ...space), as `resolvent.datasets.gradients` orders
-                 them, where they are known better than from the targets on this grid (`target_gradients`).
+                 them, where they are known better than from the targets on this grid
+                 (`Split.target_gradients`).
     target_grid  of the targets; that of the inputs, unless another is given.
     """
 
@@ -212,6 +213,48 @@ class Split:
         """Read all of them."""
         return self.read(range(self.count))
 
+    def target_gradients(self, samples: Samples, members: Members, *, as_coded: bool = False) -> np.ndarray:
+        """Differentiate the targets of `samples`, those at `members`: (samples, dimension, ...space).
+
+        On nodes the gradients are second-order differences on the finest stored grid that holds the very same
+        values at these nodes, as Cao 2021, section C.1, has them; elsewhere those of the samples' own grid.
+        As in the public code (`as_coded`) they are `central_differences`, and on the finest grid on a circle
+        too.
+
+        Raises
+        ------
+        DatasetError
+            When a sample is missing or damaged, and for trajectories.
+        """
+        card, own = self.card, samples.grid
+        if isinstance(own, Nodes):
+            raise DatasetError(f"{card['dataset']} has trajectories; gradients are of functions on a grid")
+        (target,) = card["targets"]
+        differentiate = central_differences if as_coded else gradient
+        finest = self._finest(own, target, as_coded)
+        if finest == own.points:
+            return differentiate(samples.targets, own)
+        grid = Grid(own.kind, finest, own.length, own.dimension)
+        strided: Any = (..., *[slice(None, None, round(own.spacing / grid.spacing))] * own.dimension)
+        name, parts = f"{group_name(finest)}/{target}", []
+        for start in range(0, len(samples), BATCH):
+            here = slice(start, start + BATCH)
+            values = self._arrays([name], members[here])[name]
+            same = np.array_equal(values[strided], samples.targets[here])
+            if own.kind == "nodes" and not same:
+                return differentiate(samples.targets, own)  # solved anew on each grid
+            parts.append(differentiate(values, grid)[strided].copy())
+        return np.concatenate(parts)
+
+    def _finest(self, own: Grid, target: str, as_coded: bool) -> int:
+        """Return the points along each axis of the grid on which targets are differentiated."""
+        stored = stored_points(self.card, target)
+        if own.kind == "nodes":
+            return max(n for n in stored if (n - 1) % (own.points - 1) == 0)
+        if as_coded and own.kind == "periodic":
+            return max(n for n in stored if n % own.points == 0)
+        return own.points
+
     def _arrays(self, names: list[str], members: Members) -> dict[str, np.ndarray]:
         """Return the arrays of these names, "n512/u", of the samples at these places."""
         return {name: _read(self.card_path, self.card, name, self.name, members) for name in names}
@@ -269,47 +312,6 @@ def training_noise(card_path: Path, points: int, count: int, level: float) -> No
     train = Split(card_path, points, "train", count)
     unit = pointwise_standard_deviation(block.inputs for block in blocks(train))
     return Noise(level, unit, train.card["seed"])
-
-
-def target_gradients(
-    card_path: Path, samples: Samples, split: str, members: Members | None = None, *, as_coded: bool = False
-) -> np.ndarray:
-    """Differentiate the targets of `samples`: (samples, dimension, ...space).
-
-    On nodes the gradients are second-order differences on the finest stored grid that holds the very same
-    values at these nodes, as Cao 2021, section C.1, has them; elsewhere those of the samples' own grid. As in
-    the public code (`as_coded`) they are `central_differences`, and on the finest grid on a circle too.
-    `members` are the places of the samples in `split`; the first ones, where they are not given.
-
-    Raises
-    ------
-    DatasetError
-        As `load_arrays`.
-    """
-    card, own = read_card(card_path), samples.grid
-    if isinstance(own, Nodes):
-        raise DatasetError(f"{card['dataset']} has trajectories; gradients are of functions on a grid")
-    (target,) = card["targets"]
-    differentiate = central_differences if as_coded else gradient
-    finest, stored = own.points, stored_points(card, target)
-    if own.kind == "nodes":
-        finest = max(n for n in stored if (n - 1) % (own.points - 1) == 0)
-    elif as_coded and own.kind == "periodic":
-        finest = max(n for n in stored if n % own.points == 0)
-    if finest == own.points:
-        return differentiate(samples.targets, own)
-    grid = Grid(own.kind, finest, own.length, own.dimension)
-    strided: Any = (..., *[slice(None, None, round(own.spacing / grid.spacing))] * own.dimension)
-    members = range(len(samples)) if members is None else members
-    parts = []
-    for start in range(0, len(samples), BATCH):
-        here = slice(start, start + BATCH)
-        values = _read(card_path, card, f"{group_name(finest)}/{target}", split, members[here])
-        same = np.array_equal(values[strided], samples.targets[here])
-        if own.kind == "nodes" and not same:
-            return differentiate(samples.targets, own)  # solved anew on each grid
-        parts.append(differentiate(values, grid)[strided].copy())
-    return np.concatenate(parts)
 
 
 def _read(card_path: Path, card: dict, name: str, split: str, members: Members) -> np.ndarray:

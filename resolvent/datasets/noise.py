@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from resolvent.common.moments import Moments
 from resolvent.datasets.storage.layout import SPLITS
 
 _STREAM = 0x6E6F697365  # keeps noise apart from the draws of the samples themselves
@@ -15,18 +16,12 @@ _STREAM = 0x6E6F697365  # keeps noise apart from the draws of the samples themse
 def pointwise_standard_deviation(blocks: Iterable[np.ndarray]) -> np.ndarray:
     """Compute the unit of noise: the standard deviation over training samples, (samples, ...) → (...).
 
-    They come in blocks, whose moments are combined as in Chan, Golub and LeVeque (1983).
+    They come in blocks.
     """
-    count: int = 0
-    mean = variance = np.zeros(())
+    moments = Moments()
     for values in blocks:
-        share = len(values) / (count + len(values))
-        shift = values.mean(axis=0, dtype=np.float64) - mean
-        of_block = values.var(axis=0, dtype=np.float64)
-        variance = (1 - share) * variance + share * of_block + share * (1 - share) * shift**2
-        mean = mean + share * shift
-        count += len(values)
-    return np.sqrt(variance)
+        moments.add(len(values), values.mean(axis=0, dtype=np.float64), values.var(axis=0, dtype=np.float64))
+    return np.sqrt(moments.variance)
 
 
 def add_noise(

@@ -21,9 +21,8 @@ def keep_compiled() -> None:
     kind = hashlib.sha256(_processor().encode()).hexdigest()[:12]
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str((FOLDER / kind).absolute()))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", str(SECONDS))
-    os.environ.setdefault(
-        "JAX_COMPILATION_CACHE_MAX_SIZE", str(BYTES)
-    )  # which also locks it: no job reads a half
+    # A bound also has the folder locked, so that no job reads half of a file.
+    os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(BYTES))
 
 
 def _processor() -> str:

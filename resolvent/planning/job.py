@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from resolvent.common.errors import ResolventError
 from resolvent.common.files import FULL_DISK, readable_disk_errors
+from resolvent.common.variables import SAMPLES_GB
 from resolvent.common.watchdog import watched
 from resolvent.planning.compiled import keep_compiled
 from resolvent.planning.gpus.lease import lease
@@ -26,7 +27,6 @@ if TYPE_CHECKING:  # pydantic takes longer to import than many a job to do
 KNOWN_ERRORS = (ResolventError, SolverError)
 # No parameters of rules: nothing runs again for them.
 STALL_VARIABLE = "RESOLVENT_STALL_SECONDS"
-SAMPLES_VARIABLE = "RESOLVENT_SAMPLES_GB"
 JOBS_PER_DEVICE = "RESOLVENT_GPU_JOBS_PER_DEVICE"
 
 
@@ -35,7 +35,7 @@ def prepare_environment(configuration: Configuration) -> None:
     record_command()
     os.environ.setdefault(STALL_VARIABLE, f"{60 * configuration.stall_minutes:g}")
     if configuration.samples_gb is not None:
-        os.environ.setdefault(SAMPLES_VARIABLE, f"{configuration.samples_gb:g}")
+        os.environ.setdefault(SAMPLES_GB, f"{configuration.samples_gb:g}")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX may share a GPU with torch
     os.environ[JOBS_PER_DEVICE] = str(configuration.gpu_jobs_per_device)

@@ -16,6 +16,9 @@ from contextlib import suppress
 from importlib.util import cache_from_source
 from pathlib import Path
 
+from resolvent.common.errors import FileError
+from resolvent.common.files import write_json
+
 KEPT = Path(cache_from_source(__file__)).with_suffix(".json")
 
 
@@ -46,8 +49,5 @@ def keep(kept: dict) -> None:
     """Replace the file with `kept`, where that is possible: it only saves time."""
     if sys.dont_write_bytecode:
         return
-    temporary = KEPT.with_suffix(f".tmp.{os.getpid()}")
-    with suppress(OSError):
-        KEPT.parent.mkdir(exist_ok=True)
-        temporary.write_text(json.dumps(kept), encoding="utf-8")
-        temporary.replace(KEPT)
+    with suppress(OSError, FileError):
+        write_json(KEPT, kept)

@@ -332,7 +332,7 @@ class Plan:
 
     @property
     def shows_theory(self) -> bool:
-        """Whether a model of either paper is compared: the page of the theory is about their attentions."""
+        """Return whether a model of either paper is compared: the theory is about their attentions."""
         known, study = self.configuration.models, self.configuration.stability
         compared = {model for one in self.configuration.experiments.values() for model in one.models}
         compared |= set(study.models) if study else set()

@@ -14,13 +14,12 @@ import psutil
 import torch
 from torch import Tensor
 
-from resolvent.datasets.fresh import FreshSplit
+from resolvent.common.variables import SAMPLES_GB
 from resolvent.datasets.gradients import gradient
-from resolvent.datasets.loading import Members, Samples, Source, Split, target_gradients
+from resolvent.datasets.loading import Members, Samples, Source, Split
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_samples, coordinate_tensor, function_tensor
 
-MEMORY_VARIABLE = "RESOLVENT_SAMPLES_GB"  # of the host, for samples; see read_where_it_fits
 READERS = 2  # threads that read; what they do is decompression, which several can do at once
 AHEAD = 4  # batches that are read, or being read, before they are asked for
 
@@ -121,11 +120,10 @@ def with_gradients(
     samples: Samples, split: Split, members: Members, settings: TrainingSettings | None
 ) -> Samples:
     """Return `samples`, those at `members` of `split`, with the gradients that the loss needs."""
-    if settings is None or settings.gradient_weight == 0 or isinstance(split, FreshSplit):
+    if settings is None or settings.gradient_weight == 0:
         return samples
     as_coded = settings.target_gradient == "public_code"
-    found = target_gradients(split.card_path, samples, split.name, members, as_coded=as_coded)
-    return replace(samples, gradients=found)
+    return replace(samples, gradients=split.target_gradients(samples, members, as_coded=as_coded))
 
 
 def training_data(
@@ -147,7 +145,7 @@ def read_where_it_fits(
     sizes = [one.inputs.size, one.targets.size]
     gradients = settings is not None and settings.gradient_weight > 0
     numbers = len(split) * (sum(sizes) + gradients * sizes[1] * one.target_grid.dimension)
-    limit = float(os.environ.get(MEMORY_VARIABLE) or 0) * 1e9 or psutil.virtual_memory().available / 2
+    limit = float(os.environ.get(SAMPLES_GB) or 0) * 1e9 or psutil.virtual_memory().available / 2
     fits = 12 * numbers <= limit  # in double precision as read, and in single precision as computed with
     if fits and device.type == "cuda":
         fits = 4 * numbers <= torch.cuda.mem_get_info(device)[0] / 2

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from resolvent.common.moments import Moments
 from resolvent.datasets.loading import Source, blocks
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import function_tensor
@@ -36,20 +37,16 @@ class Normaliser(nn.Module):
 
     @classmethod
     def fitted(cls, blocks: Iterable[Tensor], normalisation: str) -> Normaliser:
-        """Return that of training samples, which come in blocks (samples, ...space, channels).
-
-        1e-5 is added to the deviation. The blocks' moments are combined as in Chan, Golub and LeVeque (1983).
-        """
-        count, mean, square = 0, torch.zeros(()), torch.zeros(())
+        """Return that of training samples, which come in blocks (samples, ...space, channels)."""
+        moments = Moments()
         for values in blocks:
-            over = 0 if normalisation == "pointwise" else tuple(range(values.ndim - 1))
-            of_block, mean_of_block = torch.var_mean(values.double(), dim=over, correction=0)
-            share = len(values) / (count + len(values))
-            shift = mean_of_block - mean
-            square = (1 - share) * square + share * of_block + share * (1 - share) * shift**2
-            mean = mean + share * shift
-            count += len(values)
-        return cls(mean.float(), (square.sqrt() + FLOOR).float())
+            _add(moments, values, normalisation)
+        return cls.of(moments)
+
+    @classmethod
+    def of(cls, moments: Moments) -> Normaliser:
+        """Return that of training samples with these moments; 1e-5 is added to the deviation."""
+        return cls(moments.mean.float(), (moments.variance.sqrt() + FLOOR).float())
 
     def normalise(self, u: Tensor) -> Tensor:
         """Convert from physical units; (batch, ...space, channels)."""
@@ -104,10 +101,18 @@ def in_physical_units(operator: nn.Module, settings: TrainingSettings, train: So
     """Return `operator` with what `settings` ask for around it, fitted to `train`; or just itself."""
     if settings.normalisation == "none":
         return _around(operator, settings, None, None)
-    inputs = (function_tensor(block.inputs, block.grid) for block in blocks(train))
-    targets = (function_tensor(block.targets, block.target_grid) for block in blocks(train))
-    fitted = (Normaliser.fitted(functions, settings.normalisation) for functions in (inputs, targets))
-    return _around(operator, settings, *fitted)
+    inputs, targets = Moments(), Moments()
+    for block in blocks(train):
+        _add(inputs, function_tensor(block.inputs, block.grid), settings.normalisation)
+        _add(targets, function_tensor(block.targets, block.target_grid), settings.normalisation)
+    return _around(operator, settings, Normaliser.of(inputs), Normaliser.of(targets))
+
+
+def _add(moments: Moments, values: Tensor, normalisation: str) -> None:
+    """Add functions (samples, ...space, channels): at every point, or all points of a channel alike."""
+    over = 0 if normalisation == "pointwise" else tuple(range(values.ndim - 1))
+    variance, mean = torch.var_mean(values.double(), dim=over, correction=0)
+    moments.add(len(values), mean, variance)
 
 
 def restored(operator: nn.Module, settings: TrainingSettings, state: dict[str, Tensor]) -> nn.Module:

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Complex, Float
 
 from resolvent.solvers.common.compiled import compiled
-from resolvent.solvers.common.lane_fft import plan, transform
+from resolvent.solvers.common.lane_fft import as_rows, plan, transform
 from resolvent.solvers.common.vectors import LANES, load, store
 
 _kept = threading.local()
@@ -51,20 +51,11 @@ def _along_y(spectrum, modes, half_r, half_i, re, im, other_re, other_im, radice
                 re[to + lane] = spectrum[start + 2 * lane]
                 im[to + lane] = spectrum[start + 2 * lane + 1]
         if transform(im, re, other_im, other_re, radices, twiddles):  # exchanged: the inverse
-            _turn(other_re, half_r, column, columns, width)
-            _turn(other_im, half_i, column, columns, width)
+            as_rows(other_re, half_r, column, columns, width)
+            as_rows(other_im, half_i, column, columns, width)
         else:
-            _turn(re, half_r, column, columns, width)
-            _turn(im, half_i, column, columns, width)
-
-
-@compiled
-def _turn(series, target, row, rows, width):
-    """Store series that lie side by side one after the other, as rows of `target`."""
-    for lane in range(rows):
-        start = (row + lane) * width
-        for j in range(series.size // LANES):
-            target[start + j] = series[j * LANES + lane]
+            as_rows(re, half_r, column, columns, width)
+            as_rows(im, half_i, column, columns, width)
 
 
 @compiled

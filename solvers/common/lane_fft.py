@@ -83,8 +83,17 @@ def transform(real, imaginary, other_real, other_imaginary, radices, twiddles):
 
 
 @compiled
+def as_rows(series, target, row, rows, width):
+    """Store the first `rows` of the series, each as a row of `target`, from `row` on."""
+    for lane in range(rows):
+        start = (row + lane) * width
+        for j in range(series.size // LANES):
+            target[start + j] = series[j * LANES + lane]
+
+
+@compiled
 def _stage(xr, xi, yr, yi, groups, chunk, twiddles, offset, radix):
-    """One stage of the algorithm, from x to y."""
+    """Do one stage of the algorithm, from x to y."""
     if radix == 8:
         _butterflies(xr, xi, yr, yi, groups, chunk, twiddles, offset, 8)
     elif radix == 4:

@@ -14,7 +14,7 @@ from jaxtyping import Complex
 
 from resolvent.solvers.common.compiled import compiled
 from resolvent.solvers.common.exponential_integrator import Etdrk4
-from resolvent.solvers.common.lane_fft import plan, transform
+from resolvent.solvers.common.lane_fft import as_rows, plan, transform
 from resolvent.solvers.common.vectors import LANES, load, store
 from resolvent.solvers.kolmogorov.flow import Flow
 
@@ -86,14 +86,15 @@ def _tendency(wr, wi, sr, si, factors, between, buffers, num_modes, radices, twi
     points = buffers.shape[1] // LANES
     rows = 2 * num_modes + 1
     width = wr.size // rows
+    stride = between.shape[1] // width
     for column in range(0, width, LANES):
         for component in range(2):
             _velocity(wr, wi, factors[component], column, width, num_modes, buffers)
             re, im, other_re, other_im = buffers[0], buffers[1], buffers[2], buffers[3]
             if transform(im, re, other_im, other_re, radices, twiddles):  # exchanged: the inverse
                 re, im = other_re, other_im
-            _turn(re, between[2 * component], column, width)
-            _turn(im, between[2 * component + 1], column, width)
+            as_rows(re, between[2 * component], column, LANES, stride)
+            as_rows(im, between[2 * component + 1], column, LANES, stride)
     fastest = 0.0
     for row in range(0, points, LANES):
         speed = _products(between, row, width, num_modes, buffers, radices, twiddles, measured)
@@ -102,8 +103,8 @@ def _tendency(wr, wi, sr, si, factors, between, buffers, num_modes, radices, twi
     for column in range(0, width, LANES):
         for product in range(2):
             re, im, other_re, other_im = buffers[0], buffers[1], buffers[2], buffers[3]
-            _turn_back(between[2 * product], re, column, width)
-            _turn_back(between[2 * product + 1], im, column, width)
+            _from_rows(between[2 * product], re, column, stride)
+            _from_rows(between[2 * product + 1], im, column, stride)
             if transform(re, im, other_re, other_im, radices, twiddles):
                 re, im = other_re, other_im
             table, force = factors[2 + product], factors[4]
@@ -179,19 +180,8 @@ def _products(between, row, width, num_modes, buffers, radices, twiddles, measur
 
 
 @compiled
-def _turn(series, target, column, width):
-    """Store eight series that lie side by side one after the other, as rows of `target`."""
-    stride = target.size // width
-    for lane in range(LANES):
-        start = (column + lane) * stride
-        for j in range(series.size // LANES):
-            target[start + j] = series[j * LANES + lane]
-
-
-@compiled
-def _turn_back(source, series, column, width):
-    """Lay eight rows of `source` side by side."""
-    stride = source.size // width
+def _from_rows(source, series, column, stride):
+    """Invert `as_rows`, for eight rows."""
     for lane in range(LANES):
         start = (column + lane) * stride
         for j in range(series.size // LANES):

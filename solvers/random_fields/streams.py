@@ -36,8 +36,9 @@ def scatter_normal(
 
     bits = np.random.PCG64DXSM(_key(seed, split, index))
     for start in range(0, len(places), _AT_ONCE):
-        some = slice(start, start + _AT_ONCE)
-        scatter_deviates(bits.random_raw(_AT_ONCE), places[some], factors[some], values)
+        some = places[start : start + _AT_ONCE]
+        words = bits.random_raw(len(some) + len(some) % 2)  # deviates come in pairs
+        scatter_deviates(words, some, factors[start : start + _AT_ONCE], values)
 
 
 def _key(seed: int, split: int, index: int) -> np.random.SeedSequence:

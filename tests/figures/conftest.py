@@ -195,7 +195,7 @@ def _lines(tested, level, diverged):
 
 
 def _fields(tested, tested_noise, level, diverged):
-    """Predictions on squares; with noise, as in the inverse problem, the target is on every second point."""
+    """Make predictions on squares; with noise, as in the inverse problem, targets have every second point."""
     parts = {}
     for points in tested:
         x = np.linspace(0, 1, points)

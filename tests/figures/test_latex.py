@@ -13,7 +13,7 @@ ACCENTED = "äöüßéèêàçñåøæœłžščřÄÖÜÉØÅ"
 
 
 def labels(settings):
-    """Every label of a configuration, however deep."""
+    """List every label of a configuration, however deep."""
     if isinstance(settings, list):
         return [label for one in settings for label in labels(one)]
     if not isinstance(settings, dict):

@@ -165,7 +165,7 @@ ON_THE_SQUARE = {
 
 
 def kind_of(architecture: str) -> dict:
-    """How to train it here: small, with dropout where it has some, on samples of its dimension."""
+    """Say how to train it here: small, with dropout where it has some, on samples of its dimension."""
     chosen, settings = settings_class(architecture), dict(SMALL[architecture])
     for rate in {"residual_dropout", "dropout"} & set(chosen.model_fields):
         settings[rate] = 0.1

@@ -160,7 +160,7 @@ def test_every_file_beside_the_modules_is_read_by_one_of_them():
 
 @pytest.fixture
 def kept(edit, tmp_path, monkeypatch):
-    """Where digests are kept, in this small project."""
+    """Return where digests are kept, in this small project."""
     file = tmp_path / "compiled/kept.json"
     monkeypatch.setattr(kept_digests, "KEPT", file)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)

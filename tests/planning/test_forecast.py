@@ -74,7 +74,7 @@ STEP = Step(
 
 
 def test_a_step_larger_than_the_gpu_is_warned_of_and_taken_in_parts(monkeypatch):
-    """Some 82 MB are predicted for its 8 samples, and 45 MB for four."""
+    """Predict some 82 MB for its 8 samples, and 45 MB for four."""
     memory = {"GPU": None}
     monkeypatch.setattr("resolvent.planning.prediction.steps.smallest_memory", lambda: memory["GPU"])
     job = Job("train", "not there", Need(1.0, 1e6), gpu=True, step=STEP)

@@ -19,7 +19,7 @@ def settings_of(architecture):
 
 
 def allocated(step):
-    """Bytes that torch's allocator gave out at the worst moment of a step, beyond those before it."""
+    """Return the most bytes that torch's allocator gave out in a step, beyond those before it."""
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         step()
     waiting, changes = list(profiler.profiler.kineto_results.experimental_event_tree()), []
@@ -36,7 +36,7 @@ def allocated(step):
 
 
 def measured(architecture):
-    """The peak of the second step of a training, weights and Adam's averages included."""
+    """Return the peak of the second step of a training, weights and Adam's averages included."""
     torch.set_num_threads(1)
     operator = build(architecture, settings_of(architecture), seed=0).train()
     parameters = list(operator.parameters())

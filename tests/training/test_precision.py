@@ -17,7 +17,7 @@ def switches():
 
 @pytest.mark.parametrize(("precision", "expected"), [("tf32", "tf32"), ("float32", "ieee")])
 def test_products_of_a_step_are_in_the_precision_asked_for(tmp_path, precision, expected):
-    """TF32, which torch allows convolutions of itself, is on where asked for, the backward pass included."""
+    """Look at TF32, which torch allows convolutions of itself, in both passes of a step."""
     before, seen = switches(), []
     trainer = small_trainer(tmp_path, precision=precision, epochs=1)
     weight = next(trainer.operator.parameters())
@@ -37,7 +37,7 @@ def test_the_switches_are_as_before_also_after_an_error():
 
 
 def test_memory_that_was_freed_is_taken_again_without_the_system():
-    """An array of 64 MiB has 16,384 pages; each that comes from the system is a fault."""
+    """Count faults: an array of 64 MiB has 16,384 pages; each that comes from the system is a fault."""
     keep_memory()
     for _ in range(2):
         before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

@@ -10,13 +10,14 @@ from training_fixtures import SQUARE_RUN as RUN
 
 import resolvent.datasets.loading
 from resolvent.common.predictions import read_predictions
+from resolvent.common.variables import SAMPLES_GB
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import Samples, Split
 from resolvent.datasets.noise import pointwise_standard_deviation
 from resolvent.evaluation.baselines import Baseline, measured_baselines
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.training import checkpoints
-from resolvent.training.data import AHEAD, MEMORY_VARIABLE, InMemory, Streamed, read_where_it_fits
+from resolvent.training.data import AHEAD, InMemory, Streamed, read_where_it_fits
 from resolvent.training.normalisation import Normaliser
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.train import train_run
@@ -29,7 +30,7 @@ NAMES = ("memory", "streamed")
 @pytest.fixture
 def small_memory(monkeypatch):
     """Let nothing fit into memory."""
-    monkeypatch.setenv(MEMORY_VARIABLE, "1e-6")
+    monkeypatch.setenv(SAMPLES_GB, "1e-6")
 
 
 @pytest.fixture
@@ -121,7 +122,7 @@ def test_baselines_in_blocks_find_the_same(card, small_blocks, monkeypatch):
 
     own, counts = [Baseline("first", "The first target", prepared)], {"train": 8, "test": 3}
     whole, _ = measured_baselines(card, 17, counts, 0.0, 1, own=own)
-    monkeypatch.setenv(MEMORY_VARIABLE, "1e-6")
+    monkeypatch.setenv(SAMPLES_GB, "1e-6")
     streamed, costs = measured_baselines(card, 17, counts, 0.0, 1, own=own)
     learnt = streamed["baseline"] == "first"
     pandas.testing.assert_frame_equal(streamed[~learnt], whole[whole["baseline"] != "first"], rtol=1e-12)

@@ -65,7 +65,7 @@ def fused_adam_anywhere(monkeypatch):
 
 
 def waits_of_an_epoch(trainer):
-    """What makes the host wait in the second epoch; the first puts constants of the grid on the device."""
+    """Count what makes the host wait in the second epoch; the first puts constants on the device."""
     noted = Counter()
     with Reads(noted), Copies(noted):
         trainer._steps(1, Interruption())

@@ -184,23 +184,28 @@ def _check_numbers(
     path: Path, name: str, members: range | np.ndarray, values: np.ndarray, per_shard: int
 ) -> None:
     """Raise `DatasetError` when samples are not those that were written: a file of another shard is whole."""
-    found = checksums(values)
-    for member, checksum in zip(members, found, strict=True):
-        shard, row = divmod(int(member), per_shard)
-        written = _written_checksums(path.with_suffix(".shards") / f"{shard}.json", name)
-        if written is not None and checksum != written[row]:
+    shards, rows = np.divmod(np.asarray(members), per_shard)
+    written = {
+        shard: _written_checksums(path.with_suffix(".shards") / f"{shard}.json", name)
+        for shard in np.unique(shards).tolist()
+    }
+    if not any(written.values()):
+        return
+    for member, shard, row, found in zip(members, shards, rows, checksums(values), strict=True):
+        if written[shard] and written[shard][row] != found:
             raise damaged(
                 located(path),
                 f"is damaged: shard {shard} of '{name}' is not what was written (sample {member})",
             )
 
 
-def _written_checksums(receipt: Path, name: str) -> list[int] | None:
+def _written_checksums(receipt: Path, name: str) -> list[int]:
+    """Return those of the shard's samples; none of a copy that is the store and its card alone."""
     try:
         changed = receipt.stat().st_mtime_ns
     except OSError:
-        return None  # of a copy of the store and its card alone
-    return _checksums_of(receipt, changed).get(name)
+        return []
+    return _checksums_of(receipt, changed).get(name, [])
 
 
 @lru_cache(maxsize=256)

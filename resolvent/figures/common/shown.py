@@ -32,7 +32,7 @@ class Shown:
 
     @property
     def words(self) -> str:
-        """The label of the run; of one that was chosen, which run this is, and why it."""
+        """Return the label of the run; of one that was chosen, which run this is, and why it."""
         if self.configured is None and self.others:
             return f"{_named(self.run)}, the run with the lowest median error"
         if not self.replaces:

@@ -14,7 +14,8 @@ def summarise(runs: list[Run]) -> str:
     resolutions = sorted({run.resolution for run in runs})
     lost = sum(run.diverged for run in runs)
     epochs = _range(runs, "epochs")
-    ended = f"of which {lost} diverged" if lost else "all of which finished"
+    finished = "all of which finished" if len(runs) > 1 else "which finished"
+    ended = f"of which {lost} diverged" if lost else finished
     return (
         f"{counted(models, 'model')} trained on {_names(resolutions)}"
         f"{'' if isinstance(resolutions[0], str) else ' grid points'} with "

@@ -168,13 +168,13 @@ class Experiment(Settings):
 
     @property
     def names_shown(self) -> bool:
-        """Whether it names the model whose predictions are drawn."""
+        """Return whether it names the model whose predictions are drawn."""
         return self.shown in self.models
 
     @property
     def shown_model(self) -> str:
-        """Key of the model whose predictions are drawn where a plan has to know it before any run."""
-        return self.shown if self.shown in self.models else self.models[-1]
+        """Return the model whose predictions are drawn where a plan has to know it before any run."""
+        return self.shown if self.names_shown else self.models[-1]
 
     @property
     def own_figures(self) -> dict[str, str]:

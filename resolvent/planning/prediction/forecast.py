@@ -5,7 +5,6 @@ The jobs are listed from the plan, as the rules make them; a test holds the list
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import FLOW, Plan
 from resolvent.planning.prediction.costs import Need, drawing, finalising, solving, store_bytes
 from resolvent.planning.prediction.needs import Needs
-from resolvent.planning.prediction.steps import Step, steps_that_do_not_fit
+from resolvent.planning.prediction.steps import Step, machine_memory, steps_that_do_not_fit
 
 HEADER = ("rule", "jobs", "done", "core-hours", "GPU-hours", "GB of a job", "GB on disk")
 
@@ -105,10 +104,9 @@ def shortages(listed: Iterable[Job]) -> Iterator[str]:
                 f"{size / 1e9:,.1f} GB are to be written and {free / 1e9:,.1f} GB are free on the disk of "
                 f"{places[device]}; name another in data_root or results_root"
             )
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = machine_memory()
     # A training that does not fit by the formula may by what is counted.
-    counted = [job for job in waiting if job.step and not job.gpu]
-    others = (job for job in waiting if job not in counted)
+    others = (job for job in waiting if job.gpu or job.step is None)
     largest = max(others, key=lambda job: job.need.bytes, default=None)
     if largest and largest.need.bytes > memory:
         yield (

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from resolvent.common.counts import counted
 from resolvent.planning.gpus.devices import smallest_memory
 
 DOUBT = 3.0  # how far the formula may be off
@@ -34,9 +35,14 @@ class Step:
     samples: float
 
 
+def machine_memory() -> int:
+    """Return the bytes of main memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def steps_that_do_not_fit(steps: Iterable[Step], gpu: bool) -> Iterator[str]:
     """Say which steps need more memory than the GPU has, or the machine, and what becomes of them."""
-    memory = smallest_memory() if gpu else os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = smallest_memory() if gpu else machine_memory()
     if not memory:
         return
     place = "a GPU here has" if gpu else "this machine has"
@@ -54,8 +60,8 @@ def steps_that_do_not_fit(steps: Iterable[Step], gpu: bool) -> Iterator[str]:
             f"they are taken {fitting} at a time" if fitting else "not even one fits: choose a smaller model"
         )
         yield (
-            f"a step of {step.name} needs {needed / 1e9:,.1f} GB for {part} "
-            f"sample{'s' * (part > 1)} and {place} {memory / 1e9:,.1f} GB; {then}"
+            f"a step of {step.name} needs {needed / 1e9:,.1f} GB for {counted(part, 'sample')} and {place} "
+            f"{memory / 1e9:,.1f} GB; {then}"
         )
 
 

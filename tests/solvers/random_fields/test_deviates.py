@@ -31,7 +31,7 @@ def test_deviates_are_standard_normal_and_independent_of_their_partners():
 
 
 def test_a_stream_is_the_same_in_every_version_and_on_every_machine():
-    """Exactly: these are the samples of stored datasets."""
+    """Compare exactly: these are the samples of stored datasets."""
     expected = [
         "-0x1.cf06c32ffe725p-2",
         "0x1.4bac9eb8a8cf7p+0",
