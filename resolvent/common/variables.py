@@ -1,3 +1,3 @@
-"""Environment variables by which the process that plans tells its jobs what is no reason to run again."""
+"""Environment variables that jobs inherit from the process that plans them; no job runs again for them."""
 
 SAMPLES_GB = "RESOLVENT_SAMPLES_GB"  # memory that the samples of a job may take
