@@ -59,7 +59,7 @@ MODULES = {  # of my_lab: the page with its code, and words of it
 }
 YAML = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXPERIMENT = "results/outside/heat"
-AFTER_TRAINING = {"compare": 1, "draw_figures": 1, "draw_own_figure": 1, "report": 1}
+AFTER_TRAINING = {"inference": 1, "compare": 1, "draw_figures": 1, "draw_own_figure": 1, "report": 1}
 
 
 def snippet(page: str, words: str) -> str:

@@ -51,7 +51,7 @@ def test_a_fresh_copy_plans_every_job(project):
     assert project.fresh_plan == {
         "all": 1, "page_assets": 1, "plan_study": 1, "front_page": 1,
         "train_short": 6, "choose_settings": 2, "train": 7, "evaluate": 7, "baselines": 2,
-        "compare": 2, "draw_figures": 2, "report": 2, "draw_dataset": 4, "dataset_page": 4,
+        "inference": 2, "compare": 2, "draw_figures": 2, "report": 2, "draw_dataset": 4, "dataset_page": 4,
         "draw_flux": 1, "dataset_film": 3, "run_pages_burgers": 1, "run_pages_burgers_tuned": 1,
         "motion_burgers": 1, "motion_kolmogorov": 1, "motion_lorenz63_yz": 1,
         "theory": 1, "draw_theory": 1, "theory_page": 1,
@@ -207,6 +207,21 @@ def test_the_inverse_problem_is_tested_at_every_level_of_noise(project):
         assert words in page
 
 
+def test_models_that_finished_are_timed_beside_the_solvers_of_the_equation(project):
+    folder = project.folder / "results/test/burgers"
+    rows = list(csv.DictReader((folder / "inference.csv").open()))
+    assert {row["key"] for row in rows if row["kind"] == "model"} == {"galerkin", "fno"}
+    assert {"ETDRK4, 12 modes, 8 steps", "closed form (Cole-Hopf)"} <= {row["key"] for row in rows}
+    for row in rows:
+        assert 0 < float(row["many_seconds"]) < 10
+        assert 0 < float(row["error"]) < 2
+        if row["kind"] == "model":
+            assert float(row["data_seconds"]) > 0
+            assert float(row["queries"]) > 0
+            assert row["solver"] in {one["key"] for one in rows}
+    assert "What a query costs" in (folder / "report.html").read_text()
+
+
 def test_a_diverged_run_is_reported_and_does_not_stop_the_pipeline(project):
     cost = json.loads((project.folder / RUN.format(model="unstable") / "cost.json").read_text())
     assert cost["status"] == "diverged"
@@ -273,12 +288,13 @@ def test_a_figure_that_is_gone_is_drawn_again(project):
 def test_other_settings_of_one_model_rerun_that_model_alone(project):
     change = {"models": {"galerkin": {"settings": {"num_layers": 2}}}}
     assert project.planned(config=change) == {
-        "all": 1, "train": 1, "evaluate": 1, "compare": 1, "draw_figures": 1, "report": 1,
+        "all": 1, "train": 1, "evaluate": 1, "inference": 1, "compare": 1, "draw_figures": 1, "report": 1,
         "run_pages_burgers": 1, "paper_table": 3, "paper_figure": 1, "paper_page": 1, "front_page": 1,
     }  # fmt: skip
 
 
 PAGES = {"compare": 2, "draw_figures": 2, "report": 2, "paper_page": 1, "front_page": 1}
+EVALUATED = {"evaluate": 4, "inference": 2}
 RUN_PAGES = {"run_pages_burgers": 1, "run_pages_darcy_inverse_noise1": 1}
 THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
 
@@ -317,17 +333,17 @@ TEMPLATE = ("resolvent/figures/templates/theory.html.j2", "<h1", "<h1 id='theory
         (
             [TRANSFORMER],
             {
-                "train": 1, "evaluate": 1, "compare": 1, "draw_figures": 1, "report": 1, "measure_cost": 1,
-                "run_pages_burgers": 1, **THEORY, "paper_table": 4, "paper_figure": 1, "paper_page": 1,
-                "front_page": 1,
+                "train": 1, "evaluate": 1, "inference": 1, "compare": 1, "draw_figures": 1, "report": 1,
+                "measure_cost": 1, "run_pages_burgers": 1, **THEORY, "paper_table": 4, "paper_figure": 1,
+                "paper_page": 1, "front_page": 1,
             },
         ),
         (
             [TRAIN, TEMPLATE],
-            {"train": 4, "evaluate": 4, **PAGES, **RUN_PAGES, "paper_table": 4, "paper_figure": 3}
+            {"train": 4, **EVALUATED, **PAGES, **RUN_PAGES, "paper_table": 4, "paper_figure": 3}
             | {"theory_page": 1},
         ),
-        ([EVALUATE], {"evaluate": 4, **PAGES, **RUN_PAGES, "paper_table": 4, "paper_figure": 3}),
+        ([EVALUATE], {**EVALUATED, **PAGES, **RUN_PAGES, "paper_table": 4, "paper_figure": 3}),
     ],
 )  # fmt: skip
 def test_editing_a_source_reruns_what_depends_on_it(project, edited, edits, planned):

@@ -27,6 +27,24 @@ HISTORY_COLUMNS = (
     "validation_relative_l2",
     "test_relative_l2",  # of runs that record it, else empty
 )
+INFERENCE_COLUMNS = {
+    "kind": "`model` or `solver`",
+    "key": "name of the model in the configuration, or words for the solver",
+    "label": "its name in tables and figures",
+    "resolution": "number of points along each axis, or name of a set of times, of the functions",
+    "error": "mean relative L2 error of the functions timed",
+    "samples": "number of them: of the first test samples",
+    "one_seconds": "seconds that one function alone takes, median",
+    "many_seconds": "seconds that a function takes in a batch of all of them, median",
+    "device": "what computed",
+    "threads": "number of threads and of processor cores",
+    "train_seconds": "seconds that training the model took; empty for a solver, as all that follow",
+    "data_seconds": "seconds that its training and validation samples take to make; empty of imported data",
+    "solver": "the fastest solver that is as accurate; empty where there is none",
+    "solver_one_seconds": "its `one_seconds`",
+    "solver_many_seconds": "its `many_seconds`",
+    "queries": "number of functions, in batches, after which data and training have paid off; `inf`: never",
+}
 IDENTITY = ("resolution", "seed", "config_hash")  # what distinguishes the runs of a model
 OWN_DIGEST = "sha256"  # key of a record's file: of all its other keys
 RUN_FILES = ("history.csv", "errors.csv", "predictions.nc")  # beside run.json, which has their digests

@@ -9,6 +9,7 @@ from dataclasses import MISSING, fields
 
 from resolvent.common.predictions import WORDS
 from resolvent.common.records import (
+    INFERENCE_COLUMNS,
     BaselineCost,
     BaselinesRecord,
     CostRecord,
@@ -172,6 +173,7 @@ def tables() -> dict[str, str]:
         "predictions": _table(("name", "meaning"), [(f"`{name}`", words) for name, words in WORDS.items()]),
         "comparison": _of_columns(COMPARISON_COLUMNS),
         "models": _of_columns(MODELS_COLUMNS),
+        "inference": _of_columns(INFERENCE_COLUMNS),
         "leaderboard": _of_columns(LEADERBOARD),
     }
 

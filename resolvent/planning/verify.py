@@ -19,7 +19,7 @@ from resolvent.common.counts import counted
 from resolvent.common.errors import ResolventError
 from resolvent.common.files import read_json
 from resolvent.common.predictions import node_name
-from resolvent.common.records import CostRecord, TunedRecord, file_digest, read_record
+from resolvent.common.records import INFERENCE_COLUMNS, CostRecord, TunedRecord, file_digest, read_record
 from resolvent.common.runs import Run, metric_columns, read_baselines_table, read_run, read_table
 from resolvent.datasets.verify import faults_of_dataset
 from resolvent.figures.common.comparison import (
@@ -135,6 +135,8 @@ def _faults_of_file(file: Path, cards: dict[str, set[str]]) -> list[str]:
                 return _faults_of_comparison(file)
             case "models.csv":
                 return _columns(file, list(MODELS_COLUMNS))
+            case "inference.csv":
+                return _columns(file, list(INFERENCE_COLUMNS))
             case "SHA256SUMS":
                 return _faults_of_sums(file)
             case name if name.startswith(".") and name.endswith(".partial"):

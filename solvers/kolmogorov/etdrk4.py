@@ -71,7 +71,7 @@ class KolmogorovEtdrk4:
         SolverError
             Where the initial field is not finite, or the run is not stable or not resolved.
         """
-        solution = march(self, initial, times, self._advance)
+        solution = self.march(initial, times)
         step = min(self.step, max(np.diff(times, prepend=0.0)))
         for _ in range(HALVINGS):
             lost = ~np.isfinite(solution[:, -1]).all(axis=(1, 2))
@@ -79,9 +79,23 @@ class KolmogorovEtdrk4:
                 break
             step /= 2
             finer = replace(self, step=step)
-            solution[lost] = march(finer, initial[lost], times, finer._advance)
+            solution[lost] = finer.march(initial[lost], times)
         check_solution(solution, step)
         return solution
+
+    def march(
+        self, initial: Complex[np.ndarray, "batch rows_in columns_in"], times: tuple[float, ...]
+    ) -> Complex[np.ndarray, "batch times rows columns"]:
+        """Return what `solve` does by one run, not checked; a sample that was not stable is not finite.
+
+        Raises
+        ------
+        ValueError
+            Where the times do not increase from 0, or the input is not an array of coefficients.
+        SolverError
+            Where the initial field is not finite.
+        """
+        return march(self, initial, times, self._advance)
 
     def _advance(
         self,

@@ -60,7 +60,7 @@ STAGES = {
 STAGE_OF = {script: stage for stage, scripts in STAGES.items() for script in scripts}
 
 LEFT_OUT = re.compile(
-    r"/tensorboard/|/cost\.json$|/cost_scatter\.(svg|png)$|"
+    r"/tensorboard/|/cost\.json$|/(cost_scatter|inference)\.(svg|png)$|/inference\.csv$|"
     r"/theory\.html$|/theory/cost(_orders)?\.csv$|/theory_cost\.(svg|png)$"  # timings
 )
 CLOCK_COLUMNS = {"models.csv": ["train_seconds", "seconds_per_step"], "table.csv": ["n = 64: training"]}

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from dataset_fixtures import make_dataset, small
 from pages import figures_of_an_experiment
+from run_files import write_inference
 
 from resolvent.evaluation.baselines import write_baselines
 from resolvent.figures.common.comparison import by_condition, read_comparison
@@ -69,7 +70,8 @@ def test_the_reason_can_be_read_in_tables_and_on_the_page(compared, tmp_path):
     (tmp_path / "card.json").write_text(json.dumps(card))
     write_report(
         tmp_path / "report.html", title="Burgers", command="snakemake", table=comparison, runs=runs,
-        candidates=runs, baselines=baselines, card=tmp_path / "card.json", root=tmp_path, provenance={},
+        candidates=runs, inference=write_inference(tmp_path), baselines=baselines,
+        card=tmp_path / "card.json", root=tmp_path, provenance={},
         figures=figures_of_an_experiment(tmp_path), predicted=[(1.0, 1.0)] * len(runs),
     )  # fmt: skip
     page = (tmp_path / "report.html").read_text()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imsave
 from pages import figures_of_an_experiment, links, missing
+from run_files import write_inference
 
 from resolvent.figures.common.comparison import by_condition, read_comparison
 from resolvent.figures.common.errors import ResultError
@@ -55,7 +56,7 @@ def make_report(make_run, make_baselines, tmp_path):
         )  # fmt: skip
         write_report(
             tmp_path / "report.html", command="snakemake --cores 2 report", table=tmp_path / "comparison.csv",
-            runs=runs, candidates=runs, baselines=[baselines],
+            runs=runs, candidates=runs, inference=write_inference(tmp_path), baselines=[baselines],
             predicted=[(1800.0, 5e8), (1800.0, 5e8), (360.0, 4e8)], **{"figures": figures} | shared | options,
         )  # fmt: skip
         return (tmp_path / "report.html").read_text()

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from pages import figures_of_an_experiment
+from run_files import write_inference
 
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.experiment.comparison import write_comparison
@@ -74,7 +75,8 @@ def test_the_page_has_the_effort_and_every_short_run(runs, tmp_path):
     (tmp_path / "card.json").write_text(json.dumps(card))
     write_report(
         tmp_path / "report.html", title="", command="", table=tmp_path / "comparison.csv", runs=runs,
-        candidates=runs, baselines=[], card=tmp_path / "card.json", provenance={}, root=tmp_path,
+        candidates=runs, inference=write_inference(tmp_path), baselines=[],
+        card=tmp_path / "card.json", provenance={}, root=tmp_path,
         figures=figures_of_an_experiment(tmp_path), predicted=[(1.0, 1.0)] * 3,
     )  # fmt: skip
     page = " ".join((tmp_path / "report.html").read_text().split())

@@ -30,7 +30,7 @@ def figures_of_an_experiment(folder: Path) -> list[tuple[Path, str, str]]:
     """Write an empty SVG for every figure of an experiment's page; return files, titles and captions."""
     names = (
         "error_intervals", "resolution_curves", "error_distributions", "training_curves", "samples",
-        "error_location", "cost_scatter",
+        "error_location", "cost_scatter", "inference",
     )  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:

@@ -3,9 +3,10 @@
 import json
 
 import numpy as np
+import pandas as pd
 
 from resolvent.common.predictions import Chosen, at_one_level, tree_of, write_predictions
-from resolvent.common.records import OWN_DIGEST, RUN_FILES, file_digests
+from resolvent.common.records import INFERENCE_COLUMNS, OWN_DIGEST, RUN_FILES, file_digests
 
 
 def vouched(directory):
@@ -24,6 +25,13 @@ def _change(path, **changes):
     content = json.loads(path.read_text()) | changes
     content.pop(OWN_DIGEST, None)
     path.write_text(json.dumps(content))
+
+
+def write_inference(directory, *rows):
+    """Write inference.csv of these rows, each without the columns that are empty; returns its path."""
+    path = directory / "inference.csv"
+    pd.DataFrame(list(rows), columns=list(INFERENCE_COLUMNS)).to_csv(path, index=False)
+    return path
 
 
 _PREDICTIONS = {}

@@ -53,13 +53,13 @@ ALONE = {""}  # the script chooses nothing by name
 
 def of_datasets(*equations: str) -> dict[str, set[str]]:
     """Return a module that computes these datasets, their films, and classical answers to them."""
-    scripts = ("solve_dataset", "finalise_dataset", "baselines")
+    scripts = ("solve_dataset", "finalise_dataset", "baselines", "inference")
     return {script: set(equations) for script in scripts} | {"motion": set(equations) & MOVING}
 
 
 def of_model(*modules: str) -> dict[str, set[str]]:
     """A module that counts for every job of a trained model of these architectures."""
-    return {script: set(modules) for script in ("train", "evaluate")}
+    return {script: set(modules) for script in ("train", "evaluate")} | {"inference": {"burgers"}}
 
 
 # By module or definition: the scripts where it counts, and there the first module chosen by name.

@@ -216,7 +216,7 @@ def test_a_retry_asks_for_twice_the_memory_and_twice_the_time(record):
 
 
 def test_jobs_of_operators_go_to_the_partition_with_gpus_and_all_else_to_the_other(record):
-    of_operators = [*record.of("rule_train"), *record.of("rule_evaluate")]
+    of_operators = [*record.of("rule_train"), *record.of("rule_evaluate"), *record.of("rule_inference")]
     assert {(job["Partition"], job["TresPerJob"]) for job in of_operators} == {("gpu", "gres:gpu:1")}
     others = [job for job in record.jobs if job not in of_operators]
     assert {job["Partition"] for job in others} == {"cpu"}

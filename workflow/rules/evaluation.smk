@@ -33,6 +33,44 @@ rule evaluate:
         "../scripts/evaluate.py"
 
 
+# One job for all operators of an experiment: they are timed on the same cores, one after another.
+rule inference:
+    input:
+        card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
+        test_card=lambda wildcards: ancient(plan.test_dataset_of(wildcards.experiment).card),
+        runs=lambda wildcards: [
+            f"{folder}/{file}"
+            for folder in plan.run_folders(wildcards.experiment)
+            for file in ("checkpoint.pt", "cost.json", "run.json")
+        ],
+    output:
+        table=f"{plan.results}/{{experiment}}/inference.csv",
+    log:
+        f"logs/inference/{plan.configuration.name}/{{experiment}}.log",
+    conda:
+        "../../environment.yml"
+    threads: plan.configuration.training_threads
+    resources:
+        **requested(needs.inference),
+        gpu=1,
+    params:
+        runs=lambda wildcards: plan.seeds_of_runs(wildcards.experiment),
+        samples=lambda wildcards: plan.sample_counts(wildcards.experiment),
+        code=lambda wildcards: script_digest(
+            "inference",
+            *plan.test_dataset_of(wildcards.experiment).modules,
+            *sorted(
+                {
+                    module
+                    for model in plan.experiment(wildcards.experiment).models
+                    for module in plan.modules_of(model)
+                }
+            ),
+        ),
+    script:
+        "../scripts/inference.py"
+
+
 rule baselines:
     input:
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),

@@ -12,6 +12,7 @@ FIGURES = [
     "samples",
     "error_location",
     "cost_scatter",
+    "inference",
 ]
 CAPTIONS = read_captions()
 EXPERIMENT = f"{plan.results}/{{experiment}}"
@@ -60,6 +61,7 @@ rule draw_figures:
         comparison=f"{EXPERIMENT}/comparison.csv",
         models=f"{EXPERIMENT}/models.csv",
         baselines=[f"{BASELINES}/{file}" for file in ("errors.csv", "cost.json")],
+        inference=f"{EXPERIMENT}/inference.csv",
         histories=lambda wildcards: [f"{f}/history.csv" for f in plan.run_folders(wildcards.experiment)],
         predictions=lambda wildcards: [f"{f}/predictions.nc" for f in plan.run_folders(wildcards.experiment)],
     output:
@@ -131,6 +133,7 @@ rule report:
         comparison=f"{EXPERIMENT}/comparison.csv",
         models=f"{EXPERIMENT}/models.csv",
         tables=rules.compare.output.tables,
+        inference=f"{EXPERIMENT}/inference.csv",
         figures=[f"{EXPERIMENT}/figures/{figure}.svg" for figure in FIGURES],
         own_figures=lambda wildcards: [
             f"{plan.results}/{wildcards.experiment}/own_figures/{figure}.svg"

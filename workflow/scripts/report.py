@@ -32,6 +32,7 @@ with job(snakemake):
         candidates=candidates,
         named=named,
         baselines=snakemake.params.baselines,
+        inference=snakemake.input.inference,
         card=snakemake.input.card,
         figures=captioned(snakemake.input.figures, facts),
         own_figures=[

@@ -16,7 +16,7 @@ from resolvent.datasets.tasks.settings import ACCURACY, CirclePoints, SpaceDatas
 from resolvent.datasets.tasks.task import Baseline, Task
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.fourier import coefficients_of, observe
-from resolvent.solvers.common.grid import Grid, check_restriction, restrict_by_stride
+from resolvent.solvers.common.grid import Grid, Nodes, check_restriction, restrict_by_stride
 from resolvent.solvers.random_fields.circle import PeriodicGaussianField
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ METHODS = {
     "etdrk4": "exponential time differencing, fourth-order Runge-Kutta, dealiased",
     "cole-hopf": "closed form: Cole-Hopf transformation to the heat equation",
 }
+MARCHES = ((12, 8), (24, 16), (24, 32), (48, 48), (48, 104))  # modes and steps whose time is measured
 REFINED_SAMPLES = 64  # solved again with twice the modes and steps; the closed form checks every sample
 
 
@@ -197,6 +198,25 @@ class Burgers(Task):
             "interpolation_oracle": lambda values, grid: self.solve_interpolated(values),
             "coarse_solve": lambda values, grid: self.solve_on_grid(values),
         }
+
+    def classical_solvers(self) -> dict[str, Baseline]:
+        """Give the exponential integrator with few and with many modes and steps, and the closed form."""
+        from resolvent.solvers.burgers.cole_hopf import cole_hopf
+        from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
+
+        viscosity, final_time = self.settings.viscosity, self.settings.final_time
+
+        def marched(modes: int, steps: int) -> Baseline:
+            stepper = BurgersEtdrk4(viscosity, final_time, modes, steps)
+            return lambda values, grid: observe(
+                stepper.march(coefficients_of(values), steps), values.shape[-1]
+            )
+
+        def closed_form(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
+            return observe(cole_hopf(coefficients_of(values), viscosity, final_time), values.shape[-1])
+
+        solvers = {f"ETDRK4, {modes} modes, {steps} steps": marched(modes, steps) for modes, steps in MARCHES}
+        return solvers | {"closed form (Cole-Hopf)": closed_form}
 
     def solve_on_grid(self, values: np.ndarray) -> np.ndarray:
         """Solve from the values (samples, points) on a grid alone: the classical solver on a coarse grid.

@@ -127,6 +127,16 @@ class Task(ABC):
         """
         return {}
 
+    def classical_solvers(self) -> dict[str, Baseline]:
+        """Give the classical solvers whose time is compared with that of an operator, by what tables say.
+
+        They answer from the input alone, as `baselines` do, and differ in cost and accuracy: an operator is
+        compared with the fastest that is as accurate. An answer may be NaN where a cheap one does not hold.
+        By default it is the "coarse_solve" of `baselines`.
+        """
+        answers = self.baselines()
+        return {"on the same grid": answers["coarse_solve"]} if "coarse_solve" in answers else {}
+
     @property
     def precision(self) -> str:
         """Say for the card in which precision the numbers were computed and are stored."""

@@ -88,6 +88,16 @@ def duration(seconds: float | None) -> str:
     return f"{seconds:.1f} s"
 
 
+def short_duration(seconds: float | None) -> str:
+    """Return the seconds of a computation as a person says them: 87.3 µs, 4.07 ms; above that as
+    `duration`."""
+    if not absent(seconds):
+        for factor, name in ((1e6, "µs"), (1e3, "ms")):
+            if seconds * factor < 999.5:
+                return f"{seconds * factor:.3g} {name}"
+    return duration(seconds)
+
+
 def in_bytes(size: float) -> str:
     """Return a size as a person says it: 812 bytes, 3.42 MB."""
     for unit in BYTES:

@@ -23,6 +23,7 @@ from resolvent.figures.experiment.error_table import (
     of_all_metrics,
     of_every_condition,
 )
+from resolvent.figures.experiment.inference import inference_rows
 from resolvent.figures.experiment.location_charts import chart_error_location
 from resolvent.figures.experiment.tuned import tuning_of
 from resolvent.figures.experiment.verdict import about_labels, verdicts
@@ -31,7 +32,7 @@ from resolvent.figures.run.data import errors_by_sample
 from resolvent.figures.run.page import DATA, PAGE, name_of_run
 from resolvent.figures.run.words import loading, size_of
 
-TABLES = ("comparison.csv", "models.csv", "table.csv", "table.tex")
+TABLES = ("comparison.csv", "models.csv", "inference.csv", "table.csv", "table.tex")
 
 
 def write_report(
@@ -44,6 +45,7 @@ def write_report(
     candidates: list[str | Path],
     named: bool = True,
     baselines: list[str | Path],
+    inference: str | Path,
     card: str | Path,
     figures: list[tuple[str | Path, str, str]],
     film: tuple[str | Path, str, str] | None = None,
@@ -63,6 +65,8 @@ def write_report(
         Their folders.
     candidates, named
         Run folders of which one is shown first, as `resolvent.figures.common.shown.choose_shown` takes them.
+    inference
+        inference.csv.
     card
         The dataset card.
     figures
@@ -131,6 +135,7 @@ def write_report(
         checks=checks.rows(facts["error_budget"]),
         other_checks=checks.others(facts["error_budget"]),
         runs=[_entry(run, folder) for run in loaded],
+        inference=inference_rows(inference),
         predicted_costs=costs_beside_prediction(runs, predicted),
         loading=loading(shown, facts, Path(card).as_posix()),
         tables=[name for name in TABLES if (folder / name).exists()],

@@ -184,6 +184,7 @@ def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
                 yield Job("evaluate", f"{run}/errors.csv", needs.evaluate(wildcards), needs.gpu)
     wildcards = SimpleNamespace(experiment=experiment)
     yield Job("baselines", f"{folder}/baselines/errors.csv", needs.baselines(wildcards))
+    yield Job("inference", f"{folder}/inference.csv", needs.inference(wildcards), needs.gpu)
     read = drawing(3 * len(plan.run_folders(experiment)))
     for rule, file in (
         ("compare", "comparison.csv"),

@@ -87,6 +87,17 @@ class Needs:
         held = EVALUATED_BYTES * channels * largest * (samples + counts["train"])
         return Need(2 * START_SECONDS + seconds, START_BYTES + held)
 
+    def inference(self, wildcards) -> Need:
+        """Predict timings of every operator and solver, and making a batch of training samples."""
+        e = self.plan.experiment(wildcards.experiment)
+        dataset = self.plan.dataset_of(wildcards.experiment).settings
+        runs = [
+            self._evaluation(wildcards.experiment, *run, self.gpu) for run in product(e.models, e.resolutions)
+        ]
+        solved = 100 * len(e.resolutions) * dataset.seconds_per_sample()
+        seconds = 2 * START_SECONDS + solved + sum(1 + need.seconds - START_SECONDS for need in runs)
+        return Need(seconds, START_BYTES + max(need.bytes for need in runs))
+
     def preview(self, dataset: DatasetPlan) -> Need:
         """Predict reading the samples that the page shows, and spectra of some."""
         size = store_bytes(dataset.settings)

@@ -1,0 +1,159 @@
+"""What a query costs: the time of one function and of many, of trained operators and of classical solvers.
+
+All of an experiment are timed in one job, on the same test samples and cores, so that they can be compared.
+An operator is held against the fastest solver that is at least as accurate on these samples.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas
+import torch
+from torch.utils.benchmark import Timer
+
+from resolvent.common.norms import relative_l2
+from resolvent.common.records import INFERENCE_COLUMNS, CostRecord, RunRecord, read_record
+from resolvent.datasets.loading import Samples, Split, read_card, training_noise
+from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.datasets.tasks.task import Task
+from resolvent.evaluation.conditions import predict, write_table
+from resolvent.solvers.common.errors import SolverError
+from resolvent.solvers.common.lanes import lanes_here
+from resolvent.training import checkpoints
+from resolvent.training.devices import choose_device, device_name
+from resolvent.training.trained import trained_operator
+
+SAMPLES = 32  # in a batch; errors are means over them
+SHORTEST = 0.1  # seconds that a timing takes at least
+ON_GPU = {"gpu": 1, "cpu": 0}  # whether solvers compute there
+
+Answer = Callable[[Samples], np.ndarray]
+
+
+def measure_inference(
+    card: Path,
+    test_card: Path,
+    runs: list[list[Path]],
+    output: Path,
+    *,
+    counts: dict[str, int],
+    threads: int,
+    gpus: int,
+) -> None:
+    """Time an experiment's operators and the classical solvers of its equation into the table `output`.
+
+    `card` and `test_card` are of the datasets trained and tested on; `counts` are the samples of the splits.
+    Each of `runs` lists the folders of the seeds of a model at one training resolution; the first that
+    finished is timed, on the grid and with the noise of its training. Solvers are timed on the same inputs
+    where the targets lie on the same grid.
+    """
+    torch.set_num_threads(threads)
+    device = choose_device(gpus)
+    finished = [found for seeds in runs if (found := _first_finished(seeds)) is not None]
+    made = counts["train"] + counts["validation"]
+    data_seconds = made * seconds_to_make(read_card(card)) if finished else math.nan
+    task = build_task(settings_of(read_card(test_card)["settings"]))
+    rows: list[dict] = []
+    solved: dict[tuple, list[dict]] = {}
+    for record, cost, folder in finished:
+        samples = _samples(test_card, record, counts)
+        alike = (record.resolution, record.noise, record.grids)
+        if alike not in solved:
+            solved[alike] = _solvers(task, samples) if record.grids == "stored" else []
+            rows += [row | {"resolution": record.resolution, "threads": threads} for row in solved[alike]]
+        operator = trained_operator(checkpoints.load(folder / "checkpoint.pt"))
+        operator = operator.to(device)
+        row = _timed(lambda given, operator=operator: predict(operator, given, device), samples)
+        row |= {"kind": "model", "key": record.model, "label": record.label, "resolution": record.resolution}
+        row |= {"device": device_name(device), "threads": threads}
+        row |= {"train_seconds": cost.train_seconds, "data_seconds": data_seconds}
+        rows.append(row | beside_the_fastest(row, solved[alike]))
+    write_table(pandas.DataFrame(rows, columns=list(INFERENCE_COLUMNS)), output)
+
+
+def beside_the_fastest(model: dict, solvers: list[dict]) -> dict:
+    """Return the fastest of the solvers that are as accurate as a model, and after how many queries it pays.
+
+    Where no solver is as accurate, nothing is returned. `queries` is infinite where the solver is as fast.
+    """
+    accurate = [solver for solver in solvers if solver["error"] <= model["error"]]
+    if not accurate:
+        return {}
+    fastest = min(accurate, key=lambda solver: solver["many_seconds"])
+    gain = fastest["many_seconds"] - model["many_seconds"]
+    spent = model["train_seconds"] + np.nan_to_num(model["data_seconds"])
+    return {
+        "solver": fastest["label"],
+        "solver_one_seconds": fastest["one_seconds"],
+        "solver_many_seconds": fastest["many_seconds"],
+        "queries": math.ceil(spent / gain) if gain > 0 else math.inf,
+    }
+
+
+def seconds_to_make(card: dict) -> float:
+    """Return the seconds that making a sample takes, in the batches that jobs take; NaN of imported data."""
+    if "imported" in card:
+        return math.nan
+    task = build_task(settings_of(card["settings"]))
+    batch = [("train", index) for index in range(min(task.batch, task.settings.samples.train))]
+    task.compute_with_errors(batch)  # compiles
+    start = time.perf_counter()
+    task.compute_with_errors(batch)
+    return (time.perf_counter() - start) / len(batch)
+
+
+def _first_finished(folders: list[Path]) -> tuple[RunRecord, CostRecord, Path] | None:
+    for folder in folders:
+        cost = read_record(folder / "cost.json", CostRecord)
+        if cost.status == "finished":
+            return read_record(folder / "run.json", RunRecord), cost, folder
+    return None
+
+
+def _samples(card: Path, record: RunRecord, counts: dict[str, int]) -> Samples:
+    """Read the first test samples as the run is given them."""
+    noise = training_noise(card, record.resolution, counts["train"], record.noise)
+    split = Split(card, record.resolution, "test", counts["test"], grids=record.grids, noise=noise)
+    return split.read(range(min(SAMPLES, counts["test"])))
+
+
+def _solvers(task: Task, samples: Samples) -> list[dict]:
+    """Time the classical solvers; one that does not solve all of the samples is left out."""
+    rows, device = [], device_name(torch.device("cuda" if lanes_here(ON_GPU) else "cpu"))
+    for label, solver in task.classical_solvers().items():
+        try:
+            row = _timed(lambda given, solver=solver: solver(given.inputs, given.grid), samples)
+        except SolverError:
+            continue
+        if math.isfinite(row["error"]):
+            row |= {"kind": "solver", "key": label, "label": label, "device": device}
+            rows.append(row)
+    return rows
+
+
+def _timed(answer: Answer, samples: Samples) -> dict:
+    """Return the mean relative L2 error of the answers, and the median seconds of one function alone and of
+    one in a batch of all samples."""
+    one = samples.read(range(1))
+    answer(one)  # compiles
+    error = float(relative_l2(answer(samples), samples.targets, samples.target_grid.weights).mean())
+    return {
+        "error": error,
+        "samples": len(samples),
+        "one_seconds": _median_seconds(answer, one),
+        "many_seconds": _median_seconds(answer, samples) / len(samples),
+    }
+
+
+def _median_seconds(answer: Answer, samples: Samples) -> float:
+    timer = Timer(
+        "answer(samples)",
+        globals={"answer": answer, "samples": samples},
+        num_threads=torch.get_num_threads(),
+    )
+    return timer.blocked_autorange(min_run_time=SHORTEST).median

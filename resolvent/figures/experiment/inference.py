@@ -1,0 +1,116 @@
+"""What a query costs: error of operators and classical solvers against the time of a function."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from resolvent.common.records import INFERENCE_COLUMNS
+from resolvent.figures.common.labels import label_points
+from resolvent.figures.common.numbers import short_duration
+from resolvent.figures.common.results import read_runs, read_table, resolution_in_words
+from resolvent.figures.common.style import (
+    BASELINE,
+    Appearance,
+    appearances,
+    error_limits,
+    grid_lines,
+    new_figure,
+    save,
+    say_no_errors,
+    title,
+)
+
+MODES = {"one_seconds": "one function alone", "many_seconds": "a function in a batch"}
+TICKS = [base * 10.0**power for power in range(-7, 5) for base in (1, 3)]  # seconds
+
+
+def read_inference(path: str | Path) -> pd.DataFrame:
+    """Read an inference.csv."""
+    return read_table(Path(path), list(INFERENCE_COLUMNS), may_be_empty=True)
+
+
+def draw_inference(table: str | Path, runs: list[str | Path], output: str | Path) -> list[Path]:
+    """Draw a row of two panels for each resolution: functions one at a time, and in batches.
+
+    Models are markers; the solvers of the equation, from fast to accurate, are joined by a dashed line.
+    """
+    measured, looks = read_inference(table), appearances(read_runs(runs))
+    resolutions = sorted(measured["resolution"].unique(), key=str) or [None]
+    figure, axes = new_figure(len(resolutions), 2, size=(8.6, 0.4 + 3.6 * len(resolutions)), sharey=True)
+    parts = [
+        (panel, measured[measured["resolution"] == resolution], resolution, column)
+        for resolution, panels in zip(resolutions, axes, strict=True)
+        for panel, column in zip(panels, MODES, strict=True)
+    ]
+    for panel, here, resolution, column in parts:
+        panel.set_xscale("log")
+        error_limits(panel, here["error"], margin=4)
+        _time_axis(panel, here[column])
+        grid_lines(panel, "both")
+        where = f", {resolution_in_words(resolution)}" if len(resolutions) > 1 else ""
+        title(panel, MODES[column] + where)
+        _draw_solvers(panel, here, column)
+        for row in here[here["kind"] == "model"].to_dict("records"):
+            marks = looks[row["key"]].marks()
+            panel.plot([row[column]], [row["error"]], ls="", ms=8, mew=1.2, zorder=3, **marks)
+    for panel in axes[:, 0]:
+        panel.set_ylabel("mean relative L² error")
+    for panel in axes[-1]:
+        panel.set_xlabel("time of a function")
+    for panel, here, _, column in parts:  # once no panel moves any more
+        points = [
+            (row[column], row["error"], row["label"], _colour(row, looks)) for row in here.to_dict("records")
+        ]
+        label_points(panel, points, away=8, size=7.5)
+        if not points:
+            say_no_errors(panel)
+    return save(figure, output)
+
+
+def _colour(row: dict, looks: dict[str, Appearance]) -> str:
+    return looks[row["key"]].colour if row["kind"] == "model" else BASELINE
+
+
+def _draw_solvers(panel, here: pd.DataFrame, column: str) -> None:
+    solvers = here[here["kind"] == "solver"].sort_values("error")
+    panel.plot(solvers[column], solvers["error"], color=BASELINE, ls="", marker="o", ms=4, zorder=2)
+    fastest = solvers[solvers[column] < solvers[column].cummin().shift(fill_value=np.inf)]
+    panel.plot(fastest[column], fastest["error"], color=BASELINE, ls=(0, (5, 3)), lw=1.1, zorder=1)
+
+
+def _time_axis(panel, seconds: pd.Series) -> None:
+    low, high = (seconds.min() / 3, seconds.max() * 4) if not seconds.empty else (1e-3, 1)
+    panel.set_xlim(low, high)
+    ticks = [tick for tick in TICKS if low <= tick <= high]
+    if len(ticks) > 5:
+        ticks = [tick for tick in ticks if math.log10(tick).is_integer()]
+    panel.set_xticks(ticks, [short_duration(tick) for tick in ticks])
+    panel.minorticks_off()
+
+
+def inference_rows(table: str | Path) -> list[dict]:
+    """Return what the page's table says of each model, the most accurate first.
+
+    `times` is how many times faster than the solver a batch is; `queries` is None where it never pays.
+    """
+    models = read_inference(table).query("kind == 'model'").sort_values("error")
+    rows = []
+    for row in models.to_dict("records"):
+        solved = isinstance(row["solver"], str)
+        rows.append(
+            {
+                "label": row["label"],
+                "where": resolution_in_words(row["resolution"]),
+                "error": row["error"],
+                "one": row["one_seconds"],
+                "many": row["many_seconds"],
+                "solver": row["solver"] if solved else None,
+                "solver_one": row["solver_one_seconds"],
+                "solver_many": row["solver_many_seconds"],
+                "times": row["solver_many_seconds"] / row["many_seconds"] if solved else None,
+                "queries": int(row["queries"]) if solved and math.isfinite(row["queries"]) else None,
+            }
+        )
+    return rows

@@ -1,0 +1,57 @@
+"""What a query costs: the solvers that operators are compared with, and after how many queries one pays."""
+
+import math
+
+import pytest
+from dataset_fixtures import make_dataset, small
+
+from resolvent.common.norms import relative_l2
+from resolvent.datasets.loading import Split, read_card
+from resolvent.datasets.tasks.registry import build_task
+from resolvent.evaluation.inference import beside_the_fastest, seconds_to_make
+
+FAST = {"label": "fast", "error": 1e-1, "one_seconds": 1e-3, "many_seconds": 1e-4}
+SLOW = {"label": "slow", "error": 1e-3, "one_seconds": 1e-2, "many_seconds": 1e-3}
+MODEL = {"train_seconds": 60.0, "data_seconds": 30.0, "many_seconds": 5e-4}
+
+
+@pytest.mark.parametrize(
+    ("settings", "cheap", "its_error", "accurate", "smallest"),
+    [
+        (small("burgers"), "ETDRK4, 12 modes, 8 steps", 0.05, "closed form (Cole-Hopf)", 1e-4),
+        (small("darcy"), "5-point, 1/4 of the points a side", 0.2, "5-point, on the same grid", 1e-5),
+        (small("kolmogorov"), "ETDRK4, 10 modes, 1 step", 0.05, "ETDRK4, 71 modes, 10 steps", 1e-3),
+        (small("controlled_ode"), "on the same grid", 1e-9, "on the same grid", 1e-9),
+    ],
+    ids=lambda value: getattr(value, "equation", None),
+)
+def test_a_cheap_solver_is_coarse_and_another_accurate(
+    settings, cheap, its_error, accurate, smallest, tmp_path
+):
+    card = make_dataset(tmp_path, settings)
+    task, resolution = build_task(settings), settings.resolutions[0]
+    samples = Split(card, resolution, "test", settings.samples.test).read(range(settings.samples.test))
+    errors = {
+        label: relative_l2(solver(samples.inputs, samples.grid), samples.targets).mean()
+        for label, solver in task.classical_solvers().items()
+    }
+    assert max(errors, key=errors.get) == cheap
+    assert errors[cheap] < its_error
+    assert errors[accurate] < smallest
+
+
+def test_a_model_is_held_against_the_fastest_solver_that_is_as_accurate():
+    beside = beside_the_fastest(MODEL | {"error": 1e-2}, [FAST, SLOW])
+    assert (beside["solver"], beside["solver_one_seconds"]) == ("slow", 1e-2)
+    assert beside["queries"] == math.ceil(90 / (1e-3 - 5e-4))
+    assert beside_the_fastest(MODEL | {"error": 0.2}, [FAST, SLOW])["queries"] == math.inf
+    assert beside_the_fastest(MODEL | {"error": 1e-4}, [FAST, SLOW]) == {}
+
+
+def test_data_that_were_imported_took_no_time_that_is_known():
+    assert math.isnan(seconds_to_make({"imported": {}}))
+
+
+def test_the_seconds_of_a_sample_are_those_of_making_it(tmp_path):
+    card = read_card(make_dataset(tmp_path, small("controlled_ode")))
+    assert 0 < seconds_to_make(card) < 10

@@ -1,0 +1,57 @@
+"""The time of queries: how a page and a figure show it."""
+
+import re
+
+import pytest
+from run_files import write_inference
+
+from resolvent.figures.common.numbers import short_duration
+from resolvent.figures.experiment.inference import draw_inference, inference_rows
+
+MODEL = {"kind": "model", "resolution": 512, "threads": 1, "samples": 32, "train_seconds": 60.0}
+SOLVER = {"kind": "solver", "key": "coarse", "label": "coarse solver", "resolution": 512, "samples": 32}
+COARSE = SOLVER | {"error": 1e-2, "one_seconds": 1e-3, "many_seconds": 5e-4}
+FAST = MODEL | {
+    "key": "galerkin", "label": "Galerkin", "error": 2e-2, "one_seconds": 2e-3, "many_seconds": 1e-4,
+    "solver": "coarse solver", "solver_one_seconds": 1e-3, "solver_many_seconds": 5e-4, "queries": 150_000.0,
+}  # fmt: skip
+SLOW = FAST | {"key": "fno", "label": "FNO", "error": 1.5e-2, "many_seconds": 6e-4, "queries": float("inf")}
+ACCURATE = MODEL | {
+    "key": "linear", "label": "Linear", "error": 1e-3, "one_seconds": 2e-3, "many_seconds": 1e-4
+}  # fmt: skip
+
+
+def test_rows_say_what_pays_and_what_never_does(tmp_path):
+    rows = inference_rows(write_inference(tmp_path, COARSE, FAST, SLOW, ACCURATE))
+    assert [(row["label"], row["solver"], row["queries"]) for row in rows] == [
+        ("Linear", None, None), ("FNO", "coarse solver", None), ("Galerkin", "coarse solver", 150_000),
+    ]  # fmt: skip
+    assert [row["times"] for row in rows] == [None, pytest.approx(5 / 6), pytest.approx(5)]
+
+
+def test_the_figure_names_models_and_solvers(make_run, tmp_path):
+    runs = [make_run("galerkin"), make_run("fno", attention=None, architecture="fno1d")]
+    table = write_inference(tmp_path, COARSE, COARSE | {"label": "finer", "error": 1e-5}, FAST, SLOW)
+    (svg,) = draw_inference(table, runs, tmp_path / "inference.svg")
+    words = set(re.findall(r"<!-- (.*?) -->", svg.read_text()))
+    assert {"coarse solver", "finer", "Galerkin", "FNO", "one function alone", "1 ms"} <= words
+
+
+def test_a_figure_without_any_run_that_finished_says_so(make_run, tmp_path):
+    (svg,) = draw_inference(write_inference(tmp_path), [make_run(diverged_epoch=2)], tmp_path / "none.svg")
+    assert "diverged" in svg.read_text()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (4.2e-6, "4.2 µs"),
+        (0.00407, "4.07 ms"),
+        (0.9994, "999 ms"),
+        (0.9996, "1.0 s"),
+        (90, "1.5 min"),
+        (None, "—"),
+    ],
+)
+def test_times_in_words(seconds, words):
+    assert short_duration(seconds) == words
