@@ -31,13 +31,17 @@ HEADER = (
     "ms a sample: median (fastest–slowest)",
     "largest error",
     "our speed-up",
+    "limit, ms (its share of our time)",
 )
 INTRODUCTION = """\
 ## Solvers
 
 Contestants solve the same samples in interleaved rounds; errors are relative L² against a reference that
 no run here made (a race says which), largest over the samples. "Our speed-up" is the time of a contestant
-over that of the first, which is ours. The machine may be shared: read the ratios.
+over that of the first, which is ours. "Limit" is what our method cannot do without, timed in the same
+rounds: its transforms alone by SciPy's FFT, or its traffic of memory alone by NumPy's copies. Where it is
+near 100 % of our time, only another method would be faster; above 100 % ours transforms or moves less than
+the library does. The machine may be shared: read the ratios.
 """
 
 
@@ -82,6 +86,7 @@ def row(result: Result, ours: float) -> tuple[str, ...]:
     contestant = result.contestant
     name = f"**{contestant.name}**" if contestant.ours else contestant.name
     speed_up = digits(result.times.middle / ours)
+    share = result.limit.middle / result.times.middle if result.limit else 0
     return (
         name,
         contestant.note,
@@ -89,6 +94,7 @@ def row(result: Result, ours: float) -> tuple[str, ...]:
         str(result.times),
         f"{result.error:.1e}",
         speed_up,
+        "" if result.limit is None else f"{digits(result.limit.middle)} ({share:.0%})",
     )
 
 

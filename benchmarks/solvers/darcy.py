@@ -14,7 +14,7 @@ from cvxopt import matrix as cvxopt_matrix
 from scipy.sparse.linalg import splu, spsolve
 from threadpoolctl import threadpool_limits
 
-from benchmarks.solvers.race import Contestant, Race, error_against, one_thread
+from benchmarks.solvers.race import Contestant, Race, error_against, one_thread, traffic
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.darcy.five_point import DarcyFivePoint
 from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
@@ -24,7 +24,8 @@ from resolvent.solvers.random_fields.square import NeumannGaussianField
 REMARK = (
     "One thread each, except where two are stated and for the sine transforms, which use the threads of JAX. "
     "Ours start from the coefficient; peers are handed the assembled matrix, in the format that they "
-    "want, untimed. Reference: SuperLU with three steps of iterative refinement."
+    "want, untimed. Reference: SuperLU with three steps of iterative refinement. Limit: every array that "
+    "an iteration goes over is read or written once in each of its sweeps."
 )
 PACKAGES = ("cvxopt", "jax", "mkl", "numba", "numpy", "pyamg", "pypardiso", "scipy")
 MISSING = (
@@ -32,6 +33,10 @@ MISSING = (
     "installed (cvxopt brings CHOLMOD along, with the ordering AMD)",
 )
 SAMPLES = 2
+# An iteration reads and writes as much as so many copies of an array of the finest grid in single precision.
+# A V-cycle: four half-sweeps of six arrays, the residual of five, the correction of two, and a third more for
+# all coarser grids. Conjugate gradients in double precision: the product of four arrays, the updates of eight.
+COPIES = ((4 * 6 + 5 + 2) * 4 / 3 + 2 * (4 + 8)) / 2
 
 
 def races() -> list[Race]:
@@ -55,8 +60,16 @@ def race(
 
     multigrid, by_sines = DarcyFivePoint(method="multigrid"), DarcyFivePoint(method="sine")
     note = f"tolerance {multigrid.tolerance:.0e}"
+    _, iterations = multigrid._multigrid(coefficient, np.ones_like(coefficient))
     contestants = [
-        ours("multigrid", one_thread(lambda: inner(multigrid.solve(coefficient))), note),
+        Contestant(
+            "multigrid",
+            one_thread(lambda: inner(multigrid.solve(coefficient))),
+            SAMPLES,
+            f"{note}, {iterations.max()} iterations",
+            ours=True,
+            limit=traffic(points**2, np.float32, COPIES * iterations.sum()),
+        ),
         ours("multigrid", lambda: in_two_threads(multigrid, coefficient), f"{note}, two threads"),
         by_pardiso(matrices, right),
         by_cholmod(matrices, right),

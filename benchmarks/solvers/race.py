@@ -21,7 +21,8 @@ class Contestant:
     """A way to solve the problem: `run()` solves `samples` of it, first to last, and returns the solutions.
 
     `ours` marks Resolvent's own. `note` says with what setting, in a few words. `checked` returns the
-    solutions of which the error is measured, where `run` draws samples of its own.
+    solutions of which the error is measured, where `run` draws samples of its own. `limit`, of ours, does
+    only what the method cannot do without, for as many samples: see the remark of the topic.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Contestant:
     note: str = ""
     ours: bool = False
     checked: Callable[[], np.ndarray] | None = None
+    limit: Callable[[], object] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,21 +51,31 @@ class Race:
 
 @dataclass(frozen=True)
 class Result:
-    """Milliseconds a sample, and the measured error."""
+    """Milliseconds a sample, those of its limit if it has one, and the measured error."""
 
     contestant: Contestant
     times: Times
+    limit: Times | None
     error: float
 
 
 def run_race(race: Race, rounds: int, clock: Callable[[], float] = perf_counter) -> list[Result]:
     """Every contestant once to warm up and to measure its error, then `rounds` interleaved rounds."""
     errors = [race.error((contestant.checked or contestant.run)()) for contestant in race.contestants]
-    runs = [contestant.run for contestant in race.contestants]
+    limits = [contestant.limit for contestant in race.contestants if contestant.limit]
+    for limit in limits:
+        limit()
+    runs = [contestant.run for contestant in race.contestants] + limits
     times = interleaved(runs, min(rounds, race.most_rounds or rounds), clock=clock)
+    left = iter(times[len(race.contestants) :])
     return [
-        Result(contestant, whole.divided(contestant.samples), error)
-        for contestant, whole, error in zip(race.contestants, times, errors, strict=True)
+        Result(
+            contestant,
+            whole.divided(contestant.samples),
+            next(left).divided(contestant.samples) if contestant.limit else None,
+            error,
+        )
+        for contestant, whole, error in zip(race.contestants, times, errors, strict=False)
     ]
 
 
@@ -87,3 +99,14 @@ def one_thread(run: Callable[[], np.ndarray]) -> Callable[[], np.ndarray]:
             return run()
 
     return limited
+
+
+def traffic(values: int, dtype: type, times: float) -> Callable[[], object]:
+    """Read and write as many values of this type, `times` times, by NumPy's copies of an array of that size."""
+    source, target = np.ones(values, dtype), np.empty(values, dtype)
+
+    def run() -> None:
+        for _ in range(round(times)):
+            np.copyto(target, source)
+
+    return run
