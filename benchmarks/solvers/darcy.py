@@ -35,7 +35,7 @@ MISSING = (
 SAMPLES = 2
 # An iteration reads and writes as much as so many copies of an array of the finest grid in single precision.
 # A V-cycle: four half-sweeps of six arrays, the residual of five, the correction of two, and a third more for
-# all coarser grids. Conjugate gradients in double precision: the product of four arrays, the updates of eight.
+# all coarser grids. Conjugate gradients, in double precision: the product of four arrays, updates of eight.
 COPIES = ((4 * 6 + 5 + 2) * 4 / 3 + 2 * (4 + 8)) / 2
 
 

@@ -21,8 +21,8 @@ from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
 REMARK = (
     "One sample: ours on one core, peers on those that XLA takes. Peers count the points of their grid, of "
     "which they keep the modes below a third. The flow is chaotic: to the final time errors grow many times "
-    "over. Reference: exponax with a shorter step, and over the long time on more points. Limit: four evaluations "
-    "a step of u·∇ω, each of two real transforms there and two back."
+    "over. Reference: exponax with a shorter step, and over the long time on more points. Limit: four "
+    "evaluations a step of u·∇ω, each of two real transforms there and two back."
 )
 PACKAGES = ("exponax", "jax", "jax-cfd", "numpy", "scipy")
 MISSING = ("the public PyTorch generator of such data: we know of no package that has it",)

@@ -102,7 +102,7 @@ def one_thread(run: Callable[[], np.ndarray]) -> Callable[[], np.ndarray]:
 
 
 def traffic(values: int, dtype: type, times: float) -> Callable[[], object]:
-    """Read and write as many values of this type, `times` times, by NumPy's copies of an array of that size."""
+    """Read and write so many values of this type, `times` times, by NumPy's copies of an array."""
     source, target = np.ones(values, dtype), np.empty(values, dtype)
 
     def run() -> None:

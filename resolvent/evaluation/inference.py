@@ -7,14 +7,15 @@ An operator is held against the fastest solver that is at least as accurate on t
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter, process_time
 
 import numpy as np
 import pandas
 import torch
 from torch.utils.benchmark import Timer
+from torch.utils.benchmark.utils.timer import timer as default_timer
 
 from resolvent.common.norms import relative_l2
 from resolvent.common.records import INFERENCE_COLUMNS, CostRecord, RunRecord, read_record
@@ -102,9 +103,9 @@ def seconds_to_make(card: dict) -> float:
     task = build_task(settings_of(card["settings"]))
     batch = [("train", index) for index in range(min(task.batch, task.settings.samples.train))]
     task.compute_with_errors(batch)  # compiles
-    start = time.perf_counter()
+    start = perf_counter()
     task.compute_with_errors(batch)
-    return (time.perf_counter() - start) / len(batch)
+    return (perf_counter() - start) / len(batch)
 
 
 def _first_finished(folders: list[Path]) -> tuple[RunRecord, CostRecord, Path] | None:
@@ -151,9 +152,12 @@ def _timed(answer: Answer, samples: Samples) -> dict:
 
 
 def _median_seconds(answer: Answer, samples: Samples) -> float:
+    """Time by the clock; on one thread of a CPU by the processor's time, which other jobs do not lengthen."""
+    alone = torch.get_num_threads() == 1 and not torch.cuda.is_available()
     timer = Timer(
         "answer(samples)",
         globals={"answer": answer, "samples": samples},
+        timer=process_time if alone else default_timer,
         num_threads=torch.get_num_threads(),
     )
     return timer.blocked_autorange(min_run_time=SHORTEST).median

@@ -14,7 +14,7 @@ import jinja2
 from resolvent.common.counts import counted
 from resolvent.common.files import write_text
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.numbers import duration, ends, milli, power, scientific, short_duration, times
+from resolvent.figures.common.numbers import duration, ends, milli, power, scientific, short_duration
 from resolvent.figures.common.results import present, resolution_in_words
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -99,7 +99,6 @@ def _environment() -> jinja2.Environment:
         "milli": milli,
         "duration": duration,
         "short_duration": short_duration,
-        "times": times,
         "scientific": scientific,
         "words": _words,
         "value": _value,
