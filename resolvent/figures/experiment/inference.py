@@ -12,7 +12,6 @@ from resolvent.figures.common.numbers import short_duration
 from resolvent.figures.common.results import read_runs, read_table, resolution_in_words
 from resolvent.figures.common.style import (
     BASELINE,
-    Appearance,
     appearances,
     error_limits,
     grid_lines,
@@ -38,7 +37,7 @@ def draw_inference(table: str | Path, runs: list[str | Path], output: str | Path
     """
     measured, looks = read_inference(table), appearances(read_runs(runs))
     resolutions = sorted(measured["resolution"].unique(), key=str) or [None]
-    figure, axes = new_figure(len(resolutions), 2, size=(8.6, 0.4 + 3.6 * len(resolutions)), sharey=True)
+    figure, axes = new_figure(len(resolutions), 2, size=(8.6, 0.9 + 3.6 * len(resolutions)), sharey=True)
     parts = [
         (panel, measured[measured["resolution"] == resolution], resolution, column)
         for resolution, panels in zip(resolutions, axes, strict=True)
@@ -54,23 +53,27 @@ def draw_inference(table: str | Path, runs: list[str | Path], output: str | Path
         _draw_solvers(panel, here, column)
         for row in here[here["kind"] == "model"].to_dict("records"):
             marks = looks[row["key"]].marks()
-            panel.plot([row[column]], [row["error"]], ls="", ms=8, mew=1.2, zorder=3, **marks)
+            panel.plot(
+                [row[column]], [row["error"]], ls="", ms=8, mew=1.2, zorder=3, label=row["label"], **marks
+            )
     for panel in axes[:, 0]:
         panel.set_ylabel("mean relative L² error")
     for panel in axes[-1]:
         panel.set_xlabel("time of a function")
+    named = {
+        name: mark
+        for panel in axes.flat
+        for mark, name in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    if named:
+        figure.legend(named.values(), named, loc="outside lower center", ncols=3, fontsize=8.5, frameon=False)
     for panel, here, _, column in parts:  # once no panel moves any more
-        points = [
-            (row[column], row["error"], row["label"], _colour(row, looks)) for row in here.to_dict("records")
-        ]
+        solvers = here[here["kind"] == "solver"].to_dict("records")
+        points = [(row[column], row["error"], row["label"], BASELINE) for row in solvers]
         label_points(panel, points, away=8, size=7.5)
-        if not points:
+        if here.empty:
             say_no_errors(panel)
     return save(figure, output)
-
-
-def _colour(row: dict, looks: dict[str, Appearance]) -> str:
-    return looks[row["key"]].colour if row["kind"] == "model" else BASELINE
 
 
 def _draw_solvers(panel, here: pd.DataFrame, column: str) -> None:
