@@ -42,7 +42,7 @@ rule baselines:
     log:
         f"logs/baselines/{plan.configuration.name}/{{experiment}}.log",
     group:
-        "baselines"
+        together("baselines")
     conda:
         "../../environment.yml"
     resources:
