@@ -37,9 +37,10 @@ from resolvent.planning.plan import FLOW, RUN_FOLDER, SHORT_RUN_FOLDER, STABILIT
 from resolvent.planning.study import planned_study, show_what_there_is
 from resolvent.planning.prediction.costs import drawing, request, finalising, solving
 
-# All that is imported stays: the garbage collector need not look through it again and again while the plan is made,
-# which would take more than a quarter of the time of a dry run.
+# All that is imported stays, and so does the plan: the garbage collector need not look through it again and again
+# while the plan is made, which would take more than a quarter of the time of a dry run.
 gc.freeze()
+gc.set_threshold(100_000)
 try:
     plan = Plan(load_configuration(with_defaults(config)))
 except ConfigurationError as error:
@@ -54,6 +55,14 @@ sole_run = ExitStack()
 allowed = workflow.global_resources
 needs = Needs(plan, gpu=allowed.get("gpu").value != 0)
 requested = partial(request, longest=allowed.get("longest_minutes").value)
+
+
+def together(group):
+    """Return the group whose jobs are one submission to a cluster, which `--jobs` goes with; here there is none.
+
+    Snakemake has no groups on one machine, but a dry run would look at all jobs of a group once for each of them.
+    """
+    return group if workflow.nodes is not None else None
 
 
 wildcard_constraints:

@@ -281,7 +281,9 @@ def test_a_second_run_does_nothing_and_says_so(project):
 def test_a_figure_that_is_gone_is_drawn_again(project):
     figure = project.folder / "results/test/burgers/figures/samples.svg"
     kept = figure.rename(figure.with_name("kept"))
-    assert project.planned() == {"all": 1, "draw_figures": 1, "report": 1}
+    on_a_cluster = project.run("--cores", "2", "--jobs", "2", "-n", "--quiet", "host")
+    assert job_counts(on_a_cluster) == {"all": 1, "draw_figures": 1, "report": 1}
+    assert "Group job report" in on_a_cluster  # one submission
     kept.rename(figure)
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from resolvent.common import records
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.captions import caption_facts
+from resolvent.planning.kept_answers import kept
 from resolvent.planning.plan import Plan
 
 ITEMS = "resolvent.figures.papers.{key}.items"
@@ -81,7 +82,7 @@ class PaperPlan:
     def all_facts(self) -> dict[str, dict]:
         return {item: self.facts(item) for item in self.experiments}
 
-    @property
+    @cached_property
     def folders(self) -> list[str]:
         """Every run behind an item."""
         folders = (folder for item in self.experiments for runs in self.runs(item) for folder in runs)
@@ -91,14 +92,13 @@ class PaperPlan:
         """Return what the page shows of an item."""
         return f"{self.folder}/{item}.{'html' if item.startswith('table') else 'svg'}"
 
+    @kept
     def runs(self, item: str) -> list[list[str]]:
         """Return the folders of the runs of each of its experiments; where one is shown, the configured one
         first."""
         if self.items[item].shows_one_run:
             of_latents = self.items[item].file == "latent_basis.npz"
-            return [
-                self.plan.shown_candidates(name, latent_basis=of_latents) for name in self.experiments[item]
-            ]
+            return [self.plan.shown_candidates(name, of_latents) for name in self.experiments[item]]
         return [self.plan.run_folders(name) for name in self.experiments[item]]
 
     def source(self, item: str) -> list:
@@ -114,6 +114,7 @@ class PaperPlan:
                 return runs
         return [runs]
 
+    @kept
     def inputs(self, item: str) -> list[str]:
         """Return the files that the item is made from."""
         files = [

@@ -30,6 +30,7 @@ from resolvent.planning.configuration.settings import (
     own_losses,
     training_settings,
 )
+from resolvent.planning.kept_answers import kept
 from resolvent.planning.rerun import location_of, script_digest
 
 REGISTRY = "resolvent.models.registry:ARCHITECTURES"
@@ -142,6 +143,7 @@ class Plan:
     def _names(self, experiment: str, model: str, resolution: Resolution) -> dict[str, str]:
         return {"experiment": experiment, "model": model, "group": group_name(resolution)}
 
+    @kept
     def run_folders(self, experiment: str) -> list[str]:
         """Return the folders of the experiment's runs, in table order."""
         e = self.experiment(experiment)
@@ -168,7 +170,8 @@ class Plan:
         e, stored = self.experiment(experiment), self.dataset_of(experiment).settings.resolutions
         return max(e.resolutions) if isinstance(stored[0], int) else e.resolutions[0]
 
-    def shown_candidates(self, experiment: str, *, latent_basis: bool = False) -> list[str]:
+    @kept
+    def shown_candidates(self, experiment: str, latent_basis: bool = False) -> list[str]:
         """Return the folders of the runs of which one is shown (`figures.common.shown`), the configured one
         first.
 
@@ -197,6 +200,7 @@ class Plan:
         settings = settings_class(self.configuration.models[model].architecture)
         return issubclass(settings, CoarseEncoderSettings)
 
+    @kept
     def sample_counts(self, experiment: str) -> dict[str, int]:
         """Return the samples that the experiment uses of each split."""
         e = self.experiment(experiment)
@@ -207,12 +211,14 @@ class Plan:
             for split, dataset in available.items()
         }
 
+    @kept
     def samples_of(self, experiment: str, model: str, resolution: Resolution) -> dict[str, int]:
         """Return the samples of each split that a run of `model` uses: it may train on fewer than others."""
         counts, m = self.sample_counts(experiment), self.configuration.models[model]
         settings = training_settings(self.experiment(experiment), model, m, resolution)
         return counts | {"train": min(counts["train"], settings.train_samples or counts["train"])}
 
+    @kept
     def training(self, experiment: str, model: str, resolution: Resolution) -> dict:
         """Return all that a training run depends on beside its data and seed; nothing of other models.
 
@@ -268,10 +274,12 @@ class Plan:
         """What the theory's script takes of the registry: all of it."""
         return [REGISTRY, *(settings_class(name).operator for name in ARCHITECTURES)]
 
+    @kept
     def modules_of(self, model: str) -> tuple[str, str]:
         """Return what scripts choose by the model's name: its architecture and the settings of that."""
         return architecture_modules(self.configuration.models[model].architecture)
 
+    @kept
     def training_code(self, experiment: str, model: str, resolution: Resolution) -> str:
         """Return the digest of all that trains this model there, a loss of the user's own too."""
         losses = own_losses(self.experiment(experiment), model, self.configuration.models[model], resolution)
@@ -283,6 +291,11 @@ class Plan:
         Where settings are tuned, `run` is what `training` returns: the job completes it, and the description,
         by what was chosen.
         """
+        return {**self._described(experiment, model, resolution), "seed": seed}
+
+    @kept
+    def _described(self, experiment: str, model: str, resolution: Resolution) -> dict:
+        """Return the description of a run from any seed."""
         e, m = self.experiment(experiment), self.configuration.models[model]
         dataset = self.dataset_of(experiment)
         training = self.training(experiment, model, resolution)
@@ -301,7 +314,7 @@ class Plan:
             "test_resolutions": [resolution] if on_training_grid else self.tested(experiment),
             "test_noise": e.tested_noise,
             "noise_realisations": e.noise_realisations,
-            "seed": seed,
+            "seed": None,
             "dataset": e.dataset,
             "dataset_settings": dataset.settings.model_dump(mode="json"),
             "training": {

@@ -31,7 +31,7 @@ for _dataset in plan.datasets.values():
         log:
             f"logs/preview_{_dataset.name}/{_dataset.base.name}.log",
         group:
-            "dataset_page"
+            together("dataset_page")
         conda:
             "../../environment.yml"
         resources:
@@ -55,7 +55,7 @@ for _dataset in (one for one in plan.datasets.values() if one.moves):
         log:
             f"logs/motion_{_dataset.name}/{_dataset.base.name}.log",
         group:
-            "dataset_page"
+            together("dataset_page")
         conda:
             "../../environment.yml"
         resources:
@@ -88,7 +88,7 @@ rule draw_dataset:
     log:
         f"logs/draw_dataset/{plan.configuration.name}/{{dataset}}.log",
     group:
-        "dataset_page"
+        together("dataset_page")
     conda:
         "../../environment.yml"
     resources:
@@ -114,7 +114,7 @@ rule draw_flux:
     log:
         f"logs/draw_flux/{plan.configuration.name}/{{dataset}}.log",
     group:
-        "dataset_page"
+        together("dataset_page")
     conda:
         "../../environment.yml"
     resources:
@@ -139,7 +139,7 @@ rule dataset_film:
     log:
         f"logs/dataset_film/{plan.configuration.name}/{{dataset}}.log",
     group:
-        "dataset_page"
+        together("dataset_page")
     conda:
         "../../environment.yml"
     resources:
@@ -168,7 +168,7 @@ rule dataset_page:
     log:
         f"logs/dataset_page/{plan.configuration.name}/{{dataset}}.log",
     group:
-        "dataset_page"
+        together("dataset_page")
     conda:
         "../../environment.yml"
     resources:

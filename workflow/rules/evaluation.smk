@@ -80,7 +80,7 @@ rule baselines:
     log:
         f"logs/baselines/{plan.configuration.name}/{{experiment}}.log",
     group:
-        "baselines"
+        together("baselines")
     conda:
         "../../environment.yml"
     resources:

@@ -5,19 +5,22 @@ rule front_page:
     input:
         ancient(rules.page_assets.output),
         study=rules.plan_study.output.study,
-        cards=[file for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)],
-        runs=[
+        # As functions: of a list beside outputs of rules Snakemake hashes the whole for each of its files.
+        cards=lambda wildcards: [
+            file for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)
+        ],
+        runs=lambda wildcards: [
             f"{folder}/{file}"
             for e in plan.configuration.experiments
             for folder in plan.run_folders(e)
             for file in ("run.json", "cost.json")
         ],
-        comparisons=expand(
+        comparisons=lambda wildcards: expand(
             [rules.compare.output.comparison, rules.compare.output.models],
             experiment=plan.configuration.experiments,
         ),
         # It links to these, and takes nothing from them.
-        pages=ancient(
+        pages=lambda wildcards: ancient(
             [
                 *expand(rules.report.output, experiment=plan.configuration.experiments),
                 *(page for pages in RUN_PAGES.values() for page in pages),

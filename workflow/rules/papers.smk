@@ -53,7 +53,7 @@ rule paper_table:
         paper="|".join(papers),
         item=r"table\w+",
     group:
-        "paper"
+        together("paper")
     conda:
         "../../environment.yml"
     resources:
@@ -85,7 +85,7 @@ rule paper_figure:
         paper="|".join(papers),
         item=r"figure\w+",
     group:
-        "paper"
+        together("paper")
     conda:
         "../../environment.yml"
     resources:
@@ -112,7 +112,7 @@ rule paper_page:
     wildcard_constraints:
         paper="|".join(papers),
     group:
-        "paper"
+        together("paper")
     conda:
         "../../environment.yml"
     resources:

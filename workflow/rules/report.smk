@@ -43,7 +43,7 @@ rule compare:
     log:
         f"logs/compare/{plan.configuration.name}/{{experiment}}.log",
     group:
-        "report"
+        together("report")
     conda:
         "../../environment.yml"
     resources:
@@ -79,7 +79,7 @@ rule draw_figures:
     log:
         f"logs/draw_figures/{plan.configuration.name}/{{experiment}}.log",
     group:
-        "report"
+        together("report")
     conda:
         "../../environment.yml"
     resources:
@@ -113,7 +113,7 @@ rule draw_own_figure:
     log:
         f"logs/draw_own_figure/{plan.configuration.name}/{{experiment}}/{{figure}}.log",
     group:
-        "report"
+        together("report")
     conda:
         "../../environment.yml"
     resources:
@@ -149,7 +149,7 @@ rule report:
     log:
         f"logs/report/{plan.configuration.name}/{{experiment}}.log",
     group:
-        "report"
+        together("report")
     conda:
         "../../environment.yml"
     resources:
@@ -190,9 +190,9 @@ for _experiment, _pages in RUN_PAGES.items():
         name:
             f"run_pages_{_experiment}"
         input:
-            runs=[
+            runs=lambda wildcards, experiment=_experiment: [
                 f"{folder}/{file}"
-                for folder in plan.run_folders(_experiment)
+                for folder in plan.run_folders(experiment)
                 for file in ("run.json", "cost.json", *RUN_FILES)
             ],
             card=ancient(plan.test_dataset_of(_experiment).card),
@@ -202,7 +202,7 @@ for _experiment, _pages in RUN_PAGES.items():
         log:
             f"logs/run_pages/{plan.configuration.name}/{_experiment}.log",
         group:
-            "report"
+            together("report")
         conda:
             "../../environment.yml"
         resources:

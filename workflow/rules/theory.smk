@@ -31,7 +31,7 @@ rule theory:
     log:
         f"logs/theory/{plan.configuration.name}.log",
     group:
-        "theory"
+        together("theory")
     conda:
         "../../environment.yml"
     resources:
@@ -60,7 +60,7 @@ rule draw_theory:
     log:
         f"logs/draw_theory/{plan.configuration.name}.log",
     group:
-        "theory"
+        together("theory")
     conda:
         "../../environment.yml"
     resources:
@@ -81,7 +81,7 @@ rule theory_page:
     log:
         f"logs/theory_page/{plan.configuration.name}.log",
     group:
-        "theory"
+        together("theory")
     conda:
         "../../environment.yml"
     resources:
