@@ -34,6 +34,16 @@ def watched(seconds: float, log: TextIO) -> Iterator[None]:
         faulthandler.cancel_dump_traceback_later()
 
 
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Let the body, which waits for processes that are watched themselves, take any time."""
+    faulthandler.cancel_dump_traceback_later()
+    try:
+        yield
+    finally:
+        alive()
+
+
 def watch() -> tuple[float, str] | None:
     """Give the seconds and the log of the watch over this process, for its helpers; None: there is none."""
     return (_watches[-1].seconds, os.path.abspath(_watches[-1].log.name)) if _watches else None

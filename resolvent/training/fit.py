@@ -21,6 +21,7 @@ from resolvent.training import checkpoints
 from resolvent.training.data import Batch, InMemory, Streamed, training_data
 from resolvent.training.devices import device_name, free_unused_memory, is_out_of_memory, peak_memory_bytes
 from resolvent.training.distributed.group import ALONE, Group
+from resolvent.training.distributed.gradients import SharedOperator
 from resolvent.training.eager import Adam
 from resolvent.training.epoch_progress import epoch_progress
 from resolvent.training.errors import TrainingError
@@ -101,6 +102,7 @@ class Trainer:
     ):
         self.group = group
         self.operator = operator.to(device)
+        self.shared = SharedOperator(self.operator, group)
         self.settings, self.seed, self.device = settings, seed, device
         self.loader_seed = seed if settings.loader_seed is None else settings.loader_seed
         self.identity, self.directory = identity, Path(directory)
@@ -183,11 +185,14 @@ class Trainer:
         members = torch.from_numpy(order).split(self.settings.batch_size)[: self.steps_per_epoch]
         shares = [self.group.share(batch) for batch in members]
         batches = self.train.batches(shares[progress.steps :])
-        total, errors = (torch.tensor(value, device=self.device) for value in (progress.loss, progress.error))
+        # Sums over this process's shares; the first one goes on from those of the steps before.
+        before = [progress.loss, progress.error] if self.group.first else [0.0, 0.0]
+        totals = torch.tensor(before, device=self.device)
         learning_rate = self.schedule.learning_rate
         for step in range(progress.steps, self.steps_per_epoch):
             if stop := self.group.largest(asked.signal or 0):
-                progress.steps, progress.loss, progress.error = step, float(total), float(errors)
+                progress.steps = step
+                progress.loss, progress.error = map(float, self.group.add_up(totals))
                 progress.seconds += time.perf_counter() - start
                 self._save()
                 raise TrainingError(
@@ -195,15 +200,13 @@ class Trainer:
                     f"{self.steps_per_epoch} steps; all of it is saved, and the same command goes on from "
                     "there"
                 )
-            loss, error = self._gradients(next(batches))
+            totals += self._gradients(next(batches))
             self._clip()
             learning_rate = self.schedule.learning_rate
             self.optimizer.step()
             self.schedule.after_step()
-            total += loss
-            errors += error
             alive()
-        means = float(total) / self.steps_per_epoch, float(errors) / self.steps_per_epoch
+        means = [float(total) / self.steps_per_epoch for total in self.group.add_up(totals)]
         progress.steps, progress.loss, progress.error = 0, 0.0, 0.0
         progress.seconds += time.perf_counter() - start
         return learning_rate, *means
@@ -217,41 +220,44 @@ class Trainer:
         else:
             nn.utils.clip_grad_norm_(parameters, bound)
 
-    def _gradients(self, share: Batch) -> tuple[Tensor, Tensor]:
-        """Let the gradients be those of a batch, of which this is the process's share; return its loss and
-        mean error."""
+    def _gradients(self, share: Batch) -> Tensor:
+        """Let the gradients be those of a batch, of which this is the process's share; return the share's
+        part of the batch's loss and mean error, (2,)."""
         while True:
-            fits = True
+            found = None
             try:
                 with tf32(self.settings.precision == "tf32"):
-                    loss, error = self._accumulated(share)
+                    found = self._accumulated(share)
             except (RuntimeError, MemoryError) as fault:
                 if not is_out_of_memory(fault):
                     raise
-                fits = False
-            if not self.group.largest(not fits):  # it fits in every process
-                break
-            self._halve()  # not within `except`: the exception holds the tensors of the failed step
-        gradients = [one.grad for one in self.operator.parameters() if one.grad is not None]
-        self.group.add_up([*gradients, loss, error])
-        return loss, error
+            # Not within `except`: the exception holds the tensors of the failed step.
+            unused = self.shared.make_up() and found is not None
+            hindrance = self.group.largest(2 * (found is None) or unused)
+            if not hindrance:  # all of it is done in every process
+                return found
+            if hindrance == 2:
+                self._halve()
+            self.shared.renew(unused=hindrance == 1)
 
-    def _accumulated(self, samples: Batch) -> tuple[Tensor, Tensor]:
-        """Add these samples' share of a batch to the gradients; return that of loss and error."""
+    def _accumulated(self, samples: Batch) -> Tensor:
+        """Add these samples' share of a batch to the gradients; return that of loss and error, (2,)."""
         self.optimizer.zero_grad(set_to_none=True)
-        loss, error = 0.0, 0.0
-        for part in samples.split(self.progress.micro_batch):
-            prediction, share = self._predict(part.inputs), len(part) / self.settings.batch_size
-            of_part = share * self.loss(
-                self._in_loss_units(as_samples(prediction)),
-                self._in_loss_units(part.targets),
-                part.gradients,
-                part.coefficients,
-            )
-            (of_part * self.loss_scale).backward()
-            loss += of_part.detach()
-            error += share * relative_l2(as_samples(prediction.detach()), part.targets).mean()
-        return loss, error
+        found = torch.zeros(2, device=self.device)
+        parts = samples.split(self.progress.micro_batch)
+        for number, part in enumerate(parts, start=1):
+            with self.shared.passes(last=number == len(parts)):
+                prediction, share = self._predict(part.inputs), len(part) / self.settings.batch_size
+                loss = share * self.loss(
+                    self._in_loss_units(as_samples(prediction)),
+                    self._in_loss_units(part.targets),
+                    part.gradients,
+                    part.coefficients,
+                )
+                (loss * self.loss_scale).backward()
+            error = share * relative_l2(as_samples(prediction.detach()), part.targets).mean()
+            found += torch.stack([loss.detach(), error])
+        return found
 
     @property
     def _at_once(self) -> int:
@@ -274,7 +280,7 @@ class Trainer:
     def _predict(self, inputs: Tensor) -> Tensor:
         """Return training predictions (batch, ...space, channels), in the precision asked for."""
         with forward_precision(self.device, self.settings.precision):
-            return self.operator(inputs, self.train.coordinates).float()
+            return self.shared(inputs, self.train.coordinates).float()
 
     def _in_loss_units(self, functions: Tensor) -> Tensor:
         """Return functions, shaped as `as_samples` has them, in the units of the loss."""
@@ -293,8 +299,7 @@ class Trainer:
         for found, batch in zip(own, data.batches(list(members)), strict=True):
             prediction = as_samples(self.operator(batch.inputs, data.coordinates))
             found.copy_(relative_l2(prediction, batch.targets))
-        self.group.add_up([errors])
-        return float(errors.mean())
+        return float(self.group.add_up(errors).mean())
 
     def _save(self) -> None:
         state = {

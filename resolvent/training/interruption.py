@@ -15,9 +15,18 @@ class Interruption:
     signal: signal.Signals | None = None
 
 
+_noted: list[Interruption] = []  # in this process: one, or none
+
+
 @contextmanager
 def interruption() -> Iterator[Interruption]:
-    """Note SIGTERM and SIGINT only; a second one ends the process as usual. For the main thread."""
+    """Note SIGTERM and SIGINT only; a second one ends the process as usual. For the main thread.
+
+    Within another one it is that one.
+    """
+    if _noted:
+        yield _noted[0]
+        return
     noted = Interruption()
 
     def note(number: int, frame: object) -> None:
@@ -25,9 +34,11 @@ def interruption() -> Iterator[Interruption]:
         _restore(before)
 
     before = {number: signal.signal(number, note) for number in SIGNALS}
+    _noted.append(noted)
     try:
         yield noted
     finally:
+        _noted.clear()
         _restore(before)
 
 

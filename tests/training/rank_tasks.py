@@ -6,9 +6,11 @@ import time
 from pathlib import Path
 
 import torch
+from torch import nn
 from model_variants import SMALL
 from training_fixtures import WITH_DROPOUT, at_step, small_trainer, with_memory_for
 
+from resolvent.training.distributed.gradients import SharedOperator
 from resolvent.training.errors import TrainingError
 
 # Of 16 samples three steps, with 3 and 2 of the five samples for a process.
@@ -77,17 +79,37 @@ def train_until_the_second_is_asked_to_end(group, folder, kind):
         (trainer.directory / f"message{group.rank}").write_text(str(error))
 
 
-def add_up(group, folder):
-    """Complex and real numbers, and one alone."""
-    sums = [torch.tensor([[1 + 2j, 3j]]), torch.arange(3.0), torch.tensor(0.5)]
-    sums = [(1 + group.rank) * one for one in sums]
-    group.add_up(sums)
-    torch.save(sums, f"{folder}/sums{group.rank}.pt")
+class OfAllKinds(nn.Module):
+    """Complex weights, real ones, and one that no output depends on."""
+
+    def __init__(self):
+        super().__init__()
+        self.modes = nn.Parameter(torch.tensor([[1 + 2j, 3j]]))
+        self.bias = nn.Parameter(torch.arange(3.0))
+        self.unused = nn.Parameter(torch.tensor(0.5))
+
+    def forward(self, u):
+        return (u * self.modes * self.modes).imag.sum() + (u * self.bias).sum()
+
+
+def gradients_of_all_kinds(group, folder):
+    """The sums over the processes, of which the first takes u = 1 and the second u = 1 + 1, in two parts."""
+    shared = SharedOperator(OfAllKinds(), group)
+    for again in (True, False, False):
+        shared.operator.zero_grad()
+        for part in range(1 + group.rank):
+            with shared.passes(last=part == group.rank):
+                shared(torch.ones(())).backward()
+        assert shared.make_up() == again
+        if again:
+            shared.renew(unused=True)
+    gradients = {name: one.grad for name, one in shared.operator.named_parameters()}
+    torch.save(gradients, f"{folder}/gradients{group.rank}.pt")
 
 
 def do_many_things(group, folder):
     """What goes on by itself, in one launch."""
-    add_up(group, folder)
+    gradients_of_all_kinds(group, folder)
     train(group, folder, ["fourier", "galerkin", "dropout", "diverging", "stopping"])
     train_short_of_memory(group, f"{folder}/memory")
     for kind in ("fourier", "dropout"):

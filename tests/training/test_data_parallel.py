@@ -9,6 +9,7 @@ from resolvent.models.build import build
 from resolvent.models.registry import ARCHITECTURES
 from resolvent.solvers.common.grid import Grid
 from resolvent.training.distributed.group import ALONE
+from resolvent.training.distributed.gradients import SharedOperator
 from resolvent.training.distributed.launch import launch
 from resolvent.training.losses import RelativeLoss
 
@@ -29,13 +30,14 @@ def operator_and_batch(architecture):
 def weights_after_a_step(architecture, group, batch=BATCH):
     """Loss, clipping and Adam as in training, on these many samples."""
     operator, x, u, target = operator_and_batch(architecture)
+    shared = SharedOperator(operator, group)
     optimizer = torch.optim.Adam(operator.parameters(), lr=1e-2, fused=True)
     rows = group.share(torch.arange(batch))
-    loss = RelativeLoss(Grid("periodic", 2), 0.0, squared=False)(
-        operator(u[rows], x).squeeze(-1), target[rows]
-    )
-    (len(rows) / batch * loss).backward()
-    group.add_up([one.grad for one in operator.parameters() if one.grad is not None])
+    relative = RelativeLoss(Grid("periodic", 2), 0.0, squared=False)
+    with shared.passes(last=True):
+        loss = relative(shared(u[rows], x).squeeze(-1), target[rows])
+        (len(rows) / batch * loss).backward()
+    assert not shared.make_up()
     nn.utils.clip_grad_norm_(operator.parameters(), 1e-2)
     optimizer.step()
     return operator.state_dict()

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -50,26 +49,19 @@ class Group:
         """Return the seed of random numbers that differ between the processes; the first one's is `seed`."""
         return seed if self.first else int(np.random.default_rng([seed, self.rank]).integers(2**63))
 
-    def add_up(self, tensors: list[Tensor]) -> None:
-        """Replace each tensor by the sum over the processes: the same bits in all, in one message.
-
-        NCCL adds no complex numbers, so the weights of Fourier modes go as pairs of real ones.
-        """
-        if self.size == 1:
-            return
-        real = [torch.view_as_real(one) if one.is_complex() else one for one in tensors]
-        message = torch.cat([one.flatten() for one in real])
-        with _others():
-            distributed.all_reduce(message)
-        for one, part in zip(real, message.split([one.numel() for one in real]), strict=True):
-            one.copy_(part.view_as(one))
+    def add_up(self, numbers: Tensor) -> Tensor:
+        """Replace real numbers by their sums over the processes, the same bits in all; return them."""
+        if self.size > 1:
+            with answering():
+                distributed.all_reduce(numbers)
+        return numbers
 
     def largest(self, number: int) -> int:
         """Return the largest of the processes' numbers, so that all decide alike."""
         if self.size == 1:
             return int(number)
         message = torch.tensor(int(number))
-        with _others():
+        with answering():
             distributed.all_reduce(message, distributed.ReduceOp.MAX)
         return int(message)
 
@@ -82,7 +74,7 @@ class Group:
         if self.size == 1:
             return [state]
         states = [torch.empty_like(state) for _ in range(self.size)]
-        with _others():
+        with answering():
             distributed.all_gather(states, state)
         return states
 
@@ -91,21 +83,25 @@ ALONE = Group()
 
 
 @contextmanager
-def joined(rank: int, size: int, meeting_point: Path) -> Iterator[Group]:
-    """Join the `size` processes of this host that meet by means of a file, not there at first."""
+def joined() -> Iterator[Group]:
+    """Join the processes that torch's launcher has started with this one, as its variables say."""
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
-    with _others():
-        store = distributed.FileStore(str(meeting_point), size)
-        distributed.init_process_group(backend, store=store, rank=rank, world_size=size)
-    yield Group(rank, size)
+    with answering():
+        distributed.init_process_group(backend)
+    yield Group(distributed.get_rank(), distributed.get_world_size())
     distributed.destroy_process_group()
 
 
 @contextmanager
-def _others() -> Iterator[None]:
+def answering() -> Iterator[None]:
     """Turn what torch raises where another process is gone into one line."""
     try:
         yield
     except RuntimeError as error:
-        reason = str(error).partition("\n")[0][:200]
-        raise LostProcesses(f"the other processes are gone or do not answer ({reason})") from error
+        raise lost(error) from error
+
+
+def lost(error: RuntimeError) -> LostProcesses:
+    """Return what torch says of an operation that another process did not take part in, in one line."""
+    reason = str(error).partition("\n")[0][:200]
+    return LostProcesses(f"the other processes are gone or do not answer ({reason})")

@@ -1,35 +1,33 @@
-"""Several processes of this host for one task: they are started, looked after, and end together.
+"""Several processes for one task, on one node or on several: torch's launcher starts and looks after them.
 
-The process that launches computes nothing. It hands on a request to end, reports what went wrong in which of
-the others, and leaves none behind: each ends as soon as the pipe from it closes, however it ended.
+The launcher of torch (torchrun's) has an agent on each node; the agents meet at the first one. An agent
+computes nothing. It hands on a request to end, and ends all of its processes when one has failed. What a
+process has to say is left in a folder that all nodes see, and is reported here in one line.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
-import math
+import logging
 import os
 import signal
-import subprocess
+import socket
 import sys
-import threading
-import time
-import traceback
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from resolvent.common.errors import ResolventError
-from resolvent.common.watchdog import alive, watch, watched
-from resolvent.training.distributed.group import LostProcesses, joined
+from resolvent.common.watchdog import unwatched, watch
+from resolvent.training.distributed.nodes import on_other_nodes
+from resolvent.training.distributed.worker import LAUNCHER
 from resolvent.training.errors import TrainingError
-from resolvent.training.interruption import SIGNALS, Interruption, interruption
+from resolvent.training.interruption import SIGNALS
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-GRACE = 10.0  # seconds that the others have to end by themselves, once one has failed
-POLL = 0.05  # seconds between two looks at the processes
+LOOPBACK = "localhost"
+MEETING_SECONDS = 600  # that the nodes wait for each other
+ENDING_SECONDS = 3600  # that processes have for their step, once they are asked to end
 
 
 def visible_devices() -> list[str]:
@@ -37,12 +35,14 @@ def visible_devices() -> list[str]:
     return [name for name in os.environ.get(VISIBLE, "").split(",") if name]
 
 
-def launch(task: str, size: int, devices: list[str], arguments: dict) -> None:
-    """Call `task`, "module:function", in `size` processes, and wait until all have ended.
+def launch(
+    task: str, size: int, devices: list[str], arguments: dict, nodes: int = 1, shared: Path | None = None
+) -> None:
+    """Call `task`, "module:function", in `size` processes on each node, and wait until all have ended.
 
-    It is called with the `Group` of them and the `arguments`, which JSON can hold. Each process sees the one
-    of the `devices` that has its rank; none, where there are no devices. The first of them is sent SIGTERM
-    or SIGINT when one has come here, again and again, for it heeds it between two steps only.
+    It is called with the `Group` of them and the `arguments`, which JSON can hold. Each process sees one
+    of its node's GPUs where there are `devices`, and none otherwise. SIGTERM and SIGINT are handed on.
+    Several `nodes` are those of a SLURM job of which this is the first; `shared` is a folder that all see.
 
     Raises
     ------
@@ -50,69 +50,107 @@ def launch(task: str, size: int, devices: list[str], arguments: dict) -> None:
         When one of them failed: its rank, and in one line what it reported. What none of them expected is
         also in the log of the watchdog (or on standard error, where there is none) as a traceback.
     """
-    with TemporaryDirectory(prefix="resolvent-") as name, interruption() as asked:
-        folder = Path(name)
-        order = {"task": task, "size": size, "arguments": arguments, "watch": watch()}
-        (folder / "order.json").write_text(json.dumps(order))
-        ranks = []
-        try:
-            for rank in range(size):
-                ranks.append(_started(folder, rank, devices[rank] if devices else ""))
-            _wait(ranks, asked)
-            codes = [rank.poll() for rank in ranks]
-        finally:
-            for rank in ranks:
-                rank.kill()
-                rank.wait()
-                rank.stdin.close()
-        if any(codes):
-            raise TrainingError(_reported(folder, codes))
+    with TemporaryDirectory(prefix="resolvent-", dir=shared) as name:
+        host = LOOPBACK if nodes == 1 else socket.gethostname()
+        order = {
+            "task": task,
+            "arguments": arguments,
+            "size": size,
+            "nodes": nodes,
+            "endpoint": f"{host}:{0 if nodes == 1 else _free_port()}",
+            "watch": watch(),
+        }
+        path = Path(name) / "order.json"
+        path.write_text(json.dumps(order))
+        fault = None
+        with on_other_nodes(nodes, path, len(devices[:size])) as others:
+            fault = run_agent(path, bool(devices))
+        if fault or others.failed:
+            raise TrainingError(_reported(path.parent, size * nodes) or fault or others.fault)
 
 
-def _started(folder: Path, rank: int, device: str) -> subprocess.Popen:
-    """Start a process with the modules of this one. Gloo listens on the loopback interface alone."""
-    loopback = "lo" if sys.platform == "linux" else "lo0"
-    environment = {"GLOO_SOCKET_IFNAME": loopback, **os.environ}
-    environment |= {VISIBLE: device, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "resolvent.training.distributed.launch", str(folder), str(rank)]
-    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)
+def run_agent(path: Path, devices: bool) -> str:
+    """Do what the launcher of one node does: return nothing, or what went wrong in general.
+
+    What its processes had to say is in the folder of the order in `path`: torch's error files, and a file
+    for each process that ended without one.
+    """
+    from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.elastic.rendezvous import RendezvousError
+    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+    order = json.loads(path.read_text())
+    on_loopback = order["endpoint"].startswith(f"{LOOPBACK}:")
+    configuration = LaunchConfig(
+        min_nodes=order["nodes"],
+        max_nodes=order["nodes"],
+        nproc_per_node=order["size"],
+        run_id=path.parent.name,
+        rdzv_backend="c10d",
+        rdzv_endpoint=order["endpoint"],
+        rdzv_configs={"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS},
+        local_addr=LOOPBACK if on_loopback else None,
+        max_restarts=0,
+        logs_specs=DefaultLogsSpecs(log_dir=str(path.parent)),
+        signals_to_handle=",".join(one.name for one in SIGNALS),
+        virtual_local_rank=devices,
+        shutdown_timeout=ENDING_SECONDS,
+    )
+    command = ["-m", "resolvent.training.distributed.worker", str(path)]
+    try:
+        with _surroundings(on_loopback), unwatched():  # the processes are watched where they are
+            elastic_launch(configuration, sys.executable)(*command)
+    except ChildFailedError as error:
+        for rank, failure in error.failures.items():
+            if not failure.error_file_data.get("rank") == rank and failure.exitcode != -signal.SIGTERM:
+                (path.parent / f"ended{rank}").write_text(_ending(failure.exitcode))
+        return "the processes have ended"
+    except SignalException as error:
+        return f"{error.sigval.name} asked to end before there was anything to save"
+    except RendezvousError as error:
+        return f"the {order['nodes']} nodes did not meet at {order['endpoint']} ({error})"
+    return ""
 
 
-def _wait(ranks: list[subprocess.Popen], asked: Interruption) -> None:
-    """Wait until all have ended, or until one has failed and the others had their time to end, too."""
-    deadline = math.inf
-    while any(rank.poll() is None for rank in ranks) and time.monotonic() < deadline:
-        if asked.signal:
-            ranks[0].send_signal(asked.signal)
-        if deadline == math.inf and any(rank.poll() for rank in ranks):
-            deadline = time.monotonic() + GRACE
-        alive()  # the others are watched where they are
-        time.sleep(POLL)
+@contextmanager
+def _surroundings(on_loopback: bool) -> Iterator[None]:
+    """Set what torch's launcher hands on, and what it changes, back to what it was.
+
+    The processes find the modules of this one. On one host gloo listens on the loopback interface alone. The
+    launcher's own log would say what is reported in one line.
+    """
+    environment, handlers = dict(os.environ), {number: signal.getsignal(number) for number in SIGNALS}
+    loopback = {"GLOO_SOCKET_IFNAME": "lo" if sys.platform == "linux" else "lo0"}
+    found = {"PYTHONPATH": os.pathsep.join(sys.path), LAUNCHER: str(os.getpid())}
+    os.environ.update((loopback if on_loopback else {}) | environment | found)
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
+        os.environ.clear()
+        os.environ.update(environment)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
-@dataclass(frozen=True)
-class _Fault:
-    """What a process reported; `follows` from the end of another one."""
-
-    text: str
-    follows: bool
-
-
-def _reported(folder: Path, codes: list[int | None]) -> str:
-    """Return what went wrong, in one line: the first cause, not what followed. None is the code of a process
-    that had not ended."""
-    reports = {
-        rank: _Fault(**json.loads(file.read_text()))
-        for rank in range(len(codes))
-        if (file := _fault_file(folder, rank)).exists()
-    }
-    causes = {rank: fault.text for rank, fault in reports.items() if not fault.follows}
-    if len(causes) == len(codes) and len(set(causes.values())) == 1:
+def _reported(folder: Path, size: int) -> str:
+    """Return what went wrong, in one line: the first cause, not what followed; nothing where none is known."""
+    reports = {}
+    for file in folder.glob("*/attempt_0/*/error.json"):
+        with suppress(ValueError):  # its process was killed as it wrote
+            report = json.loads(file.read_text())
+            reports[report["rank"]] = report
+    causes = {rank: one["message"] for rank, one in sorted(reports.items()) if not one["follows"]}
+    if len(causes) == size and len(set(causes.values())) == 1:
         return causes[0]  # all of them agree
-    silent = {rank: _ending(code) for rank, code in enumerate(codes) if code and rank not in reports}
-    followers = {rank: fault.text for rank, fault in reports.items()}
-    rank, text = next(iter((causes or silent or followers).items()))
-    return f"rank {rank} of {len(codes)}: {text}"
+    silent = {int(file.name[len("ended") :]): file.read_text() for file in sorted(folder.glob("ended*"))}
+    followers = {rank: one["message"] for rank, one in sorted(reports.items())}
+    for found in (causes, silent, followers):
+        for rank, text in found.items():
+            return f"rank {rank} of {size}: {text}"
+    return ""
 
 
 def _ending(code: int) -> str:
@@ -124,42 +162,19 @@ def _ending(code: int) -> str:
     return f"was ended by {killed.name}{want}"
 
 
-def _fault_file(folder: Path, rank: int) -> Path:
-    return folder / f"fault{rank}.json"
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("", 0))
+        return one.getsockname()[1]
 
 
-def _serve(folder: Path, rank: int) -> None:
-    """Do what a process of a launch does. Signals are heeded where the task heeds them, else ignored."""
-    threading.Thread(target=_end_with_launcher, daemon=True).start()
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
-    order = json.loads((folder / "order.json").read_text())
-    log = sys.stderr
-    with ExitStack() as stack:
-        try:
-            if order["watch"]:
-                seconds, path = order["watch"]
-                log = stack.enter_context(open(path, "a"))
-                stack.enter_context(watched(seconds, log))
-            group = stack.enter_context(joined(rank, order["size"], folder / "meeting_point"))
-            module, _, function = order["task"].partition(":")
-            getattr(importlib.import_module(module), function)(group, **order["arguments"])
-            return
-        except ResolventError as error:
-            fault = _Fault(str(error), isinstance(error, LostProcesses))
-        except Exception as error:
-            log.write(f"rank {rank}: {traceback.format_exc()}")
-            fault = _Fault(" ".join(f"{type(error).__name__}: {error}".split()), False)
-        _fault_file(folder, rank).write_text(json.dumps(vars(fault)))
-        log.flush()
-        os._exit(1)  # an orderly end would wait for the others
-
-
-def _end_with_launcher() -> None:
-    """End when the launcher does: nothing is ever written to standard input, which closes with it."""
-    os.read(sys.stdin.fileno(), 1)
-    os._exit(1)
+def _on_another_node() -> None:
+    """Do what `launch` does on the other nodes, with the order's file."""
+    path = Path(sys.argv[1])
+    fault = run_agent(path, bool(visible_devices()))
+    if fault:
+        sys.exit(1)
 
 
 if __name__ == "__main__":
-    _serve(Path(sys.argv[1]), int(sys.argv[2]))
+    _on_another_node()

@@ -1,0 +1,82 @@
+"""What each process of a launch does: it joins the others, and does its part of the task.
+
+Torch's launcher (`resolvent.training.distributed.launch`) starts it as a module, with the order's file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import threading
+import time
+import traceback
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TextIO
+
+from torch.distributed.elastic.multiprocessing.errors import ErrorHandler, record
+
+from resolvent.common.errors import ResolventError
+from resolvent.common.watchdog import watched
+from resolvent.training.distributed.group import LostProcesses, joined
+from resolvent.training.interruption import interruption
+
+LAUNCHER = "RESOLVENT_LAUNCHER"  # the variable that names the process that has started this one
+POLL = 0.5  # seconds between two looks at it
+
+
+class OneLine(ErrorHandler):
+    """Leave one line where torch's launcher looks for it; tracebacks of the unexpected go to `log`.
+
+    `follows` says that another process had ended before, which has more to say.
+    """
+
+    log: TextIO = sys.stderr
+
+    def initialize(self) -> None:
+        """Leave the handlers of crashes as they are."""
+
+    def record_exception(self, error: BaseException) -> None:
+        rank, text = int(os.environ["RANK"]), str(error)
+        if not isinstance(error, ResolventError):
+            self.log.write(f"rank {rank}: {traceback.format_exc()}")
+            self.log.flush()
+            text = " ".join(f"{type(error).__name__}: {error}".split())
+        follows = isinstance(error, LostProcesses)
+        fault = {"message": text, "timestamp": int(time.time()), "rank": rank, "follows": follows}
+        Path(os.environ["TORCHELASTIC_ERROR_FILE"]).write_text(json.dumps(fault))
+
+
+def _serve(path: Path, handler: OneLine) -> None:
+    """Do the task of the order in `path`. A request to end is noted from the start, and heeded in training."""
+    order = json.loads(path.read_text())
+    with interruption(), ExitStack() as stack:
+        if order["watch"]:
+            seconds, log = order["watch"]
+            handler.log = open(log, "a")  # noqa: SIM115 - open until the process ends
+            stack.enter_context(watched(seconds, handler.log))
+        group = stack.enter_context(joined())
+        module, _, function = order["task"].partition(":")
+        getattr(importlib.import_module(module), function)(group, **order["arguments"])
+
+
+def _end_with_launcher() -> None:
+    """End when the launcher does, however it ended."""
+    while os.getppid() == int(os.environ[LAUNCHER]):
+        time.sleep(POLL)
+    os._exit(1)
+
+
+def _main() -> None:
+    threading.Thread(target=_end_with_launcher, daemon=True).start()
+    handler = OneLine()
+    try:
+        record(_serve, handler)(Path(sys.argv[1]), handler)
+    except Exception:
+        os._exit(1)  # an orderly end would wait for the others
+
+
+if __name__ == "__main__":
+    _main()
