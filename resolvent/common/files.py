@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import glob
+import hashlib
 import json
 import os
 import shutil
@@ -19,6 +20,7 @@ FULL_DISK = {
     errno.ENOSPC: "no space left on the device: free some, or move data_root or results_root",
     errno.EDQUOT: "disk quota exceeded: free some, or move data_root or results_root",
 }
+OWN_DIGEST = "sha256"  # key of a JSON file: of all its other keys
 REFUSED = {
     errno.EACCES: "permission denied: choose a data_root or results_root that you may write to",
     errno.EPERM: "operation not permitted: choose a data_root or results_root that you may write to",
@@ -91,25 +93,48 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def read_json(path: Path, what: str) -> dict:
-    """Return the JSON object at `path`; `what` names it in the message.
+    """Return the JSON object at `path`, without its digest; `what` names it in the message.
+
+    One without a digest is of an earlier version, or was made by hand.
 
     Raises
     ------
     FileError
-        When it is damaged. `FileNotFoundError` passes.
+        When it cannot be read, is damaged, or is not what was written. `FileNotFoundError` passes.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:  # no JSON, or no text
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise FileError(f"{what} {path} cannot be read: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:  # no JSON, or no text
         raise FileError(f"{what} {path} is damaged ({error}); delete it and run snakemake") from None
     if not isinstance(content, dict):
         raise FileError(f"{what} {path} is damaged (no object in it); delete it and run snakemake")
+    written = content.pop(OWN_DIGEST, None)
+    if written is not None and written != _content_digest(content):
+        raise FileError(
+            f"{what} {path} was altered: delete it and run snakemake (the SHA-256 of its content is not its "
+            f"'{OWN_DIGEST}')"
+        )
     return content
 
 
 def write_json(path: Path, content: dict) -> None:
-    """Write `content` as JSON, atomically, the same bytes for the same content."""
-    write_text(path, json_text(content))
+    """Write `content` as JSON with the SHA-256 of it, atomically, the same bytes for the same content."""
+    write_text(path, sealed_text(content))
+
+
+def sealed_text(content: dict) -> str:
+    """Return what `write_json` writes."""
+    plain = json.loads(json_text(content))
+    return json_text(content | {OWN_DIGEST: _content_digest(plain)})
+
+
+def _content_digest(content: dict) -> str:
+    """Return the SHA-256 of a JSON object, however its file is laid out."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def write_text(path: Path, text: str) -> None:
@@ -118,7 +143,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def json_text(content: dict) -> str:
-    """Return what `write_json` writes."""
+    """Return `content` as JSON in lines, without a digest: what other programs define the keys of."""
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

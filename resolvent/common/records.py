@@ -7,13 +7,12 @@ and predictions beside it: a file that was altered, or that is of another run, i
 
 from __future__ import annotations
 
-import hashlib
-import json
 import types
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from resolvent.common.digests import check_present, file_digest
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
 
@@ -46,8 +45,8 @@ INFERENCE_COLUMNS = {
     "queries": "number of functions, in batches, after which data and training have paid off; `inf`: never",
 }
 IDENTITY = ("resolution", "seed", "config_hash")  # what distinguishes the runs of a model
-OWN_DIGEST = "sha256"  # key of a record's file: of all its other keys
 RUN_FILES = ("history.csv", "errors.csv", "predictions.nc")  # beside run.json, which has their digests
+CHECKPOINT = "checkpoint.pt"  # whose digest it has, too, of a run that was not exported
 
 Record = TypeVar("Record")
 
@@ -81,7 +80,7 @@ class RunRecord:
     metrics
         Label and description of every metric in errors.csv, by its column.
     files
-        SHA-256 of `RUN_FILES`, by name.
+        SHA-256 of `RUN_FILES` and of the checkpoint, by name.
     tuning
         Where training settings were tuned: the `TunedRecord` that chose them. They are in `training`, too.
     """
@@ -236,31 +235,12 @@ def read_record(path: Path | str, kind: type[Record]) -> Record:
         content = read_json(Path(path), "the record")
     except FileNotFoundError:
         raise FileError(f"{path} is missing: make it with `snakemake {path}`") from None
-    written = content.pop(OWN_DIGEST, None)  # none: of an earlier version
-    record = _built(kind, content, str(path))
-    if written is not None and written != _content_digest(content):
-        raise FileError(
-            f"{path} was altered: delete it and run snakemake (the SHA-256 of its content is not its "
-            f"'{OWN_DIGEST}')"
-        )
-    return record
+    return _built(kind, content, str(path))
 
 
 def write_record(path: Path | str, record: Any) -> None:
     """Write a record as JSON, atomically, with the SHA-256 of its content."""
-    content = json.loads(json.dumps(asdict(record)))
-    write_json(Path(path), content | {OWN_DIGEST: _content_digest(content)})
-
-
-def _content_digest(content: dict) -> str:
-    """Return the SHA-256 of a record, however its file is laid out."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    write_json(Path(path), asdict(record))
 
 
 def file_digests(folder: Path, names: tuple[str, ...]) -> dict[str, str]:
@@ -276,10 +256,7 @@ def check_file(path: Path, record: RunRecord | BaselinesRecord) -> Path:
     FileError
         When it is missing or empty, or is not the file that was there when the record was written.
     """
-    if not path.is_file():
-        raise FileError(f"{path} is missing: make it with `snakemake {path}`")
-    if path.stat().st_size == 0:
-        raise FileError(f"{path} is empty: delete it and run snakemake")
+    check_present(path)
     if record.files.get(path.name) != file_digest(path):
         raise FileError(
             f"{path} was altered or is of another run: delete it and run snakemake (its SHA-256 is not the "

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import pandas
 from pandas.api.types import is_numeric_dtype
 
+from resolvent.common.digests import check_digest, check_present, write_digest
 from resolvent.common.errors import FileError
+from resolvent.common.files import write_text
 from resolvent.common.predictions import condition, read_predictions
 from resolvent.common.records import (
     CONDITION_COLUMNS,
@@ -50,13 +52,13 @@ class Run:
     def errors(self) -> pandas.DataFrame:
         """The error of every test sample: a row a resolution, level of noise, realisation and sample."""
         path = check_file(self.directory / "errors.csv", self.record)
-        return _numbers(path, read_table(path, ERROR_COLUMNS))
+        return _numbers(path, parse_table(path, ERROR_COLUMNS))
 
     @cached_property
     def history(self) -> pandas.DataFrame:
         """Losses and errors by epoch. A run that diverged in its first epoch may have no row."""
         path = check_file(self.directory / "history.csv", self.record)
-        return _numbers(path, read_table(path, HISTORY_COLUMNS, may_be_empty=self.diverged))
+        return _numbers(path, parse_table(path, HISTORY_COLUMNS, may_be_empty=self.diverged))
 
     @cached_property
     def predictions(self) -> xarray.DataTree:
@@ -96,22 +98,31 @@ def read_baselines_table(directory: Path | str) -> tuple[BaselinesRecord, pandas
     directory = Path(directory)
     record = read_record(directory / "cost.json", BaselinesRecord)
     path = check_file(directory / "errors.csv", record)
-    return record, _numbers(path, read_table(path, ("baseline", *ERROR_COLUMNS)))
+    return record, _numbers(path, parse_table(path, ("baseline", *ERROR_COLUMNS)))
+
+
+def save_table(table: pandas.DataFrame, path: Path | str) -> None:
+    """Write a CSV file and the digest beside it, atomically, numbers in full so that nothing is lost."""
+    write_text(Path(path), table.to_csv(index=False, lineterminator="\n"))
+    write_digest(path)
 
 
 def read_table(path: Path, columns: Iterable[str], *, may_be_empty: bool = False) -> pandas.DataFrame:
-    """Read a CSV file that has these columns and, unless it may be empty, at least one row.
+    """Read a CSV file that `save_table` has written.
 
     Raises
     ------
     FileError
-        When it has not, or is missing.
+        When it is missing, is not what was written, or lacks a column of `columns` or, unless it may be
+        empty, a row.
     """
+    return parse_table(check_digest(path), columns, may_be_empty=may_be_empty)
+
+
+def parse_table(path: Path, columns: Iterable[str], *, may_be_empty: bool = False) -> pandas.DataFrame:
+    """Read a CSV file as `read_table` does, without a digest beside it: a record has it, or nothing."""
     remedy = "delete it and run snakemake"
-    if not path.is_file():
-        raise FileError(f"{path} is missing: make it with `snakemake {path}`")
-    if path.stat().st_size == 0:
-        raise FileError(f"{path} is empty: {remedy}")
+    check_present(path)
     try:
         table = pandas.read_csv(path)
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError) as error:

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 
+from resolvent.common.digests import write_digest
 from resolvent.common.files import write_arrays
 from resolvent.datasets.loading import load_arrays, read_card
 from resolvent.datasets.storage.layout import grid_from_facts
@@ -57,6 +58,7 @@ def write_preview(card_path: Path, output: Path) -> None:
             content |= _facts_of(name, arrays[name], dims, grid)
         seen |= set(facts["variables"])
     write_arrays(output, content, compressed=True)
+    write_digest(output)
 
 
 def _points(entry: tuple[str, dict]) -> int:

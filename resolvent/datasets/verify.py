@@ -13,9 +13,10 @@ import zarr
 from resolvent.common.errors import ResolventError
 from resolvent.common.files import read_json
 from resolvent.common.settings import settings_hash
+from resolvent.datasets.errors import damaged
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.layout import SPACE, grid_from_facts
-from resolvent.datasets.storage.store import digest, open_store, read_array
+from resolvent.datasets.storage.store import UNREADABLE, digest, open_store, read_array
 
 # What every card has, and the type of it; an equation may add more.
 CARD: dict[str, type] = {
@@ -114,6 +115,17 @@ def _faults_of_card(card: dict, path: Path) -> list[str]:
     for key in ("inputs", "targets"):
         faults += [f"'{key}' names {name!r}, which no group has" for name in set(card[key]) - variables]
     return faults
+
+
+def check_layout(root: zarr.Group, card: dict, store: Path) -> None:
+    """Raise `DatasetError` unless axes, splits and arrays of the store are those of its card."""
+    for name, group in card["groups"].items():
+        try:
+            faults = _faults_of_group(root, name, group, card)
+        except (*UNREADABLE, OSError, RuntimeError) as error:
+            faults = [f"cannot be read ({_line(error)})"]
+        if faults:
+            raise damaged(located(store), f"is damaged in {name}: {faults[0]}")
 
 
 def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> list[str]:

@@ -13,6 +13,7 @@ from torch import nn
 
 from resolvent.common.predictions import write_predictions
 from resolvent.common.records import (
+    CHECKPOINT,
     RUN_FILES,
     CostRecord,
     RunRecord,
@@ -57,8 +58,7 @@ def evaluate_run(
     device = choose_device(gpus)
     known = metrics_with(metrics)
     facts = read_card(card)
-    checkpoint = checkpoints.load(folder / "checkpoint.pt")
-    check_same_run(folder / "checkpoint.pt", checkpoints.run_of(checkpoint), description)
+    checkpoint = checkpoints.load_run(folder, description)
     cost = read_record(folder / "cost.json", CostRecord)
     check_same_run(folder / "cost.json", identity_of(cost), description)
     operator = trained_operator(checkpoint)
@@ -72,7 +72,7 @@ def evaluate_run(
         "data_warnings": facts.get("imported", {}).get("warnings", []),
         "versions": {name: version(name) for name in LIBRARIES},
         "metrics": metric_words(metric_columns(errors), known),
-        "files": file_digests(folder, RUN_FILES),
+        "files": file_digests(folder, (*RUN_FILES, CHECKPOINT)),
     }
     write_record(folder / "run.json", RunRecord(**description | found))
     (folder / "resume.pt").unlink(missing_ok=True)

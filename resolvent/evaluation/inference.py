@@ -19,10 +19,11 @@ from torch.utils.benchmark.utils.timer import timer as default_timer
 
 from resolvent.common.norms import relative_l2
 from resolvent.common.records import INFERENCE_COLUMNS, CostRecord, RunRecord, read_record
+from resolvent.common.runs import save_table
 from resolvent.datasets.loading import Samples, Split, read_card, training_noise
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.datasets.tasks.task import Task
-from resolvent.evaluation.conditions import predict, write_table
+from resolvent.evaluation.conditions import predict
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.lanes import lanes_here
 from resolvent.training import checkpoints
@@ -74,7 +75,7 @@ def measure_inference(
         row |= {"device": device_name(device), "threads": threads}
         row |= {"train_seconds": cost.train_seconds, "data_seconds": data_seconds}
         rows.append(row | beside_the_fastest(row, solved[alike]))
-    write_table(pandas.DataFrame(rows, columns=list(INFERENCE_COLUMNS)), output)
+    save_table(pandas.DataFrame(rows, columns=list(INFERENCE_COLUMNS)), output)
 
 
 def beside_the_fastest(model: dict, solvers: list[dict]) -> dict:

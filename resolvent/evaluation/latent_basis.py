@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from resolvent.common.digests import write_digest
 from resolvent.common.files import write_arrays
 from resolvent.datasets.loading import load_arrays, load_samples, read_card
 from resolvent.datasets.storage.layout import group_name
@@ -74,7 +75,7 @@ def write_latent_basis(
         For an architecture without an encoder on a coarse grid, and data without a coefficient on nodes.
     """
     torch.set_num_threads(threads)
-    checkpoint = checkpoints.load(folder / "checkpoint.pt")
+    checkpoint = checkpoints.load_run(folder)
     if not issubclass(settings_class(checkpoint["architecture"]), CoarseEncoderSettings):
         raise TrainingError(
             f"{folder}: {checkpoint['architecture']} has no encoder on a coarse grid and no latent basis"
@@ -100,6 +101,7 @@ def write_latent_basis(
         "eigenfunction_roughness": roughness(functions),
     }
     write_arrays(folder / "latent_basis.npz", arrays, compressed=True)
+    write_digest(folder / "latent_basis.npz")
 
 
 @torch.no_grad()

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from resolvent.common.digests import write_digest
 from resolvent.common.files import write_arrays
 from resolvent.datasets.loading import Samples, load_arrays, read_card
 from resolvent.datasets.storage.layout import grid_from_facts, group_name
@@ -57,7 +58,7 @@ def write_rollout(
     grid = grid_from_facts(facts["groups"][group]["grid"])
     shown = int(shown_samples(test_samples, facts["seed"])[0])
     device = choose_device(gpus)
-    operator = trained_operator(checkpoints.load(folder / "checkpoint.pt"))
+    operator = trained_operator(checkpoints.load_run(folder))
     steps = window.shape[1] - 1
     error, persistence = np.full((2, test_samples, steps), np.nan)
     prediction = np.full(window[shown, 1:].shape, np.nan)
@@ -78,6 +79,7 @@ def write_rollout(
         "prediction": prediction,
     }
     write_arrays(folder / "rollout.npz", arrays, compressed=True)
+    write_digest(folder / "rollout.npz")
 
 
 def rolled_out(

@@ -11,6 +11,7 @@ import csv
 from itertools import product
 from pathlib import Path
 
+from resolvent.common.digests import write_digest
 from resolvent.common.files import read_json, remove, write_atomically, write_json
 from resolvent.common.progress import progress_bar
 from resolvent.common.records import HISTORY_COLUMNS, CostRecord, read_record
@@ -60,6 +61,7 @@ def train_study(
             rows += [[*of_run, *epoch] for epoch in record["history"]]
             bar.update()
     write_atomically(output, lambda path: _write(path, rows))
+    write_digest(output)
 
 
 def _finished(kept: Path, identity: str) -> dict | None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import yaml
 
+from resolvent.common.digests import file_digest
 from resolvent.common.files import remove, write_text
-from resolvent.common.records import file_digest
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.exports.content import Content
 from resolvent.datasets.exports.layouts import LAYOUTS

@@ -16,11 +16,12 @@ import numpy as np
 import pandas
 
 from resolvent.common.counts import counted
+from resolvent.common.digests import SUFFIX, check_digest, file_digest
 from resolvent.common.errors import ResolventError
 from resolvent.common.files import read_json
 from resolvent.common.predictions import node_name
-from resolvent.common.records import INFERENCE_COLUMNS, CostRecord, TunedRecord, file_digest, read_record
-from resolvent.common.runs import Run, metric_columns, read_baselines_table, read_run, read_table
+from resolvent.common.records import INFERENCE_COLUMNS, CostRecord, TunedRecord, read_record
+from resolvent.common.runs import Run, metric_columns, parse_table, read_baselines_table, read_run
 from resolvent.datasets.verify import faults_of_dataset
 from resolvent.figures.common.comparison import (
     COMPARISON_COLUMNS,
@@ -137,6 +138,9 @@ def _faults_of_file(file: Path, cards: dict[str, set[str]]) -> list[str]:
                 return _columns(file, list(MODELS_COLUMNS))
             case "inference.csv":
                 return _columns(file, list(INFERENCE_COLUMNS))
+            case name if name.endswith(SUFFIX):
+                check_digest(file.with_suffix(""))
+                return []
             case "SHA256SUMS":
                 return _faults_of_sums(file)
             case name if name.startswith(".") and name.endswith(".partial"):
@@ -168,7 +172,7 @@ def _faults_of_format(file: Path) -> list[str]:
         if file.suffix == ".json":
             read_json(file, "the file")
         elif file.suffix == ".csv" and file.name not in ("errors.csv", "history.csv"):
-            read_table(file, [], may_be_empty=True)
+            parse_table(file, [], may_be_empty=True)
         elif file.suffix == ".svg":
             ElementTree.fromstring(content)
     except ResolventError as error:
@@ -196,7 +200,7 @@ def _faults_of_tuning(file: Path) -> list[str]:
 
 def _columns(file: Path, columns: list[str]) -> list[str]:
     """Return whether a table has other columns than `columns`, in this order."""
-    found = list(read_table(file, columns))
+    found = list(parse_table(file, columns))
     return [] if found == columns else [f"{file}: its columns are not {', '.join(columns)}"]
 
 

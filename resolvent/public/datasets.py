@@ -13,6 +13,8 @@ from resolvent.datasets.loading import read_card
 from resolvent.datasets.storage.addresses import LOCAL_FOLDER, checked_address, is_address, located
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.storage.object_store import opened
+from resolvent.datasets.storage.store import UNREADABLE, open_store
+from resolvent.datasets.verify import check_layout
 from resolvent.public.cards import ENDINGS, card_of
 from resolvent.public.samples import SplitReader
 
@@ -145,13 +147,16 @@ def _opened(name: Path | str, data: Path | str) -> StoredDataset:
             raise DatasetError(str(error)) from None
     else:
         card = card_of(name, data)
-        read_card(card)  # checks that the store is the one that it is of
-        place = located(card.with_suffix(ENDINGS[1]))
-    store: Any = opened(place)
+        facts, store = read_card(card), card.with_suffix(ENDINGS[1])
+        check_layout(open_store(store), facts, store)
+        place = located(store)
+    where: Any = opened(place)
     try:
-        tree = xarray.open_datatree(store, engine="zarr", chunks=None, consolidated=False, zarr_format=3)
+        tree = xarray.open_datatree(where, engine="zarr", chunks=None, consolidated=False, zarr_format=3)
     except FileNotFoundError:
         raise DatasetError(f"there is no store at {place}") from None
+    except (*UNREADABLE, OSError) as error:
+        raise DatasetError(f"the store {place} cannot be opened ({error}): run snakemake again") from None
     if "content_hash" not in tree.attrs:
         raise DatasetError(f"{place} is not finished: it has no card; run snakemake again")
     result = StoredDataset.from_dict(tree.to_dict())

@@ -12,7 +12,7 @@ import xarray
 
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json
-from resolvent.common.records import check_same_run, identity_of
+from resolvent.common.records import CHECKPOINT, check_file, check_same_run, identity_of
 from resolvent.common.runs import Run, read_run
 from resolvent.datasets.storage.addresses import LOCAL_FOLDER, local_folder
 from resolvent.public.cards import ENDINGS, card_with_content
@@ -173,8 +173,9 @@ class TrainedRun(Run):
         else:
             from resolvent.training import checkpoints
 
-            path = self.directory / "checkpoint.pt"
-            state = checkpoints.load(path)
+            if CHECKPOINT in self.record.files:  # not in those of an earlier version
+                check_file(self.directory / CHECKPOINT, self.record)
+            return checkpoints.load_run(self.directory, identity_of(self.record))
         check_same_run(
             path, {name: state.get(name) for name in identity_of(self.record)}, identity_of(self.record)
         )

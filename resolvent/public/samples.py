@@ -14,6 +14,7 @@ from resolvent.datasets.errors import DatasetError, damaged
 from resolvent.datasets.loading import target_resolution
 from resolvent.datasets.storage.layout import grid_from_facts, group_name, resolution_of
 from resolvent.datasets.storage.object_store import opened
+from resolvent.datasets.storage.store import read_array
 from resolvent.solvers.common.grid import Grid, Nodes
 
 
@@ -87,9 +88,11 @@ class SplitReader:
         return parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
 
     def _values(self, name: str, members: range) -> np.ndarray:
-        start = self.positions.start
+        here = range(self.positions.start + members.start, self.positions.start + members.stop)
+        if isinstance(self.place, Path):
+            return read_array(self.place, name, here)  # and holds them against the receipts
         try:
-            values = np.asarray(self._array(name)[start + members.start : start + members.stop])
+            values = np.asarray(self._array(name)[here.start : here.stop])
         except (ValueError, RuntimeError, OSError) as error:
             raise damaged(self.place, f"is damaged in '{name}' ({error})") from error
         if np.isnan(values).any():

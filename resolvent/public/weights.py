@@ -24,7 +24,7 @@ def write_weights(checkpoint: dict, path: Path) -> None:
     """Write a checkpoint (`resolvent.training.checkpoints`) that has an operator to `path`, atomically."""
     tensors = {name: one.detach().cpu().contiguous().clone() for name, one in checkpoint["operator"].items()}
     facts = {key: value for key, value in checkpoint.items() if key != "operator"}
-    header = json.dumps(facts | {"sha256": _digest(tensors)}, sort_keys=True)
+    header = json.dumps(facts | {"sha256": _digest(facts, tensors)}, sort_keys=True)
     content = save(tensors, metadata={HEADER: header})
     write_atomically(path, lambda temporary: temporary.write_bytes(content))
 
@@ -46,15 +46,16 @@ def read_weights(path: Path) -> dict:
         raise TrainingError(
             f"the weights {path} are damaged ({error}): export or download them again"
         ) from None
-    if facts is None:
+    if not isinstance(facts, dict):
         raise TrainingError(f"{path} has no header '{HEADER}': it is not of a run of this program")
-    if facts.pop("sha256") != _digest(tensors):
+    if facts.pop("sha256", None) != _digest(facts, tensors):
         raise TrainingError(f"the weights {path} are damaged (SHA-256): export or download them again")
     return facts | {"operator": tensors}
 
 
-def _digest(tensors: dict[str, Tensor]) -> str:
-    content = hashlib.sha256()
+def _digest(facts: dict, tensors: dict[str, Tensor]) -> str:
+    """Return the SHA-256 of all that the file says: the header's facts, and names, shapes and numbers."""
+    content = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     for name, one in sorted(tensors.items()):
         content.update(f"{name} {one.dtype} {tuple(one.shape)}".encode())
         content.update(one.reshape(-1).view(uint8).numpy().tobytes())

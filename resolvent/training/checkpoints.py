@@ -10,8 +10,17 @@ from pathlib import Path
 import torch
 
 from resolvent.common.files import write_atomically
-from resolvent.common.records import IDENTITY
+from resolvent.common.records import (
+    CHECKPOINT,
+    IDENTITY,
+    CostRecord,
+    check_same_run,
+    identity_of,
+    read_record,
+)
 from resolvent.training.errors import TrainingError
+
+KEYS = ("operator", "architecture", "settings", "training", "epoch", "grid", *IDENTITY)
 
 
 def save(state: dict, path: Path) -> None:
@@ -55,15 +64,22 @@ def load(path: Path) -> dict:
     return state
 
 
-def run_of(checkpoint: dict) -> dict:
-    """Return what a checkpoint says of the run that it is of, by `resolvent.common.records.IDENTITY`.
+def load_run(folder: Path, expected: dict | None = None) -> dict:
+    """Return the checkpoint of the run in `folder`: of `expected`, or of the run that cost.json is of.
 
     Raises
     ------
     TrainingError
-        When it does not say: it is of an earlier version, or a state between epochs.
+        When it is missing or damaged, or lacks something: it is of an earlier version, or between epochs.
+    FileError
+        When it is of another run, by `resolvent.common.records.IDENTITY`, or cost.json cannot be read.
     """
-    try:
-        return {name: checkpoint[name] for name in IDENTITY}
-    except KeyError as error:
-        raise TrainingError(f"the checkpoint has no {error}; delete it and run snakemake") from None
+    path = folder / CHECKPOINT
+    checkpoint = load(path)
+    for key in KEYS:
+        if key not in checkpoint:
+            raise TrainingError(f"the checkpoint {path} has no '{key}'; delete it and run snakemake")
+    if expected is None:
+        expected = identity_of(read_record(folder / "cost.json", CostRecord))
+    check_same_run(path, checkpoint, expected)
+    return checkpoint

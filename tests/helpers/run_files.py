@@ -7,6 +7,7 @@ import pandas as pd
 
 from resolvent.common.predictions import Chosen, at_one_level, tree_of, write_predictions
 from resolvent.common.records import INFERENCE_COLUMNS, OWN_DIGEST, RUN_FILES, file_digests
+from resolvent.common.runs import save_table
 
 
 def vouched(directory):
@@ -30,7 +31,7 @@ def _change(path, **changes):
 def write_inference(directory, *rows):
     """Write inference.csv of these rows, each without the columns that are empty; returns its path."""
     path = directory / "inference.csv"
-    pd.DataFrame(list(rows), columns=list(INFERENCE_COLUMNS)).to_csv(path, index=False)
+    save_table(pd.DataFrame(list(rows), columns=list(INFERENCE_COLUMNS)), path)
     return path
 
 

@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 import torch
-from torch import nn
 from model_variants import SMALL
+from torch import nn
 from training_fixtures import WITH_DROPOUT, at_step, small_trainer, with_memory_for
 
 from resolvent.training.distributed.gradients import SharedOperator

@@ -3,8 +3,8 @@
 from resolvent.planning.job import job
 
 with job(snakemake, alone=True):
-    from resolvent.evaluation.conditions import write_table
+    from resolvent.common.runs import save_table
     from resolvent.measurements.architecture_costs import architecture_costs
 
     table = architecture_costs(gpus=snakemake.resources.gpu, **snakemake.params.settings)
-    write_table(table, snakemake.output.table)
+    save_table(table, snakemake.output.table)

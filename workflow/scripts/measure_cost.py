@@ -3,7 +3,7 @@
 from resolvent.planning.job import job
 
 with job(snakemake, alone=True):
-    from resolvent.evaluation.conditions import write_table
+    from resolvent.common.runs import save_table
     from resolvent.measurements.step_cost import step_costs
 
-    write_table(step_costs(**snakemake.params.settings, gpus=snakemake.resources.gpu), snakemake.output.table)
+    save_table(step_costs(**snakemake.params.settings, gpus=snakemake.resources.gpu), snakemake.output.table)

@@ -3,7 +3,7 @@
 from resolvent.planning.job import job
 
 with job(snakemake):
-    from resolvent.evaluation.conditions import write_table
+    from resolvent.common.runs import save_table
     from resolvent.measurements.theory.average import average_errors
     from resolvent.measurements.theory.continuum import monte_carlo, quadratures
     from resolvent.measurements.theory.continuum_orders import continuum_orders
@@ -14,14 +14,14 @@ with job(snakemake):
 
     settings, output = snakemake.params.settings, snakemake.output
     points, seed = settings["projection_points"], settings["seed"]
-    write_table(distances(points, seed), output.projection)
-    write_table(quasi_optimality(points, seed), output.quasi_optimality)
+    save_table(distances(points, seed), output.projection)
+    save_table(quasi_optimality(points, seed), output.quasi_optimality)
     table = errors(settings["convergence_points"])
-    write_table(table, output.convergence)
-    write_table(convergence_orders(table), output.convergence_orders)
+    save_table(table, output.convergence)
+    save_table(convergence_orders(table), output.convergence_orders)
     table = costs(settings["cost_points"], settings["cost_features"], settings["cost_repetitions"], seed)
-    write_table(table, output.cost)
-    write_table(cost_orders(table), output.cost_orders)
+    save_table(table, output.cost)
+    save_table(cost_orders(table), output.cost_orders)
 
     draws = settings["continuum_draws"]
     measured = {
@@ -33,5 +33,5 @@ with job(snakemake):
         ),
     }
     for name, table in measured.items():
-        write_table(table, output[name])
-    write_table(continuum_orders(**measured), output.continuum_orders)
+        save_table(table, output[name])
+    save_table(continuum_orders(**measured), output.continuum_orders)

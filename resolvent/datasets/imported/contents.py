@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from resolvent.common.digests import file_digest
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
-from resolvent.common.records import file_digest
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.source import filesystem, is_remote, unreachable
 

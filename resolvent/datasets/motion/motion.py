@@ -17,6 +17,7 @@ from typing import Literal
 
 import numpy as np
 
+from resolvent.common.digests import write_digest
 from resolvent.common.files import write_arrays
 from resolvent.datasets.loading import read_card
 from resolvent.datasets.motion.registry import motion_of
@@ -62,3 +63,4 @@ def write_motion(card_path: Path, output: Path) -> None:
         "names": np.array(motion.names),
     }
     write_arrays(output, content, compressed=True)
+    write_digest(output)

@@ -27,6 +27,9 @@ from resolvent.datasets.storage.layout import Group, Layout
 from resolvent.datasets.storage.object_store import opened, upload
 from resolvent.datasets.storage.object_store import remove as remove_object
 
+# What zarr raises of metadata that it has not written, and of chunks that they do not fit.
+UNREADABLE = ValueError, LookupError, AttributeError, TypeError, AssertionError, NotImplementedError
+
 
 def create_store(path: Path, layout: Layout) -> None:
     """Lay out an empty store at `path`; where there is one, mend all of it but the samples.
@@ -159,8 +162,8 @@ def read_array(path: Path, name: str, members: range | np.ndarray) -> np.ndarray
     root, place = open_store(path), located(path)
     try:
         array = root[name]
-    except (KeyError, ValueError) as error:
-        raise damaged(place, f"has no readable array '{name}' ({error})") from error
+    except (*UNREADABLE, OSError) as error:
+        raise damaged(place, f"has no readable array '{name}' ({_words(error)})") from error
     if not isinstance(array, zarr.Array) or array.shards is None or array.dtype.kind != "f":
         raise damaged(place, f"has no array of samples '{name}'")
     if array.shape[0] <= max(members):
@@ -172,8 +175,8 @@ def read_array(path: Path, name: str, members: range | np.ndarray) -> np.ndarray
             values = np.asarray(array[members.start : members.stop])
         else:
             values = _scattered(array, members)
-    except (ValueError, RuntimeError, OSError) as error:
-        raise damaged(place, f"is damaged in '{name}' ({error})") from error
+    except (*UNREADABLE, RuntimeError, OSError) as error:
+        raise damaged(place, f"is damaged in '{name}' ({_words(error)})") from error
     if np.isnan(values).any():
         raise damaged(place, f"has unwritten samples in '{name}'")
     _check_numbers(Path(path), name, members, values, array.shards[0])
@@ -248,11 +251,9 @@ def open_store(path: Path) -> zarr.Group:
     place = located(path)
     try:
         return zarr.open_group(opened(place), mode="r", zarr_format=3)
-    except (
-        FileNotFoundError,
-        ValueError,
-        AttributeError,
-        KeyError,
-        TypeError,
-    ) as error:  # zarr's, of bad JSON
-        raise damaged(place, f"has no readable zarr.json ({error})") from error
+    except (*UNREADABLE, OSError) as error:
+        raise damaged(place, f"has no readable zarr.json ({_words(error)})") from error
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split())

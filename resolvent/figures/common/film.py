@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from resolvent.common.digests import check_present
 from resolvent.common.files import write_atomically
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.page import relative
-from resolvent.figures.common.results import present
 
 LARGEST = 400_000  # bytes of a film
 LONGEST = 6.0  # seconds
@@ -58,8 +58,8 @@ def film_of(path: str | Path, title: str, caption: str, folder: str | Path) -> d
     """Return a film that `write_film` wrote as the macro `film_player` takes it, for a page in `folder`."""
     from matplotlib.image import imread
 
-    film = present(Path(path))
-    poster = present(film.with_suffix(".png"))
+    film = check_present(path)
+    poster = check_present(film.with_suffix(".png"))
     height, width = imread(poster).shape[:2]
     return {
         "name": film.stem,

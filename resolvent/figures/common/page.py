@@ -12,10 +12,11 @@ from pathlib import Path
 import jinja2
 
 from resolvent.common.counts import counted
+from resolvent.common.digests import check_present
 from resolvent.common.files import write_text
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.numbers import duration, ends, milli, power, scientific, short_duration
-from resolvent.figures.common.results import present, resolution_in_words
+from resolvent.figures.common.results import resolution_in_words
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 MEDIA_TYPES = {".svg": "image/svg+xml", ".png": "image/png"}
@@ -67,7 +68,7 @@ def inlined_figure(
     `path` is an SVG or PNG file, put into the page. `folder` is that of the page, to link the file and others
     of its name. `interactive` is a chart of plotly as `plotly_chart` returns it.
     """
-    path = present(Path(path))
+    path = check_present(path)
     if path.suffix not in MEDIA_TYPES:
         raise ResultError(f"{path} is no {' or '.join(MEDIA_TYPES)} file: give the page one of these")
     data = base64.b64encode(path.read_bytes()).decode()

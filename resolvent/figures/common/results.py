@@ -7,7 +7,6 @@ axis, or the name of a set of times. A file that is missing, damaged or of anoth
 that names the file and the remedy.
 """
 
-import json
 import zipfile
 import zlib
 from collections.abc import Iterable
@@ -17,7 +16,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from resolvent.common import runs
+from resolvent.common import files, runs
+from resolvent.common.digests import check_digest, check_present
 from resolvent.common.predictions import AT_ALL_LEVELS, functions, node_name
 from resolvent.common.records import BaselineCost
 from resolvent.common.runs import read_table as read_table
@@ -119,36 +119,19 @@ def resolution_in_words(resolution: int | str) -> str:
     return f"times {resolution}" if isinstance(resolution, str) else f"n = {resolution}"
 
 
-def present(path: Path) -> Path:
-    """Return `path`, if it is a file with something in it."""
-    if not path.is_file():
-        raise ResultError(f"{path} is missing: make it with `snakemake {path}`")
-    if path.stat().st_size == 0:
-        raise _unusable(path, "is empty")
-    return path
-
-
-def _unusable(path: Path, how: str) -> ResultError:
-    return ResultError(f"{path} {how}: delete it and run snakemake")
-
-
 def read_json(path: str | Path) -> dict:
-    """Return a JSON object."""
-    path = present(Path(path))
-    try:
-        return json.loads(path.read_text())
-    except ValueError as error:  # no JSON, or no text
-        raise _unusable(path, f"is not valid JSON ({error})") from error
+    """Return a JSON object, which is what was written if it has a digest."""
+    return files.read_json(check_present(path), "the file")
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
-    """Return all arrays of an .npz file."""
-    path = present(Path(path))
+    """Return all arrays of an .npz file, which is what was written by the digest beside it."""
+    path = check_digest(path)
     try:
         with np.load(path) as stored:
             return dict(stored)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
-        raise _unusable(path, f"is damaged ({error})") from error
+        raise ResultError(f"{path} is damaged ({error}): delete it and run snakemake") from error
 
 
 def without_answer(status: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from resolvent.common.digests import write_digest
 from resolvent.common.files import write_text
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.latex import latex_text
@@ -125,6 +126,8 @@ def write_table(tables: Table | list[Table], outputs: Iterable[str | Path], *, s
         if output.suffix not in writers:
             raise ResultError(f"{output} must end in {', '.join(writers)}")
         write_text(output, writers[output.suffix]())
+        if output.suffix == ".html":  # a piece of a page
+            write_digest(output)
 
 
 def as_csv(first: Table, *others: Table) -> str:

@@ -8,7 +8,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from resolvent.common.files import write_json
+from resolvent.common.files import json_text, write_text
 from resolvent.figures.common.page import relative
 from resolvent.figures.common.results import read_json
 from resolvent.figures.dataset.checks import summary
@@ -26,7 +26,8 @@ def write_croissant(output: str | Path, *, card: str | Path, store: str, page: s
     """
     folder = Path(output).parent
     place = store if "://" in store else relative(store, folder)
-    write_json(Path(output), croissant(read_json(card), Path(card), folder, place, page, date))
+    facts = croissant(read_json(card), Path(card), folder, place, page, date)
+    write_text(Path(output), json_text(facts))
 
 
 def croissant(facts: dict, card: Path, folder: Path, place: str, page: str, date: str) -> dict:

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from resolvent.common.files import write_text
 from resolvent.common.records import CONDITION_COLUMNS
+from resolvent.common.runs import save_table
 from resolvent.figures.common.bootstrap import mean_interval, median_interval
 from resolvent.figures.common.comparison import (
     COMPARISON_COLUMNS,
@@ -69,7 +69,7 @@ def write_comparison(
     """
     rows, models = compare(read_runs(runs), read_baselines(baselines))
     for table, path in ((rows, Path(output)), (models, Path(output).with_name(MODELS_FILE))):
-        write_text(path, table.to_csv(index=False, lineterminator="\n"))
+        save_table(table, path)
     return with_facts(rows, models)
 
 

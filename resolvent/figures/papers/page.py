@@ -7,10 +7,11 @@ from pathlib import Path
 import pandas as pd
 
 from resolvent.common.counts import counted
+from resolvent.common.digests import check_digest
 from resolvent.figures.common.comparison import MODELS_COLUMNS
 from resolvent.figures.common.numbers import DASH, times
 from resolvent.figures.common.page import RUN_PAGE, inlined_figure, relative, render
-from resolvent.figures.common.results import Run, present, read_runs, read_table
+from resolvent.figures.common.results import Run, read_runs, read_table
 from resolvent.figures.common.shown import choose_shown
 from resolvent.figures.common.words import differences_from_paper, differences_of_recipes, summarise
 from resolvent.figures.papers.items import Item, loaded
@@ -77,7 +78,7 @@ def _entry(name: str, item: Item, one: Made, folder: Path) -> dict:
     entry = {"name": name, "short": short, "title": item.title, "caption": caption}
     entry |= {"reports": one.reports, "table": "", "figure": None}
     if name.startswith("table"):
-        entry["table"] = present(Path(one.file)).read_text(encoding="utf-8")
+        entry["table"] = check_digest(one.file).read_text(encoding="utf-8")
     else:
         entry["figure"] = inlined_figure(one.file, item.title, caption, folder=folder)
     if one.runs:

@@ -30,8 +30,10 @@ class _Sums:
         self.begun += 1
         gradients = bucket.buffer()
         numbers = torch.view_as_real(gradients) if gradients.is_complex() else gradients
-        return distributed.all_reduce(numbers, async_op=True).get_future().then(
-            lambda summed: self._ended(summed, gradients)
+        return (
+            distributed.all_reduce(numbers, async_op=True)
+            .get_future()
+            .then(lambda summed: self._ended(summed, gradients))
         )
 
     def _ended(self, summed: Future, gradients: Tensor) -> Tensor:

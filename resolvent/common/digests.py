@@ -1,0 +1,71 @@
+"""Digests beside files: what the reader of a table, of arrays or of a piece of a page holds it against.
+
+`comparison.csv.sha256` has the SHA-256 of `comparison.csv`, as the command `sha256sum` writes it, so that
+`sha256sum --check comparison.csv.sha256` verifies it too. JSON files have their digest inside
+(`resolvent.common.files`), and `run.json` has those of the files of a run (`resolvent.common.records`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Final
+
+from resolvent.common.errors import FileError
+from resolvent.common.files import write_text
+
+SUFFIX: Final = ".sha256"
+
+
+def digest_path(path: Path | str) -> Path:
+    """Return where the digest of the file `path` lies."""
+    path = Path(path)
+    return path.with_name(path.name + SUFFIX)
+
+
+def write_digest(path: Path | str) -> None:
+    """Write the digest of the file `path` beside it, atomically."""
+    path = Path(path)
+    write_text(digest_path(path), f"{file_digest(path)}  {path.name}\n")
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_digest(path: Path | str, remedy: str = "delete it and run snakemake") -> Path:
+    """Return `path`, a file that is what the digest beside it is of; `remedy` ends the message.
+
+    Raises
+    ------
+    FileError
+        When it is missing or empty, cannot be read, has no digest, or is not the file that was written.
+    """
+    path = check_present(path)
+    try:
+        written = digest_path(path).read_text(encoding="utf-8").partition(" ")[0]
+        found = file_digest(path)
+    except FileNotFoundError:
+        raise FileError(
+            f"{path} has no digest beside it ({path.name}{SUFFIX}): it is of an earlier version or made by "
+            f"hand; {remedy}"
+        ) from None
+    except UnicodeDecodeError:
+        raise FileError(f"{path}: {path.name}{SUFFIX} is not text: {remedy}") from None
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror or error}") from None
+    if found != written:
+        raise FileError(f"{path} was altered: {remedy} (its SHA-256 is not that of {path.name}{SUFFIX})")
+    return path
+
+
+def check_present(path: Path | str) -> Path:
+    """Return `path`, if it is a file with something in it; `FileError` otherwise."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileError(f"{path} is missing: make it with `snakemake {path}`")
+    if path.stat().st_size == 0:
+        raise FileError(f"{path} is empty: delete it and run snakemake")
+    return path
