@@ -24,7 +24,7 @@ REMARK = (
     "that reach the error; on fewer points than the observation's they are given what we use ourselves, "
     "that the solution is smooth. Reference: the Cole-Hopf formula as integrals over the line, by the "
     "trapezoidal rule, without a Fourier transform of φ. Limit: both marches, of which one "
-    "has twice the steps of the other, evaluate (u²/2)_x four times a step, by a transform there and one back."
+    "has twice the steps of the other, evaluate (u²/2)_x four times a step, by two transforms."
 )
 PACKAGES = ("exponax", "jax", "numpy", "scipy")
 VISCOSITY = 0.1 / (2 * np.pi)
