@@ -48,12 +48,12 @@ HEADER = ("what", "streamed, samples/s", "peer, samples/s", "peer", "ratio")
 
 
 def main() -> None:
-    parser = arguments("Measure training on samples that stay in the store.", ("streaming",), 3)
+    parser = arguments("Measure training on samples that stay in the store.", ("reading",), 3)
     parser.add_argument("--points", type=int, default=416, help="along each side of the square")
     parser.add_argument("--samples", type=int, default=16)
     options = parser.parse_args()
     part = partial(streaming, options.points, options.samples, options.rounds)
-    measure_parts("streaming", INTRODUCTION, {"streaming": part}, options.only, options.output)
+    measure_parts("streaming", INTRODUCTION, {"reading": part}, options.only, options.output)
 
 
 def streaming(points: int, samples: int, rounds: int) -> str:
