@@ -167,7 +167,7 @@ def _settle(figure) -> None:
 
     The last bits of what the solver of the layout finds vary, and they name the clips of an SVG.
     """
-    figure.draw_without_rendering()
+    figure.get_layout_engine().execute(figure)
     figure.set_layout_engine(None)  # not "none", for which savefig would draw once more
     for axes in figure.axes:
         axes.set_position([round(float(value), 6) for value in axes.get_position(original=True).bounds])
