@@ -31,6 +31,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -192,7 +193,12 @@ def _workspace(hierarchy: Levels, dtype: np.dtype) -> Workspace:
 
 
 def default_method() -> str:
-    """Return the faster method here: "sine" where JAX has a GPU, "multigrid" elsewhere."""
+    """Return the faster method here: "sine" where JAX has a GPU, "multigrid" elsewhere.
+
+    JAX is not imported for it where it has no plugin, without which it knows no GPU.
+    """
+    if find_spec("jax_plugins") is None:
+        return "multigrid"
     import jax
 
     return "sine" if jax.default_backend() == "gpu" else "multigrid"

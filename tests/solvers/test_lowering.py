@@ -11,6 +11,7 @@ from burgers_problem import CAO_VISCOSITY, initial_fields
 from resolvent.solvers.burgers.equation import LANES as BURGERS_LANES
 from resolvent.solvers.common.observation_times import explicit
 from resolvent.solvers.controlled_ode import LANES as CONTROLLED_LANES
+from resolvent.solvers.darcy import five_point
 from resolvent.solvers.darcy.five_point import default_method
 from resolvent.solvers.darcy.sine_transforms import LANES as DARCY_LANES
 from resolvent.solvers.kolmogorov.flow import LANES as KOLMOGOROV_LANES
@@ -77,6 +78,7 @@ def lowering(function):
 def gpu(monkeypatch):
     """Make the solvers believe in a GPU; compiled functions are lowered for it instead of being called."""
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    monkeypatch.setattr(five_point, "find_spec", lambda name: name)  # JAX's plugin
     for name, module in list(sys.modules.items()):
         if name.startswith("resolvent.solvers."):
             for attribute, value in list(vars(module).items()):

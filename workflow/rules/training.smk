@@ -1,12 +1,20 @@
 # One run: one model of one experiment, at one training resolution, from one seed.
 
+# Functions of the run only where runs differ: Snakemake takes longer to call a function than to plan most else.
+PROCESSES, TRAINING_THREADS, TUNED = 1, plan.configuration.training_threads, []
+if needs.some_share_trainings:
+    PROCESSES = needs.processes
+    TRAINING_THREADS = lambda wildcards: plan.configuration.training_threads * needs.processes(wildcards)
+if any(e.tuning for e in plan.configuration.experiments.values()):
+    TUNED = lambda wildcards: (
+        plan.tuned(wildcards.experiment, wildcards.model, resolution_of(wildcards.group)) or []
+    )
+
 
 rule train:
     input:
         card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
-        tuned=lambda wildcards: (
-            plan.tuned(wildcards.experiment, wildcards.model, resolution_of(wildcards.group)) or []
-        ),
+        tuned=TUNED,
     output:
         checkpoint=f"{plan.results}/{RUN_FOLDER}/checkpoint.pt",
         history=f"{plan.results}/{RUN_FOLDER}/history.csv",
@@ -15,11 +23,11 @@ rule train:
         f"logs/train/{plan.configuration.name}/{RUN_FOLDER}.log",
     conda:
         "../../environment.yml"
-    threads: lambda wildcards: plan.configuration.training_threads * needs.processes(wildcards)
+    threads: TRAINING_THREADS
     resources:
         **requested(needs.train),
-        gpu=needs.processes,
-        processes=needs.processes,
+        gpu=PROCESSES,
+        processes=PROCESSES,
     params:
         dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
         run=lambda wildcards: plan.training(

@@ -13,8 +13,8 @@ use rule train as train_short with:
         f"logs/train_short/{plan.configuration.name}/{SHORT_RUN_FOLDER}.log",
     resources:
         **requested(needs.train_short),
-        gpu=needs.processes,
-        processes=needs.processes,
+        gpu=PROCESSES,
+        processes=PROCESSES,
     params:
         dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
         run=lambda wildcards: plan.short_training(

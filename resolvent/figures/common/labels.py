@@ -4,6 +4,8 @@ from itertools import product
 
 import numpy as np
 
+from resolvent.figures.common.style import lay_out
+
 OFFSETS = [  # in points, with the alignment of the text: tried in this order
     ((1, 0), "left", "center"),
     ((0, 1), "center", "bottom"),
@@ -31,9 +33,7 @@ def label_right(axes, labels: list[tuple[float, str, str]], *, size: float = 8.5
     """
     if not labels:
         return
-    axes.get_figure(
-        root=True
-    ).draw_without_rendering()  # the layout must be final before positions are taken from it
+    lay_out(axes.get_figure(root=True))  # before positions are taken from it
     to_axes = axes.transData + axes.transAxes.inverted()
     x_left = axes.get_xlim()[0]
     labels = sorted(labels, key=lambda label: label[0])
@@ -64,7 +64,7 @@ def label_points(
     `away` is the distance of a label from its point, in typographic points.
     """
     figure = axes.get_figure(root=True)
-    figure.draw_without_rendering()
+    lay_out(figure)
     renderer = figure.canvas.get_renderer()
     pixel = figure.dpi / 72
     taken = []

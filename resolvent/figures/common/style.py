@@ -162,12 +162,17 @@ def save(figure, output: str | Path) -> list[Path]:
     return written
 
 
+def lay_out(figure) -> None:
+    """Move the axes of a figure to where its layout wants them, as drawing it would."""
+    figure.get_layout_engine().execute(figure)
+
+
 def _settle(figure) -> None:
     """Keep the axes where the layout has put them, to six digits.
 
     The last bits of what the solver of the layout finds vary, and they name the clips of an SVG.
     """
-    figure.draw_without_rendering()
+    lay_out(figure)
     figure.set_layout_engine(None)  # not "none", for which savefig would draw once more
     for axes in figure.axes:
         axes.set_position([round(float(value), 6) for value in axes.get_position(original=True).bounds])

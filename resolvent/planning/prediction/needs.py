@@ -48,6 +48,12 @@ class Needs:
         """Return the processes that share a training, each with a GPU where there are some."""
         return self.plan.experiment(wildcards.experiment).processes_for(wildcards.model)
 
+    @property
+    def some_share_trainings(self) -> bool:
+        """Return whether any training of an experiment is shared by several processes."""
+        experiments = self.plan.configuration.experiments.values()
+        return any(e.processes_for(model) > 1 for e in experiments for model in e.models)
+
     def checkpoint_bytes(self, wildcards) -> float:
         """Return the bytes of a run on disk: its weights in single precision, as all else is small."""
         resolution = resolution_of(wildcards.group)

@@ -1,6 +1,7 @@
 """Darcy flow: exact solutions, an independent direct solution, and the balances that the equations imply."""
 
 import re
+import sys
 from functools import lru_cache, partial
 
 import jax
@@ -348,8 +349,15 @@ def test_refined_pressure_is_that_of_the_finer_grid():
 
 @pytest.mark.parametrize(("backend", "method"), [("cpu", "multigrid"), ("gpu", "sine"), ("tpu", "multigrid")])
 def test_sine_transforms_are_the_default_on_a_gpu_alone(backend, method, monkeypatch):
+    monkeypatch.setattr(five_point, "find_spec", lambda name: name)
     monkeypatch.setattr(jax, "default_backend", lambda: backend)
     assert default_method() == method
+
+
+def test_jax_is_not_asked_for_a_gpu_where_it_has_no_plugin(monkeypatch):
+    monkeypatch.setattr(five_point, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "jax", None)  # an import of it fails
+    assert default_method() == "multigrid"
 
 
 @pytest.mark.parametrize(
