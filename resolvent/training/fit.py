@@ -20,8 +20,8 @@ from resolvent.datasets.loading import Source
 from resolvent.training import checkpoints
 from resolvent.training.data import Batch, InMemory, Streamed, training_data
 from resolvent.training.devices import device_name, free_unused_memory, is_out_of_memory, peak_memory_bytes
-from resolvent.training.distributed.group import ALONE, Group
 from resolvent.training.distributed.gradients import SharedOperator
+from resolvent.training.distributed.group import ALONE, Group
 from resolvent.training.eager import Adam
 from resolvent.training.epoch_progress import epoch_progress
 from resolvent.training.errors import TrainingError

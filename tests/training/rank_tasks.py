@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 import torch
-from torch import nn
 from model_variants import SMALL
+from torch import nn
 from training_fixtures import WITH_DROPOUT, at_step, small_trainer, with_memory_for
 
 from resolvent.training.distributed.gradients import SharedOperator
@@ -124,6 +124,7 @@ def go_on_and_ask_the_launcher_to_end(group, folder, kinds):
         os.kill(os.getppid(), signal.SIGTERM)
         while signal.getsignal(signal.SIGTERM) is heeding:  # until it is handed on
             time.sleep(0.01)
+        signal.raise_signal(signal.SIGTERM)  # as SLURM sends it to all processes
 
     train(group, folder, kinds)
     trainer = trainer_of("fourier", f"{folder}/asked", group)

@@ -8,8 +8,8 @@ from torch import nn
 from resolvent.models.build import build
 from resolvent.models.registry import ARCHITECTURES
 from resolvent.solvers.common.grid import Grid
-from resolvent.training.distributed.group import ALONE
 from resolvent.training.distributed.gradients import SharedOperator
+from resolvent.training.distributed.group import ALONE
 from resolvent.training.distributed.launch import launch
 from resolvent.training.losses import RelativeLoss
 

@@ -18,6 +18,7 @@ rule train:
     threads: lambda wildcards: plan.configuration.training_threads * needs.processes(wildcards)
     resources:
         **requested(needs.train),
+        **placement(needs),
         gpu=needs.processes,
         processes=needs.processes,
     params:

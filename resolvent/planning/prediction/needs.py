@@ -48,6 +48,10 @@ class Needs:
         """Return the processes that share a training, each with a GPU where there are some."""
         return self.plan.experiment(wildcards.experiment).processes_for(wildcards.model)
 
+    def nodes(self, wildcards) -> int:
+        """Return the nodes among which these processes are divided."""
+        return self.plan.experiment(wildcards.experiment).nodes_for(wildcards.model)
+
     def checkpoint_bytes(self, wildcards) -> float:
         """Return the bytes of a run on disk: its weights in single precision, as all else is small."""
         resolution = resolution_of(wildcards.group)
@@ -187,6 +191,7 @@ class Needs:
             tested=counts["validation"] + (counts["test"] if settings.record_test_error else 0),
             gpu=self.gpu,
             processes=e.processes_for(model),
+            nodes=e.nodes_for(model),
             most=self.most_sample_bytes,
         )
 
