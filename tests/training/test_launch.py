@@ -54,7 +54,7 @@ def done(tmp_path_factory):
 
 
 def test_gradients_of_all_kinds_of_weights_are_added_up(done):
-    """In three passes, each d/dw of Im(u w²), conjugated as torch has it, and of u b."""
+    """The sum of three passes: d/dw of Im(u w²), conjugated as torch has it, and of u b."""
     modes = torch.tensor([[1 + 2j, 3j]])
     expected = {"modes": 3 * (2j * modes.conj()), "bias": torch.full((3,), 3.0), "unused": None}
     for rank in range(2):

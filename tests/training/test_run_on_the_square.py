@@ -26,7 +26,7 @@ def train(card, folder, threads=1, **options):
 
 
 def test_a_run_of_two_processes_leaves_the_files_of_a_run_of_one(card, tmp_path, slurm_of_this_host):
-    """On one node and on two, where each has a launcher of its own."""
+    """The processes are on one node, and on two, where each has a launcher of its own."""
     train(card, tmp_path / "one")
     train(card, tmp_path / "two", threads=2, processes=2)
     train(card, tmp_path / "nodes", threads=2, processes=2, nodes=2)

@@ -1,4 +1,4 @@
-"""Gradients added up over the processes of a group by torch's DistributedDataParallel, also where one fails."""
+"""Gradients that all processes add up: torch's DistributedDataParallel, also where one of them fails."""
 
 from __future__ import annotations
 
