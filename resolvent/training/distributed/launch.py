@@ -20,11 +20,11 @@ from tempfile import TemporaryDirectory
 
 from resolvent.common.watchdog import unwatched, watch
 from resolvent.training.distributed.nodes import on_other_nodes
-from resolvent.training.distributed.worker import LAUNCHER
 from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import SIGNALS
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
+LAUNCHER = "RESOLVENT_LAUNCHER"  # the variable that names this process to those that it starts
 LOOPBACK = "localhost"
 MEETING_SECONDS = 600  # that the nodes wait for each other
 ENDING_SECONDS = 3600  # that processes have for their step, once they are asked to end

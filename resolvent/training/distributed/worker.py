@@ -22,10 +22,10 @@ from torch.distributed.elastic.multiprocessing.errors import ErrorHandler, recor
 from resolvent.common.errors import ResolventError
 from resolvent.common.watchdog import watched
 from resolvent.training.distributed.group import LostProcesses, joined
+from resolvent.training.distributed.launch import LAUNCHER
 from resolvent.training.interruption import SIGNALS, interruption
 
-LAUNCHER = "RESOLVENT_LAUNCHER"  # the variable that names the process that has started this one
-POLL = 0.5  # seconds between two looks at it
+POLL = 0.5  # seconds between two looks at the launcher
 
 
 class OneLine(ErrorHandler):
