@@ -31,6 +31,7 @@ from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import with_defaults
 from resolvent.planning.job import prepare_environment
 from resolvent.planning.prediction.needs import Needs
+from resolvent.planning.prediction.nodes import placement
 from resolvent.planning.provenance import command, provenance
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import FLOW, RUN_FOLDER, SHORT_RUN_FOLDER, STABILITY, TUNED_FILE, Plan

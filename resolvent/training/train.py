@@ -25,6 +25,7 @@ from resolvent.training.data import read_where_it_fits
 from resolvent.training.devices import choose_device
 from resolvent.training.distributed.group import ALONE, Group
 from resolvent.training.distributed.launch import launch, visible_devices
+from resolvent.training.distributed.nodes import nodes_given
 from resolvent.training.errors import TrainingError
 from resolvent.training.fit import Progress, Trainer
 from resolvent.training.normalisation import in_physical_units
@@ -45,17 +46,20 @@ def train_run(
     threads: int,
     gpus: int,
     processes: int = 1,
+    nodes: int = 1,
 ) -> None:
     """Train one run into `folder`: history.csv, cost.json and, last, checkpoint.pt.
 
     `run` is what `resolvent.planning.plan.Plan.training` gives: architecture, settings, grids, training,
     samples. A run that diverges (`resolvent.training.fit`) ends there, which is a result: its checkpoint
-    holds no operator. It is trained by as many `processes`, or by fewer where there are fewer GPUs, and
-    without GPUs fewer `threads`. Raises `FileError` where another job trains this run: a killed Snakemake
-    may have left its jobs behind.
+    holds no operator. It is trained by as many `processes`, divided among the `nodes` of a SLURM job, or by
+    fewer where there are fewer GPUs, and without GPUs fewer `threads`. Raises `FileError` where another job
+    trains this run: a killed Snakemake may have left its jobs behind.
     """
     devices = visible_devices() if gpus else []
-    size = min(processes, len(devices) or threads)
+    nodes = nodes_given(nodes)
+    here = min(processes // nodes, len(devices) or threads // nodes)
+    size = here * nodes
     if size < processes:
         print(f"trains in {size} instead of {processes} processes: it was given no more", file=sys.stderr)
     arguments = {
@@ -72,7 +76,8 @@ def train_run(
         if size == 1:
             train_in_group(ALONE, **arguments)
         else:
-            launch("resolvent.training.train:train_in_group", size, devices, arguments)
+            task = "resolvent.training.train:train_in_group"
+            launch(task, here, devices, arguments, nodes, shared=folder)
 
 
 def train_in_group(

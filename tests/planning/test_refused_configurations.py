@@ -223,6 +223,10 @@ SIZES = [
         "experiments.burgers: 9 processes cannot share a batch_size of 8",
     ),
     (
+        {"experiments": {"burgers": {"processes": 3, "nodes": 2}}},
+        "experiments.burgers: 3 processes cannot be divided evenly among 2 nodes; choose processes: 2",
+    ),
+    (
         {"experiments": {"burgers": {"processes_of": {"fn": 2}}}},
         "experiments.burgers.processes_of: unknown model 'fn'",
     ),

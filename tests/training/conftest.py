@@ -1,5 +1,7 @@
 """A small dataset that several files of tests train on."""
 
+import os
+
 import pytest
 from training_fixtures import CODE, SQUARE_COUNTS
 
@@ -22,3 +24,19 @@ def card(tmp_path_factory):
     generate_shard(task, store, 0, receipt, CODE)
     finalise(task, store, [receipt], card, CODE)
     return card
+
+
+@pytest.fixture
+def slurm_of_this_host(tmp_path, monkeypatch):
+    """A SLURM job in which what srun starts on other nodes runs here. Return the file of srun's options."""
+    srun, asked_for = tmp_path / "bin/srun", tmp_path / "srun_options"
+    srun.parent.mkdir()
+    srun.write_text(
+        f'#!/bin/bash\necho "$@" > {asked_for}\nwhile [[ "$1" == --* ]]; do shift; done\nexec "$@"\n'
+    )
+    srun.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{srun.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("SLURM_JOB_ID", "1")
+    monkeypatch.delenv("SLURM_JOB_NUM_NODES", raising=False)
+    monkeypatch.setattr("socket.gethostname", lambda: "localhost")
+    return asked_for

@@ -124,6 +124,7 @@ def go_on_and_ask_the_launcher_to_end(group, folder, kinds):
         os.kill(os.getppid(), signal.SIGTERM)
         while signal.getsignal(signal.SIGTERM) is heeding:  # until it is handed on
             time.sleep(0.01)
+        signal.raise_signal(signal.SIGTERM)  # as SLURM sends it to all processes
 
     train(group, folder, kinds)
     trainer = trainer_of("fourier", f"{folder}/asked", group)

@@ -54,7 +54,7 @@ def done(tmp_path_factory):
 
 
 def test_gradients_of_all_kinds_of_weights_are_added_up(done):
-    """In three passes, each d/dw of Im(u w²), conjugated as torch has it, and of u b."""
+    """The sum of three passes: d/dw of Im(u w²), conjugated as torch has it, and of u b."""
     modes = torch.tensor([[1 + 2j, 3j]])
     expected = {"modes": 3 * (2j * modes.conj()), "bias": torch.full((3,), 3.0), "unused": None}
     for rank in range(2):
@@ -137,18 +137,24 @@ def test_a_signal_to_the_launcher_is_handed_on(gone_on):
     assert checkpoints.load(folder / "asked/resume.pt")["progress"]["steps"] == 2
 
 
-@pytest.mark.parametrize(
-    ("way", "message"),
-    [
-        ("raises", "rank 1 of 2: ZeroDivisionError: division by zero"),
-        ("is killed", "rank 1 of 2: was ended by SIGKILL, perhaps for want of memory"),
-    ],
-)
-def test_a_process_that_fails_ends_both_with_its_line(way, message, capfd):
+def test_a_process_that_fails_ends_both_with_its_line(capfd):
     with pytest.raises(TrainingError) as error:
-        launch("rank_faults:fail_in_the_second", 2, [], {"way": way})
-    assert str(error.value) == message
-    assert ("rank 1: Traceback" in capfd.readouterr().err) == (way == "raises")
+        launch("rank_faults:fail_in_the_second", 2, [], {"way": "raises"})
+    assert str(error.value) == "rank 1 of 2: ZeroDivisionError: division by zero"
+    assert "rank 1: Traceback" in capfd.readouterr().err
+
+
+def test_a_process_that_is_killed_ends_those_on_other_nodes(tmp_path, slurm_of_this_host, capfd):
+    with pytest.raises(TrainingError) as error:
+        launch("rank_faults:fail_in_the_second", 1, [], {"way": "is killed"}, nodes=2, shared=tmp_path)
+    assert str(error.value) == "rank 1 of 2: was ended by SIGKILL, perhaps for want of memory"
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_nodes_that_do_not_come_end_the_launch(tmp_path, slurm_of_this_host):
+    (tmp_path / "bin/srun").write_text("#!/bin/bash\nexit 3\n")
+    with pytest.raises(TrainingError, match="the launchers on the other nodes ended with status 3"):
+        launch("rank_faults:fail_in_the_second", 1, [], {"way": "raises"}, nodes=2, shared=tmp_path)
 
 
 def test_a_process_that_hangs_is_ended_with_its_stacks(tmp_path, monkeypatch):

@@ -1,9 +1,9 @@
 # One run: one model of one experiment, at one training resolution, from one seed.
 
 # Functions of the run only where runs differ: Snakemake takes longer to call a function than to plan most else.
-PROCESSES, TRAINING_THREADS, TUNED = 1, plan.configuration.training_threads, []
+PROCESSES, PLACEMENT, TRAINING_THREADS, TUNED = 1, {}, plan.configuration.training_threads, []
 if needs.some_share_trainings:
-    PROCESSES = needs.processes
+    PROCESSES, PLACEMENT = needs.processes, placement(needs)
     TRAINING_THREADS = lambda wildcards: plan.configuration.training_threads * needs.processes(wildcards)
 if any(e.tuning for e in plan.configuration.experiments.values()):
     TUNED = lambda wildcards: (
@@ -26,6 +26,7 @@ rule train:
     threads: TRAINING_THREADS
     resources:
         **requested(needs.train),
+        **PLACEMENT,
         gpu=PROCESSES,
         processes=PROCESSES,
     params:

@@ -13,6 +13,7 @@ use rule train as train_short with:
         f"logs/train_short/{plan.configuration.name}/{SHORT_RUN_FOLDER}.log",
     resources:
         **requested(needs.train_short),
+        **PLACEMENT,
         gpu=PROCESSES,
         processes=PROCESSES,
     params:

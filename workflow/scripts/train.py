@@ -20,4 +20,5 @@ with job(snakemake):
         threads=snakemake.threads,
         gpus=snakemake.resources.gpu,
         processes=snakemake.resources.processes,
+        nodes=snakemake.resources.nodes,
     )

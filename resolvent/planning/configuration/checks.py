@@ -98,9 +98,10 @@ def _experiment_problems(configuration: Configuration, at: str, experiment: Expe
             yield f"{at}.training_of: {unknown('model', model, configuration.models)}"
         yield from partial_problems(settings, (*at.split("."), "training_of", model))
     yield from _tuning_problems(at, experiment)
-    for model in experiment.processes_of:
-        if model not in configuration.models:
-            yield f"{at}.processes_of: {unknown('model', model, configuration.models)}"
+    for key in ("processes_of", "nodes_of"):
+        for model in getattr(experiment, key):
+            if model not in configuration.models:
+                yield f"{at}.{key}: {unknown('model', model, configuration.models)}"
     for model in experiment.models:
         if model not in configuration.models:
             yield f"{at}.models: {unknown('model', model, configuration.models)}"
@@ -265,6 +266,10 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
             if processes > settings.batch_size:
                 words = f"{processes} processes cannot share a batch_size of {settings.batch_size}"
                 found[f"{at}: {words}"] = None
+            nodes = experiment.nodes_for(key)
+            if processes % nodes:
+                words = f"{processes} processes cannot be divided evenly among {nodes} nodes"
+                found[f"{at}: {words}; choose processes: {processes // nodes * nodes or nodes}"] = None
             if dataset.grid_kind != "nodes":
                 for name, only in ON_NODES.items():
                     if getattr(settings, name) == only:

@@ -134,11 +134,20 @@ class Experiment(Settings):
     processes: int = Field(
         1,
         ge=1,
-        description="processes of this host that share each training, every one on a GPU of its own where "
-        "there are some; the same results up to rounding and dropout, and nothing runs again. See gpus.md",
+        description="processes that share each training, every one on a GPU of its own where there are "
+        "some; the same results up to rounding and dropout, and nothing runs again. See gpus.md",
     )
     processes_of: dict[str, Annotated[int, Field(ge=1)]] = Field(
         {}, description="the same, where it differs for a model: `{large: 4}`"
+    )
+    nodes: int = Field(
+        1,
+        ge=1,
+        description="nodes of a cluster among which the processes of each training are divided evenly; "
+        "elsewhere than in SLURM all are on this host. See cluster.md",
+    )
+    nodes_of: dict[str, Annotated[int, Field(ge=1)]] = Field(
+        {}, description="the same, where it differs for a model: `{large: 2}`"
     )
     shown: str | None = Field(
         None,
@@ -165,6 +174,10 @@ class Experiment(Settings):
     def processes_for(self, model: str) -> int:
         """Return how many processes share a training of this model; it does not identify a run."""
         return self.processes_of.get(model, self.processes)
+
+    def nodes_for(self, model: str) -> int:
+        """Return among how many nodes these processes are divided."""
+        return self.nodes_of.get(model, self.nodes)
 
     @property
     def names_shown(self) -> bool:

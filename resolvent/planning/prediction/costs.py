@@ -117,13 +117,15 @@ def training(
     tested: int,
     gpu: bool,
     processes: int = 1,
+    nodes: int = 1,
     most: float = math.inf,
 ) -> Need:
     """Predict a training run.
 
     `samples` for training, `tested` after every epoch (validation, and test where it is recorded), each of as
     many functions as `channels`; they take at most `most` bytes. Several `processes` share batches and tests;
-    each has its own memory, with all of the samples, and so has the one that looks after them.
+    each has its own memory, with all of the samples, and so has the one that looks after them. The memory is
+    that of each of the `nodes` among which they are divided.
     """
     work = operator.forward_flop / FLOP_PER_SECOND
     part, tested_part = math.ceil(batch_size / processes), math.ceil(tested / processes)
@@ -135,7 +137,7 @@ def training(
         epoch = steps * (STEP_SECONDS + step) + tested_part * work
     data = min(sample_bytes(operator, channels, samples + tested), most)
     held = STATE_BYTES * operator.weights + data + (GPU_BYTES if gpu else part * kept_bytes(operator))
-    size = processes * (START_BYTES + held) + (START_BYTES if processes > 1 else 0)
+    size = processes // nodes * (START_BYTES + held) + (START_BYTES if processes > 1 else 0)
     return Need(START_SECONDS + epochs * epoch, size)
 
 

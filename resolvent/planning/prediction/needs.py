@@ -54,6 +54,10 @@ class Needs:
         experiments = self.plan.configuration.experiments.values()
         return any(e.processes_for(model) > 1 for e in experiments for model in e.models)
 
+    def nodes(self, wildcards) -> int:
+        """Return the nodes among which these processes are divided."""
+        return self.plan.experiment(wildcards.experiment).nodes_for(wildcards.model)
+
     def checkpoint_bytes(self, wildcards) -> float:
         """Return the bytes of a run on disk: its weights in single precision, as all else is small."""
         resolution = resolution_of(wildcards.group)
@@ -204,6 +208,7 @@ class Needs:
             tested=counts["validation"] + (counts["test"] if settings.record_test_error else 0),
             gpu=self.gpu,
             processes=e.processes_for(model),
+            nodes=e.nodes_for(model),
             most=self.most_sample_bytes,
         )
 

@@ -1,4 +1,4 @@
-"""Gradients added up over the processes of a group: torch's DistributedDataParallel, and what it leaves open."""
+"""Gradients that all processes add up: torch's DistributedDataParallel, also where one of them fails."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class _Sums:
 class SharedOperator:
     """An operator whose backward pass adds the gradients of all processes up: the same bits in all.
 
-    Torch adds them up bucket by bucket while the backward pass goes on. A process that cannot finish its pass,
-    for want of memory, would leave the others waiting for its buckets: `make_up` sends zeros instead, as
-    torch does for a process that has run out of batches, and all can agree on what comes next. In a group
-    of one this is the operator itself.
+    Torch adds them up bucket by bucket while the backward pass goes on. A process that cannot finish its
+    pass, for want of memory, would leave the others waiting for its buckets: `make_up` sends zeros instead,
+    as torch does for a process that has run out of batches, and all can agree on what comes next. In a
+    group of one this is the operator itself.
 
     Raises `TrainingError` for batch normalisation, where several processes do not compute what one does.
     """

@@ -20,11 +20,11 @@ from tempfile import TemporaryDirectory
 
 from resolvent.common.watchdog import unwatched, watch
 from resolvent.training.distributed.nodes import on_other_nodes
-from resolvent.training.distributed.worker import LAUNCHER
 from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import SIGNALS
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
+LAUNCHER = "RESOLVENT_LAUNCHER"  # the variable that names this process to those that it starts
 LOOPBACK = "localhost"
 MEETING_SECONDS = 600  # that the nodes wait for each other
 ENDING_SECONDS = 3600  # that processes have for their step, once they are asked to end
@@ -50,7 +50,7 @@ def launch(
         When one of them failed: its rank, and in one line what it reported. What none of them expected is
         also in the log of the watchdog (or on standard error, where there is none) as a traceback.
     """
-    with TemporaryDirectory(prefix="resolvent-", dir=shared) as name:
+    with TemporaryDirectory(prefix="resolvent-", dir=shared if nodes > 1 else None) as name:
         host = LOOPBACK if nodes == 1 else socket.gethostname()
         order = {
             "task": task,
@@ -62,18 +62,18 @@ def launch(
         }
         path = Path(name) / "order.json"
         path.write_text(json.dumps(order))
-        fault = None
-        with on_other_nodes(nodes, path, len(devices[:size])) as others:
-            fault = run_agent(path, bool(devices))
-        if fault or others.failed:
-            raise TrainingError(_reported(path.parent, size * nodes) or fault or others.fault)
+        with _surroundings(host), on_other_nodes(nodes, path, len(devices[:size])) as others:
+            fault = run_agent(path, bool(devices), first=True)
+        general = [others.fault, fault] if others.ended_first else [fault, others.fault]
+        if any(general):
+            raise TrainingError(_reported(path.parent, size * nodes) or general[0] or general[1])
 
 
-def run_agent(path: Path, devices: bool) -> str:
+def run_agent(path: Path, devices: bool, first: bool) -> str:
     """Do what the launcher of one node does: return nothing, or what went wrong in general.
 
-    What its processes had to say is in the folder of the order in `path`: torch's error files, and a file
-    for each process that ended without one.
+    The nodes meet at the `first` one. What its processes had to say is in the folder of the order in `path`:
+    torch's error files, and a file for each process that ended without one.
     """
     from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
@@ -81,7 +81,6 @@ def run_agent(path: Path, devices: bool) -> str:
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
     order = json.loads(path.read_text())
-    on_loopback = order["endpoint"].startswith(f"{LOOPBACK}:")
     configuration = LaunchConfig(
         min_nodes=order["nodes"],
         max_nodes=order["nodes"],
@@ -89,8 +88,8 @@ def run_agent(path: Path, devices: bool) -> str:
         run_id=path.parent.name,
         rdzv_backend="c10d",
         rdzv_endpoint=order["endpoint"],
-        rdzv_configs={"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS},
-        local_addr=LOOPBACK if on_loopback else None,
+        rdzv_configs={"is_host": first, "join_timeout": MEETING_SECONDS},
+        local_addr=LOOPBACK if _host(order) == LOOPBACK else None,
         max_restarts=0,
         logs_specs=DefaultLogsSpecs(log_dir=str(path.parent)),
         signals_to_handle=",".join(one.name for one in SIGNALS),
@@ -99,14 +98,16 @@ def run_agent(path: Path, devices: bool) -> str:
     )
     command = ["-m", "resolvent.training.distributed.worker", str(path)]
     try:
-        with _surroundings(on_loopback), unwatched():  # the processes are watched where they are
+        with unwatched():  # the processes are watched where they are
             elastic_launch(configuration, sys.executable)(*command)
     except ChildFailedError as error:
         for rank, failure in error.failures.items():
-            if not failure.error_file_data.get("rank") == rank and failure.exitcode != -signal.SIGTERM:
+            if failure.error_file_data.get("rank") != rank and failure.exitcode != -signal.SIGTERM:
                 (path.parent / f"ended{rank}").write_text(_ending(failure.exitcode))
         return "the processes have ended"
     except SignalException as error:
+        if len(list(path.parent.glob("done*"))) == order["size"] * order["nodes"]:
+            return ""
         return f"{error.sigval.name} asked to end before there was anything to save"
     except RendezvousError as error:
         return f"the {order['nodes']} nodes did not meet at {order['endpoint']} ({error})"
@@ -114,17 +115,20 @@ def run_agent(path: Path, devices: bool) -> str:
 
 
 @contextmanager
-def _surroundings(on_loopback: bool) -> Iterator[None]:
-    """Set what torch's launcher hands on, and what it changes, back to what it was.
+def _surroundings(host: str) -> Iterator[None]:
+    """Set what the processes inherit and how this one ends, and then all as it was.
 
-    The processes find the modules of this one. On one host gloo listens on the loopback interface alone. The
-    launcher's own log would say what is reported in one line.
+    They find the modules of this one. Those that meet at this host alone listen on the loopback interface
+    alone. A request to end is an exception, also before torch's launcher has set its own handlers. Its log
+    is silent: what it would say is reported in one line.
     """
     environment, handlers = dict(os.environ), {number: signal.getsignal(number) for number in SIGNALS}
-    loopback = {"GLOO_SOCKET_IFNAME": "lo" if sys.platform == "linux" else "lo0"}
+    loopback = {"GLOO_SOCKET_IFNAME": "lo" if sys.platform == "linux" else "lo0"} if host == LOOPBACK else {}
     found = {"PYTHONPATH": os.pathsep.join(sys.path), LAUNCHER: str(os.getpid())}
-    os.environ.update((loopback if on_loopback else {}) | environment | found)
+    os.environ.update(loopback | environment | found)
     logging.disable(logging.CRITICAL)
+    for number in SIGNALS:
+        signal.signal(number, _end)
     try:
         yield
     finally:
@@ -135,8 +139,15 @@ def _surroundings(on_loopback: bool) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def _end(number: int, frame: object) -> None:
+    """End as torch's launcher does."""
+    from torch.distributed.elastic.multiprocessing import SignalException
+
+    raise SignalException("asked to end", signal.Signals(number))
+
+
 def _reported(folder: Path, size: int) -> str:
-    """Return what went wrong, in one line: the first cause, not what followed; nothing where none is known."""
+    """Return what went wrong, in one line: the first cause, not what followed; nothing if none is known."""
     reports = {}
     for file in folder.glob("*/attempt_0/*/error.json"):
         with suppress(ValueError):  # its process was killed as it wrote
@@ -168,12 +179,16 @@ def _free_port() -> int:
         return one.getsockname()[1]
 
 
+def _host(order: dict) -> str:
+    return order["endpoint"].rpartition(":")[0]
+
+
 def _on_another_node() -> None:
     """Do what `launch` does on the other nodes, with the order's file."""
     path = Path(sys.argv[1])
-    fault = run_agent(path, bool(visible_devices()))
-    if fault:
-        sys.exit(1)
+    with _surroundings(_host(json.loads(path.read_text()))):
+        fault = run_agent(path, bool(visible_devices()), first=False)
+    sys.exit(bool(fault))
 
 
 if __name__ == "__main__":

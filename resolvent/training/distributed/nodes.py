@@ -17,10 +17,10 @@ ENDING_SECONDS = 60  # that the other launchers have to end by themselves after 
 
 @dataclass
 class Others:
-    """Whether a launcher on another node has failed, and what is known of it here."""
+    """What is known here of a launcher on another node that failed, and whether that came first."""
 
-    failed: bool = False
     fault: str = ""
+    ended_first: bool = False
 
 
 def nodes_given(wanted: int) -> int:
@@ -36,7 +36,7 @@ def nodes_given(wanted: int) -> int:
 
 @contextmanager
 def on_other_nodes(nodes: int, order: Path, gpus: int) -> Iterator[Others]:
-    """Run a launcher for the file `order` on each node but this one, with `gpus` on each, while the body runs.
+    """Run a launcher for the file `order` on each node but this one, with `gpus` each, while the body runs.
 
     When one of them fails, this process is sent SIGTERM, for the body waits for them.
     """
@@ -50,9 +50,9 @@ def on_other_nodes(nodes: int, order: Path, gpus: int) -> Iterator[Others]:
 
     def look() -> None:
         if started.wait():
-            others.failed = True
             others.fault = f"the launchers on the other nodes ended with status {started.returncode}"
-            if not ended.is_set():
+            others.ended_first = not ended.is_set()
+            if others.ended_first:
                 os.kill(os.getpid(), signal.SIGTERM)
 
     looking = threading.Thread(target=look, daemon=True)

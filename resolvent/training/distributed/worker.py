@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -21,10 +22,10 @@ from torch.distributed.elastic.multiprocessing.errors import ErrorHandler, recor
 from resolvent.common.errors import ResolventError
 from resolvent.common.watchdog import watched
 from resolvent.training.distributed.group import LostProcesses, joined
-from resolvent.training.interruption import interruption
+from resolvent.training.distributed.launch import LAUNCHER
+from resolvent.training.interruption import SIGNALS, interruption
 
-LAUNCHER = "RESOLVENT_LAUNCHER"  # the variable that names the process that has started this one
-POLL = 0.5  # seconds between two looks at it
+POLL = 0.5  # seconds between two looks at the launcher
 
 
 class OneLine(ErrorHandler):
@@ -50,8 +51,14 @@ class OneLine(ErrorHandler):
 
 
 def _serve(path: Path, handler: OneLine) -> None:
-    """Do the task of the order in `path`. A request to end is noted from the start, and heeded in training."""
+    """Do the task of the order in `path`.
+
+    The first request to end is noted, from the start, and heeded in training. Others follow where SLURM sends
+    it to all processes, and the launcher hands it on: they are ignored.
+    """
     order = json.loads(path.read_text())
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     with interruption(), ExitStack() as stack:
         if order["watch"]:
             seconds, log = order["watch"]
@@ -60,6 +67,7 @@ def _serve(path: Path, handler: OneLine) -> None:
         group = stack.enter_context(joined())
         module, _, function = order["task"].partition(":")
         getattr(importlib.import_module(module), function)(group, **order["arguments"])
+    (path.parent / f"done{group.rank}").touch()
 
 
 def _end_with_launcher() -> None:

@@ -1,0 +1,50 @@
+"""Statistics of a store are the same numbers wherever they are computed."""
+
+import numpy as np
+import pytest
+import xarray
+from distributed import LocalCluster
+
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.storage import statistics as module
+from resolvent.datasets.storage.statistics import statistics
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A store of 40 samples, of which a block of the tests has six."""
+    rng = np.random.default_rng(3)
+    values = {"u": (("sample", "x"), 1e3 + rng.normal(size=(40, 8))), "v": ("sample", rng.normal(size=40))}
+    path = tmp_path_factory.mktemp("statistics") / "some.zarr"
+    tree = xarray.DataTree.from_dict({"/n8": xarray.Dataset(values)})
+    tree.to_zarr(path, zarr_format=3, consolidated=False)
+    return path, {name: found[1] for name, found in values.items()}
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(module, "BLOCK_BYTES", 6 * 8 * 8)
+
+
+def test_statistics_are_those_of_all_samples(store, small_blocks):
+    path, values = store
+    found = statistics(path)
+    assert set(found) == {"n8/u", "n8/v"}
+    for name, numbers in values.items():
+        expected = {"mean": numbers.mean(), "std": numbers.std(), "min": numbers.min(), "max": numbers.max()}
+        assert found[f"n8/{name}"] == pytest.approx(expected, abs=1e-5 * np.abs(numbers).max())
+
+
+def test_a_cluster_finds_the_same_numbers(store, small_blocks, monkeypatch):
+    here = statistics(store[0])
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+        monkeypatch.setenv("RESOLVENT_DASK_SCHEDULER", cluster.scheduler_address)
+        assert statistics(store[0]) == here
+        done = sum(len(events) for events in cluster.scheduler.transition_log)
+    assert done > 2 * 7  # every block of either array
+
+
+def test_an_address_where_nobody_answers_is_refused(store, monkeypatch):
+    monkeypatch.setenv("RESOLVENT_DASK_SCHEDULER", "nowhere")
+    with pytest.raises(DatasetError, match="RESOLVENT_DASK_SCHEDULER: no scheduler answers at 'nowhere'"):
+        statistics(store[0])
