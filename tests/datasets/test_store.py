@@ -12,7 +12,7 @@ import xarray
 from dataset_fixtures import CODE, make_dataset, small, small_settings
 
 from resolvent.common.errors import FileError
-from resolvent.common.files import readable_disk_errors, write_atomically, write_json
+from resolvent.common.files import read_json, readable_disk_errors, write_atomically, write_json
 from resolvent.common.locks import sole_writer
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import DatasetError
@@ -42,7 +42,7 @@ def test_xarray_opens_a_store_with_its_coordinates_units_and_splits(dataset):
 
 
 def test_the_card_and_the_stores_attributes_agree_and_name_no_time_or_host(dataset):
-    card = json.loads((dataset / "burgers.json").read_text())
+    card = read_json(dataset / "burgers.json", "the card")
     assert card == xarray.open_datatree(dataset / "burgers.zarr", engine="zarr", consolidated=False).attrs
     assert card["settings_hash"] == settings_hash(small_settings())
 
@@ -296,8 +296,8 @@ def test_a_card_gives_the_grid_back(grid):
 
 
 def test_a_card_that_is_anothers_is_refused(dataset):
-    card = json.loads((dataset / "burgers.json").read_text())
-    (dataset / "burgers.json").write_text(json.dumps(card | {"content_hash": "0" * 64}))
+    card = read_json(dataset / "burgers.json", "the card")
+    write_json(dataset / "burgers.json", card | {"content_hash": "0" * 64})
     with pytest.raises(
         DatasetError,
         match=r"burgers\.zarr does not match the card .*: content hash [0-9a-f]{12} against 0{12}; make it",

@@ -111,5 +111,5 @@ def test_a_damaged_chunk_is_an_error_and_no_number(here, tmp_path):
     shutil.copytree(here / "data/burgers", tmp_path / "burgers")
     (file,) = (tmp_path / "burgers/burgers.zarr/n64/initial_velocity/c/0").iterdir()
     file.unlink()
-    with pytest.raises(DatasetError, match="has unwritten samples in 'n64/initial_velocity'"):
+    with pytest.raises(DatasetError, match="lacks shard 0 of 'n64/initial_velocity'"):
         resolvent.open_dataset("burgers", data=tmp_path).numpy("train", 64)
