@@ -10,7 +10,7 @@ import zarr
 from dataset_fixtures import make_dataset, small
 from training_fixtures import COUNTS, finished_run
 
-from resolvent.common.records import OWN_DIGEST
+from resolvent.common.files import OWN_DIGEST
 from resolvent.evaluation.baselines import write_baselines
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.error_table import write_error_tables
