@@ -179,6 +179,17 @@ def test_a_damaged_receipt_is_reported(dataset, content):
         )
 
 
+def test_an_altered_receipt_makes_no_other_card(dataset):
+    receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
+    content = json.loads(receipts[1].read_text())
+    content["checksums"]["n64/final_velocity"][0] += 1
+    receipts[1].write_text(json.dumps(content))
+    with pytest.raises(FileError, match=r"the receipt .*shards/1\.json was altered: delete it and run"):
+        finalise(
+            build_task(small_settings()), dataset / "burgers.zarr", receipts, dataset / "burgers.json", CODE
+        )
+
+
 def test_what_killed_jobs_left_half_written_is_removed(made, tmp_path):
     folder = tmp_path / "burgers"
     store, dead = folder / "burgers.zarr", f"{os.uname().nodename}-{2**22 + 1}.partial"  # above every process
