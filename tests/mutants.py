@@ -208,7 +208,10 @@ class Reach:
     def __init__(self, root: Path):
         self.root = root
         helpers = [*(root / "tests/helpers").glob("*.py"), *(root / "tests/solvers").glob("*.py")]
-        modules = [*(root / "resolvent").rglob("*.py"), *helpers, *(root / "tests").rglob("conftest.py")]
+        modules = [*helpers, *(root / "tests").rglob("conftest.py")]
+        for room in (root / "resolvent").iterdir():  # some are links, which `rglob` does not follow
+            modules += room.rglob("*.py") if room.is_dir() else [room] if room.suffix == ".py" else []
+        self.texts = {self.name_of(file): file.read_text(encoding="utf-8") for file in modules}
         named = {self.name_of(file): imports_of(file) for file in modules}
         files = sorted((root / "tests").rglob("test_*.py"))
         run = [one for one in files if not NOT_RUN.search(one.as_posix() + one.read_text(encoding="utf-8"))]
@@ -224,22 +227,33 @@ class Reach:
             return file.stem
         return ".".join(place.with_suffix("").parts).removesuffix(".__init__")
 
-    def distances(self, module: str) -> dict[Path, int]:
-        """Return the steps of imports from test files to the module: FAR where no import is found."""
-        steps, front, distance = {module: 0}, {module}, 0
+    def distances(self, module: str, scope: str) -> dict[Path, int]:
+        """Return the steps of imports from test files to the module: FAR where no import is found.
+
+        What imports the module without a word of `scope`, the function or class in it, does not count, unless
+        nothing has such a word.
+        """
+        word = re.compile(rf"\b{scope}\b" if scope else "$")
+        users = {name for name, found in self.imports.items() if module in found}
+        users = {name for name in users if word.search(self.texts[name])} or users
+        steps, front, distance = dict.fromkeys(users, 1), users, 1
         while front:
             distance += 1
             front = {name for name, found in self.imports.items() if found & front and name not in steps}
-            steps |= dict.fromkeys(front, distance)
+            steps |= dict.fromkeys(front - {module}, distance)
+        own = {test for test, found in self.tests.items() if module in found}
+        own = {test for test in own if word.search(test.read_text(encoding="utf-8"))} or (
+            set() if users else own
+        )
         return {
-            test: min((steps[name] for name in found & steps.keys()), default=FAR)
+            test: 0 if test in own else min((steps[name] for name in found & steps.keys()), default=FAR)
             for test, found in self.tests.items()
         }
 
     def nearest(self, mutant: Mutant, count: int) -> list[str]:
         """Return the test files to run, the likeliest first."""
         words = set(re.split(r"\W|_", mutant.path.removesuffix(".py"))) - {"resolvent", "common", ""}
-        distances = self.distances(self.name_of(self.root / mutant.path))
+        distances = self.distances(self.name_of(self.root / mutant.path), mutant.scope)
 
         def rank(test: Path) -> tuple:
             text, place = test.read_text(encoding="utf-8"), test.relative_to(self.root).as_posix()

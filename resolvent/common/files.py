@@ -123,10 +123,10 @@ def read_json(path: Path, what: str) -> dict:
 
 def write_json(path: Path, content: dict) -> None:
     """Write `content` as JSON with the SHA-256 of it, atomically, the same bytes for the same content."""
-    write_text(path, sealed_text(content))
+    write_text(path, text_with_digest(content))
 
 
-def sealed_text(content: dict) -> str:
+def text_with_digest(content: dict) -> str:
     """Return what `write_json` writes."""
     plain = json.loads(json_text(content))
     return json_text(content | {OWN_DIGEST: _content_digest(plain)})

@@ -88,7 +88,8 @@ OF_RUN = {
     "versions": "versions of NumPy and torch",
     "data_warnings": "what the check of an imported dataset remarks on",
     "metrics": "`label` and `description` of every metric of errors.csv, by its column",
-    "files": "SHA-256 of history.csv, errors.csv and predictions.nc",
+    "files": "SHA-256 of history.csv, errors.csv, predictions.nc and checkpoint.pt; exported runs have no "
+    "checkpoint",
     "tuning": "the content of tuned.json, where training settings were tuned",
 }
 OF_COST = {

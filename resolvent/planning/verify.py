@@ -20,7 +20,14 @@ from resolvent.common.digests import SUFFIX, check_digest, file_digest
 from resolvent.common.errors import ResolventError
 from resolvent.common.files import read_json
 from resolvent.common.predictions import node_name
-from resolvent.common.records import INFERENCE_COLUMNS, CostRecord, TunedRecord, read_record
+from resolvent.common.records import (
+    CHECKPOINT,
+    INFERENCE_COLUMNS,
+    CostRecord,
+    TunedRecord,
+    check_file,
+    read_record,
+)
 from resolvent.common.runs import Run, metric_columns, parse_table, read_baselines_table, read_run
 from resolvent.datasets.verify import faults_of_dataset
 from resolvent.figures.common.comparison import (
@@ -31,6 +38,7 @@ from resolvent.figures.common.comparison import (
 )
 
 BEGINNINGS = {".png": b"\x89PNG\r\n\x1a\n", ".pdf": b"%PDF-"}
+WEIGHTS = "model.safetensors"  # of an exported run, in the place of its checkpoint
 POOLED = {"mean": np.mean, "median": np.median, "worst": np.max}
 
 
@@ -65,6 +73,8 @@ def faults_of_run(folder: Path, cards: dict[str, set[str]] | None = None) -> lis
     try:
         run = read_run(folder)
         errors, history, predictions = run.errors, run.history, run.predictions
+        if CHECKPOINT in run.record.files and not (folder / WEIGHTS).exists():
+            check_file(folder / CHECKPOINT, run.record)
     except ResolventError as error:
         return [_line(error)]
     record, faults = run.record, _faults_of_errors(run, errors)
@@ -210,7 +220,9 @@ def _faults_of_comparison(file: Path) -> list[str]:
         return faults
     try:
         rows = read_comparison(file)
-    except (ResolventError, ValueError) as error:  # pandas' MergeError
+    except ResolventError as error:
+        return [_line(error)]
+    except ValueError as error:  # pandas' MergeError
         return [f"{file.with_name(MODELS_FILE)}: {_line(error)}"]
     faults = []
     outside = rows[(rows["low"] > rows["value"]) | (rows["value"] > rows["high"])]

@@ -20,7 +20,7 @@ from resolvent.common.records import (
 )
 from resolvent.training.errors import TrainingError
 
-KEYS = ("operator", "architecture", "settings", "training", "epoch", "grid", *IDENTITY)
+KEYS = ("operator", "architecture", "settings", "training", *IDENTITY)
 
 
 def save(state: dict, path: Path) -> None:

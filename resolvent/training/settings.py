@@ -29,14 +29,16 @@ class TrainingSettings(Settings):
         ge=1,
         description="training samples used at most, the first of the experiment's; none: all of them",
     )
-    epochs: int = Field(100, ge=1, description="passes over the training samples")
+    epochs: int = Field(100, ge=1, le=1_000_000, description="passes over the training samples")
     batch_size: int = Field(8, ge=1, description="samples per step; an incomplete last batch is dropped")
     schedule: Literal["1cycle", "plateau"] = Field(
         "1cycle",
         description="1cycle: up and down in cosines, a step at a time; plateau: halved after an epoch when "
         "the validation error has not fallen for plateau_patience epochs",
     )
-    learning_rate: float = Field(1e-3, gt=0, description="peak of the 1cycle schedule; first of plateau")
+    learning_rate: float = Field(
+        1e-3, ge=1e-12, le=1e9, description="peak of the 1cycle schedule; first of plateau"
+    )
     peak_fraction: float = Field(
         0.3,
         gt=0,
@@ -44,17 +46,17 @@ class TrainingSettings(Settings):
         description="share of the steps before the peak (paper: epoch 30 of 100; its code: 0.3, and since "
         "October 2021 0.2)",
     )
-    initial_division: float = Field(1e4, ge=1, description="peak divided by the first learning rate")
+    initial_division: float = Field(1e4, ge=1, le=1e12, description="peak divided by the first learning rate")
     final_division: float = Field(
-        1.0, ge=1, description="first learning rate divided by the last (paper: 1; its code: 1e4)"
+        1.0, ge=1, le=1e12, description="first learning rate divided by the last (paper: 1; its code: 1e4)"
     )
     plateau_patience: int = Field(2, ge=0, description="epochs without a lower validation error (plateau)")
     early_stopping: int | None = Field(
         None, ge=1, description="stop after as many epochs without a lower validation error; none: never"
     )
-    weight_decay: float = Field(0.0, ge=0, description="Adam's L2 penalty")
+    weight_decay: float = Field(0.0, ge=0, le=1e3, description="Adam's L2 penalty")
     gradient_clip: float | None = Field(
-        1.0, gt=0, description="bound of the gradient (Cao 2021: 1; its code: 0.999); null: none"
+        1.0, ge=1e-9, le=1e12, description="bound of the gradient (Cao 2021: 1; its code: 0.999); null: none"
     )
     gradient_clip_by: Literal["norm", "value"] = Field(
         "norm",

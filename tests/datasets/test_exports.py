@@ -10,6 +10,7 @@ import xarray
 import yaml
 from dataset_fixtures import make_dataset, small
 
+from resolvent.common.files import read_json, write_json
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.exports.layouts import CARD
 from resolvent.datasets.imported.check import check_file
@@ -139,8 +140,7 @@ def test_a_folder_for_the_hub_can_be_verified_and_made_again(cards, tmp_path):
     moved = shutil.move(out, tmp_path / "downloaded")
     assert list(faults_below([moved])) == []
     (card,) = moved.glob("burgers/*.json")
-    content = json.loads(card.read_text())
-    card.write_text(json.dumps(content | {"seed": 5}))
+    write_json(card, read_json(card, "the card") | {"seed": 5})
     (moved / "LICENSE").unlink()
     faults = list(faults_below([moved]))
     assert any("LICENSE: is missing, and SHA256SUMS names it" in fault for fault in faults)

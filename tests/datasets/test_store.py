@@ -12,7 +12,7 @@ import xarray
 from dataset_fixtures import CODE, make_dataset, small, small_settings
 
 from resolvent.common.errors import FileError
-from resolvent.common.files import readable_disk_errors, write_atomically, write_json
+from resolvent.common.files import read_json, readable_disk_errors, write_atomically, write_json
 from resolvent.common.locks import sole_writer
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import DatasetError
@@ -42,7 +42,7 @@ def test_xarray_opens_a_store_with_its_coordinates_units_and_splits(dataset):
 
 
 def test_the_card_and_the_stores_attributes_agree_and_name_no_time_or_host(dataset):
-    card = json.loads((dataset / "burgers.json").read_text())
+    card = read_json(dataset / "burgers.json", "the card")
     assert card == xarray.open_datatree(dataset / "burgers.zarr", engine="zarr", consolidated=False).attrs
     assert card["settings_hash"] == settings_hash(small_settings())
 
@@ -179,6 +179,17 @@ def test_a_damaged_receipt_is_reported(dataset, content):
         )
 
 
+def test_an_altered_receipt_makes_no_other_card(dataset):
+    receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
+    content = json.loads(receipts[1].read_text())
+    content["checksums"]["n64/final_velocity"][0] += 1
+    receipts[1].write_text(json.dumps(content))
+    with pytest.raises(FileError, match=r"the receipt .*shards/1\.json was altered: delete it and run"):
+        finalise(
+            build_task(small_settings()), dataset / "burgers.zarr", receipts, dataset / "burgers.json", CODE
+        )
+
+
 def test_what_killed_jobs_left_half_written_is_removed(made, tmp_path):
     folder = tmp_path / "burgers"
     store, dead = folder / "burgers.zarr", f"{os.uname().nodename}-{2**22 + 1}.partial"  # above every process
@@ -296,8 +307,8 @@ def test_a_card_gives_the_grid_back(grid):
 
 
 def test_a_card_that_is_anothers_is_refused(dataset):
-    card = json.loads((dataset / "burgers.json").read_text())
-    (dataset / "burgers.json").write_text(json.dumps(card | {"content_hash": "0" * 64}))
+    card = read_json(dataset / "burgers.json", "the card")
+    write_json(dataset / "burgers.json", card | {"content_hash": "0" * 64})
     with pytest.raises(
         DatasetError,
         match=r"burgers\.zarr does not match the card .*: content hash [0-9a-f]{12} against 0{12}; make it",

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from training_fixtures import DARCY_LIKE, SMALL_FNO_2D, SMALL_TRANSFORMER_2D, rough_samples
+from training_fixtures import DARCY_LIKE, SMALL_FNO_2D, SMALL_TRANSFORMER_2D, rough_samples, save_checkpoint
 
 from resolvent.datasets.loading import load_arrays, load_samples, read_card
 from resolvent.datasets.storage.card import finalise
@@ -21,7 +21,6 @@ from resolvent.models.cao2021.encoder import Encoder
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
 from resolvent.solvers.darcy.eigenfunctions import eigenfunctions, element_means
-from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
 from resolvent.training.normalisation import in_physical_units
 from resolvent.training.settings import TrainingSettings
@@ -57,7 +56,7 @@ def card(make_card):
 def save_run(folder, operator, architecture, settings, training):
     state = None if operator is None else operator.state_dict()
     saved = {"operator": state, "architecture": architecture, "settings": settings, "training": training}
-    checkpoints.save(saved, folder / "checkpoint.pt")
+    save_checkpoint(folder, saved)
 
 
 def written(card, folder, resolution=17, **options):

@@ -5,7 +5,7 @@ import pytest
 import torch
 from dataset_fixtures import CODE, small
 from torch import nn
-from training_fixtures import SMALL_FNO_2D
+from training_fixtures import SMALL_FNO_2D, save_checkpoint
 
 from resolvent.datasets.loading import Samples, load_arrays
 from resolvent.datasets.storage.card import finalise
@@ -100,7 +100,7 @@ def saved_operator(folder, change=None):
     if change:
         change(operator)
     saved = {"operator": operator.state_dict(), "architecture": "fno2d", "settings": SMALL_FNO_2D}
-    checkpoints.save(saved | {"training": TRAINING.model_dump(mode="json")}, folder / "checkpoint.pt")
+    save_checkpoint(folder, saved | {"training": TRAINING.model_dump(mode="json")})
     return operator
 
 

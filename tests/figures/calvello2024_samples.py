@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from run_files import one_level, replace_errors, set_resolution, square, write_same_predictions
+from run_files import one_level, replace_errors, save_arrays, set_resolution, square, write_same_predictions
 
 OBSERVATIONS = {
     "dt0.01": {"kind": "uniform", "step": 0.01},
@@ -103,7 +103,7 @@ def write_rollout(directory, growth, lost):
     fields = flow(1)[0]
     moments = np.stack([np.roll(fields, step, axis=1) for step in (1, 2, 3)])
     error = 0.1 * growth ** np.arange(3.0) * (1 + 0.1 * np.arange(SAMPLES))[:, None] * lost
-    np.savez(
+    save_arrays(
         directory / "rollout.npz", times=LEAD * np.arange(1, 4), sample=2, initial=fields, target=moments,
         prediction=moments * (1 + error[0, :, None, None]), error=error,
         persistence=np.array([[0.2, 0.4, 0.6]] * SAMPLES),

@@ -9,6 +9,7 @@ from dataset_fixtures import make_dataset, small
 from pages import figures_of_an_experiment
 from run_files import write_inference
 
+from resolvent.common.runs import save_table
 from resolvent.evaluation.baselines import write_baselines
 from resolvent.figures.common.comparison import by_condition, read_comparison
 from resolvent.figures.experiment.comparison import write_comparison
@@ -95,7 +96,7 @@ def test_a_papers_table_gives_the_reason(compared, tmp_path):
     table = pd.read_csv(comparison)
     table.loc[table["key"] == "coarse_solve", "value"] = np.nan
     table.loc[table["key"] == "coarse_solve", "status"] = f"no answer: {REASON}"
-    table.to_csv(comparison, index=False)
+    save_table(table, comparison)
     outputs = [tmp_path / f"paper.{suffix}" for suffix in ("csv", "tex", "html")]
     write_low_resolution([comparison], [runs], outputs)
     assert f'no answer<span class="interval">{REASON}' in outputs[2].read_text()

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from calvello2024_samples import PATCHES, POINTS, flow, write_flow_run, write_rollout
-from run_files import replace_errors
+from run_files import replace_errors, save_arrays
 
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import read_runs
@@ -193,7 +193,7 @@ def test_a_line_ends_where_a_sample_is_lost(make_run, figures_made):
     write_rollout(run, growth=50.0, lost=1.0)
     stored = dict(np.load(run / "rollout.npz"))
     stored["error"][2, 2] = np.nan
-    np.savez(run / "rollout.npz", **stored)
+    save_arrays(run / "rollout.npz", **stored)
     rollouts.draw_rollouts([run], "rollouts.svg")
     curves = figures_made[0].axes[0]
     assert "fano, lost after t = 0.2" in {text.get_text() for text in curves.texts}

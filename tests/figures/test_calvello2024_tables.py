@@ -8,6 +8,7 @@ import pytest
 from calvello2024_errors import KOLMOGOROV, LOGNORMAL, PIECEWISE, STANDARDISED, write_calvello
 from run_files import replace_errors
 
+from resolvent.common.runs import save_table
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.words import differences_from_paper
 from resolvent.figures.experiment.comparison import write_comparison
@@ -202,7 +203,7 @@ def costs(tmp_path, **changes):
                         "formula_products": formula, "formula_transforms": formula, **common, **changes,
                     }
                 )  # fmt: skip
-    pd.DataFrame(rows).to_csv(tmp_path / "cost.csv", index=False)
+    save_table(pd.DataFrame(rows), tmp_path / "cost.csv")
     return tmp_path / "cost.csv"
 
 

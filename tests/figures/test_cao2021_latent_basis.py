@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from run_files import save_arrays
 
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.papers.cao2021.latent_basis import draw_latent_basis, smoothing, turned
@@ -35,7 +36,7 @@ def drawn(make_run, tmp_path):
     run = make_run("galerkin2d")
 
     def draw(found, name="figure13.svg"):
-        np.savez(run / "latent_basis.npz", **found)
+        save_arrays(run / "latent_basis.npz", **found)
         return draw_latent_basis([run], tmp_path / name)
 
     return draw

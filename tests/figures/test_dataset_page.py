@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import yaml
 from pages import links
+from run_files import save_arrays
 
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.dataset.citation import bibtex
@@ -89,7 +90,7 @@ def dataset(request, tmp_path):
             for word, factor in (("low", 0.5), ("median", 1.0), ("high", 2.0)):
                 content[f"spectrum/{name}/{word}"] = factor * np.exp(-np.arange(8.0))
     (tmp_path / "card.json").write_text(json.dumps(card))
-    np.savez(tmp_path / "preview.npz", **content)
+    save_arrays(tmp_path / "preview.npz", **content)
     return tmp_path / "card.json", tmp_path / "preview.npz"
 
 
@@ -296,7 +297,7 @@ def test_spectra_and_histograms_can_be_hovered_over(dataset):
 
 def test_a_film_is_played_on_demand_and_described(dataset, tmp_path):
     motion = {"kind": "curve", "times": np.arange(3.0), "values": np.eye(3, 8), "coordinates": np.arange(8.0)}
-    np.savez(tmp_path / "motion.npz", names=np.array(["u"]), **motion)
+    save_arrays(tmp_path / "motion.npz", names=np.array(["u"]), **motion)
     draw_dataset_film(tmp_path / "motion.npz", tmp_path / "film.mp4")
     page = write_page(dataset, tmp_path, film=(tmp_path / "film.mp4", "A film", "What is seen."))
     video = re.search(r"<video ([^>]*)>", page)[1]

@@ -5,6 +5,7 @@ from fractions import Fraction
 import av
 import numpy as np
 import pytest
+from run_files import save_arrays
 
 from resolvent.figures.common import film as module
 from resolvent.figures.common.errors import ResultError
@@ -32,7 +33,7 @@ def pictures(path) -> tuple[np.ndarray, float]:
 def test_every_kind_of_motion_is_a_small_film_that_moves(kind, tmp_path):
     values, names = KINDS[kind]
     arrays = {"times": TIMES, "values": values, "coordinates": np.arange(values.shape[-1]) / values.shape[-1]}
-    np.savez(tmp_path / "motion.npz", kind=kind, names=np.array(names), **arrays)
+    save_arrays(tmp_path / "motion.npz", kind=kind, names=np.array(names), **arrays)
     film, poster = draw_dataset_film(tmp_path / "motion.npz", tmp_path / "film.mp4")
     frames, seconds = pictures(film)
     assert len(frames) == 12
@@ -84,7 +85,7 @@ def rollout(folder, prediction) -> tuple[np.ndarray, np.ndarray]:
         "target": generator.normal(size=(steps, 16, 16)),
         "prediction": prediction,
     }
-    np.savez(folder / "rollout.npz", **arrays)
+    save_arrays(folder / "rollout.npz", **arrays)
     return pictures(draw_rollout_film(folder / "rollout.npz", folder / "rollout.mp4")[0])
 
 

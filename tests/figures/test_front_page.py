@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from pages import broken_links, links
 from rich.console import Console
+from run_files import save_arrays
 
 from resolvent.common.errors import FileError
 from resolvent.common.files import write_json
@@ -122,7 +123,7 @@ def finished(study, make_run, make_baselines, tmp_path):
     write_json(study / "data/w.json", CARD)
     values = np.sin(np.arange(8.0))[None]
     axes = {"samples": ["first"], "dims/u": ["x"], "dims/v": ["x"], "input/u": values, "target/v": values}
-    np.savez(study / "data/w.preview.npz", **axes)
+    save_arrays(study / "data/w.preview.npz", **axes)
     write_shell(study, "datasets/waves.html")
     write_shell(study, "theory.html", "projection", "cost", "convergence", "continuum", "invariance")
     write_shell(study, "cao2021.html", "table2a")

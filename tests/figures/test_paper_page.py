@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from pages import links
 
+from resolvent.common.runs import save_table
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.samples import draw_samples
 from resolvent.figures.papers.cao2021.items import ITEMS
@@ -69,7 +70,7 @@ def page(make_run, tmp_path):
     }  # fmt: skip
     rows = [{"scope": "encoder", "attention": one, **case} for one in ("galerkin", "softmax")]
     costs = tmp_path / "cost.csv"
-    pd.DataFrame(rows).to_csv(costs, index=False)
+    save_table(pd.DataFrame(rows), costs)
     write_step_costs(costs, [tmp_path / "table1.html"])
     write_sizes([[run, lost]], [tmp_path / "table5.html"])
     draw_samples([run], tmp_path / "figure9.svg")

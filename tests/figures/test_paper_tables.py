@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from resolvent.common.runs import save_table
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.papers.cao2021.ablation import write_ablation
 from resolvent.figures.papers.cao2021.errors import write_burgers, write_darcy, write_inverse
@@ -187,7 +188,7 @@ def test_table_1_has_the_papers_numbers_at_the_papers_size_alone(tmp_path, outpu
             ("fourier", "quadratic"),
         )
     ]
-    pd.DataFrame(rows).to_csv(tmp_path / "cost.csv", index=False)
+    save_table(pd.DataFrame(rows), tmp_path / "cost.csv")
     write_step_costs(tmp_path / "cost.csv", outputs)
     table = printed(outputs).set_index("attention")
     galerkin = table.loc["Example 1: Galerkin"]

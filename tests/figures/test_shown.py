@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from calvello2024_samples import write_flow_run, write_trajectory_run
 from noise_runs import write_noisy_run
-from run_files import one_level, square, vouched
+from run_files import one_level, save_arrays, square, vouched
 from test_cao2021_latent_basis import latent
 
 from resolvent.common.predictions import tree_of, write_predictions
@@ -158,7 +158,7 @@ def test_the_page_s_caption_and_run_are_of_the_run_shown(item, words, candidates
 
 def test_the_latent_functions_are_those_of_the_run_shown(candidates, tmp_path):
     for folder, found in zip(candidates, [latent(diverged=True), latent(), latent(depth=4)], strict=False):
-        np.savez(folder / "latent_basis.npz", **found)
+        save_arrays(folder / "latent_basis.npz", **found)
     of_candidates, *_ = draw_latent_basis(candidates[:3], tmp_path / "figure13.svg")
     of_best, *_ = draw_latent_basis([candidates[2]], tmp_path / "best.svg")
     assert of_candidates.read_bytes() == of_best.read_bytes()

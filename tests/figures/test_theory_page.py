@@ -7,6 +7,7 @@ import pytest
 from pages import links
 
 from resolvent.common.errors import FileError
+from resolvent.common.runs import save_table
 from resolvent.figures.common import style
 from resolvent.figures.common.page import relative
 from resolvent.figures.theory.convergence import draw_theory_convergence
@@ -130,7 +131,7 @@ def drawn(tmp_path_factory):
 def write_tables(folder):
     paths = {name: folder / f"{name}.csv" for name in TABLES}
     for name, path in paths.items():
-        pd.DataFrame(TABLES[name]).to_csv(path, index=False)
+        save_table(pd.DataFrame(TABLES[name]), path)
     return paths
 
 

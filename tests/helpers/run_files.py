@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 
+from resolvent.common.digests import write_digest
+from resolvent.common.files import OWN_DIGEST
 from resolvent.common.predictions import Chosen, at_one_level, tree_of, write_predictions
-from resolvent.common.records import INFERENCE_COLUMNS, OWN_DIGEST, RUN_FILES, file_digests
+from resolvent.common.records import INFERENCE_COLUMNS, RUN_FILES, file_digests
 from resolvent.common.runs import save_table
 
 
@@ -60,6 +62,12 @@ def replace_errors(directory, table):
     """Let `table` be the errors of the run, or of the baselines, in `directory`."""
     table.to_csv(directory / "errors.csv", index=False)
     return vouched(directory)
+
+
+def save_arrays(path, **arrays):
+    """Write an .npz file with its digest beside it."""
+    np.savez(path, **arrays)
+    write_digest(path)
 
 
 def one_level(

@@ -6,12 +6,14 @@ import numpy as np
 import torch
 from model_variants import SMALL
 
+from resolvent.common.records import CostRecord, write_record
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.loading import Samples
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.models.build import build
 from resolvent.models.registry import settings_class
 from resolvent.solvers.common.grid import Grid
+from resolvent.training import checkpoints
 from resolvent.training.distributed.group import ALONE
 from resolvent.training.fit import Trainer
 from resolvent.training.normalisation import in_physical_units
@@ -55,6 +57,20 @@ SQUARE_RUN = {
     "training": TrainingSettings(epochs=2, batch_size=8, **DARCY_LIKE).model_dump(mode="json"),
     "samples": {split: SQUARE_COUNTS[split] for split in ("train", "validation")},
 }
+
+IDENTITY = {"resolution": 64, "seed": 3, "config_hash": "c" * 12}  # of a run whose files are made by hand
+COST = CostRecord(
+    **IDENTITY, status="finished", diverged_epoch=None, epochs=2, steps=4, best_epoch=2,
+    best_validation_relative_l2=0.5, best_test_epoch=None, best_test_relative_l2=None, parameters=10,
+    parameters_complex_once=8, forward_flop=100, train_seconds=1.0, seconds_per_step=0.25,
+    peak_memory_bytes=1000, device="cpu", processes=1, threads=1, micro_batch_size=2,
+)  # fmt: skip
+
+
+def save_checkpoint(folder, checkpoint: dict) -> None:
+    """Write a checkpoint, and a cost.json of the same run."""
+    checkpoints.save(IDENTITY | checkpoint, folder / "checkpoint.pt")
+    write_record(folder / "cost.json", COST)
 
 
 def smooth_samples(count: int, points: int = 64, seed: int = 0) -> Samples:

@@ -2,6 +2,7 @@
 place."""
 
 import copy
+from itertools import pairwise
 
 import pytest
 import yaml
@@ -55,6 +56,11 @@ def test_few_test_samples_are_accepted_and_warned_of(tmp_path, capsys):
         ("name: !!int ''\n", ": YAML that cannot be read (IndexError: string index out of range)"),
         ("name: 2026-31-01\n", ": YAML that cannot be read (ValueError: month must be in 1..12)"),
         ("models: &a {a: *a}\n", ": models.a: contains itself"),
+        (
+            "a: &a [x, x, x, x]\n"
+            + "".join(f"{b}: &{b} [{f'*{a}, ' * 9}]\n" for a, b in pairwise("abcdefgh")),
+            " values, where aliases are written out; accepted: at most 1,000,000",
+        ),
         (b"name: \xff\n", ": not text in UTF-8, from byte 7"),
         (None, ": no such file or directory"),
         ("nam: mine\n", "nam: unknown key 'nam'; did you mean 'name'? accepted: name, data_root"),

@@ -121,7 +121,7 @@ def test_a_training_has_the_processes_of_its_experiment_and_model(tmp_path, monk
 def test_jobs_of_operators_are_counted_where_they_run(listed):
     on_cpu, on_gpu = listed
     assert hours(on_cpu)[1] == 0
-    of_operators = ("train", "evaluate", "measure_cost")
+    of_operators = ("train", "evaluate", "inference", "measure_cost")
     counted = sum(job.need.seconds for job in on_gpu if job.rule in of_operators) / 3600
     assert hours(on_gpu)[1] == pytest.approx(counted)
 

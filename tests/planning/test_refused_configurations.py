@@ -58,6 +58,11 @@ FOLDERS = [
     ({"data_root": "data/../../elsewhere"}, "data_root: 'data/../../elsewhere' leaves the working folder"),
     ({"results_root": ".."}, "results_root: '..' leaves the working folder"),
     (
+        {"data_root": "/dev/null"},
+        "data_root: '/dev/null' is a file, or a link to nothing; accepted: a folder",
+    ),
+    ({"results_root": "/dev/null/results"}, "results_root: '/dev/null' is a file, or a link to nothing"),
+    (
         {"results_root": "~/results"},
         "results_root: '~/results': '~' and '$' stand for nothing here; write the who",
     ),
@@ -307,9 +312,39 @@ SIZES = [
         "experiments.controlled_ode.samples.validation: dataset 'controlled_ode' has none",
     ),
 ]
+# Numbers with which no job could do what it is for.
+BOUNDS = [
+    ({"stall_minutes": 1e-300}, "stall_minutes: input should be greater than or equal to 1, got 1e-300"),
+    (
+        {"datasets": {"burgers": {"viscosity": 1e300}}},
+        "datasets.burgers.viscosity: input should be less than or equal to 1000, got 1e+300",
+    ),
+    (
+        {"datasets": {"kolmogorov": {"accuracy": 2.0}}},
+        "datasets.kolmogorov.accuracy: input should be less than or equal to 1, got 2.0",
+    ),
+    (
+        {"datasets": {"burgers": {"num_steps": 10**15}}},
+        "datasets.burgers.num_steps: input should be less than or equal to 10000000",
+    ),
+    *(
+        (
+            {"experiments": {"burgers": {"training": {key: value}}}},
+            f"experiments.burgers.training.{key}: input should be ",
+        )
+        for key, value in (
+            ("epochs", 10**11),
+            ("learning_rate", 1e-300),
+            ("learning_rate", 1e30),
+            ("weight_decay", 1e300),
+            ("gradient_clip", 1e-300),
+            ("final_division", 1e300),
+        )
+    ),
+]
 
 
-@pytest.mark.parametrize(("change", "message"), NAMES + FOLDERS + VALUES + SIZES)
+@pytest.mark.parametrize(("change", "message"), NAMES + FOLDERS + VALUES + SIZES + BOUNDS)
 def test_a_slip_is_one_line_that_names_the_key(change, message):
     with pytest.raises(ConfigurationError, match=re.escape(message)) as caught:
         load_configuration(merged(DEFAULT, change))

@@ -10,7 +10,8 @@ import zarr
 from dataset_fixtures import make_dataset, small
 from training_fixtures import COUNTS, finished_run
 
-from resolvent.common.records import OWN_DIGEST
+from resolvent.common.files import OWN_DIGEST, read_json, write_json
+from resolvent.common.runs import save_table
 from resolvent.evaluation.baselines import write_baselines
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.error_table import write_error_tables
@@ -82,9 +83,9 @@ def of_card(**changes):
 
 
 def without_split(folder):
-    card = json.loads((folder / CARD).read_text())
+    card = read_json(folder / CARD, "the card")
     del card["samples"]
-    (folder / CARD).write_text(json.dumps(card))
+    write_json(folder / CARD, card)
 
 
 def one_number(folder):
@@ -113,12 +114,12 @@ def altered_table(folder):
     table = pd.read_csv(path)
     chosen = (table.kind == "model") & (table.statistic == "worst") & (table.metric == "relative_l2")
     table.loc[chosen & (table.test_resolution == 64), "value"] *= 2
-    table.to_csv(path, index=False)
+    save_table(table, path)
 
 
 def fewer_columns(folder):
     path = folder / EXPERIMENT / "models.csv"
-    pd.read_csv(path).drop(columns="parameters").to_csv(path, index=False)
+    save_table(pd.read_csv(path).drop(columns="parameters"), path)
 
 
 def other_rows(folder):
@@ -169,6 +170,18 @@ DAMAGES = {
     "a run of another folder": (moved_run, "it is of small/tiny/n64/seed3, not of this folder"),
     "a run of other data": (of_other_data, "another content of the dataset 'burgers'"),
     "a statistic": (altered_table, "the worst of relative_l2 is"),
+    "comparison.csv": (
+        lambda f: cut(f / EXPERIMENT / "comparison.csv"),
+        "comparison.csv was altered: delete",
+    ),
+    "a digest": (
+        lambda f: (f / EXPERIMENT / "models.csv.sha256").write_text("0  models.csv"),
+        "models.csv was altered: delete",
+    ),
+    "another checkpoint": (
+        lambda f: (f / RUN / "checkpoint.pt").write_bytes(b"x"),
+        "checkpoint.pt was altered or is of another run",
+    ),
     "the facts of the models": (fewer_columns, "models.csv has no column parameters"),
     "the baselines": (
         lambda f: cut(f / EXPERIMENT / "baselines/errors.csv"),

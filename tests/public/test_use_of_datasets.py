@@ -107,9 +107,28 @@ def test_what_there_is_not_is_one_line(here):
         resolvent.open_dataset("burgers").isel(sample=slice(3)).torch("train", n=64)
 
 
+def test_a_shard_or_coordinates_of_another_place_are_refused(here, tmp_path):
+    shutil.copytree(here / "data/burgers", tmp_path / "burgers")
+    store = tmp_path / "burgers/burgers.zarr"
+    (shard,) = (store / "n64/initial_velocity/c/0").iterdir()
+    whole = shard.read_bytes()
+    shutil.copy(store / "n64/final_velocity/c/0" / shard.name, shard)
+    with pytest.raises(DatasetError, match=r"shard 0 of 'n64/initial_velocity' is not what was written"):
+        resolvent.open_dataset("burgers", data=tmp_path).numpy("train", 64)
+    shard.write_bytes(whole)
+    for path in ("n64/x/c/0", "n64/x/zarr.json"):
+        place = store / path
+        whole = place.read_bytes()
+        place.write_bytes((store / path.replace("n64", "n128")).read_bytes())
+        with pytest.raises(DatasetError, match=r"burgers\.zarr is damaged in n64: .*; make it again with"):
+            resolvent.open_dataset("burgers", data=tmp_path)
+        place.write_bytes(whole)
+    resolvent.open_dataset("burgers", data=tmp_path)
+
+
 def test_a_damaged_chunk_is_an_error_and_no_number(here, tmp_path):
     shutil.copytree(here / "data/burgers", tmp_path / "burgers")
     (file,) = (tmp_path / "burgers/burgers.zarr/n64/initial_velocity/c/0").iterdir()
     file.unlink()
-    with pytest.raises(DatasetError, match="has unwritten samples in 'n64/initial_velocity'"):
+    with pytest.raises(DatasetError, match="lacks shard 0 of 'n64/initial_velocity'"):
         resolvent.open_dataset("burgers", data=tmp_path).numpy("train", 64)

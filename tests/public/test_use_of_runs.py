@@ -1,6 +1,5 @@
 """Trained runs found by name, held to the range of their data, and given away."""
 
-import json
 import shutil
 import warnings
 
@@ -13,6 +12,7 @@ from training_fixtures import RUN, SMALL_FNO, finished_run
 
 import resolvent
 from resolvent.common.errors import FileError
+from resolvent.common.files import read_json, write_json
 from resolvent.public.ranges import OutsideTraining
 from resolvent.public.weights import read_weights
 from resolvent.training.errors import TrainingError
@@ -203,8 +203,8 @@ def test_damaged_weights_and_others_cards_are_refused(exported, tmp_path):
     weights.write_bytes(b"nothing")
     with pytest.raises(TrainingError, match=r"model\.safetensors are damaged"):
         read_weights(weights)
-    card = json.loads((folder / "dataset.json").read_text()) | {"content_hash": "another"}
-    (folder / "dataset.json").write_text(json.dumps(card))
+    card = read_json(folder / "dataset.json", "the card")
+    write_json(folder / "dataset.json", card | {"content_hash": "another"})
     with pytest.raises(FileError, match=r"dataset\.json is of another dataset"):
         _ = resolvent.load_run(folder).card
 

@@ -6,10 +6,14 @@ import random
 
 import pytest
 import torch
-from training_fixtures import small_trainer
+from training_fixtures import IDENTITY, SMALL_FNO, save_checkpoint, small_trainer
 
+from resolvent.common.errors import FileError
+from resolvent.models.build import build
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
+from resolvent.training.settings import TrainingSettings
+from resolvent.training.trained import trained_operator
 
 STATE = {
     "identity": "a",
@@ -104,3 +108,43 @@ def test_a_flipped_byte_is_reported_or_does_not_matter(tmp_path):
         except TrainingError:
             reported += 1
     assert 100 < reported < 300  # the rest is padding, and dates of the archive
+
+
+def run_folder(folder, **changes):
+    state = {"operator": None, "architecture": "fno1d", "settings": {}, "training": {}}
+    save_checkpoint(folder, {**state, **changes})
+    return folder
+
+
+def test_the_checkpoint_of_another_run_is_refused(tmp_path):
+    assert checkpoints.load_run(run_folder(tmp_path))["seed"] == IDENTITY["seed"]
+    for name, value in (("seed", 4), ("config_hash", "d" * 12), ("resolution", "dt0.01")):
+        run_folder(tmp_path, **{name: value})
+        words = rf"checkpoint\.pt is of another run \({name} {value} instead of {IDENTITY[name]}\): delete it"
+        with pytest.raises(FileError, match=words):
+            checkpoints.load_run(tmp_path)
+        assert checkpoints.load_run(tmp_path, IDENTITY | {name: value})[name] == value
+
+
+@pytest.mark.parametrize("key", checkpoints.KEYS)
+def test_a_checkpoint_without_a_key_is_refused(key, tmp_path):
+    path = run_folder(tmp_path) / "checkpoint.pt"
+    state = checkpoints.load(path)
+    del state[key]
+    checkpoints.save(state, path)
+    with pytest.raises(TrainingError, match=rf"checkpoint\.pt (has no '{key}'|is damaged).*; delete it"):
+        checkpoints.load_run(tmp_path)
+
+
+def test_weights_of_another_architecture_are_refused(tmp_path):
+    operator = build("fno1d", SMALL_FNO, seed=0)
+    state = {"architecture": "fno1d", "settings": SMALL_FNO, "operator": operator.state_dict()}
+    state["training"] = TrainingSettings(normalisation="none").model_dump(mode="json")
+    assert trained_operator(state) is not None
+    others = {"settings": SMALL_FNO | {"width": 6}}, {"operator": {}}, {"training": {"epochs": "no"}}
+    for changed in others:
+        with pytest.raises(
+            TrainingError, match=r"fno1d does not fit its own settings .*; delete it"
+        ) as raised:
+            trained_operator(state | changed)
+        assert len(str(raised.value).splitlines()) == 1

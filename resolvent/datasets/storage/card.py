@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import zarr
 
-from resolvent.common.files import sealed_text, write_json
+from resolvent.common.files import text_with_digest, write_json
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import DatasetError, damaged
 from resolvent.datasets.storage.addresses import card_beside, located
@@ -65,7 +65,7 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
     }
     zarr.open_group(opened(place), mode="r+", zarr_format=3).attrs.put(facts)
     if isinstance(place, str):
-        put(card_beside(place), sealed_text(facts).encode())
+        put(card_beside(place), text_with_digest(facts).encode())
     write_json(card, facts)
     remove_parts(store)
     return facts

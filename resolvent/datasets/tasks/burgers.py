@@ -41,7 +41,7 @@ class BurgersSettings(SpaceDataset):
     quantities: ClassVar[tuple[str, str]] = ("initial velocity", "velocity at the final time")
 
     equation: Literal["burgers"] = Field(description="the equation solved")
-    viscosity: float = Field(0.1 / (2 * math.pi), gt=0, description="ν")
+    viscosity: float = Field(0.1 / (2 * math.pi), ge=1e-9, le=1e3, description="ν")
     final_time: float = Field(1.0, gt=0, description="time at which the solution is observed")
     initial_distribution: Annotated[
         GaussianDistribution, distribution_on("circle"), Field(validate_default=True)
@@ -76,8 +76,8 @@ class BurgersDataset(BurgersSettings):
         "split-step", description="split-step and etdrk4 march in time; cole-hopf is the closed form"
     )
     num_modes: int = Field(48, ge=4, description="Fourier modes integrated (split-step, etdrk4)")
-    num_steps: int = Field(240, ge=1, description="steps in time (split-step, etdrk4)")
-    accuracy: float = Field(1e-7, gt=0, description=ACCURACY)
+    num_steps: int = Field(240, ge=1, le=10**7, description="steps in time (split-step, etdrk4)")
+    accuracy: float = Field(1e-7, ge=1e-15, le=1, description=ACCURACY)
 
     @model_validator(mode="after")
     def _resolutions_are_restrictions(self):

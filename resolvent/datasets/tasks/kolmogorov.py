@@ -47,7 +47,7 @@ class KolmogorovDataset(SpaceDataset):
     }
 
     equation: Literal["kolmogorov"] = Field(description="the equation solved")
-    viscosity: float = Field(1 / 70, gt=0, description="ν")
+    viscosity: float = Field(1 / 70, ge=1e-9, le=1e3, description="ν")
     forcing_wavenumber: int = Field(4, ge=1, description="n of the body force sin(n y)")
     spin_up_time: float = Field(11.0, gt=0, description="T, when the input is observed")
     lead_time: float = Field(0.1, gt=0, description="time from the input to the target")
@@ -68,7 +68,7 @@ class KolmogorovDataset(SpaceDataset):
     )
     num_modes: int = Field(71, ge=4, description="Fourier modes integrated along each axis")
     step: float = Field(0.01, gt=0, description="largest step in time")
-    accuracy: float = Field(2e-5, gt=0, description=ACCURACY)
+    accuracy: float = Field(2e-5, ge=1e-15, le=1, description=ACCURACY)
 
     @model_validator(mode="after")
     def _forcing_is_resolved(self):

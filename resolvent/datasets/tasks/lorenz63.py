@@ -35,7 +35,7 @@ class Lorenz63Dataset(TrajectoryDataset):
     rho: float = Field(28.0, gt=0, description="ρ, the Rayleigh number over its critical value")
     beta: float = Field(8 / 3, gt=0, description="β, a geometric factor")
     step: float = Field(0.01, gt=0, description="largest step in time")
-    accuracy: float = Field(1e-8, gt=0, description=ACCURACY)
+    accuracy: float = Field(1e-8, ge=1e-15, le=1, description=ACCURACY)
 
     @property
     def in_channels(self) -> int:

@@ -68,7 +68,7 @@ class DatasetSettings(Settings):
     samples: SplitSizes = Field(SplitSizes(), description="samples per split")
     samples_per_shard: int = Field(256, ge=1, le=10**6, description="samples that one generation job makes")
     seed: Seed = Field(1127802, description="seed of every random draw")
-    accuracy: float = Field(1e-6, gt=0, description=ACCURACY)
+    accuracy: float = Field(1e-6, ge=1e-15, le=1, description=ACCURACY)
 
     def task(self) -> Task:
         """Build the task that computes the samples."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, PlainValidator
@@ -55,6 +56,9 @@ def _folder(value: str) -> str:
         raise ValueError(f"a folder's name has at most {COMPONENT_BYTES} bytes")
     if not os.path.isabs(value) and os.path.normpath(value).split("/")[0] == "..":
         raise ValueError(f"{value!r} leaves the working folder; if that is meant, write the absolute path")
+    there = next((one for one in (Path(value), *Path(value).parents) if os.path.lexists(one)), None)
+    if there is not None and not there.is_dir():
+        raise ValueError(f"{str(there)!r} is a file, or a link to nothing; accepted: a folder, there or not")
     return value
 
 

@@ -27,6 +27,7 @@ DEFAULTS = (
     "config/experiments/ours.yaml",
     "config.yaml",
 )
+VALUES = 1_000_000  # in one file, aliases written out: the whole configuration has some thousand
 # The reader in C, where PyYAML has it: eight times as fast.
 FAST = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -96,10 +97,26 @@ def _parsed(text: str, reader: type) -> tuple[object, list[str]]:
     loader = reader(text)
     try:
         node = loader.get_single_node()
+        if (values := _values(node, {})) > VALUES:
+            raise yaml.MarkedYAMLError(
+                problem=f"{values:.3g} values, where aliases are written out; accepted: at most {VALUES:,}",
+                problem_mark=node.start_mark,
+            )
         repeated = list(_repeated(node, set()))
         return None if repeated or node is None else loader.construct_document(node), repeated
     finally:
         loader.dispose()
+
+
+def _values(node: yaml.Node | None, known: dict[int, int]) -> int:
+    """Return how many values a node has with its aliases written out. One within itself counts once."""
+    if node is None or isinstance(node, yaml.ScalarNode):
+        return 1
+    if id(node) not in known:
+        known[id(node)] = 1
+        below = node.value if isinstance(node, yaml.SequenceNode) else [one for _, one in node.value]
+        known[id(node)] = 1 + sum(_values(one, known) for one in below)
+    return known[id(node)]
 
 
 def _repeated(node: yaml.Node | None, seen: set[int]) -> Iterator[str]:

@@ -261,7 +261,8 @@ class Configuration(Settings):
     )
     stall_minutes: float = Field(
         120.0,
-        gt=0,
+        ge=1,
+        le=1e6,
         description="a job that shows no progress for so long (a step, a batch of samples) is ended, "
         "with the stacks of its threads in its log",
     )
