@@ -7,7 +7,8 @@ An operator is held against the fastest solver that is at least as accurate on t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import groupby
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -40,7 +41,7 @@ Answer = Callable[[Samples], np.ndarray]
 def measure_inference(
     card: Path,
     test_card: Path,
-    runs: list[list[Path]],
+    runs: list[Path],
     output: Path,
     *,
     counts: dict[str, int],
@@ -50,13 +51,14 @@ def measure_inference(
     """Time an experiment's operators and the classical solvers of its equation into the table `output`.
 
     `card` and `test_card` are of the datasets trained and tested on; `counts` are the samples of the splits.
-    Each of `runs` lists the folders of the seeds of a model at one training resolution; the first that
-    finished is timed, on the grid and with the noise of its training. Solvers are timed on the same inputs
-    where the targets lie on the same grid.
+    `runs` are folders, those of the seeds of a model at one training resolution together: the first of these
+    that finished is timed, on the grid and with the noise of its training. Solvers are timed on the same
+    inputs where the targets lie on the same grid.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
-    finished = [found for seeds in runs if (found := _first_finished(seeds)) is not None]
+    of_seeds = (folders for _, folders in groupby(runs, key=lambda folder: folder.parent))
+    finished = [found for folders in of_seeds if (found := _first_finished(folders)) is not None]
     made = counts["train"] + counts["validation"]
     data_seconds = made * seconds_to_make(read_card(card)) if finished else math.nan
     task = build_task(settings_of(read_card(test_card)["settings"]))
@@ -109,7 +111,7 @@ def seconds_to_make(card: dict) -> float:
     return (perf_counter() - start) / len(batch)
 
 
-def _first_finished(folders: list[Path]) -> tuple[RunRecord, CostRecord, Path] | None:
+def _first_finished(folders: Iterable[Path]) -> tuple[RunRecord, CostRecord, Path] | None:
     for folder in folders:
         cost = read_record(folder / "cost.json", CostRecord)
         if cost.status == "finished":

@@ -150,11 +150,6 @@ class Plan:
         runs = itertools.product(e.models, e.resolutions, e.seeds)
         return [self.run_folder(experiment, *run) for run in runs]
 
-    def seeds_of_runs(self, experiment: str) -> list[list[str]]:
-        """Return the folders of `run_folders`, those of one model at one training resolution together."""
-        e, folders = self.experiment(experiment), self.run_folders(experiment)
-        return [folders[start : start + len(e.seeds)] for start in range(0, len(folders), len(e.seeds))]
-
     def tested(self, experiment: str) -> list[Resolution]:
         """Return the resolutions at which errors are measured; of an inverse problem each run's own."""
         e, dataset = self.experiment(experiment), self.test_dataset_of(experiment).settings

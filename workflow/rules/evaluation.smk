@@ -54,7 +54,7 @@ rule inference:
         **requested(needs.inference),
         gpu=1,
     params:
-        runs=lambda wildcards: plan.seeds_of_runs(wildcards.experiment),
+        runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         samples=lambda wildcards: plan.sample_counts(wildcards.experiment),
         code=lambda wildcards: script_digest(
             "inference",

@@ -17,7 +17,7 @@ with job(snakemake, alone=True):
     measure_inference(
         Path(snakemake.input.card),
         Path(snakemake.input.test_card),
-        [[Path(folder) for folder in seeds] for seeds in snakemake.params.runs],
+        [Path(folder) for folder in snakemake.params.runs],
         Path(snakemake.output.table),
         counts=snakemake.params.samples,
         threads=snakemake.threads,
