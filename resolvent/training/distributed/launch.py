@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from resolvent.common.watchdog import unwatched, watch
-from resolvent.training.distributed.nodes import on_other_nodes
+from resolvent.training.distributed.nodes import Others, on_other_nodes
 from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import SIGNALS
 
@@ -50,6 +50,9 @@ def launch(
         When one of them failed: its rank, and in one line what it reported. What none of them expected is
         also in the log of the watchdog (or on standard error, where there is none) as a traceback.
     """
+    from torch.distributed.elastic.multiprocessing import SignalException
+
+    others = Others()
     with TemporaryDirectory(prefix="resolvent-", dir=shared if nodes > 1 else None) as name:
         host = LOOPBACK if nodes == 1 else socket.gethostname()
         order = {
@@ -62,20 +65,24 @@ def launch(
         }
         path = Path(name) / "order.json"
         path.write_text(json.dumps(order))
-        with _surroundings(host), on_other_nodes(nodes, path, len(devices[:size])) as others:
-            fault = run_agent(path, bool(devices), first=True)
+        try:
+            with _surroundings(host), on_other_nodes(nodes, path, len(devices[:size]), others):
+                fault = _agent(path, bool(devices), first=True)
+        except SignalException as error:
+            fault = _unfinished(path, error.sigval)
         general = [others.fault, fault] if others.ended_first else [fault, others.fault]
         if any(general):
             raise TrainingError(_reported(path.parent, size * nodes) or general[0] or general[1])
 
 
-def run_agent(path: Path, devices: bool, first: bool) -> str:
+def _agent(path: Path, devices: bool, first: bool) -> str:
     """Do what the launcher of one node does: return nothing, or what went wrong in general.
 
     The nodes meet at the `first` one. What its processes had to say is in the folder of the order in `path`:
-    torch's error files, and a file for each process that ended without one.
+    torch's error files, and a file for each process that ended without one. Asked to end, it hands that on,
+    waits until all have ended, and raises torch's `SignalException`.
     """
-    from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException
+    from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.elastic.rendezvous import RendezvousError
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
@@ -105,13 +112,16 @@ def run_agent(path: Path, devices: bool, first: bool) -> str:
             if failure.error_file_data.get("rank") != rank and failure.exitcode != -signal.SIGTERM:
                 (path.parent / f"ended{rank}").write_text(_ending(failure.exitcode))
         return "the processes have ended"
-    except SignalException as error:
-        if len(list(path.parent.glob("done*"))) == order["size"] * order["nodes"]:
-            return ""
-        return f"{error.sigval.name} asked to end before there was anything to save"
     except RendezvousError as error:
         return f"the {order['nodes']} nodes did not meet at {order['endpoint']} ({error})"
     return ""
+
+
+def _unfinished(path: Path, asked: signal.Signals) -> str:
+    """Return nothing where all processes had done their task when they were asked to end."""
+    order = json.loads(path.read_text())
+    done = len(list(path.parent.glob("done*"))) == order["size"] * order["nodes"]
+    return "" if done else f"{asked.name} asked to end before there was anything to save"
 
 
 @contextmanager
@@ -185,9 +195,14 @@ def _host(order: dict) -> str:
 
 def _on_another_node() -> None:
     """Do what `launch` does on the other nodes, with the order's file."""
+    from torch.distributed.elastic.multiprocessing import SignalException
+
     path = Path(sys.argv[1])
-    with _surroundings(_host(json.loads(path.read_text()))):
-        fault = run_agent(path, bool(visible_devices()), first=False)
+    try:
+        with _surroundings(_host(json.loads(path.read_text()))):
+            fault = _agent(path, bool(visible_devices()), first=False)
+    except SignalException as error:
+        fault = _unfinished(path, error.sigval)
     sys.exit(bool(fault))
 
 

@@ -35,14 +35,13 @@ def nodes_given(wanted: int) -> int:
 
 
 @contextmanager
-def on_other_nodes(nodes: int, order: Path, gpus: int) -> Iterator[Others]:
+def on_other_nodes(nodes: int, order: Path, gpus: int, others: Others) -> Iterator[None]:
     """Run a launcher for the file `order` on each node but this one, with `gpus` each, while the body runs.
 
-    When one of them fails, this process is sent SIGTERM, for the body waits for them.
+    When one of them fails, `others` says so, and this process is sent SIGTERM, for the body waits for them.
     """
-    others = Others()
     if nodes == 1:
-        yield others
+        yield
         return
     module = ["-m", "resolvent.training.distributed.launch", str(order)]
     started = subprocess.Popen([*_srun(nodes - 1, gpus), sys.executable, *module], stdin=subprocess.DEVNULL)
@@ -56,9 +55,9 @@ def on_other_nodes(nodes: int, order: Path, gpus: int) -> Iterator[Others]:
                 os.kill(os.getpid(), signal.SIGTERM)
 
     looking = threading.Thread(target=look, daemon=True)
-    looking.start()
     try:
-        yield others
+        looking.start()
+        yield
     finally:
         ended.set()
         try:
