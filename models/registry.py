@@ -1,7 +1,6 @@
 """Architectures by name, and those of others by `module:SettingsClass`. No torch here."""
 
 import sys
-from functools import cache
 from importlib.util import find_spec
 
 from pydantic import ValidationError
@@ -87,7 +86,6 @@ def resolve(architecture: str, settings: dict) -> Settings:
     raise ValueError(f"{architecture}: {problems}")
 
 
-@cache
 def _check_description(settings: type[Settings]) -> None:
     """Raise `ValueError` unless the class says its dimension and where its torch module is.
 

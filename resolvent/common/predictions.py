@@ -31,10 +31,12 @@ from resolvent.common.errors import FileError
 from resolvent.common.files import write_atomically
 
 if TYPE_CHECKING:  # most pages are made without it, and it takes as long to import as many of them to make
+    import h5py
     import xarray
 
 ENGINE: Final = "h5netcdf"
 EXTREMES = ("median", "worst", "best")
+WITHOUT_COORDINATES = b"This is a netCDF dimension but not a netCDF variable"  # name of such an array
 AT_ALL_LEVELS = ("target", "target_power", "target_mean_square")  # what does not depend on the noise
 WORDS = {
     "noise": "level of the noise on the inputs, in units of their pointwise standard deviation",
@@ -154,16 +156,55 @@ def read_predictions(path: Path) -> xarray.DataTree:
     FileError
         When it is missing or damaged.
     """
+    import h5py
     import xarray
 
+    # As xarray.open_datatree does, which takes ten times as long: it opens an array once for each of its facts.
     try:
-        with xarray.open_datatree(path, engine=ENGINE) as tree:
-            return tree.load()
+        with h5py.File(path) as file:
+            tree = xarray.DataTree.from_dict({name: _node(group) for name, group in file.items()})
+            tree.attrs = _attributes(file)
+            return tree
     except FileNotFoundError:
         raise FileError(f"{path} is missing: make it with `snakemake {path}`") from None
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = str(error).partition("\n")[0]
         raise FileError(f"{path} is damaged ({reason}): delete it and run snakemake") from error
+
+
+def _node(group: h5py.Group) -> xarray.Dataset:
+    """Return the arrays of a group of a netCDF-4 file, each by its dimensions.
+
+    The format keeps the number of a dimension with its coordinates, and the numbers of an array's dimensions
+    with the array. A dimension without coordinates is an empty array.
+    """
+    import xarray
+
+    arrays = {name: (array, array.attrs) for name, array in group.items()}
+    numbers = {
+        int(attributes["_Netcdf4Dimid"]): name
+        for name, (_, attributes) in arrays.items()
+        if attributes.get("CLASS") == b"DIMENSION_SCALE"
+    }
+    variables = {
+        name: (
+            [numbers[int(number)] for number in attributes["_Netcdf4Coordinates"]],
+            array.asstr()[()].astype(str) if array.dtype.kind == "O" else array[()],
+            {"long_name": attributes["long_name"]} if "long_name" in attributes else {},
+        )
+        for name, (array, attributes) in arrays.items()
+        if not attributes.get("NAME", b"").startswith(WITHOUT_COORDINATES)
+    }
+    return xarray.Dataset(variables, attrs=_attributes(group))
+
+
+def _attributes(of: h5py.Group) -> dict:
+    """Return the attributes of a group, numbers as such."""
+    found = {name: value for name, value in of.attrs.items() if name != "_NCProperties"}
+    return {
+        name: value[0] if isinstance(value, np.ndarray) and value.size == 1 else value
+        for name, value in found.items()
+    }
 
 
 def condition(tree: xarray.DataTree, resolution: int | str, noise: float) -> xarray.Dataset:
