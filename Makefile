@@ -38,7 +38,7 @@ browser: .venv/installed
 
 # What is survived: kills, full disks, damaged files, … Wants root, to mount small disks. FAULT_KILLS=8 is quicker.
 test-faults: .venv/installed
-	$(BIN)/python -m pytest -m faults
+	$(BIN)/python -m pytest -m faults tests/faults
 
 # Root only: installs SLURM from Debian's packages, and starts and stops one of its own (docs/cluster.md).
 test-slurm: .venv/installed

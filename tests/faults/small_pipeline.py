@@ -6,9 +6,10 @@ in what is measured by the clock, and in nothing else:
     cost.json                 seconds of training and of baselines, and the memory of the process
     tensorboard/              events carry the time of day, and the process in their name
     figures/cost_scatter.*    errors over seconds of training
+    *.sha256                  of the tables with such numbers
 
-These are left out. Of models.csv, table.csv and the pages such numbers are, and that figure, and the
-command line that a page quotes; all else of them is compared.
+These are left out. Of models.csv, table.csv, leaderboard.csv and the pages such numbers are, and that figure,
+and the command line that study.json and a page quote; all else of them is compared.
 """
 
 import base64
@@ -25,6 +26,8 @@ from pathlib import Path
 import psutil
 import pytest
 from pipeline_project import Project
+
+from resolvent.common.files import read_json
 
 NAME = "faults"
 SMALL = {
@@ -60,17 +63,25 @@ STAGES = {
 STAGE_OF = {script: stage for stage, scripts in STAGES.items() for script in scripts}
 
 LEFT_OUT = re.compile(
-    r"/tensorboard/|/cost\.json$|/(cost_scatter|inference)\.(svg|png)$|/inference\.csv$|"
-    r"/theory\.html$|/theory/cost(_orders)?\.csv$|/theory_cost\.(svg|png)$"  # timings
+    r"/tensorboard/|/cost\.json$|/(cost_scatter|inference)\.(svg|png|pdf)$|/inference\.csv(\.sha256)?$|"
+    r"/(models\.csv|table\.html)\.sha256$|"  # digests of files with timings
+    r"/theory\.html$|/theory/cost(_orders)?\.csv(\.sha256)?$|/theory_cost\.(svg|png|pdf)$"  # timings
 )
-CLOCK_COLUMNS = {"models.csv": ["train_seconds", "seconds_per_step"], "table.csv": ["n = 64: training"]}
+CLOCK_COLUMNS = {
+    "models.csv": ["train_seconds", "seconds_per_step"],
+    "table.csv": ["n = 64: training"],
+    "leaderboard.csv": ["train_seconds"],
+}
 CLOCK = re.compile(
-    r'data-value="[0-9.e-]+">[0-9.]+ (s|min|h)<|'  # a cell of the table
-    r"It took [0-9.]+ (s|min|h) in all|"
+    r'data-(value|sort)="[0-9.e-]+">[0-9.]+ (s|min|h)<|'  # a cell of the table
+    r"(It|Training) took [0-9.]+ (s|min|h) in all|"
+    r"<p>[0-9.]+ (s|min|h) on |"
     r'<span class="muted">[0-9.]+ (s|min|h), config|'
-    r"<h3>What training took.*?</table>|"
-    r"<pre>__main__\.py [^<]*</pre>|"
-    r"<dt>(train seconds|seconds per step|peak memory bytes)</dt><dd>[^<]*<",
+    r"<h3>What (a query costs|training took).*?</table>|"
+    r'<script type="application/json">[^<]*"training time"[^<]*</script>|'  # the interactive cost_scatter
+    r"cost\.json</a> \([0-9]+ bytes\)|"
+    r"<pre>__main__\.py [^<]*</pre>|<(code|pre)>snakemake [^<]*<|"
+    r"<dt>(train seconds|seconds per step|peak memory bytes)</dt>\s*<dd>[^<]*<",
     re.DOTALL,
 )
 
@@ -113,7 +124,8 @@ class SmallPipeline(Project):
         return f"{self.data}.preview.npz"
 
     def assert_undisturbed(self) -> None:
-        """Everything that was made is there again, byte for byte, and nothing else."""
+        """After the plain command all that was made is there again, byte for byte, and nothing else."""
+        self.build()
         found = self.artefacts()
         names = sorted(found.keys() | self.made.keys())
         different = [name for name in names if found.get(name) != self.made.get(name)]
@@ -135,7 +147,9 @@ class SmallPipeline(Project):
             return repr(
                 [{k: v for k, v in row.items() if k not in CLOCK_COLUMNS[file]} for row in rows]
             ).encode()
-        if file.endswith(".html"):
+        if file == "study.json":
+            return repr(read_json(self.folder / name, "the plan") | {"command": ""}).encode()
+        if file.endswith((".html", "run.js")):
             picture = (self.folder / EXPERIMENT / "figures/cost_scatter.svg").read_bytes()
             text = content.decode().replace(base64.b64encode(picture).decode(), "")
             return CLOCK.sub("", text).encode()

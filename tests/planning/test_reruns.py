@@ -103,9 +103,9 @@ ONCE_MISSED = {
         "resolvent.training.checkpoints",
         "resolvent.training.devices",
     ),
-    "theory": ("resolvent.evaluation.conditions",),
-    "measure_cost": ("resolvent.evaluation.conditions", "resolvent.models.cao2021.transformer1d"),
-    "measure_architectures": ("resolvent.evaluation.conditions",),
+    "theory": ("resolvent.common.runs",),
+    "measure_cost": ("resolvent.common.runs", "resolvent.models.cao2021.transformer1d"),
+    "measure_architectures": ("resolvent.common.runs",),
 }
 
 
