@@ -24,6 +24,7 @@ from resolvent.planning.prediction.costs import (
     store_bytes,
 )
 from resolvent.planning.prediction.needs import Needs
+from resolvent.planning.prediction.nodes import placement
 from resolvent.training.operations import forward_operations
 
 PROFILE = Path(__file__).resolve().parents[2] / "workflow/profiles/slurm/config.yaml"
@@ -117,6 +118,32 @@ def test_processes_share_the_work_and_each_holds_the_samples(gpu):
     assert one.seconds / 4 < four.seconds < one.seconds
     data = 1024 * 8192 * 8  # the samples in single precision
     assert four.bytes > one.bytes + 3 * data
+
+
+def test_a_training_on_several_nodes_asks_for_a_task_and_its_devices_on_each():
+    change = {"experiments": {"burgers": {"processes": 4, "nodes_of": {"fno": 2}}}}
+    for gpu, extra in ((True, "--ntasks-per-node=1 --gpus-per-node=2"), (False, "--ntasks-per-node=1")):
+        needs = needs_of(change, gpu=gpu)
+        asked = {
+            model: {
+                name: of(SimpleNamespace(experiment="burgers", model=model), **more)
+                for name, of in placement(needs).items()
+                for more in [{"threads": 8} if name == "cpus_per_task" else {}]
+            }
+            for model in ("fno", "galerkin")
+        }
+        assert asked["fno"] == {
+            "nodes": 2, "tasks": 2, "cpus_per_task": 4, "mpi": "srun", "slurm_extra": extra,
+        }  # fmt: skip
+        assert {name for name, value in asked["galerkin"].items() if value is not None} == {"nodes"}
+    here, there = (
+        needs_of({"experiments": {"burgers": {"processes": 4, "nodes": nodes}}}).training(
+            "burgers", "fno", 64
+        )
+        for nodes in (1, 2)
+    )
+    assert there.bytes < 0.7 * here.bytes
+    assert there.seconds == here.seconds
 
 
 def test_the_study_of_stability_takes_the_time_of_all_its_runs_and_the_memory_of_one():

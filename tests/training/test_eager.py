@@ -1,11 +1,11 @@
-"""Torch's Adam and its count of operations do the same where its compiler cannot be imported."""
+"""Torch's Adam, sums of gradients and counts do the same where its compiler cannot be imported."""
 
 import sys
 
 import torch
-from torch import nn
+from torch import distributed, nn
 
-from resolvent.training.eager import Adam
+from resolvent.training.eager import Adam, SummedGradients
 from resolvent.training.operations import counted
 
 
@@ -27,4 +27,9 @@ def test_nothing_imports_the_compiler_and_the_steps_are_torchs_own(monkeypatch):
     expected = trained(torch.optim.Adam)
     monkeypatch.setitem(sys.modules, "torch._dynamo", None)  # an import of it fails
     assert torch.equal(trained(Adam), expected)
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    layer = nn.Linear(3, 2)
+    SummedGradients(layer)(torch.ones(4, 3)).sum().backward()
+    distributed.destroy_process_group()
+    assert torch.equal(layer.weight.grad, torch.full((2, 3), 4.0))
     assert counted(lambda: torch.ones(4, 3) @ torch.ones(3, 2)) == 2 * 4 * 3 * 2

@@ -12,6 +12,7 @@ from torch.futures import Future
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from resolvent.training.distributed.group import Group, answering, lost
+from resolvent.training.eager import SummedGradients
 from resolvent.training.errors import TrainingError
 
 
@@ -58,7 +59,7 @@ class SharedOperator:
 
     def __init__(self, operator: nn.Module, group: Group):
         self.operator, self.group = operator, group
-        self._parallel: nn.parallel.DistributedDataParallel | None = None
+        self._parallel: SummedGradients | None = None
         if group.size > 1:
             if any(isinstance(module, _BatchNorm) for module in operator.modules()):
                 raise TrainingError(
@@ -76,7 +77,7 @@ class SharedOperator:
             return
         self._unused, self._sums, self._parallel = unused, _Sums(), None
         gc.collect()  # what is left of the failed pass also listens to the gradients
-        self._parallel = nn.parallel.DistributedDataParallel(
+        self._parallel = SummedGradients(
             self.operator,
             forward_sync_buffers=False,  # they are constants
             find_unused_parameters=unused,

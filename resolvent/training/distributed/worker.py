@@ -84,6 +84,9 @@ def _main() -> None:
         record(_serve, handler)(Path(sys.argv[1]), handler)
     except Exception:
         os._exit(1)  # an orderly end would wait for the others
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # torch's threads may still hold Python's objects, which an interpreter that ends aborts for
 
 
 if __name__ == "__main__":
