@@ -124,7 +124,7 @@ class SmallPipeline(Project):
         return f"{self.data}.preview.npz"
 
     def assert_undisturbed(self) -> None:
-        """After the plain command all that was made is there again, byte for byte, and nothing else."""
+        """Run the plain command: all that was made is there again, byte for byte, and nothing else."""
         self.build()
         found = self.artefacts()
         names = sorted(found.keys() | self.made.keys())
