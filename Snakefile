@@ -98,6 +98,10 @@ if plan.configuration.stability:
 include: "workflow/rules/front_page.smk"
 
 
+# There while the front page is that of a run with an error.
+FRONT_PAGE_AFTER_ERROR = Path(f".snakemake/front-page-after-error-{plan.configuration.name}")
+
+
 # Snakemake's own lock outlives a killed process; this one does not.
 onstart:
     try:
@@ -120,13 +124,18 @@ onerror:
                 text = log.read_text(errors="replace") if log.exists() else ""
                 sys.stderr.write(f"rule {job.name} failed; its log {log}:\n{text}")
     if Path(rules.page_assets.output[0]).exists():
+        FRONT_PAGE_AFTER_ERROR.parent.mkdir(exist_ok=True)
+        FRONT_PAGE_AFTER_ERROR.touch()
         show_what_there_is(plan, papers, rules.plan_study.output.study)
 
 
-# A page asked for by name links to the front page, which then shows what there is.
+# A page asked for by name links to the front page, which then shows what there is. So it does after an error was mended,
+# when no job may be left that makes it again.
 onsuccess:
-    if Path(rules.page_assets.output[0]).exists() and not Path(rules.front_page.output.page).exists():
+    absent = FRONT_PAGE_AFTER_ERROR.exists() or not Path(rules.front_page.output.page).exists()
+    if Path(rules.page_assets.output[0]).exists() and absent:
         show_what_there_is(plan, papers, rules.plan_study.output.study)
+    FRONT_PAGE_AFTER_ERROR.unlink(missing_ok=True)
 
 
 localrules:

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,10 @@ from resolvent.common.errors import FileError
 from resolvent.common.files import write_text
 
 SUFFIX: Final = ".sha256"
+
+
+class Unverified(UserWarning):
+    """A file is read that has no digest."""
 
 
 def digest_path(path: Path | str) -> Path:
@@ -38,20 +43,28 @@ def file_digest(path: Path) -> str:
 def check_digest(path: Path | str, remedy: str = "delete it and run snakemake") -> Path:
     """Return `path`, a file that is what the digest beside it is of; `remedy` ends the message.
 
+    Warns
+    -----
+    Unverified
+        When it has no digest: it is of an earlier version, or was made by hand.
+
     Raises
     ------
     FileError
-        When it is missing or empty, cannot be read, has no digest, or is not the file that was written.
+        When it is missing or empty, cannot be read, or is not the file that was written.
     """
     path = check_present(path)
+    if not digest_path(path).exists():
+        warnings.warn(
+            f"{path} has no digest beside it ({path.name}{SUFFIX}): it is of an earlier version or made by "
+            "hand, and is read as it is",
+            Unverified,
+            stacklevel=2,
+        )
+        return path
     try:
         written = digest_path(path).read_text(encoding="utf-8").partition(" ")[0]
         found = file_digest(path)
-    except FileNotFoundError:
-        raise FileError(
-            f"{path} has no digest beside it ({path.name}{SUFFIX}): it is of an earlier version or made by "
-            f"hand; {remedy}"
-        ) from None
     except UnicodeDecodeError:
         raise FileError(f"{path}: {path.name}{SUFFIX} is not text: {remedy}") from None
     except OSError as error:

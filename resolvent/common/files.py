@@ -128,8 +128,8 @@ def write_json(path: Path, content: dict) -> None:
 
 def text_with_digest(content: dict) -> str:
     """Return what `write_json` writes."""
-    plain = json.loads(json_text(content))
-    return json_text(content | {OWN_DIGEST: _content_digest(plain)})
+    content = {key: value for key, value in content.items() if key != OWN_DIGEST}
+    return json_text(content | {OWN_DIGEST: _content_digest(json.loads(json_text(content)))})
 
 
 def _content_digest(content: dict) -> str:

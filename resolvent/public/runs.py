@@ -173,9 +173,10 @@ class TrainedRun(Run):
         else:
             from resolvent.training import checkpoints
 
+            state = checkpoints.load_run(self.directory, identity_of(self.record))
             if CHECKPOINT in self.record.files:  # not in those of an earlier version
                 check_file(self.directory / CHECKPOINT, self.record)
-            return checkpoints.load_run(self.directory, identity_of(self.record))
+            return state
         check_same_run(
             path, {name: state.get(name) for name in identity_of(self.record)}, identity_of(self.record)
         )

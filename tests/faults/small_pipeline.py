@@ -80,7 +80,7 @@ CLOCK = re.compile(
     r"<h3>What (a query costs|training took).*?</table>|"
     r'<script type="application/json">[^<]*"training time"[^<]*</script>|'  # the interactive cost_scatter
     r"cost\.json</a> \([0-9]+ bytes\)|"
-    r"<pre>__main__\.py [^<]*</pre>|<(code|pre)>snakemake [^<]*<|"
+    r"<pre>__main__\.py [^<]*</pre>|<(code|pre)[^>]*>snakemake [^<]*<|"
     r"<dt>(train seconds|seconds per step|peak memory bytes)</dt>\s*<dd>[^<]*<",
     re.DOTALL,
 )

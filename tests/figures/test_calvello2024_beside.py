@@ -6,6 +6,7 @@ import pytest
 from calvello2024_samples import PATCHES, POINTS, flow, write_flow_run, write_rollout
 from run_files import replace_errors, save_arrays
 
+from resolvent.common.errors import FileError
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.experiment.comparison import grouped
@@ -209,7 +210,7 @@ def test_all_diverged_leaves_persistence(make_run, figures_made):
 def test_a_run_without_a_rollout_names_the_file(make_run):
     run = write_flow_run(make_run, "fano", "fano")
     (run / "rollout.npz").unlink()
-    with pytest.raises(ResultError, match=r"rollout\.npz is missing: make it with `snakemake"):
+    with pytest.raises(FileError, match=r"rollout\.npz is missing: make it with `snakemake"):
         rollouts.draw_rollouts([run], "rollouts.svg")
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from run_files import save_arrays
 
-from resolvent.figures.common.errors import ResultError
+from resolvent.common.errors import FileError
 from resolvent.figures.papers.cao2021.latent_basis import draw_latent_basis, smoothing, turned
 
 NODES, WIDTH = 9, 16
@@ -75,5 +75,5 @@ def test_signs_are_those_of_the_first_layer():
 
 
 def test_a_missing_file_names_itself(make_run, tmp_path):
-    with pytest.raises(ResultError, match=r"latent_basis\.npz is missing: make it with `snakemake"):
+    with pytest.raises(FileError, match=r"latent_basis\.npz is missing: make it with `snakemake"):
         draw_latent_basis([make_run("galerkin2d")], tmp_path / "figure13.svg")

@@ -14,6 +14,7 @@ from pages import broken_links, links
 from rich.console import Console
 from run_files import save_arrays
 
+from resolvent.common.digests import write_digest
 from resolvent.common.errors import FileError
 from resolvent.common.files import write_json
 from resolvent.figures.common.assets import NAMES, write_assets
@@ -234,6 +235,7 @@ def test_a_single_seed_has_one_short_line(finished):
     comparison = finished / "second/comparison.csv"
     lines = comparison.read_text().splitlines(keepends=True)
     comparison.write_text("".join(line for line in lines if "coarse_solve" not in line))
+    write_digest(comparison)
     write_front_page(finished)
     page = (finished / "index.html").read_text()
     assert ">no solver known</td>" in page

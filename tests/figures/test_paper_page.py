@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from pages import links
 
+from resolvent.common.digests import write_digest
 from resolvent.common.runs import save_table
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.samples import draw_samples
@@ -133,6 +134,7 @@ def test_the_top_counts_the_numbers_that_are_compared(make_run, tmp_path):
     other = make_run("other", label="Galerkin, longer", setting={"epochs": 40}, errors=[3e-3, 3e-3])
     write_comparison([galerkin, other], [], tmp_path / "comparison.csv")
     (tmp_path / "table2a.html").write_text("<table></table>")
+    write_digest(tmp_path / "table2a.html")
     (galerkin / "run.html").write_text("a page")
     runs = [[galerkin, other]]
     made = Made(tmp_path / "table2a.html", runs=runs, models=[tmp_path / "models.csv"])

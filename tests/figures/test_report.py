@@ -9,8 +9,8 @@ from matplotlib.image import imsave
 from pages import figures_of_an_experiment, links, missing
 from run_files import write_inference
 
+from resolvent.common.errors import FileError
 from resolvent.figures.common.comparison import by_condition, read_comparison
-from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import on_training_grid
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.report import write_report
@@ -153,7 +153,7 @@ def test_only_the_finished_page_is_left(make_report, tmp_path):
 
 
 def test_a_missing_figure_names_itself(make_report, tmp_path):
-    with pytest.raises(ResultError, match=r"missing\.svg is missing"):
+    with pytest.raises(FileError, match=r"missing\.svg is missing"):
         make_report(figures=[(tmp_path / "missing.svg", "", "")])
 
 

@@ -6,6 +6,7 @@ import re
 import pytest
 from pages import links
 
+from resolvent.common.digests import write_digest
 from resolvent.documentation.stability import stability_page
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.stability.page import write_stability_page
@@ -45,6 +46,7 @@ def study(tmp_path):
                     status, error = last_error(model, peak, seed)
                     for epoch, value in ((1, 0.5), (2, error)):
                         rows.writerow([model, peak, seed, status, 30.0, "A processor", epoch, value])
+        write_digest(tables[-1])
     return read_study(tables, PANELS)
 
 
@@ -59,6 +61,7 @@ def test_a_run_is_its_last_epoch_and_collapsed_if_that_is_far_off(study):
 def test_no_number_in_the_last_epoch_is_a_collapse(study, tmp_path):
     table = tmp_path / "galerkin.csv"
     table.write_text(table.read_text().replace("finished,30.0,A processor,2,0.005", "finished,30.0,A,2,nan"))
+    write_digest(table)
     found = read_study([table], {"Galerkin": {"as printed": "galerkin"}})
     assert found[(found["seed"] == 1) & (found["peak"] == min(PEAKS))]["collapsed"].all()
 

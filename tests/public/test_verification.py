@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from resolvent.common.errors import FileError
+from resolvent.common.files import read_json
 from resolvent.common.records import file_digests
 from resolvent.public.describe import describe_leaderboard, describe_verification
 from resolvent.public.runs import load_run
@@ -31,7 +32,7 @@ def submission(study, tmp_path):
 def test_the_numbers_of_a_run_are_found_again_without_its_data(submission, made):
     report = verify_run(submission, by="A. Reader", work=made)
     assert report["holds"]
-    assert report == json.loads((submission / VERIFIED).read_text())
+    assert report == read_json(submission / VERIFIED, "the report")
     recorded = pd.read_csv(submission / "errors.csv").groupby("resolution")["relative_l2"].mean()
     measured = {
         row["resolution"]: row["measured"] for row in report["rows"] if row["metric"] == "relative_l2"
