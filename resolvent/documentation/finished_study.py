@@ -9,11 +9,19 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from resolvent.common.digests import digest_path
+
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "docs/tutorials/finished_study"
 EXPERIMENT = "demo/burgers"
 MODELS = ("fno", "galerkin_layer_scale")
-TABLES = ("comparison.csv", "models.csv", "baselines/cost.json", "baselines/errors.csv")
+WITH_DIGESTS = ("comparison.csv", "models.csv")
+TABLES = (
+    *WITH_DIGESTS,
+    *(digest_path(name).name for name in WITH_DIGESTS),
+    "baselines/cost.json",
+    "baselines/errors.csv",
+)
 OF_A_RUN = ("run.json", "cost.json", "history.csv", "errors.csv", "predictions.nc")
 
 

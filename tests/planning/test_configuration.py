@@ -102,7 +102,7 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
         ),
         (
             {"datasets": {"burgers": {"viscosity": -0.1}}},
-            "datasets.burgers.viscosity: input should be greater than 0, got -0.1",
+            "datasets.burgers.viscosity: input should be greater than or equal to 0.000000001, got -0.1",
         ),
         (
             {"datasets": {"burgers": {"equation": "burger"}}},

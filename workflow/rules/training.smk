@@ -1,7 +1,7 @@
 # One run: one model of one experiment, at one training resolution, from one seed.
 
 # Functions of the run only where runs differ: Snakemake takes longer to call a function than to plan most else.
-PROCESSES, PLACEMENT, TRAINING_THREADS, TUNED = 1, {}, plan.configuration.training_threads, []
+PROCESSES, PLACEMENT, TRAINING_THREADS, TUNED = 1, {"nodes": 1}, plan.configuration.training_threads, []
 if needs.some_share_trainings:
     PROCESSES, PLACEMENT = needs.processes, placement(needs)
     TRAINING_THREADS = lambda wildcards: plan.configuration.training_threads * needs.processes(wildcards)
