@@ -58,12 +58,9 @@ needs = Needs(plan, gpu=allowed.get("gpu").value != 0)
 requested = partial(request, longest=allowed.get("longest_minutes").value)
 
 
-def together(group):
-    """Return the group whose jobs are one submission to a cluster, which `--jobs` goes with; here there is none.
-
-    Snakemake has no groups on one machine, but a dry run would look at all jobs of a group once for each of them.
-    """
-    return group if workflow.nodes is not None else None
+# The group whose jobs are one submission to a cluster, which `--jobs` goes with. Snakemake has no groups on one
+# machine, but a dry run would look at all jobs of a group once for each of them.
+together = lambda group: group if workflow.nodes is not None else None
 
 
 wildcard_constraints:

@@ -98,7 +98,7 @@ def test_the_page_stands_alone_and_holds_every_row(project):
     for words in ("FNO", "Galerkin", "diverged (epoch", "Identity", "Classical solver", held):
         assert words in page
     assert "data:image" not in page  # figures lie beside it
-    assert page.count('class="static" src="figures/') == 7
+    assert page.count('class="static" src="figures/') == 8
 
 
 def test_the_front_page_leads_everywhere_and_every_link_holds(project):
