@@ -77,7 +77,7 @@ CLOCK = re.compile(
     r"(It|Training) took [0-9.]+ (s|min|h) in all|"
     r"<p>[0-9.]+ (s|min|h) on |"
     r'<span class="muted">[0-9.]+ (s|min|h), config|'
-    r"<h3>What (a query costs|training took).*?</table>|"
+    r"<h3[^>]*>What (a query costs|training took).*?</table>|"
     r'<script type="application/json">[^<]*"training time"[^<]*</script>|'  # the interactive cost_scatter
     r"cost\.json</a> \([0-9]+ bytes\)|"
     r"<pre>__main__\.py [^<]*</pre>|<(code|pre)[^>]*>snakemake [^<]*<|"

@@ -37,6 +37,8 @@ class AtMost:
 KEY = Key()
 UNUSED = Free("what it belongs to is not in use")
 CARD = Free("how samples are computed and stored; the card's error budget holds them to `accuracy`")
+# What runs had before there was a setting for it, which they could not record.
+ONCE_ABSENT = {"training.noise": 0.0, "training.fresh_samples": False}
 # What every paper's runs have, unless a paper says otherwise.
 EVERY_RUN: Condition = (
     {},
@@ -75,7 +77,7 @@ def fields_of(facts: RunRecord) -> dict[str, object]:
     for block, settings in blocks.items():
         recorded |= _leaves(settings, f"{block}.")
     imported = {"data.imported": True} if "source" in facts.dataset_settings else {}
-    return {"training.noise": 0.0} | recorded | imported
+    return ONCE_ABSENT | recorded | imported
 
 
 def expected_of(recorded: dict, conditions: tuple[Condition, ...]) -> dict[str, object]:
