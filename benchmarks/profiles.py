@@ -1,6 +1,6 @@
 """Where the time goes: shares of a training step, and of a solver's time, into docs/performance.md.
 
-    python -m benchmarks.profiles [--only steps solvers] [--rounds 3] [--output docs/performance.md]
+    python -m benchmarks.profiles [--only step-profiles ...] [--rounds 3] [--output docs/performance.md]
 
 Takes five minutes. Shares are of the processor's time, which other processes do not lengthen.
 """
@@ -36,8 +36,10 @@ INTRODUCTION = """\
 ## Where the time goes
 
 Of the training steps and solvers whose lead over the fastest other code is smallest, or smaller than we aim
-at. Processor time on one thread; the machine may be shared: read the shares."""
+at. Processor time on one thread; the machine may be shared: read the shares. Parts of solvers are called
+alone, so that their shares need not add up to 100 %."""
 KINDS = {  # of what torch computes, by parts of the names of its operations
+    "fused attention": ("scaled_dot_product",),
     "matrix products": ("mm", "linear"),
     "Fourier transforms": ("fft",),
     "convolutions": ("conv",),
@@ -169,8 +171,8 @@ def _drawn_and_evaluated(field, evaluate: Callable) -> dict[str, Callable[[], ob
 
 
 PARTS = {
-    "steps": ("Training steps by kind of operation", of_steps, ("torch",)),
-    "solvers": ("Solvers by part", of_solvers, ("numba", "numpy")),
+    "step-profiles": ("Training steps by kind of operation", of_steps, ("torch",)),
+    "solver-profiles": ("Solvers by part", of_solvers, ("numba", "numpy")),
 }
 
 
