@@ -120,8 +120,13 @@ class SmallPipeline(Project):
 
     @property
     def preview(self) -> str:
-        """The target that makes all that is in the folder of data."""
+        """The samples that the dataset's page shows."""
         return f"{self.data}.preview.npz"
+
+    @property
+    def whole_data(self) -> tuple[str, str]:
+        """The targets that make all that is in the folder of data."""
+        return self.preview, f"{self.data}.motion.npz"
 
     def assert_undisturbed(self) -> None:
         """Check that the plain command makes all again, byte for byte, and nothing else."""

@@ -83,7 +83,7 @@ def test_a_full_disk_while_a_shard_is_written(project, small_disk, what, batches
     assert not (project.folder / receipt).exists()
     assert list(disk.folder.rglob("*.partial")) == []
     disk.resize(2**26)
-    project.build(project.preview)
+    project.build(*project.whole_data)
     project.assert_undisturbed()
 
 

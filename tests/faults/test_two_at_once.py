@@ -29,7 +29,7 @@ def test_two_folders_with_one_data_root_do_not_hurt_each_other(project, tmp_path
     other = project.copied_to(tmp_path / "other")
     (other.folder / "data").symlink_to(project.folder / "data")
     (project.folder / "data").mkdir()
-    first = project.start_build(project.preview, f"{RUN}/errors.csv")
+    first = project.start_build(*project.whole_data, f"{RUN}/errors.csv")
     wait(first, lambda: len(list((project.folder / "data").rglob("shard-*.lock"))) == 2)
     jobs = project.jobs(first, "solve_dataset.py")
     for job in jobs:
@@ -64,5 +64,5 @@ def test_a_job_that_outlives_snakemake_is_named_to_the_next_run(project, fault):
     for job in jobs:
         job.resume()
     first.communicate()  # its jobs have its terminal: this waits for them
-    project.build(project.preview)
+    project.build(*project.whole_data)
     project.assert_undisturbed()
