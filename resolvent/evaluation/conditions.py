@@ -67,12 +67,18 @@ def measured(
 
 @torch.no_grad()
 def predict(operator: nn.Module, samples: Samples, device: torch.device) -> np.ndarray:
-    """Return the predictions, shaped as the targets, in float64; the operator computes in float32."""
+    """Return the predictions, shaped as the targets, in float64; the operator computes in float32.
+
+    An operator that drops units in evaluation, too (`attention_dropout_in_evaluation`), draws the same ones
+    in every call.
+    """
     operator.eval()
     coordinates = coordinate_tensor(samples.grid).to(device)
     inputs = function_tensor(samples.inputs, samples.grid)
     size = batch_size(samples.grid, BATCH_VALUES, len(samples))
-    outputs = [as_samples(operator(batch.to(device), coordinates)).cpu() for batch in inputs.split(size)]
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(0)
+        outputs = [as_samples(operator(batch.to(device), coordinates)).cpu() for batch in inputs.split(size)]
     return torch.cat(outputs).numpy().astype(np.float64)
 
 
