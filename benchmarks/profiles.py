@@ -70,14 +70,14 @@ def main() -> None:
 
 
 def described(part: str, rounds: int) -> str:
-    """A part as Markdown, with the command that measures it."""
+    """Return a part as Markdown, with the command that measures it."""
     title, measure, packages = PARTS[part]
     command = f"`python -m benchmarks.profiles --only {part} --rounds {rounds}`"
     return f"### {title}\n\n{measure(rounds)}\n\n{command} on {machine()}; {versions(packages)}."
 
 
 def of_steps(rounds: int) -> str:
-    """Shares of the kinds of operations; the number of rounds does not matter."""
+    """Measure the shares of the kinds of operations; the number of rounds does not matter."""
     rows = []
     for name, make in tqdm(STEPS.items(), leave=False):
         shares = shares_of_step(make())
@@ -104,7 +104,7 @@ def kind_of(operation: str) -> str:
 
 
 def of_solvers(rounds: int) -> str:
-    """Shares of the parts of solvers, each called alone as often as solving a sample calls it."""
+    """Measure the shares of the parts of solvers, each called alone as often as solving a sample calls it."""
     rows = []
     for name, parts in (
         *((f"Darcy, multigrid, {points}²", parts_of_darcy(points)) for points in (421, 832)),

@@ -10,16 +10,19 @@ from __future__ import annotations
 import hashlib
 import warnings
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from resolvent.common.errors import FileError
-from resolvent.common.files import write_text
+from resolvent.common.files import write_arrays, write_text
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SUFFIX: Final = ".sha256"
 
 
 class Unverified(UserWarning):
-    """A file is read that has no digest."""
+    """Warn that a file without a digest is read."""
 
 
 def digest_path(path: Path | str) -> Path:
@@ -32,6 +35,12 @@ def write_digest(path: Path | str) -> None:
     """Write the digest of the file `path` beside it, atomically."""
     path = Path(path)
     write_text(digest_path(path), f"{file_digest(path)}  {path.name}\n")
+
+
+def save_arrays(path: Path | str, arrays: dict[str, np.ndarray]) -> None:
+    """Write a compressed .npz and the digest beside it, each atomically."""
+    write_arrays(Path(path), arrays, compressed=True)
+    write_digest(path)
 
 
 def file_digest(path: Path) -> str:

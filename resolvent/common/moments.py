@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Moments:
-    """Those of all samples added so far: numbers, or arrays of NumPy or torch, shaped as what is added."""
+    """Keep those of all samples added: numbers, or arrays of NumPy or torch, shaped as what is added."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 
-from resolvent.common.digests import write_digest
-from resolvent.common.files import write_arrays
+from resolvent.common.digests import save_arrays
 from resolvent.datasets.loading import load_arrays, read_card
 from resolvent.datasets.storage.layout import grid_from_facts
 from resolvent.solvers.common.cosine_series import cosine_coefficients_of, power_of_cosines
@@ -57,8 +56,7 @@ def write_preview(card_path: Path, output: Path) -> None:
             content[f"{role}/{name}"] = arrays[name][:SHOWN]
             content |= _facts_of(name, arrays[name], dims, grid)
         seen |= set(facts["variables"])
-    write_arrays(output, content, compressed=True)
-    write_digest(output)
+    save_arrays(output, content)
 
 
 def _points(entry: tuple[str, dict]) -> int:

@@ -21,8 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from resolvent.common.digests import write_digest
-from resolvent.common.files import write_arrays
+from resolvent.common.digests import save_arrays
 from resolvent.datasets.loading import load_arrays, load_samples, read_card
 from resolvent.datasets.storage.layout import group_name
 from resolvent.evaluation.conditions import shown_samples
@@ -100,8 +99,7 @@ def write_latent_basis(
         "eigenfunctions": functions,
         "eigenfunction_roughness": roughness(functions),
     }
-    write_arrays(folder / "latent_basis.npz", arrays, compressed=True)
-    write_digest(folder / "latent_basis.npz")
+    save_arrays(folder / "latent_basis.npz", arrays)
 
 
 @torch.no_grad()

@@ -15,8 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from resolvent.common.digests import write_digest
-from resolvent.common.files import write_arrays
+from resolvent.common.digests import save_arrays
 from resolvent.datasets.loading import Samples, load_arrays, read_card
 from resolvent.datasets.storage.layout import grid_from_facts, group_name
 from resolvent.evaluation.conditions import predict, shown_samples
@@ -78,8 +77,7 @@ def write_rollout(
         "target": window[shown, 1:],
         "prediction": prediction,
     }
-    write_arrays(folder / "rollout.npz", arrays, compressed=True)
-    write_digest(folder / "rollout.npz")
+    save_arrays(folder / "rollout.npz", arrays)
 
 
 def rolled_out(

@@ -17,8 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from resolvent.common.digests import write_digest
-from resolvent.common.files import write_arrays
+from resolvent.common.digests import save_arrays
 from resolvent.datasets.loading import read_card
 from resolvent.datasets.motion.registry import motion_of
 from resolvent.datasets.tasks.registry import build_task, settings_of
@@ -62,5 +61,4 @@ def write_motion(card_path: Path, output: Path) -> None:
         "coordinates": motion.coordinates,
         "names": np.array(motion.names),
     }
-    write_arrays(output, content, compressed=True)
-    write_digest(output)
+    save_arrays(output, content)
