@@ -35,6 +35,7 @@ from resolvent.planning.prediction.nodes import placement
 from resolvent.planning.provenance import command, provenance
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import FLOW, RUN_FOLDER, SHORT_RUN_FOLDER, STABILITY, TUNED_FILE, Plan
+from resolvent.planning.slurm import be_patient_with_slurm
 from resolvent.planning.study import planned_study, show_what_there_is
 from resolvent.planning.prediction.costs import drawing, request, finalising, solving
 
@@ -48,6 +49,7 @@ except ConfigurationError as error:
     raise WorkflowError(f"the configuration is not valid:\n{error}")
 prepare_environment(plan.configuration)
 plan_behind_ancient_inputs()
+be_patient_with_slurm()
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
 sole_run = ExitStack()
 
