@@ -144,7 +144,7 @@ def test_burgers_data_that_are_not_what_is_stated_are_remarked_on(case, burgers,
 
 @pytest.mark.parametrize(("share", "constant"), [(0.9, "absent"), (1.1, "present")])
 def test_a_constant_counts_by_its_share_of_the_variance(share, constant):
-    """Of two waves of amplitudes 3 and 1 the variance is 5; what is added is `share` of the threshold."""
+    """Add `share` of the threshold to two waves of amplitudes 3 and 1, whose variance is 5."""
     x = np.arange(POINTS) / POINTS
     waves = 3 * np.cos(2 * np.pi * x) + np.sin(6 * np.pi * x)
     initial = np.tile(waves + np.sqrt(share * ABSENT * 5), (4, 1))
