@@ -251,6 +251,16 @@ def test_pdebench_and_the_well_are_read_in_their_layouts(tmp_path):
     np.testing.assert_array_equal(drawn, expected.transpose(0, 1, 3, 2))
 
 
+@pytest.mark.parametrize("other", [{"dimensions": [2]}, {"t0_fields/a": np.zeros((3, 4))}])
+def test_a_name_of_the_well_alone_does_not_make_its_layout(other, tmp_path):
+    with h5py.File(tmp_path / "own.h5", "w") as file:
+        for name, values in (other | {"b": np.ones((3, 4))}).items():
+            file[name] = values
+    file = open_source(tmp_path / "own.h5")
+    assert "The Well" not in file.version
+    assert [file.dims(name) for name in file.shapes] == [None, None]
+
+
 def test_fields_in_a_cube_are_stored(tmp_path):
     values = arrays(3, points=8)
     path = str(write_npz(tmp_path / "data.npz", values))
