@@ -50,6 +50,7 @@ MUTATED = (
 )  # fmt: skip
 # Tests of the whole pipeline take minutes, and what runs by hand or needs a browser is not run either.
 NOT_RUN = re.compile(r"pipeline_project|built_once|tests/(faults|slurm|browser|documentation)/")
+DEFAULTS = "tests/planning/test_documentation.py"  # holds all defaults to the page that lists them
 COLUMNS = ("mutant", "outcome", "by", "seconds", "line")
 MEMORY = 8 * 2**30  # of a child
 
@@ -83,12 +84,13 @@ class Reach:
         """Return the tests to run, at most `count`, the likeliest first, those of a file together.
 
         A line inside of a statement is reached where the statement is; what runs at import is reached by all
-        tests that reach the module.
+        tests that reach the module, and by those of DEFAULTS.
         """
         lines = self.lines.get((self.folder / mutant.path).resolve().relative_to(self.folder).as_posix(), {})
         before = [line for line in lines if mutant.begin <= line <= mutant.line]
         found = set(lines[max(before)] if before else itertools.chain(*lines.values()))
         files = {test.removesuffix("::") for test in found if test.endswith("::")}
+        files |= set() if before else {DEFAULTS}
         found = {test for test in found if not test.endswith("::")} & self.seconds.keys()
         found |= {test for file in files for test in self.of_file.get(file, ())}
         words = set(re.split(r"\W|_", mutant.path.removesuffix(".py"))) - {"resolvent", "common", ""}
