@@ -51,7 +51,7 @@ def job(snakemake, alone: bool = False):
     JAX, and finds the GPUs that the job has leased (`resolvent.planning.gpus.lease`): `alone`, for timings,
     or beside as many others as the configuration allows.
     """
-    # Imports make many objects and hardly any garbage: to look for it 140 times less often saves a fifth of their time.
+    # Imports make many objects and hardly any garbage: to look for it less often saves a fifth of their time.
     gc.set_threshold(100_000)
     search_working_folder()
     log = Path(snakemake.log[0])
