@@ -55,7 +55,7 @@ FIRST = (
 
 
 def pytest_collection_finish():
-    """Look for garbage less often, and not in what the tests have imported: a look takes a second there."""
+    """Look for garbage less often, and not among what the tests have imported: a look takes a second."""
     gc.freeze()
     gc.set_threshold(100_000)
 

@@ -4,13 +4,15 @@
     python tests/slurm/cluster.py start        munge, slurmctld, slurmd
     python tests/slurm/cluster.py stop         ends jobs and daemons, removes every trace
 
-There is neither systemd nor a control group nor accounting: wall time is enforced, memory is not. The
+There is neither systemd nor accounting. Wall time is enforced, and so is memory: by control groups where the
+machine has those of version 1, by SLURM's own polling elsewhere. Job arrays are not allowed. The
 configuration has to be at /etc/slurm, for the executor plugin clears SLURM_CONF: where one is found there
 already, it is another cluster's, and nothing is touched.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -24,14 +26,35 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
+
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "munge")
 SYSTEM = Path("/etc/slurm")
-FILES = ("slurm.conf", "gres.conf")
+FILES = ("slurm.conf", "gres.conf", "cgroup.conf", "job_submit.lua")
 MARKER = "resolvent-test-cluster"
 DAEMONS = ("slurmd", "slurmctld", "munged")  # in the order of stopping
 CPUS, MEGABYTES, GPUS = 6, 64_000, 2  # as SLURM's configuration says: the machine may have fewer
 PORT = 26817
 PATIENCE = 30.0  # seconds
+NODE_IS_LOST = 15  # seconds without a sign of it
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
+GROUPS_CONFIGURATION = "CgroupPlugin=cgroup/v1\nConstrainRAMSpace=yes\n"
+# Accounting would limit a user's jobs (MaxSubmitJobs); without it SLURM asks this script, and says the same.
+LIMIT = """
+function slurm_job_submit(job, partition, uid)
+    local reached = io.open("{file}")
+    if reached == nil then
+        return slurm.SUCCESS
+    end
+    reached:close()
+    slurm.log_user("AssocMaxSubmitJobLimit")
+    return 2050  -- ESLURM_ACCOUNTING_POLICY
+end
+
+function slurm_job_modify(job, record, partition, uid)
+    return slurm.SUCCESS
+end
+"""
 
 
 class ClusterError(Exception):
@@ -74,6 +97,8 @@ def start() -> Path:
     (folder / "gres.conf").write_text(
         f"AutoDetect=off\nNodeName={host} Name=gpu Type=fake File={folder}/gpu[0-{GPUS - 1}]\n"
     )
+    (folder / "cgroup.conf").write_text(GROUPS_CONFIGURATION)
+    (folder / "job_submit.lua").write_text(LIMIT.format(file=folder / "limit"))
     SYSTEM.mkdir(exist_ok=True)
     for file in FILES:
         (SYSTEM / file).symlink_to(folder / file)
@@ -93,10 +118,10 @@ def start() -> Path:
 
 def stop() -> None:
     """Cancel all jobs, end the daemons, remove the files; does nothing where no test cluster is."""
-    link = SYSTEM / FILES[0]
-    folder = link.resolve().parent
-    if not (link.is_symlink() and (folder / MARKER).exists()):
+    folder = _folder()
+    if folder is None:
         return
+    thaw_controller()
     if _pid(folder, "slurmctld") is not None:
         _run("scancel", "--full", "--user", "root", check=False)
         deadline = time.monotonic() + PATIENCE
@@ -121,6 +146,82 @@ def drain() -> None:
 
 def resume() -> None:
     _run("scontrol", "update", f"nodename={_node()}", "state=resume")
+
+
+def kill_node() -> None:
+    """Kill all that runs on the node at once, as a loss of power does; returns when SLURM has noticed."""
+    shepherds = [process for process in psutil.process_iter() if process.name() == "slurmstepd"]
+    everything = [process for one in shepherds for process in (one, *one.children(recursive=True))]
+    for process in (psutil.Process(_pid(_running(), "slurmd")), *everything):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    wait_until(lambda: node_state().startswith("down"), 2 * NODE_IS_LOST + PATIENCE, "the node is not down")
+
+
+def start_node(seen: Path | None = None, instead_of: Path | None = None) -> None:
+    """Start slurmd again, after its end; jobs then see the folder `seen` in place of `instead_of`."""
+    hides = f"mount --bind '{seen}' '{instead_of}' && " if seen else ""
+    _run("unshare", "--mount", "sh", "-c", f"{hides}exec slurmd")
+    wait_until(lambda: node_state() == "idle", PATIENCE, "the node is not idle")
+
+
+def end_node() -> None:
+    """End slurmd, in order; jobs that run would go on."""
+    _end(_running(), "slurmd")
+
+
+def stop_controller() -> None:
+    """End slurmctld, as an administrator does; it keeps the state of all jobs."""
+    _end(_running(), "slurmctld")
+
+
+def start_controller() -> None:
+    _run("slurmctld")
+    wait_until(node_state, PATIENCE, "the controller does not answer")
+
+
+def thaw_controller() -> None:
+    """Let slurmctld go on after a SIGSTOP, with what it was sent meanwhile; without effect otherwise."""
+    pid = _pid(_running(), "slurmctld")
+    if pid is not None:
+        os.kill(pid, signal.SIGCONT)
+
+
+def controller_file() -> Path:
+    """Return the file with the process number of slurmctld."""
+    return _running() / "slurmctld.pid"
+
+
+def limit_jobs(reached: bool) -> None:
+    """Refuse each submission, as where a user has as many jobs as are allowed; False: no longer."""
+    file = _running() / "limit"
+    if reached:
+        file.touch()
+    else:
+        file.unlink(missing_ok=True)
+
+
+def submit(command: str, *options: str) -> str:
+    """Submit a job beside those of Snakemake; returns its number."""
+    return _run("sbatch", "--parsable", "--output=/dev/null", f"--wrap={command}", *options).strip()
+
+
+def requeue(job: str) -> None:
+    """Stop a running job, and queue it again."""
+    _run("scontrol", "requeue", job)
+    wait_until(lambda: state_of(job) == "PENDING", PATIENCE, f"job {job} is not queued again")
+    start_requeued()
+
+
+def start_requeued() -> None:
+    """Let what was queued again start when it can, not after SLURM's two minutes."""
+    for job in jobs():
+        if job["JobState"] == "PENDING" and job["Restarts"] != "0":
+            _run("scontrol", "update", f"jobid={job['JobId']}", "starttime=now")
+
+
+def state_of(job: str) -> str:
+    return next(one["JobState"] for one in jobs() if one["JobId"] == job)
 
 
 def cancel(job: str) -> None:
@@ -148,6 +249,25 @@ def wait_until(condition: Callable[[], object], seconds: float, failure: str) ->
         time.sleep(0.05)
 
 
+def _folder() -> Path | None:
+    """Return the folder of the test cluster, if there is one."""
+    link = SYSTEM / FILES[0]
+    folder = link.resolve().parent
+    return folder if link.is_symlink() and (folder / MARKER).exists() else None
+
+
+def _running() -> Path:
+    folder = _folder()
+    if folder is None:
+        raise ClusterError("no test cluster was started")
+    return folder
+
+
+def limits_memory_by_groups() -> bool:
+    """Whether control groups of version 1 are there, with all that SLURM needs of them."""
+    return all(os.access(CONTROL_GROUPS / kind / "cgroup.procs", os.W_OK) for kind in ("memory", "freezer"))
+
+
 def _node() -> str:
     return _run("sinfo", "--noheader", "--format=%n", "--partition=cpu").strip()
 
@@ -169,12 +289,13 @@ def _slurm_configuration(folder: Path, host: str) -> str:
         "SlurmdLogFile": f"{folder}/log/slurmd.log",
         "StateSaveLocation": f"{folder}/state",
         "SlurmdSpoolDir": f"{folder}/spool",
-        "ProctrackType": "proctrack/linuxproc",
-        "TaskPlugin": "task/none",
+        "ProctrackType": "proctrack/cgroup" if limits_memory_by_groups() else "proctrack/linuxproc",
+        "TaskPlugin": "task/cgroup" if limits_memory_by_groups() else "task/none",
         "SwitchType": "switch/none",
         "MpiDefault": "none",
         "AccountingStorageType": "accounting_storage/none",
-        "JobAcctGatherType": "jobacct_gather/none",
+        "JobAcctGatherType": "jobacct_gather/none" if limits_memory_by_groups() else "jobacct_gather/linux",
+        "JobAcctGatherFrequency": "task=1",
         "JobCompType": "jobcomp/none",
         "MailProg": "/bin/true",
         "ReturnToService": 2,
@@ -185,10 +306,16 @@ def _slurm_configuration(folder: Path, host: str) -> str:
         "SlurmdParameters": "config_overrides",  # more cores and memory than there are
         "MinJobAge": 3600,  # the plugin asks squeue how finished jobs ended
         "KillWait": 2,
+        "SlurmdTimeout": NODE_IS_LOST,
+        "MessageTimeout": 5,
+        "MaxArraySize": 1,
+        "JobSubmitPlugins": "lua",
         "GresTypes": "gpu",
     }
     node = f"NodeName={host} NodeAddr=127.0.0.1 CPUs={CPUS} RealMemory={MEGABYTES} Gres=gpu:fake:{GPUS}"
     lines = [f"{key}={value}" for key, value in settings.items()]
+    if not limits_memory_by_groups():
+        lines.append("JobAcctGatherParams=OverMemoryKill")
     partitions = [
         f"PartitionName={name} Nodes={host} Default={default} MaxTime=1440 State=UP"
         for name, default in (("cpu", "YES"), ("gpu", "NO"))

@@ -1,5 +1,6 @@
 import cluster
 import pytest
+from runs import Study
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -8,3 +9,9 @@ def running_cluster():
     cluster.start()
     yield
     cluster.stop()
+
+
+@pytest.fixture(scope="session")
+def study(tmp_path_factory):
+    """A small study to be copied, and broken."""
+    return Study(tmp_path_factory.mktemp("study") / "study")

@@ -6,21 +6,15 @@ other runs out of wall time, and the node comes back. Both are stopped first, so
 
 import csv
 import re
-import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import cluster
-import psutil
 import pytest
-import yaml
-from pipeline_project import Project
-from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+from runs import BY_SQUEUE, CONFIGURED, QUICK, Run, Training, first_epochs, project_with, submissions
 
 pytestmark = pytest.mark.timeout(1500)
 
-PROFILE = "workflow/profiles/slurm"
 EPOCHS = 30
 MODELS = ("fno", "galerkin", "softmax")
 OVERLAY = {
@@ -40,24 +34,14 @@ OVERLAY = {
 RUN = "results/slurm/burgers/{}/n64/seed1127802"
 
 
-@dataclass(frozen=True)
-class Training:
-    """A training as it was seen to run."""
-
-    process: psutil.Process
-    job: str
-    model: str
-    devices: str
-
-
 @dataclass
 class Record:
     """What was seen of the run."""
 
     folder: Path
+    trainings: list[Training]
     output: str = ""
     returncode: int = -1
-    trainings: list[Training] = field(default_factory=list)
     while_drained: list[dict[str, str]] = field(default_factory=list)
     jobs: list[dict[str, str]] = field(default_factory=list)
 
@@ -71,89 +55,45 @@ class Record:
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory) -> Record:
-    project = Project(tmp_path_factory.mktemp("slurm") / "project")
-    edit_profile(project.folder / PROFILE / "config.yaml")
-    (project.folder / "overlay.yaml").write_text(yaml.safe_dump(OVERLAY))
-    record = Record(project.folder)
-    output = project.folder / "output.txt"
-    command = [sys.executable, "-m", "snakemake", "--workflow-profile", PROFILE]
-    command += ["--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "1"]
-    command += [
-        "--latency-wait",
-        "5",
-        "--configfile",
-        "config/test.yaml",
-        "overlay.yaml",
-    ]
-    with output.open("w") as file:
-        snakemake = subprocess.Popen(command, cwd=project.folder, stdout=file, stderr=subprocess.STDOUT)
+    project = project_with(tmp_path_factory.mktemp("slurm") / "project", OVERLAY)
+    run = Run.start(project.folder, *QUICK, *BY_SQUEUE, *CONFIGURED)
+    record = Record(project.folder, run.trainings)
     try:
-        let_it_happen(record)
-        record.returncode = snakemake.wait(900)
+        let_it_happen(record, run)
+        record.returncode = run.ended(900)
     finally:
-        record.output = output.read_text()
-        if snakemake.poll() is None:
-            snakemake.kill()
-            print(record.output[-6000:])
-    record.jobs = cluster.jobs()
+        run.kill()
+    record.output = run.output
+    record.jobs = submissions("", project.folder)
     return record
 
 
-def edit_profile(path: Path) -> None:
-    """What docs/cluster.md asks a user to do: name the partitions."""
-    text = path.read_text()
-    assert text.count("# slurm_partition:") == 2
-    path.write_text(text.replace("# slurm_partition:", "slurm_partition:"))
-
-
-def let_it_happen(record: Record) -> None:
+def let_it_happen(record: Record, run: Run) -> None:
     """Stop two trainings on their way, drain, cancel one, let the other run out of time, resume."""
-    cluster.wait_until(lambda: stop_trainings(record) == cluster.GPUS, 400, "no trainings on their way")
+    cluster.wait_until(lambda: stop_trainings(record, run) == cluster.GPUS, 400, "no trainings on their way")
     cancelled, late = record.trainings
     cluster.drain()
     cluster.cancel(cancelled.job)
     cluster.limit_time(late.job, 1)
-    cluster.wait_until(lambda: job_of(late.job)["JobState"] == "TIMEOUT", 240, "no end of wall time")
+    cluster.wait_until(lambda: cluster.state_of(late.job) == "TIMEOUT", 240, "no end of wall time")
     cluster.wait_until(lambda: len(waiting_trainings()) == len(MODELS), 240, "no retries submitted")
     record.while_drained = [*waiting_trainings(), {"Node": cluster.node_state()}]
     cluster.resume()
 
 
-def stop_trainings(record: Record) -> int:
+def stop_trainings(record: Record, run: Run) -> int:
     """Stop every training of the project that has saved an epoch; returns how many there are so far."""
-    known = {training.process.pid for training in record.trainings}
-    for process in psutil.process_iter():
-        try:
-            words = process.cmdline()
-            if process.pid in known or not words or not words[-1].endswith("train.py"):
-                continue
-            if not process.name().startswith("python") or process.cwd() != str(record.folder):
-                continue
-            environment = process.environ()
-        except psutil.NoSuchProcess:
-            continue
-        job = environment["SLURM_JOB_ID"]
-        model = re.search(r"burgers_([a-z]+)_n64", job_of(job)["Comment"]).group(1)
-        if (record.folder_of(model) / "resume.pt").exists():
-            process.suspend()
-            assert not (record.folder_of(model) / "checkpoint.pt").exists(), "the training was too short"
-            record.trainings.append(Training(process, job, model, environment["CUDA_VISIBLE_DEVICES"]))
-    return len(record.trainings)
-
-
-def job_of(number: str) -> dict[str, str]:
-    return next(job for job in cluster.jobs() if job["JobId"] == number)
+    for training in run.find_trainings():
+        folder = record.folder_of(training.model)
+        if (folder / "resume.pt").exists():
+            training.process.suspend()
+            assert not (folder / "checkpoint.pt").exists(), "the training was too short"
+            run.trainings.append(training)
+    return len(run.trainings)
 
 
 def waiting_trainings() -> list[dict[str, str]]:
     return [job for job in cluster.jobs() if "rule_train" in job["Comment"] and job["JobState"] == "PENDING"]
-
-
-def first_epochs(run: Path) -> list[int]:
-    """The first epoch that each process of a training reported to TensorBoard, in the order of starting."""
-    files = sorted((run / "tensorboard").iterdir(), key=lambda path: path.name.split(".")[3])
-    steps = [[event.step for event in EventFileLoader(str(file)).Load() if event.step] for file in files]
-    return [min(one, default=0) for one in steps]
 
 
 def megabytes(job: dict[str, str]) -> float:
@@ -223,10 +163,13 @@ def test_jobs_of_operators_go_to_the_partition_with_gpus_and_all_else_to_the_oth
 
 
 def test_small_jobs_share_submissions(record):
-    """Eighteen jobs and two retries."""
-    shared = {"theory": 3, "dataset_page": 3, "baselines": 1, "report": 3}
+    """The pages of the runs are alone: they need no report, and do not wait for operators to be timed."""
+    shared = ("theory", "dataset_page", "baselines", "report")
     assert [len(record.of(f"rule_{group}_")) for group in shared] == [1] * len(shared)
-    assert len(record.jobs) == len(shared) + len(["solve", "finalise"]) + 2 * len(MODELS) + 2
+    alone = ("solve_burgers", "finalise_burgers", "inference", "run_pages_burgers")
+    assert [len(record.of(f"rule_{rule}")) for rule in alone] == [1] * len(alone)
+    trained_and_evaluated, retried = 2 * len(MODELS), 2
+    assert len(record.jobs) == len(shared) + len(alone) + trained_and_evaluated + retried
 
 
 def test_logs_of_killed_jobs_are_kept_where_the_profile_says(record):

@@ -201,8 +201,6 @@ for _experiment, _pages in RUN_PAGES.items():
             _pages,
         log:
             f"logs/run_pages/{plan.configuration.name}/{_experiment}.log",
-        group:
-            together("report")
         conda:
             "../../environment.yml"
         resources:

@@ -164,7 +164,7 @@ def save(figure, output: str | Path) -> list[Path]:
 
 @contextmanager
 def _fonts_without_layout():
-    """Leave the rules by which text is set out of the fonts in a PDF: its text is set. It takes half as long.
+    """Leave the layout rules out of the fonts in a PDF, where text is set already: half the time went there.
 
     matplotlib has no setting for it: it takes fontTools' defaults and adds to them.
     """

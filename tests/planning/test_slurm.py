@@ -1,0 +1,95 @@
+"""Submissions to a SLURM that refuses, is late or is silent, played by scripts; a real one: tests/slurm."""
+
+import pytest
+
+from resolvent.planning import slurm
+
+MARK = "#0123456789ab"
+CALL = f"sbatch --comment 'rule_train{MARK}' --wrap='true'"
+AWAY = "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)"
+POLICY = (
+    "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy "
+    "(job submit limit, user's size and/or time limits)"
+)
+PLAYED = """#!/bin/sh
+echo asked >> {folder}/{name}.asked
+for answer in {folder}/{name}.*.answer; do
+    mv $answer $answer.given
+    . $answer.given
+    exit
+done
+"""
+
+
+@pytest.fixture
+def played(tmp_path, monkeypatch):
+    """Say how `sbatch` and `squeue` answer, in turn; returns how often each was asked."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(slurm, "PAUSES", (0.01,))
+
+    def play(name, *answers):
+        for number, answer in enumerate(answers):
+            (tmp_path / f"{name}.{number}.answer").write_text(f"{answer}\n")
+        program = tmp_path / name
+        program.write_text(PLAYED.format(folder=tmp_path, name=name))
+        program.chmod(0o755)
+        return lambda: (tmp_path / f"{name}.asked").read_text().count("asked")
+
+    return play
+
+
+def refused(text):
+    return f"echo '{text.replace(chr(39), '')}' >&2; exit 1"
+
+
+def test_a_refusal_for_good_is_handed_on_at_once(played):
+    asked = played("sbatch", refused("sbatch: error: invalid partition specified: cpus"))
+    answer = slurm.submit(CALL)
+    assert answer.returncode == 1
+    assert "invalid partition" in answer.stderr
+    assert asked() == 1
+
+
+def test_a_controller_that_is_away_is_asked_again(played):
+    asked = played("sbatch", refused(AWAY), refused(AWAY), "echo 17")
+    played("squeue", refused(AWAY), *["true"] * 4)
+    assert slurm.submit(CALL).stdout == "17\n"
+    assert asked() == 3
+
+
+def test_a_job_that_was_taken_without_an_answer_is_not_submitted_again(played):
+    late = "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation"
+    asked = played("sbatch", refused(late))
+    played("squeue", f"echo '16 rule_train#ba9876543210'; echo '17 rule_train{MARK}'")
+    answer = slurm.submit(CALL)
+    assert (answer.returncode, answer.stdout) == (0, "17")
+    assert asked() == 1
+
+
+def test_a_silent_sbatch_is_ended(played, monkeypatch):
+    monkeypatch.setattr(slurm, "SUBMITTED_FOR", 0.2)
+    asked = played("sbatch", "exec sleep 30", "echo 17")
+    played("squeue", "true", "true")
+    assert slurm.submit(CALL).stdout == "17\n"
+    assert asked() == 2
+
+
+@pytest.mark.parametrize(("says", "own_jobs", "submitted"), [
+    (POLICY, "echo 16", True),
+    (f"sbatch: error: QOSMaxSubmitJobPerUserLimit\n{POLICY}", "echo 16", True),
+    (POLICY, "true", False),  # no job of the user is there to end
+    (f"sbatch: error: QOSMaxCpuPerUserLimit\n{POLICY}", "echo 16", False),
+])  # fmt: skip
+def test_a_limit_is_waited_for_where_it_may_pass(played, says, own_jobs, submitted):
+    played("sbatch", refused(says), "echo 17")
+    played("squeue", own_jobs, own_jobs, own_jobs)
+    assert (slurm.submit(CALL).stdout == "17\n") == submitted
+
+
+def test_a_cancelled_run_does_not_wait(played, monkeypatch):
+    asked = played("sbatch", refused(AWAY))
+    played("squeue")
+    monkeypatch.setattr(slurm, "PAUSES", (3600,))
+    monkeypatch.setattr(slurm._given_up, "wait", lambda seconds: True)
+    assert slurm.submit(CALL).returncode == 1
+    assert asked() == 1
