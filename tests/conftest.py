@@ -36,9 +36,21 @@ FIRST = (
     "test_imported_data.py",
     "test_public_data.py",
     "test_outside.py",
+    "test_pages.py",  # of the study that the first has built
+    "test_tutorials.py",
+    "test_launch.py",
     "test_devices.py",
-    "test_reruns.py",
     "test_architectures.py",
+    "test_site.py",
+    "test_every_task.py",
+    "test_reruns.py",
+    "test_without_waiting.py",
+    "test_data_parallel.py",
+    "test_darcy.py",
+    "test_figures.py",
+    "test_run_on_the_square.py",
+    "test_report.py",
+    "test_fit.py",
 )
 
 

@@ -18,6 +18,8 @@ LEFT_OUT = {"TFNO", "UNO", "CODANO"}
 
 HELPERS = Path(__file__).parents[1] / "helpers"
 COMPILING = f"""
+import gc
+gc.set_threshold(100_000)  # the compiler makes many objects and little garbage
 import torch
 from model_variants import NAMES, SMALL, VARIANTS, points
 from resolvent.models.build import build
