@@ -9,6 +9,7 @@ import re
 import subprocess
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import cluster
 import pytest
@@ -34,7 +35,7 @@ DISK = 12 * 2**20  # bytes; a state of the training takes more than half of them
 
 @dataclass
 class Record:
-    folder: object
+    folder: Path
     returncode: int
     output: str
     after_the_disk_was_full: list[dict[str, str]]
@@ -112,7 +113,8 @@ def test_a_training_killed_for_memory_is_submitted_with_more(record, fault):
     fault("a job killed for memory")
     killed, last = record.states(FORGETFUL)
     assert killed in ("FAILED", "OUT_OF_MEMORY")  # the kernel has killed the script, or the whole job
-    assert re.search("OUT_OF_MEMORY|oom-kill event|memory limit", record.output)
+    log = Path(submissions_of(FORGETFUL, record.folder)[0]["StdOut"])
+    assert re.search("oom-kill event|memory limit", log.read_text())
     assert last == "COMPLETED"
 
 
