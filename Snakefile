@@ -102,10 +102,15 @@ include: "workflow/rules/front_page.smk"
 FRONT_PAGE_AFTER_ERROR = Path(f".snakemake/front-page-after-error-{plan.configuration.name}")
 
 
+# `snakemake plan` writes nothing, so it may run beside another.
+only_planned = lambda: {job.name for job in workflow.dag.targetjobs} == {"plan"}
+
+
 # Snakemake's own lock outlives a killed process; this one does not.
 onstart:
     try:
-        sole_run.enter_context(sole_writer(Path(".snakemake/run.lock"), "this folder"))
+        if not only_planned():
+            sole_run.enter_context(sole_writer(Path(".snakemake/run.lock"), "this folder"))
     except ResolventError as error:
         raise WorkflowError(str(error)) from None
     # With its default limit Snakemake 9.27 looks at all ready jobs every second, once for each job that has
@@ -133,9 +138,9 @@ onerror:
 # when no job may be left that makes it again.
 onsuccess:
     absent = FRONT_PAGE_AFTER_ERROR.exists() or not Path(rules.front_page.output.page).exists()
-    if Path(rules.page_assets.output[0]).exists() and absent:
+    if Path(rules.page_assets.output[0]).exists() and absent and not only_planned():
         show_what_there_is(plan, papers, rules.plan_study.output.study)
-    FRONT_PAGE_AFTER_ERROR.unlink(missing_ok=True)
+        FRONT_PAGE_AFTER_ERROR.unlink(missing_ok=True)
 
 
 localrules:

@@ -4,6 +4,7 @@ Tutorials and the gallery are executed, once for each content (a cache lies in b
 `-D nb_execution_mode=off` they are shown without their outputs.
 """
 
+import gc
 import re
 import tomllib
 from pathlib import Path
@@ -13,6 +14,9 @@ from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 
 from resolvent.documentation.docstrings import as_restructured_text
+
+# All pages are kept to the end: the garbage collector need not look through them again and again.
+gc.set_threshold(100_000)
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "docs/tutorials").glob("*.md") if path.stem != "index")

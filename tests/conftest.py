@@ -1,5 +1,6 @@
 """What all tests have in common."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -39,6 +40,12 @@ FIRST = (
     "test_reruns.py",
     "test_architectures.py",
 )
+
+
+def pytest_collection_finish():
+    """Look for garbage less often, and not among what the tests have imported: a look takes a second."""
+    gc.freeze()
+    gc.set_threshold(100_000)
 
 
 def pytest_collection_modifyitems(items):

@@ -8,8 +8,10 @@ import pytest
 from dataset_fixtures import make_dataset
 from public_files import FORMATS, burgers_variables, darcy_variables, write_mat
 
+from resolvent.datasets.imported.burgers_checks import ABSENT, powers, spectrum_facts
 from resolvent.datasets.imported.darcy_checks import as_public_generator
 from resolvent.datasets.loading import load_samples, read_card
+from resolvent.datasets.tasks.distributions import GaussianDistribution
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.solvers.common.grid import Grid
 from resolvent.solvers.darcy.direct import solve_direct
@@ -138,6 +140,17 @@ def test_burgers_data_that_are_not_what_is_stated_are_remarked_on(case, burgers,
     warnings = " ".join(checked_burgers(tmp_path, burgers, **changes)["imported"]["warnings"])
     for words in expected:
         assert re.search(words, warnings), warnings
+
+
+@pytest.mark.parametrize(("share", "constant"), [(0.9, "absent"), (1.1, "present")])
+def test_a_constant_counts_by_its_share_of_the_variance(share, constant):
+    """Add `share` of the threshold to two waves of amplitudes 3 and 1, whose variance is 5."""
+    x = np.arange(POINTS) / POINTS
+    waves = 3 * np.cos(2 * np.pi * x) + np.sin(6 * np.pi * x)
+    initial = np.tile(waves + np.sqrt(share * ABSENT * 5), (4, 1))
+    facts = spectrum_facts(powers(initial), GaussianDistribution(sigma=25, tau=5, gamma=2))
+    assert facts["mean_mode"] == constant
+    assert facts["pointwise_variance_of_these_modes"] == pytest.approx(5, rel=1e-3)
 
 
 def test_burgers_labels_of_no_viscosity_are_remarked_on(burgers, tmp_path):

@@ -18,6 +18,7 @@ def test_a_second_run_in_one_folder_ends_with_one_line(project, fault):
     message = f"this folder is being written by another job (process {first.pid} on {os.uname().nodename})"
     assert f"{message}; wait for it, or stop it" in output
     assert "Traceback" not in output
+    assert re.search(r"About .* hours on \d+ core", project.build("plan"))  # it writes nothing
     printed, _ = first.communicate()
     assert first.returncode == 0, printed[-3000:]
     project.assert_undisturbed()

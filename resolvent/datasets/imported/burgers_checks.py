@@ -171,15 +171,16 @@ def spectrum_facts(power: np.ndarray, distribution: GaussianDistribution) -> dic
 
     options = {"maxfev": 4000, "maxiter": 4000, "xatol": 1e-6, "fatol": 1e-10}
     found = np.exp(minimize(minus_log_likelihood, start, method="Nelder-Mead", options=options).x)
-    constant = float(power[:, 0].mean() / (power[:, 0].mean() + 2 * mean.sum()))
+    constant = float(power[:, 0].mean())
+    variance = constant + 2 * float(mean.sum())
     return {
         "power_over_that_stated_by_modes": bands,
         "parameters_that_fit_best": {
             name: float(f"{value:.4g}") for name, value in zip(("σ", "τ", "γ"), found, strict=True)
         },
-        "mean_mode": "absent" if constant <= ABSENT else "present",
+        "mean_mode": "absent" if constant <= ABSENT * variance else "present",
         "mean_mode_stated": "absent" if distribution.zero_mean else "present",
-        "pointwise_variance_of_these_modes": float(f"{power[:, 0].mean() + 2 * mean.sum():.4g}"),
+        "pointwise_variance_of_these_modes": float(f"{variance:.4g}"),
     }
 
 

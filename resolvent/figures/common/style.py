@@ -155,11 +155,27 @@ def save(figure, output: str | Path) -> list[Path]:
             temporary.write_text(with_dark_colours(temporary.read_text(encoding="utf-8")), encoding="utf-8")
 
     written = [output.with_suffix(suffix) for suffix in FORMATS]
-    with matplotlib.rc_context(PLAIN):
+    with matplotlib.rc_context(PLAIN), _fonts_without_layout():
         _settle(figure)
         for path in written:
             write_atomically(path, partial(write, suffix=path.suffix))
     return written
+
+
+@contextmanager
+def _fonts_without_layout():
+    """Leave the layout rules out of the fonts in a PDF, where text is set already: half the time went there.
+
+    matplotlib has no setting for it: it takes fontTools' defaults and adds to them.
+    """
+    from fontTools.subset import Options
+
+    dropped = Options._drop_tables_default
+    Options._drop_tables_default = [*dropped, "GDEF", "GPOS", "GSUB"]
+    try:
+        yield
+    finally:
+        Options._drop_tables_default = dropped
 
 
 def lay_out(figure) -> None:
