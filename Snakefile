@@ -29,7 +29,7 @@ from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import with_defaults
-from resolvent.planning.job import prepare_environment
+from resolvent.planning.job import hand_down_no_gpu, prepare_environment
 from resolvent.planning.prediction.needs import Needs
 from resolvent.planning.prediction.nodes import placement
 from resolvent.planning.provenance import command, provenance
@@ -56,6 +56,7 @@ sole_run = ExitStack()
 # What the profile or `--resources` allows: `gpu=0` is a machine without one, and no job asks for more wall time than
 # `longest_minutes`, which nothing consumes.
 allowed = workflow.global_resources
+hand_down_no_gpu(allowed, to_jobs=workflow.is_main_process)
 needs = Needs(plan, gpu=allowed.get("gpu").value != 0)
 requested = partial(request, longest=allowed.get("longest_minutes").value)
 

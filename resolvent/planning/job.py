@@ -29,6 +29,7 @@ KNOWN_ERRORS = (ResolventError, SolverError)
 # No parameters of rules: nothing runs again for them.
 STALL_VARIABLE = "RESOLVENT_STALL_SECONDS"
 JOBS_PER_DEVICE = "RESOLVENT_GPU_JOBS_PER_DEVICE"
+NO_GPU = "RESOLVENT_NO_GPU"
 
 
 def prepare_environment(configuration: Configuration) -> None:
@@ -40,6 +41,20 @@ def prepare_environment(configuration: Configuration) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX may share a GPU with torch
     os.environ[JOBS_PER_DEVICE] = str(configuration.gpu_jobs_per_device)
+
+
+def hand_down_no_gpu(limits, to_jobs: bool) -> None:
+    """Let jobs on a cluster know of `--resources gpu=0`: Snakemake gives them none of its limits.
+
+    `limits` are the workflow's; `to_jobs` says whether this process is the one that submits, or a job.
+    """
+    if not to_jobs:
+        if NO_GPU in os.environ:
+            limits["gpu"] = 0
+    elif limits.get("gpu").value == 0:
+        os.environ[NO_GPU] = "1"
+    else:
+        os.environ.pop(NO_GPU, None)
 
 
 @contextmanager

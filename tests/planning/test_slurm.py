@@ -1,8 +1,10 @@
 """Submissions to a SLURM that refuses, is late or is silent, played by scripts; a real one: tests/slurm."""
 
 import pytest
+from snakemake.resources import Resources
 
 from resolvent.planning import slurm
+from resolvent.planning.job import NO_GPU, hand_down_no_gpu
 
 MARK = "#0123456789ab"
 CALL = f"sbatch --comment 'rule_train{MARK}' --wrap='true'"
@@ -93,3 +95,14 @@ def test_a_cancelled_run_does_not_wait(played, monkeypatch):
     monkeypatch.setattr(slurm._given_up, "wait", lambda seconds: True)
     assert slurm.submit(CALL).returncode == 1
     assert asked() == 1
+
+
+def test_jobs_know_that_the_run_has_no_gpu(monkeypatch):
+    monkeypatch.delenv(NO_GPU, raising=False)
+    of_run, of_job = Resources(), Resources()
+    for allowed in (0, 1):
+        of_run["gpu"] = allowed
+        hand_down_no_gpu(of_run, to_jobs=True)
+        of_job["gpu"] = 7
+        hand_down_no_gpu(of_job, to_jobs=False)
+        assert (of_job["gpu"].value == 0) == (allowed == 0)

@@ -92,7 +92,7 @@ def start() -> Path:
         os.mknod(folder / f"gpu{index}", stat.S_IFCHR | 0o666, os.makedev(1, 3))
     (folder / "munge.key").write_bytes(secrets.token_bytes(128))
     (folder / "munge.key").chmod(0o600)
-    host = socket.gethostname().partition(".")[0]
+    host = _host()
     (folder / "slurm.conf").write_text(_slurm_configuration(folder, host))
     (folder / "gres.conf").write_text(
         f"AutoDetect=off\nNodeName={host} Name=gpu Type=fake File={folder}/gpu[0-{GPUS - 1}]\n"
@@ -131,6 +131,9 @@ def stop() -> None:
         _end(folder, daemon)
     for file in FILES:
         (SYSTEM / file).unlink(missing_ok=True)
+    for group in sorted(CONTROL_GROUPS.glob(f"*/slurm_{_host()}/**/"), reverse=True):
+        with contextlib.suppress(OSError):
+            group.rmdir()
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -247,6 +250,10 @@ def wait_until(condition: Callable[[], object], seconds: float, failure: str) ->
         if time.monotonic() > deadline:
             raise ClusterError(f"{failure} after {seconds:.0f} s")
         time.sleep(0.05)
+
+
+def _host() -> str:
+    return socket.gethostname().partition(".")[0]
 
 
 def _folder() -> Path | None:

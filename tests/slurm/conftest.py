@@ -3,9 +3,9 @@ import pytest
 from runs import Study
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def running_cluster():
-    """Started for these tests, and stopped also when one of them fails."""
+    """Started for the tests of a file, as others break it, and stopped also when one of them fails."""
     cluster.start()
     yield
     cluster.stop()

@@ -19,6 +19,7 @@ from tensorboard.backend.event_processing.event_file_loader import EventFileLoad
 PROFILE = "workflow/profiles/slurm"
 # Looks at jobs soon, and does not wait long for files; `sacct` is not asked, for it has no database here.
 QUICK = ("--slurm-init-seconds-before-status-checks", "1", "--latency-wait", "5")
+ON_CPUS = ("--resources", "gpu=0")  # all trainings at once; SLURM 22.05 loses GPUs when it is restarted
 BY_SQUEUE = ("--slurm-status-command", "squeue")
 CONFIGURED = ("--configfile", "config/test.yaml", "overlay.yaml")
 NAME = "small"
@@ -121,12 +122,12 @@ class Run:
                 continue
             job = environment["SLURM_JOB_ID"]
             model, seed = re.search(r"burgers_([a-z]+)_n64_(\d+)", job_of(job)["Comment"]).groups()
-            devices = environment["CUDA_VISIBLE_DEVICES"]
+            devices = environment.get("CUDA_VISIBLE_DEVICES", "")
             found.append(Training(process, job, model, int(seed), devices))
         return found
 
-    def suspended(self, *seeds: int, count: int | None = None) -> list[Training]:
-        """Stop the trainings of these seeds, or the first so many, as soon as they have saved an epoch."""
+    def suspended(self, *seeds: int) -> list[Training]:
+        """Stop the trainings of these seeds as soon as they have saved an epoch."""
         stopped: list[Training] = []
 
         def enough() -> bool:
@@ -137,7 +138,7 @@ class Run:
                     assert not (folder / "checkpoint.pt").exists(), "the training was too short"
                     stopped.append(training)
                     self.trainings.append(training)
-            return len(stopped) == (count or len(seeds))
+            return len(stopped) == len(seeds)
 
         cluster.wait_until(
             enough, 120, f"trainings of seeds {seeds} are not on their way: {self.output[-3000:]}"

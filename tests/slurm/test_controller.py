@@ -2,7 +2,7 @@
 
 One run of three trainings, on a cluster whose `sacct` always fails. The controller is away when the first of
 them are to be submitted, then takes none, because the user has as many jobs as are allowed, and then takes
-them without an answer in time. It is restarted when two of the trainings end.
+them without an answer in time. It is restarted while they end.
 """
 
 import os
@@ -13,7 +13,17 @@ from pathlib import Path
 
 import cluster
 import pytest
-from runs import CONFIGURED, QUICK, SEEDS, Run, checkpoints_of, first_epochs, run_folder, submissions_of
+from runs import (
+    CONFIGURED,
+    ON_CPUS,
+    QUICK,
+    SEEDS,
+    Run,
+    checkpoints_of,
+    first_epochs,
+    run_folder,
+    submissions_of,
+)
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -34,7 +44,9 @@ def run(study, tmp_path_factory):
     other = cluster.submit("sleep 600")
     cluster.limit_jobs(True)
     cluster.stop_controller()
-    run = Run.start(folder, *checkpoints_of(*SEEDS), *QUICK, *CONFIGURED, environment={"PATH": path})
+    run = Run.start(
+        folder, *checkpoints_of(*SEEDS), *QUICK, *ON_CPUS, *CONFIGURED, environment={"PATH": path}
+    )
     try:
         let_it_happen(run, other, late)
         assert run.ended() == 0, run.output[-6000:]
@@ -56,7 +68,7 @@ def late_submission(folder: Path) -> Path:
 
 
 def let_it_happen(run: Run, other: str, late: Path) -> None:
-    """Start the controller, lift the limit, let it be late, and restart it while two trainings end."""
+    """Start the controller, lift the limit, let it be late, and restart it while they end."""
     run.says("SLURM does not answer; submissions wait for it")
     cluster.start_controller()
     run.says("job submit limit")
@@ -66,7 +78,7 @@ def let_it_happen(run: Run, other: str, late: Path) -> None:
     run.says("Socket timed out")
     cluster.thaw_controller()
     run.says("SLURM had taken the job")
-    stopped = run.suspended(*SEEDS, count=cluster.GPUS)
+    stopped = run.suspended(*SEEDS)
     cluster.stop_controller()
     run.says("SLURM does not say how jobs are")
     for training in stopped:

@@ -1,6 +1,6 @@
 """What happens to jobs: a requeue, too little memory, a full disk, and a node that dies with all of them.
 
-One run of three trainings on the two GPUs of the node. That of seed 1 is requeued, and later on the node when
+One run of three trainings at once. That of seed 1 is requeued, and later on the node when
 it dies. That of seed 2 asks for too little memory the first time. That of seed 3 has a disk on which its
 state cannot be saved twice, so that it fails every time; with room the same command goes on.
 """
@@ -9,6 +9,7 @@ import re
 import subprocess
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import cluster
 import pytest
@@ -16,6 +17,7 @@ import yaml
 from runs import (
     BY_SQUEUE,
     CONFIGURED,
+    ON_CPUS,
     PROFILE,
     QUICK,
     Run,
@@ -33,7 +35,7 @@ DISK = 12 * 2**20  # bytes; a state of the training takes more than half of them
 
 @dataclass
 class Record:
-    folder: object
+    folder: Path
     returncode: int
     output: str
     after_the_disk_was_full: list[dict[str, str]]
@@ -50,7 +52,7 @@ def record(study, tmp_path_factory):
     disk = folder / run_folder(CRAMPED)
     disk.mkdir(parents=True)
     mount(disk, f"size={DISK}")
-    words = (*checkpoints_of(REQUEUED, FORGETFUL, CRAMPED), *QUICK, *BY_SQUEUE, *CONFIGURED)
+    words = (*checkpoints_of(REQUEUED, FORGETFUL, CRAMPED), *QUICK, *ON_CPUS, *BY_SQUEUE, *CONFIGURED)
     try:
         run = Run.start(folder, *words, "--retries", "1")
         try:
@@ -111,7 +113,8 @@ def test_a_training_killed_for_memory_is_submitted_with_more(record, fault):
     fault("a job killed for memory")
     killed, last = record.states(FORGETFUL)
     assert killed in ("FAILED", "OUT_OF_MEMORY")  # the kernel has killed the script, or the whole job
-    assert "oom-kill event" in record.output or "memory limit" in record.output
+    log = Path(submissions_of(FORGETFUL, record.folder)[0]["StdOut"])
+    assert re.search("oom-kill event|memory limit", log.read_text())
     assert last == "COMPLETED"
 
 

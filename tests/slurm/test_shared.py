@@ -10,7 +10,7 @@ from pathlib import Path
 
 import cluster
 import pytest
-from runs import CONFIGURED, QUICK, Run, checkpoints_of, run_folder, submissions
+from runs import CONFIGURED, ON_CPUS, QUICK, Run, checkpoints_of, run_folder, submissions
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -28,10 +28,10 @@ def runs(study, tmp_path_factory):
     cluster.end_node()
     cluster.start_node(seen=written, instead_of=shown)
     without_sacct = {"PATH": str(all_commands_but("sacct", tmp_path_factory.mktemp("commands")))}
-    started = [Run.start(late, *checkpoints_of(LATE), *QUICK[:2], *CONFIGURED)]
+    started = [Run.start(late, *checkpoints_of(LATE), *QUICK[:2], *ON_CPUS, *CONFIGURED)]
     try:
         started.append(
-            Run.start(other, *checkpoints_of(OTHER), *QUICK, *CONFIGURED, environment=without_sacct)
+            Run.start(other, *checkpoints_of(OTHER), *QUICK, *ON_CPUS, *CONFIGURED, environment=without_sacct)
         )
         started[0].says("Waiting at most 60 seconds for missing files", 200)
         time.sleep(LATE_BY)
