@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 import threading
@@ -69,7 +70,7 @@ def submit(call: str, script: str | None = None) -> subprocess.CompletedProcess:
     """
     reported = ""
     for pause in _pauses():
-        answer = _run(f"exec {call}", SUBMITTED_FOR, shell=True, input=script)
+        answer = _run(shlex.split(call), SUBMITTED_FOR, script or "")
         if answer.returncode == 0 or not _may_pass(answer.stderr):
             return answer
         if (reason := _last_line(answer.stderr)) != reported:
@@ -124,9 +125,9 @@ def _job_marked_as(call: str, listed: str) -> str | None:
     return next((line.split()[0] for line in listed.splitlines() if mark and mark[0] in line), None)
 
 
-def _run(words, seconds: float, **options) -> subprocess.CompletedProcess:
+def _run(words: Sequence[str], seconds: float, said: str = "") -> subprocess.CompletedProcess:
     try:
-        return subprocess.run(words, capture_output=True, text=True, timeout=seconds, **options)
+        return subprocess.run(words, input=said, capture_output=True, text=True, timeout=seconds)
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(words, 124, "", NO_ANSWER)
 

@@ -210,6 +210,11 @@ BAD = {
     "windows in two splits": (hdf5(u=SERIES[0]), EVOLUTION | {"axes": ["time", "x"], "window_every": 1,
         "target_times": [1], "samples": {"train": 2, "validation": 1, "test": 1}},
         r"expected: no time in two splits; ask for fewer samples"),
+    "rows of windows in two splits": (hdf5(u=np.concatenate([SERIES[0], SERIES[0]])), EVOLUTION | {
+        "axes": ["time", "x"], "window_every": 2, "target_times": [2],
+        "rows": {"train": [0, 2], "validation": [2, 3], "test": [3, 4]},
+        "samples": {"train": 2, "validation": 1, "test": 1}},
+        r"windows of train reach to time 4, those of validation begin at 4; expected: no time in two splits"),
     "an address that is not there": (lambda folder: "http://127.0.0.1:9/data.h5", {},
         r"the address http://127.0.0.1:9/data.h5 cannot be read"),
     "an unknown protocol": (lambda folder: "nothing://bucket/data.h5", {}, r"data.h5 cannot be opened"),
