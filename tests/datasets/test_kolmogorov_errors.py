@@ -37,13 +37,16 @@ def test_every_sample_has_an_estimate_in_the_receipts_and_the_largest_is_on_the_
     card = make_dataset(tmp_path, small("kolmogorov"))
     receipts = [json.loads(path.read_text()) for path in sorted((tmp_path / "kolmogorov.shards").glob("*"))]
     errors = np.concatenate([receipt["errors"]["over_the_lead_time"] for receipt in receipts])
-    entry = read_card(card)["error_budget"][PAIR]
+    budget = read_card(card)["error_budget"]
+    entry = budget[PAIR]
     assert len(receipts) == 2
     assert len(errors) == entry["samples"] == entry["of"] == 6
     assert entry["largest_relative_l2"] == float(f"{errors.max():.2e}")
     assert entry["median_relative_l2"] == float(f"{np.median(errors):.2e}")
     names = ["train 0", "train 1", "train 2", "validation 0", "test 0", "test 1"]
     assert entry["sample_of_the_largest"] == names[int(np.argmax(errors))]
+    one, other = budget["against_refined_run_later"], budget["against_other_scheme_over_the_lead_time"]
+    assert other["median_relative_l2"] == pytest.approx(one["median_relative_l2"], rel=0.02)
     task = build_task(small("kolmogorov"))
     for position, name in enumerate(names):
         split, index = name.split()
