@@ -7,6 +7,7 @@ from resolvent.measurements import architecture_costs as measuring
 from resolvent.measurements.architecture_costs import architecture_costs, counted_costs
 from resolvent.measurements.architecture_formulas import (
     Size,
+    afno_operations,
     afno_parameters,
     fano_operations,
     fano_parameters,
@@ -74,7 +75,7 @@ def test_parameters_are_the_formulas_and_what_the_paper_leaves_out(name, formula
 
 
 def test_operations_by_hand_at_sizes_whose_logarithms_are_whole():
-    """d = 2, N = 16², P = 4² patches of 4² points, k = 8, k' = 32."""
+    """d = 2, N = 16², P = 4² patches of 4² points, k = 8, k' = 32; of AFNO b = 2."""
     size = Size(2, 256, modes=8, patches=16, smoother_modes=32)
     layer = 6 * (12 * 4 * 256 + 2 * 2 * 256 * 16)
     final = 15 * 256 * 4
@@ -88,6 +89,9 @@ def test_operations_by_hand_at_sizes_whose_logarithms_are_whole():
     fno = fno_operations(Size(2, 256, modes=8))
     assert fno.transforms == 4 * 15 * 2 * 256 * 4
     assert fno.products == 2 * 256 * (3 + 4) * 128 + 2 * 256 * 128 + 4 * (8 * 6 + 2 * 256 * 4)
+    afno = afno_operations(Size(2, 256, blocks=2))
+    assert afno.transforms == 4 * 15 * 2 * 256 * 4
+    assert afno.products == 2 * 256 * (3 + 1) * 2 + 4 * (2 * 256 * 4 / 2 + 16 * 256 * 4)
 
 
 def test_the_transformer_at_the_papers_size_has_nearly_twice_its_formulas_operations():

@@ -75,6 +75,17 @@ def test_operations_and_weights_are_torchs_within_a_factor(architecture, setting
     assert weights / 3 < operator.weights < 8 * weights
 
 
+@pytest.mark.parametrize(("attention", "forms"), [("fourier", True), ("galerkin", False), ("linear", False)])
+def test_dropout_on_an_attention_matrix_is_work_for_all_pairs_of_points(attention, forms):
+    def growth(dropout: float) -> float:
+        """Return how much more four times as many points cost."""
+        operator = resolve("transformer1d", {"attention": attention, "attention_dropout": dropout})
+        return operator.cost(8192).forward_flop / operator.cost(2048).forward_flop
+
+    assert growth(0.0) == pytest.approx(4, rel=0.05)
+    assert (growth(0.5) > 8) == forms
+
+
 def test_every_architecture_has_its_operations_held_to_torchs():
     assert {case[0] for case in model_variants.COUNTED} == set(ARCHITECTURES)
 
