@@ -43,7 +43,9 @@ def sine_values(coefficients, points):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    ("modes", "points"), [(4, 7), (7, 7), (12, 7), (31, 7)], ids=["fewer", "equal", "more", "many more"]
+    ("modes", "points"),
+    [(4, 7), (7, 7), (12, 7), (31, 7), (9, 13), (9, 14)],
+    ids=["fewer", "equal", "more", "many more", "no fast transform to centres", "no fast transform to nodes"],
 )
 def test_cosines_are_summed_as_stated_however_many(kind, modes, points):
     coefficients = random_coefficients(modes, modes)
