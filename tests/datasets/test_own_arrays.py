@@ -261,6 +261,15 @@ def test_a_name_of_the_well_alone_does_not_make_its_layout(other, tmp_path):
     assert [file.dims(name) for name in file.shapes] == [None, None]
 
 
+def test_the_names_of_axes_in_a_zarr_store_are_read(tmp_path):
+    root = zarr.create_group(tmp_path / "named.zarr", zarr_format=3)
+    root.create_array("u", data=np.zeros((3, 4)), dimension_names=["sample", "x"])
+    assert open_source(tmp_path / "named.zarr").dims("u") == ("sample", "x")
+    root = zarr.create_group(tmp_path / "old.zarr", zarr_format=2)  # as xarray writes it
+    root.create_array("u", data=np.zeros((3, 4))).attrs["_ARRAY_DIMENSIONS"] = ["sample", "x"]
+    assert open_source(tmp_path / "old.zarr").dims("u") == ("sample", "x")
+
+
 def test_fields_in_a_cube_are_stored(tmp_path):
     values = arrays(3, points=8)
     path = str(write_npz(tmp_path / "data.npz", values))

@@ -57,6 +57,12 @@ def test_the_integral_is_that_of_many_points_in_two_dimensions():
     )
 
 
+def test_the_supremum_is_relative_and_over_points():
+    exact = torch.tensor([[[3.0, 4.0], [0.0, 1.0]]]) * 2  # norms 10 and 2
+    other = exact + torch.tensor([[[0.0, 0.0], [3.0, 4.0]]])  # off by 0 and 5
+    assert average.supremum(other, exact).tolist() == [0.5]
+
+
 @pytest.mark.parametrize("nodes", ["even", "two_rates"])
 @pytest.mark.parametrize(("weights", "order"), [("trapezoid", 2.0), ("equal", 1.0)])
 def test_observed_order_on_regular_nodes(orders, nodes, weights, order):

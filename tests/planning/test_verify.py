@@ -109,6 +109,11 @@ def other_units(folder):
     zarr.open_group(folder / STORE, mode="r+")["n128/final_velocity"].attrs["units"] = "m/s"
 
 
+def other_dimensions(folder):
+    path = folder / STORE / "n128/final_velocity/zarr.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"dimension_names": ["sample", "time"]}))
+
+
 def altered_table(folder):
     path = folder / EXPERIMENT / "comparison.csv"
     table = pd.read_csv(path)
@@ -143,6 +148,7 @@ DAMAGES = {
     "the order of the splits": (swapped_splits, "'split' is not 16 train, 4 validation, 6 test"),
     "coordinates": (moved_points, "the coordinates 'x' are not those of the grid on the card"),
     "units": (other_units, "'final_velocity' has units 'm/s', the card says '1'"),
+    "dimensions": (other_dimensions, "'final_velocity' has the dimensions"),
     "a shard": (lambda f: shutil.rmtree(f / STORE / "n64/final_velocity/c"), "lacks shard 0"),
     "an array": (lambda f: shutil.rmtree(f / STORE / "n64/final_velocity"), "'final_velocity' is missing"),
     "a group": (lambda f: shutil.rmtree(f / STORE / "n64"), "the group is missing"),
