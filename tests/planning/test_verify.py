@@ -114,6 +114,11 @@ def other_dimensions(folder):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"dimension_names": ["sample", "time"]}))
 
 
+def whole_numbers(folder):
+    path = folder / STORE / "n128/final_velocity/zarr.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"data_type": "int64", "fill_value": 0}))
+
+
 def altered_table(folder):
     path = folder / EXPERIMENT / "comparison.csv"
     table = pd.read_csv(path)
@@ -149,6 +154,7 @@ DAMAGES = {
     "coordinates": (moved_points, "the coordinates 'x' are not those of the grid on the card"),
     "units": (other_units, "'final_velocity' has units 'm/s', the card says '1'"),
     "dimensions": (other_dimensions, "'final_velocity' has the dimensions"),
+    "the type of numbers": (whole_numbers, "'final_velocity' is int64, the card says: "),
     "a shard": (lambda f: shutil.rmtree(f / STORE / "n64/final_velocity/c"), "lacks shard 0"),
     "an array": (lambda f: shutil.rmtree(f / STORE / "n64/final_velocity"), "'final_velocity' is missing"),
     "a group": (lambda f: shutil.rmtree(f / STORE / "n64"), "the group is missing"),

@@ -402,6 +402,16 @@ def test_a_source_that_is_not_finite_is_refused(method, value):
         DarcyFivePoint(method=method).solve(drawn("cao_darcy", "nodes", 48), source)
 
 
+@pytest.mark.parametrize(
+    ("distribution", "grid", "most"),
+    [("cao_darcy", "nodes", 12), ("calvello_darcy", "cell_centres", 12), ("calvello_darcy", "nodes", 10)],
+)
+def test_multigrid_takes_few_iterations(distribution, grid, most, monkeypatch):
+    """A weaker preconditioner gives the same solutions, later."""
+    monkeypatch.setattr(five_point, "MAX_ITERATIONS", most)
+    DarcyFivePoint(grid=grid, method="multigrid").solve(drawn(distribution, grid, 97))
+
+
 @pytest.mark.parametrize(("method", "rows"), [("multigrid", "0, 1, 2"), ("sine", "1, 2")])
 def test_iterations_that_do_not_converge_are_refused(method, rows, monkeypatch):
     """Sine transforms invert a constant coefficient in one iteration."""
