@@ -26,6 +26,7 @@ from resolvent.common.counts import of_few
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import Checks
 from resolvent.datasets.imported.check import check_file
+from resolvent.datasets.imported.coordinates import FoundGrid, found_grid
 from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.preview import _powers
@@ -268,6 +269,12 @@ def test_the_names_of_axes_in_a_zarr_store_are_read(tmp_path):
     root = zarr.create_group(tmp_path / "old.zarr", zarr_format=2)  # as xarray writes it
     root.create_array("u", data=np.zeros((3, 4))).attrs["_ARRAY_DIMENSIONS"] = ["sample", "x"]
     assert open_source(tmp_path / "old.zarr").dims("u") == ("sample", "x")
+
+
+@pytest.mark.parametrize("length", [1.0, 2 * np.pi, 1.23456])
+def test_the_length_of_a_grid_is_read_without_the_rounding_of_its_coordinates(length):
+    x = (np.arange(64) * length / 64).astype("float32")
+    assert found_grid(x, periodic=True) == FoundGrid("periodic", length, 0.0)
 
 
 def test_fields_in_a_cube_are_stored(tmp_path):

@@ -8,7 +8,7 @@ from dataset_fixtures import make_dataset, small
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.loading import Split, read_card
 from resolvent.datasets.tasks.registry import build_task
-from resolvent.evaluation.inference import beside_the_fastest, seconds_to_make
+from resolvent.evaluation.inference import _median_seconds, beside_the_fastest, seconds_to_make
 
 FAST = {"label": "fast", "error": 1e-1, "one_seconds": 1e-3, "many_seconds": 1e-4}
 SLOW = {"label": "slow", "error": 1e-3, "one_seconds": 1e-2, "many_seconds": 1e-3}
@@ -46,6 +46,10 @@ def test_a_model_is_held_against_the_fastest_solver_that_is_as_accurate():
     assert beside["queries"] == math.ceil(90 / (1e-3 - 5e-4))
     assert beside_the_fastest(MODEL | {"error": 0.2}, [FAST, SLOW])["queries"] == math.inf
     assert beside_the_fastest(MODEL | {"error": 1e-4}, [FAST, SLOW]) == {}
+
+
+def test_the_time_of_an_answer_is_a_number_of_seconds():
+    assert 0 < _median_seconds(lambda samples: sum(range(samples)), 1_000) < 1
 
 
 def test_data_that_were_imported_took_no_time_that_is_known():

@@ -153,6 +153,10 @@ def test_the_default_is_to_test_with_the_noise_of_training():
             "accepted: stored",
         ),
         (
+            {"datasets": {"darcy_cao_inverse": {"resolutions": [43, 15], "coarse": [15, 8]}}},
+            "datasets.darcy_cao_inverse: resolutions [43, 15] and coarse [15, 8] name a grid twice",
+        ),
+        (
             {"models": {"fno2d_fine": {"grids": "finest"}}},
             "models.fno2d_fine.grids: input should be 'stored', 'fine' or 'coarse', got 'finest'",
         ),
