@@ -157,6 +157,10 @@ def test_the_default_is_to_test_with_the_noise_of_training():
             "datasets.darcy_cao_inverse: resolutions [43, 15] and coarse [15, 8] name a grid twice",
         ),
         (
+            {"datasets": {"darcy_cao_inverse": {"coarse": [15, 36]}}},
+            "datasets.darcy_cao_inverse: coarse gives one grid for each of resolutions",
+        ),
+        (
             {"models": {"fno2d_fine": {"grids": "finest"}}},
             "models.fno2d_fine.grids: input should be 'stored', 'fine' or 'coarse', got 'finest'",
         ),
