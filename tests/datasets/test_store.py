@@ -285,6 +285,14 @@ def test_finalising_refuses_data_that_miss_the_stated_accuracy(tmp_path):
     assert not (tmp_path / "burgers.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("shape", "dtype", "samples"),
+    [((8192,), "float64", 12), ((8192,), "float32", 24), ((2, 3), "float64", 24), ((512, 512), "float64", 1)],
+)
+def test_a_chunk_is_a_part_of_a_shard_of_at_most_a_megabyte(shape, dtype, samples):
+    assert Layout((), {"train": 48}, 24, dtype).samples_per_chunk(shape) == samples
+
+
 def test_shards_do_not_overlap_and_cover_every_sample():
     group = space_group(Grid("periodic", 64), Variable("u", "u"))
     layout = Layout((group,), {"train": 20, "test": 5}, 8)
