@@ -67,7 +67,7 @@ def sampled(root: Path, count: int, seed: int) -> list[Mutant]:
 
 
 class Reach:
-    """Which tests reach a line."""
+    """Find the tests that reach a line."""
 
     def __init__(self, folder: Path, noted: Path):
         content = json.loads(noted.read_text())
@@ -111,7 +111,7 @@ def file_of(test: str) -> str:
 
 
 class Noted:
-    """A plugin of pytest that keeps how long each test takes, with what it set up."""
+    """Keep how long each test takes, with what it set up, as a plugin of pytest."""
 
     def __init__(self):
         self.seconds: dict[str, float] = {}

@@ -137,7 +137,7 @@ def _last_line(text: str) -> str:
 
 
 class _Subprocess:
-    """The module `subprocess` as the plugin sees it: what it starts by `Popen` are calls of sbatch."""
+    """Stand for the module `subprocess` in the plugin, which starts only calls of sbatch by `Popen`."""
 
     def __getattr__(self, name: str):
         return getattr(subprocess, name)
@@ -155,7 +155,7 @@ class _Subprocess:
 
 
 class _States:
-    """How jobs are: asked of `squeue` where `sacct` fails; where both do, nothing new is known of any job."""
+    """Ask `squeue` how jobs are where `sacct` fails; where both do, nothing new is known of any job."""
 
     def __init__(self, plugin: Any):
         self._query, self._by_squeue = plugin.query_job_status, plugin.query_job_status_squeue

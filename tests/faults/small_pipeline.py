@@ -120,12 +120,12 @@ class SmallPipeline(Project):
 
     @property
     def preview(self) -> str:
-        """The samples that the dataset's page shows."""
+        """Return the file of the samples that the dataset's page shows."""
         return f"{self.data}.preview.npz"
 
     @property
     def whole_data(self) -> tuple[str, str]:
-        """The targets that make all that is in the folder of data."""
+        """Return the targets that make all that is in the folder of data."""
         return self.preview, f"{self.data}.motion.npz"
 
     def assert_undisturbed(self) -> None:

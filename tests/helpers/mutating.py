@@ -18,7 +18,7 @@ OPERATORS = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: in `path`, the bytes from `start` to `end` become `text`."""
+    """Replace the bytes from `start` to `end` of the file `path` by `text`."""
 
     path: str
     line: int
@@ -37,7 +37,7 @@ def _is_text(node: ast.AST) -> bool:
 
 
 class Mutants(ast.NodeVisitor):
-    """Gathers the mutants of one module."""
+    """Gather the mutants of one module."""
 
     def __init__(self, path: str, source: str):
         self.path, self.source, self.found = path, source.encode(), list[Mutant]()

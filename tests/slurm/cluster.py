@@ -271,7 +271,7 @@ def _running() -> Path:
 
 
 def limits_memory_by_groups() -> bool:
-    """Whether control groups of version 1 are there, with all that SLURM needs of them."""
+    """Say whether control groups of version 1 are there, with all that SLURM needs of them."""
     return all(os.access(CONTROL_GROUPS / kind / "cgroup.procs", os.W_OK) for kind in ("memory", "freezer"))
 
 

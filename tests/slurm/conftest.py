@@ -5,7 +5,7 @@ from runs import Study
 
 @pytest.fixture(scope="module", autouse=True)
 def running_cluster():
-    """Started for the tests of a file, as others break it, and stopped also when one of them fails."""
+    """Start a cluster for the tests of a file, as others break it; stop it also when one of them fails."""
     cluster.start()
     yield
     cluster.stop()
@@ -13,5 +13,5 @@ def running_cluster():
 
 @pytest.fixture(scope="session")
 def study(tmp_path_factory):
-    """A small study to be copied, and broken."""
+    """Make a small study to be copied, and broken."""
     return Study(tmp_path_factory.mktemp("study") / "study")

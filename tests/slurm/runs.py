@@ -53,7 +53,7 @@ def run_folder(seed: int) -> str:
 
 @dataclass(frozen=True)
 class Training:
-    """A training as it was seen to run."""
+    """Describe a training as it was seen to run."""
 
     process: psutil.Process
     job: str
@@ -64,7 +64,7 @@ class Training:
 
 @dataclass
 class Run:
-    """Snakemake through the profile for SLURM, in the folder of a project, with the trainings seen so far."""
+    """Run Snakemake through the profile for SLURM in the folder of a project; keep the trainings seen."""
 
     folder: Path
     process: subprocess.Popen
@@ -147,12 +147,12 @@ class Run:
 
 
 def saved_by(process: psutil.Process, file: Path) -> bool:
-    """Whether the process, not one before it, has written the file."""
+    """Say whether the process, not one before it, has written the file."""
     return file.exists() and file.stat().st_mtime > process.create_time()
 
 
 def edit_profile(path: Path) -> None:
-    """What docs/cluster.md asks a user to do: name the partitions."""
+    """Name the partitions, as docs/cluster.md asks a user to do."""
     text = path.read_text()
     assert text.count("# slurm_partition:") == 2
     path.write_text(text.replace("# slurm_partition:", "slurm_partition:"))
@@ -171,24 +171,24 @@ def job_of(number: str) -> dict[str, str]:
 
 
 def submissions(what: str, folder: Path) -> list[dict[str, str]]:
-    """The jobs of a rule, group or run in a folder so far, oldest first."""
+    """Return the jobs of a rule, group or run in a folder so far, oldest first."""
     return [job for job in cluster.jobs() if what in job.get("Comment", "") and job["WorkDir"] == str(folder)]
 
 
 def submissions_of(seed: int, folder: Path) -> list[dict[str, str]]:
-    """The jobs of one training of the small study so far, oldest first."""
+    """Return the jobs of one training of the small study so far, oldest first."""
     return submissions(f"rule_train_wildcards_burgers_fno_n64_{seed}#", folder)
 
 
 def first_epochs(run: Path) -> list[int]:
-    """The first epoch that each process of a training reported to TensorBoard, in the order of starting."""
+    """Return the first epoch that each process of a training reported to TensorBoard, oldest first."""
     files = sorted((run / "tensorboard").iterdir(), key=lambda path: path.name.split(".")[3])
     steps = [[event.step for event in EventFileLoader(str(file)).Load() if event.step] for file in files]
     return [min(one, default=0) for one in steps]
 
 
 class Study:
-    """The small study with its dataset, without trainings; the weights that these end with are known."""
+    """Keep the small study with its dataset, without trainings, and the weights that these end with."""
 
     def __init__(self, folder: Path):
         self._project = project_with(folder, SMALL)
