@@ -1,0 +1,85 @@
+"""Training on a GPU: the same numbers as on a CPU, bit for bit resumable, and no step that waits."""
+
+import os
+import signal
+import warnings
+
+import pytest
+import torch
+from training_fixtures import at_step, kind_of, small_trainer
+
+from resolvent.models.registry import ARCHITECTURES
+from resolvent.training.devices import choose_device
+from resolvent.training.errors import TrainingError
+from resolvent.training.interruption import Interruption
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def gpu():
+    """Let the device compute as in a job: deterministically."""
+    before = torch.get_deterministic_debug_mode()
+    yield choose_device(1)
+    torch.set_deterministic_debug_mode(before)
+
+
+def without_dropout(architecture):
+    kind = kind_of(architecture)
+    kind["settings"] |= {rate: 0.0 for rate in ("residual_dropout", "dropout") if rate in kind["settings"]}
+    return kind
+
+
+def gradients(trainer):
+    """Return the gradients of the first step, all weights' in one vector, in double precision on the CPU."""
+    trainer.operator.train()
+    trainer._gradients(next(trainer.train.batches([torch.arange(4)])))
+    parts = [p.grad for p in trainer.operator.parameters() if p.grad is not None]
+    return torch.cat([torch.view_as_real(p).flatten() if p.is_complex() else p.flatten() for p in parts]).to(
+        CPU, torch.float64
+    )
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_the_gradients_are_those_of_the_cpu(tmp_path, architecture, gpu):
+    expected, found = (
+        gradients(small_trainer(tmp_path, device=device, **without_dropout(architecture)))
+        for device in (CPU, gpu)
+    )
+    assert (found - expected).norm() <= 1e-4 * expected.norm()
+
+
+def weights(trainer):
+    return {name: value.to(CPU) for name, value in trainer.operator.state_dict().items()}
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_run_that_is_ended_and_goes_on_ends_in_the_same_bits(tmp_path, architecture, gpu):
+    kind = kind_of(architecture) | {"device": gpu, "epochs": 2}
+    undisturbed = small_trainer(tmp_path / "a", **kind)
+    undisturbed.fit()
+    ended = small_trainer(tmp_path / "b", **kind)
+    with pytest.raises(TrainingError, match="SIGTERM asked to end in epoch 2, after 2 of 4 steps"):
+        at_step(ended, 6, lambda: os.kill(os.getpid(), signal.SIGTERM)).fit()
+    resumed = small_trainer(tmp_path / "b", **kind)
+    resumed.fit()
+    assert resumed.progress.history == undisturbed.progress.history
+    expected, found = weights(undisturbed), weights(resumed)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_no_step_waits_for_the_device(tmp_path, architecture, gpu):
+    trainer = small_trainer(tmp_path, device=gpu, **kind_of(architecture))
+    trainer._steps(1, Interruption())
+    torch.cuda.set_sync_debug_mode("warn")
+    try:
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            trainer._steps(2, Interruption())
+            trainer._mean_error(trainer.validation)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    waits = [warning for warning in found if "synchronizing CUDA operation" in str(warning.message)]
+    assert len(waits) <= 5  # three numbers are read at the end of an epoch, two orders are copied
