@@ -280,7 +280,7 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
         ),
         (
             {"experiments": {"burgers": {"resolutions": [1024]}}},
-            "experiments.burgers: resolution 1024 is not stored; dataset 'burgers' has 128, 512, 2048, 8192",
+            "experiments.burgers: resolution 1024 is not stored; dataset 'burgers' has 128, 512, 2048",
         ),
         (
             {"experiments": {"burgers": {"samples": {"test": 101}}}},
