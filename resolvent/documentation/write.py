@@ -16,6 +16,8 @@ from resolvent.datasets.tasks.settings import SplitSizes
 from resolvent.datasets.tasks.trajectories import ObservationTimes
 from resolvent.documentation import dataset_measurements, formats, fresh_samples, initial_values
 from resolvent.documentation.accuracy import accuracy_table
+from resolvent.documentation.default_run import COMMAND as DEFAULT_COMMAND
+from resolvent.documentation.default_run import write_default_run
 from resolvent.documentation.house import house
 from resolvent.documentation.stability import COMMAND as STABILITY_COMMAND
 from resolvent.documentation.stability import write_stability
@@ -205,6 +207,8 @@ def main() -> None:
         put_between(ROOT / "docs/datasets.md", "fresh-samples", fresh_samples.section(runs))
     else:
         print(f"the table of new samples is left as it is: make its runs with `{fresh_samples.COMMAND}`")
+    if not write_default_run(ROOT):
+        print(f"docs/default-run.md is left as it is: make its runs with `{DEFAULT_COMMAND}`")
     made = {command: _runs(folder) for folder, command in RUNS.items()}
     costs = {command: ROOT / file for file, command in COSTS.items() if (ROOT / file).exists()}
     write_reported_vs_ours(

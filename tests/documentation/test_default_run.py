@@ -1,0 +1,75 @@
+"""The page on the default configuration has every model, and what the jobs were to take and took."""
+
+import base64
+import json
+from types import SimpleNamespace
+
+from resolvent.documentation.default_run import page, times
+from resolvent.figures.common.comparison import Error
+from resolvent.figures.front.results import Results, Row, RunState
+from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
+from resolvent.planning.prediction.costs import Need
+from resolvent.planning.prediction.forecast import Job
+
+NAN = float("nan")
+
+
+def error_of(value, low, high):
+    return Error(value, low, high, NAN)
+
+
+def row(label, states, error=None, best=False):
+    """Return what is known of a model whose runs are in these states; without an error none finished."""
+    runs = [
+        RunState(str(seed), label, state, seconds=90.0, device="CPU") for seed, state in enumerate(states)
+    ]
+    ratio = error_of(0.5, 0.4, 0.6) if best else error_of(2.0, 1.8, 2.2)
+    tested = SimpleNamespace(
+        error=lambda metric="relative_l2", statistic="mean": ratio if statistic != "mean" else error,
+        is_ranked=lambda: True,
+        is_among_the_best=lambda: best,
+    )
+    planned = PlannedRow(label.lower(), label, None, 128, 0.0, {})
+    classical = error_of(1e-5, NAN, NAN)
+    return Row("burgers", "Burgers", "", (), planned, runs, tested if error else None, classical)
+
+
+def test_every_model_has_a_row_the_lowest_error_first():
+    study = Study(name="laptop", experiments={"burgers": PlannedExperiment("Burgers", "b", "", 128, [], [])})
+    rows = [
+        row("FNO", ["finished"] * 3, error_of(4e-2, 3.9e-2, 4.1e-2)),
+        row("Galerkin", ["finished", "finished", "diverged"], error_of(2e-2, 1.9e-2, 2.1e-2), best=True),
+        row("Softmax", ["diverged"] * 3),
+    ]
+    text = page(Results(study, None, rows), [("training", "9", "0.50 h", "0.75 h")])
+    assert "Of 9 trainings in 1 experiment 5 finished, 4 diverged." in " ".join(text.split())
+    assert "| training | 9 | 0.50 h | 0.75 h |" in text
+    section = text.partition("## Burgers\n")[2]
+    assert "Galerkin is the best: 0.50 of the error of the next (0.40 to 0.60)." in section
+    table = [line for line in section.splitlines() if line.startswith("|")][2:]
+    assert [line.split(" | ")[0] for line in table] == [
+        "| Galerkin", "| FNO", "| Softmax", "| *classical solver*",
+    ]  # fmt: skip
+    assert table[0] == "| Galerkin | 128 | 2.00 (1.90 to 2.10) × 10⁻² | 0.50 | best | 2 of 3 | 1.5 min |"
+    assert table[2] == "| Softmax | 128 | — | — | 3 diverged | 0 of 3 | — |"
+
+
+def test_predicted_times_stand_beside_those_that_snakemake_noted(tmp_path):
+    noted = tmp_path / ".snakemake/metadata"
+    noted.mkdir(parents=True)
+    for output, seconds in {"a/checkpoint.pt": 3600, "b/checkpoint.pt": 1800, "page.html": 360}.items():
+        name = base64.b64encode(output.encode()).decode()
+        (noted / name).write_text(json.dumps({"starttime": 1000.0, "endtime": 1000.0 + seconds}))
+    need = Need(seconds=720.0, bytes=1.0)
+    planned = [
+        Job("train", "a/checkpoint.pt", need),
+        Job("train_short", "b/checkpoint.pt", need),
+        Job("report", "page.html", need),
+        Job("train", "not yet/checkpoint.pt", need),
+    ]
+    assert times(planned, tmp_path) == [
+        ("training", "2", "0.40 h", "1.50 h"),
+        ("data, tables, figures and pages", "1", "0.20 h", "0.10 h"),
+        ("all", "3", "0.60 h", "1.60 h"),
+    ]
+    assert times(planned, tmp_path / "elsewhere") == []
