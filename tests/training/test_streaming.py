@@ -100,7 +100,7 @@ def test_batches_are_those_of_memory_and_few_are_read_ahead(card, monkeypatch):
 @pytest.mark.parametrize("weight", [0.0, 0.1])
 @pytest.mark.parametrize("less", [0, 1])
 def test_samples_are_kept_in_memory_up_to_the_byte(card, weight, less, monkeypatch):
-    """In double precision and in single on the CPU; on a GPU in single, in half of what is free there."""
+    """Count double and single precision on the CPU; on a GPU single alone, and half of what is free there."""
     settings = SETTINGS.model_copy(update={"gradient_weight": weight})
     numbers = 32 * 17**2 * (2 + 2 * (weight > 0))  # input, target, and two derivatives of it
     split, kept = Split(card, 17, "train", 32), Split if less else Samples
