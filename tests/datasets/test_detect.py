@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import zarr
 from array_files import write_npz
 
 from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.coordinates import FoundGrid, found_grid
 from resolvent.datasets.imported.detect import axes_by_shape, detect
 from resolvent.datasets.imported.readers.source import open_source
@@ -129,3 +131,12 @@ def test_functions_of_two_grids_are_no_pair(tmp_path):
     file = open_source(write_npz(tmp_path / "data.npz", values))
     with pytest.raises(DatasetError, match=r"one function alone, 'a' \(12, 32\)"):
         detect({"input": file, "target": file})
+
+
+def test_the_windows_of_one_evolution_are_split_with_two_left_out_between(tmp_path):
+    root = zarr.create_group(tmp_path / "data.zarr", zarr_format=3)
+    values = np.random.default_rng(0).normal(size=(61, 32))
+    root.create_array("u", data=values, dimension_names=["time", "x"])
+    (block,) = check_file(tmp_path / "data.zarr").configuration["datasets"].values()
+    assert (block["target_times"], block["window_every"]) == ([1], 1)  # 60 windows
+    assert block["samples"] == {"train": 60 - 2 * 6 - 4, "validation": 6, "test": 6}

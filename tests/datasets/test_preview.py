@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from array_files import SAMPLES, arrays, write_npz
 from dataset_fixtures import make_dataset, small
 
 from resolvent.datasets import preview
 from resolvent.datasets.loading import load_arrays
 from resolvent.datasets.preview import _facts_of, _spectra, write_preview
+from resolvent.datasets.tasks.registry import settings_of
 from resolvent.solvers.common.grid import Grid, Nodes
 
 TIMES = Nodes(tuple(np.arange(64) / 32))
@@ -99,3 +101,15 @@ def test_without_test_samples_those_of_the_next_split_are_shown(tmp_path):
     write_preview(card, tmp_path / "preview.npz")
     with np.load(tmp_path / "preview.npz") as found:
         assert found["samples"].tolist() == ["validation 0", "validation 1"]
+
+
+def test_of_a_cube_the_slice_in_its_middle_is_shown(tmp_path):
+    values = arrays(3, points=8)
+    given = {"equation": "arrays", "source": str(write_npz(tmp_path / "data.npz", values)), "input": "a"}
+    given |= {"target": "u", "axes": ["sample", "z", "y", "x"], "finest": 8, "grid": "periodic"}
+    settings = settings_of(given | {"samples": SAMPLES, "stored_as": "float32"}).with_contents()
+    write_preview(make_dataset(tmp_path, settings, name="cube"), tmp_path / "preview.npz")
+    with np.load(tmp_path / "preview.npz") as found:
+        assert found["dims/a"].tolist() == ["y", "x"]
+        shown = load_arrays(tmp_path / "cube.json", "n8", "test")["a"][:, 4]
+        np.testing.assert_array_equal(found["input/a"], shown)
