@@ -134,6 +134,7 @@ def test_the_check_finds_numbers_of_each_sample_and_what_it_says_can_be_pasted(t
     np.testing.assert_array_equal(drawn[0, 1], np.full(POINTS, 2.0))
     few = check_file(write_npz(tmp_path / "few.npz", arrays(count=60)))
     assert few.warnings == [of_few(12)]
+    assert f"warning: {of_few(12)}" in few.text()
     assert few.numbers == []
 
 

@@ -75,6 +75,19 @@ def test_operations_and_weights_are_torchs_within_a_factor(architecture, setting
     assert weights / 3 < operator.weights < 8 * weights
 
 
+@pytest.mark.parametrize("architecture", ["fno1d", "fno2d"])
+def test_the_weights_that_more_modes_add_are_counted_exactly(architecture):
+    def added(count):
+        few, many = (count({"modes": modes, "width": 8, "num_layers": 2}) for modes in (4, 6))
+        return many - few
+
+    def built(settings):
+        parameters = build(architecture, settings, seed=0).parameters()
+        return sum((1 + one.is_complex()) * one.numel() for one in parameters)
+
+    assert added(lambda settings: resolve(architecture, settings).cost(64).weights) == added(built)
+
+
 @pytest.mark.parametrize(("attention", "forms"), [("fourier", True), ("galerkin", False), ("linear", False)])
 def test_dropout_on_an_attention_matrix_is_work_for_all_pairs_of_points(attention, forms):
     def growth(dropout: float) -> float:

@@ -1,7 +1,10 @@
 """Samples that do not fit into memory are read while the network trains, to the same weights and errors."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas
+import psutil
 import pytest
 import torch
 from training_fixtures import CODE, described
@@ -12,7 +15,7 @@ import resolvent.datasets.loading
 from resolvent.common.predictions import read_predictions
 from resolvent.common.variables import SAMPLES_GB
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.loading import Samples, Split
+from resolvent.datasets.loading import Samples, Split, blocks
 from resolvent.datasets.noise import pointwise_standard_deviation
 from resolvent.evaluation.baselines import Baseline, measured_baselines
 from resolvent.evaluation.evaluate import evaluate_run
@@ -56,6 +59,12 @@ def test_a_streamed_run_ends_with_the_same_bytes(card, tmp_path, request, capsys
         assert (tmp_path / "memory" / file).read_bytes() == (tmp_path / "streamed" / file).read_bytes()
 
 
+def test_a_block_has_as_many_samples_as_have_so_many_values(card, small_blocks):
+    for resolution, sizes in ((17, [2, 2, 1]), (33, [1] * 5)):
+        found = blocks(Split(card, resolution, "train", 5))
+        assert [len(one.inputs) for one in found] == sizes
+
+
 def test_an_evaluation_in_blocks_finds_the_same(card, tmp_path, request):
     for name in NAMES:
         train_and_evaluate(card, tmp_path / name)
@@ -92,6 +101,23 @@ def test_batches_are_those_of_memory_and_few_are_read_ahead(card, monkeypatch):
         for name in ("inputs", "targets", "gradients", "coefficients"):
             assert torch.equal(getattr(one, name), getattr(other, name)), name
     assert sum(reads) == 32
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.1])
+@pytest.mark.parametrize("less", [0, 1])
+def test_samples_are_kept_in_memory_up_to_the_byte(card, weight, less, monkeypatch):
+    """Count double and single precision on the CPU; on a GPU single alone, and half of what is free there."""
+    settings = SETTINGS.model_copy(update={"gradient_weight": weight})
+    numbers = 32 * 17**2 * (2 + 2 * (weight > 0))  # input, target, and two derivatives of it
+    split, kept = Split(card, 17, "train", 32), Split if less else Samples
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (2 * 4 * numbers - less, 10**12))
+    assert isinstance(read_where_it_fits(split, torch.device("cuda"), settings), kept)
+    monkeypatch.setenv(SAMPLES_GB, repr((12 * numbers - less) / 1e9))
+    assert isinstance(read_where_it_fits(split, CPU, settings), kept)
+    monkeypatch.delenv(SAMPLES_GB)
+    free = SimpleNamespace(available=2 * 12 * numbers - less)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+    assert isinstance(read_where_it_fits(split, CPU, settings), kept)
 
 
 def test_a_sample_that_cannot_be_read_ends_the_training_in_one_line(card, monkeypatch):

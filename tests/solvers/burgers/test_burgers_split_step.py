@@ -5,6 +5,7 @@ import pytest
 from burgers_problem import CAO_VISCOSITY, initial_fields, relative_errors, slope
 from scipy.integrate import solve_ivp
 
+from resolvent.solvers.burgers import equation
 from resolvent.solvers.burgers.cole_hopf import cole_hopf
 from resolvent.solvers.burgers.split_step import BurgersSplitStep
 from resolvent.solvers.common.errors import SolverError
@@ -189,3 +190,17 @@ def test_an_initial_field_that_is_not_finite_is_refused():
 def test_impossible_parameters_are_refused(changes, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         BurgersSplitStep(**({"viscosity": 0.1} | changes))
+
+
+@pytest.mark.parametrize("allowed", [0.99, 1.01])
+def test_the_error_is_estimated_by_the_order_of_the_scheme(allowed, initial, monkeypatch):
+    """Halving the step divides an error of second order by four: a third of the difference is left."""
+    solver = BurgersSplitStep(CAO_VISCOSITY)
+    coarse, fine = (solver.strang(initial[:1], count * solver.num_steps) for count in (1, 2))
+    estimate = np.linalg.norm(fine - coarse) / 3 / np.linalg.norm(fine)
+    monkeypatch.setattr(equation, "LARGEST_CORRECTION", allowed * estimate)
+    if allowed > 1:
+        solver.solve(initial[:1])
+    else:
+        with pytest.raises(SolverError, match="halving the step moves the solution"):
+            solver.solve(initial[:1])

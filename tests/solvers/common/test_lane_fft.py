@@ -5,6 +5,7 @@ import pytest
 import scipy.fft
 
 from resolvent.solvers.common.cosine_transform import sum_of_cosines
+from resolvent.solvers.common.fourier import has_lane_transform
 from resolvent.solvers.common.fourier_transform import sum_of_waves
 from resolvent.solvers.common.lane_fft import plan, transform
 from resolvent.solvers.common.vectors import LANES
@@ -32,6 +33,17 @@ def test_exchanged_parts_are_the_inverse():
 def test_a_length_with_a_large_prime_factor_is_refused():
     with pytest.raises(ValueError, match=r"^length must have no prime factor above 13, got 34$"):
         plan(34)
+
+
+def test_a_length_is_taken_for_one_that_has_a_transform_where_it_has_one():
+    def has_plan(length):
+        try:
+            return np.prod(plan(length).radices) == length
+        except ValueError:
+            return False
+
+    lengths = range(1, 200)
+    assert [has_lane_transform(length) for length in lengths] == [has_plan(length) for length in lengths]
 
 
 @pytest.mark.parametrize("points", [3, 15, 17, 141])
