@@ -28,6 +28,7 @@ AXES = {
     (20, 11, 64, 64, 8): "sample time y x channel",
     (20, 8, 64, 64, 64): "sample channel z y x",
     (20, 9, 64, 64, 64): "sample time z y x",
+    (20, 64, 64, 64, 3): "sample z y x channel",
     (20, 64, 64, 64, 9): "sample z y x channel",
     (20, 64, 32, 64, 3): None,
     (20, 3, 3, 3, 3, 3): None,
@@ -133,10 +134,11 @@ def test_functions_of_two_grids_are_no_pair(tmp_path):
         detect({"input": file, "target": file})
 
 
-def test_the_windows_of_one_evolution_are_split_with_two_left_out_between(tmp_path):
+@pytest.mark.parametrize("axes", [("time", "x"), ("sample", "time", "x")], ids=" ".join)
+def test_the_windows_of_one_evolution_are_split_with_two_left_out_between(axes, tmp_path):
     root = zarr.create_group(tmp_path / "data.zarr", zarr_format=3)
-    values = np.random.default_rng(0).normal(size=(61, 32))
-    root.create_array("u", data=values, dimension_names=["time", "x"])
+    values = np.random.default_rng(0).normal(size=(61, 32)).reshape((1,) * (len(axes) - 2) + (61, 32))
+    root.create_array("u", data=values, dimension_names=axes)
     (block,) = check_file(tmp_path / "data.zarr").configuration["datasets"].values()
     assert (block["target_times"], block["window_every"]) == ([1], 1)  # 60 windows
     assert block["samples"] == {"train": 60 - 2 * 6 - 4, "validation": 6, "test": 6}

@@ -208,6 +208,12 @@ def test_evolutions_give_pairs_and_windows(tmp_path):
     long = values.reshape(-1, POINTS)  # 98 times, 96 windows
     np.testing.assert_array_equal(samples(alone, "test", **one, samples=sizes)[0], long[[76, 78]])
     np.testing.assert_array_equal(samples(alone, "test", **one, samples=sizes)[-1], long[[95, 97]])
+    row = str(write_hdf5(tmp_path / "row.h5", {"u": long[None]}))
+    of_row = one | {"axes": ["sample", "time", "x"]}
+    for split in sizes:
+        np.testing.assert_array_equal(
+            samples(row, split, **of_row, samples=sizes), samples(alone, split, **one, samples=sizes)
+        )
 
 
 def expected_of(series: np.ndarray) -> np.ndarray:

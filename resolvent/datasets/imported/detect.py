@@ -216,6 +216,8 @@ def axes_by_shape(shape: tuple[int, ...], times: set[int]) -> tuple[str, ...] | 
         return ("sample", "time", "x", "channel") if last <= FEW else None
     if len(shape) == 5:
         _, one, two, three, last = shape
+        if one == two == three and last <= FEW and one not in times:
+            return ("sample", "z", "y", "x", "channel")
         if two == three and last <= FEW:
             return ("sample", "time", "y", "x", "channel")
         if two == three == last:

@@ -45,6 +45,7 @@ class Series:
         self.pools = [(pool, self._opened(pool)) for pool in settings.pools()]
         self._windows = self._count_windows()
         self._rows: dict[str, tuple[list[tuple[dict[str, ArraysFile], int]], np.ndarray]] = {}
+        self._alone: set[str] = set()  # splits that have windows of one series
         for pool, files in self.pools:
             self._rows |= self._chosen(pool, files)
         for split, size in settings.samples.model_dump().items():
@@ -55,7 +56,7 @@ class Series:
     def place(self, split: str, index: int) -> Place:
         """Find the sample `index` of `split`."""
         series, units = self._rows[split]
-        if self.lone and len(series) == 1:
+        if split in self._alone:
             files, row = series[0]
             return Place(files, row, int(units[index]) * (self.settings.window_every or 0))
         files, row = series[units[index // self._windows]]
@@ -81,11 +82,12 @@ class Series:
             names = " and ".join(
                 dict.fromkeys(file.name for place in (first, last) for file in place.files.values())
             )
-            if self.lone:
+            cut = self.lone or split in self._alone
+            if cut:
                 words[split] = f"windows from time {first.start} to {last.start} of {names}"
             else:
                 words[split] = f"rows {first.row + 1} to {last.row + 1} of {names}"
-            if self._windows > 1 and not self.lone:
+            if self._windows > 1 and not cut:
                 words[split] += f", {self._windows} windows each"
         return words
 
@@ -171,7 +173,8 @@ class Series:
         """Choose series for every split of a pool, or windows of a series that is alone."""
         series = [(pair, row) for pair in files for row in range(self._size(pair, "sample"))]
         per, sizes = self._windows, self.settings.samples.model_dump()
-        alone = self.lone and len(series) == 1  # windows of one series are split, and nothing else
+        cut = self._windows > 1 and self.settings.groups is None and self.settings.rows is None
+        alone = len(series) == 1 and (self.lone or cut)  # windows of one series are split, and nothing else
         units, per = (per, 1) if alone else (len(series), per)
         wanted = {split: -(-sizes[split] // per) for split in pool.splits}
         path = " and ".join(dict.fromkeys(str(one.path) for pair in files for one in pair.values()))
@@ -185,6 +188,7 @@ class Series:
             found = _in_order(wanted, units, path, what, gap)
         if alone:
             self._check_apart(found, path)
+            self._alone |= set(found)
         return {split: (series, chosen) for split, chosen in found.items()}
 
     def _by_rows(self, pool: Pool, units: int, wanted: dict[str, int], path: str) -> dict[str, np.ndarray]:
