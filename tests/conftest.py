@@ -1,9 +1,7 @@
 """What all tests have in common."""
 
 import gc
-import importlib
 import os
-import re
 import shutil
 import tempfile
 from collections import Counter
@@ -22,25 +20,6 @@ COMPILED = "JAX_COMPILATION_CACHE_DIR"
 MADE = None if COMPILED in os.environ else tempfile.mkdtemp(prefix="resolvent-compiled-")
 os.environ.setdefault(COMPILED, MADE or "")
 keep_compiled()
-
-# Python compiles what is imported for the first time, and both processes import the same: each begins with
-# another half of it, so that each half is compiled once.
-HALVES = [
-    ("torch", "neuralop.models", "torch.utils.tensorboard"),
-    (
-        "jax",
-        "numba",
-        "scipy.stats",
-        "matplotlib.pyplot",
-        "xarray",
-        "zarr",
-        "plotly.graph_objects",
-        "distributed",
-    ),
-]
-if number := re.fullmatch(r"gw(\d+)", os.environ.get("PYTEST_XDIST_WORKER", "")):
-    for module in HALVES[int(number[1]) % 2]:
-        importlib.import_module(module)
 
 
 def pytest_unconfigure():
