@@ -1,4 +1,5 @@
 # What can be built: the configuration is checked, the rules are included, the targets are named.
+import atexit
 import gc
 import sys
 from contextlib import ExitStack
@@ -40,9 +41,10 @@ from resolvent.planning.study import planned_study, show_what_there_is
 from resolvent.planning.prediction.costs import drawing, request, finalising, solving
 
 # All that is imported stays, and so does the plan: the garbage collector need not look through it again and again
-# while the plan is made, which would take more than a quarter of the time of a dry run.
+# while the plan is made, which would take more than a quarter of the time of a dry run, nor once more at the end.
 gc.freeze()
 gc.set_threshold(100_000)
+atexit.register(gc.freeze)
 try:
     plan = Plan(load_configuration(with_defaults(config)))
 except ConfigurationError as error:

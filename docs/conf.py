@@ -4,6 +4,7 @@ Tutorials and the gallery are executed, once for each content (a cache lies in b
 `-D nb_execution_mode=off` they are shown without their outputs.
 """
 
+import atexit
 import gc
 import re
 import tomllib
@@ -15,8 +16,9 @@ from docutils.utils.math.latex2mathml import tex2mathml
 
 from resolvent.documentation.docstrings import as_restructured_text
 
-# All pages are kept to the end: the garbage collector need not look through them again and again.
+# All pages are kept to the end: the garbage collector need not look through them again and again, nor then.
 gc.set_threshold(100_000)
+atexit.register(gc.freeze)
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "docs/tutorials").glob("*.md") if path.stem != "index")

@@ -45,7 +45,6 @@ FIRST = (
     "test_every_task.py",
     "test_reruns.py",
     "test_without_waiting.py",
-    "test_data_parallel.py",
     "test_darcy.py",
     "test_figures.py",
     "test_run_on_the_square.py",

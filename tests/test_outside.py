@@ -13,6 +13,7 @@ import pytest
 import yaml
 from merged_configuration import DEFAULT, merged
 from pipeline_project import ROOT, job_counts
+from planning_forks import dry_run
 
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.rerun import everything_reached
@@ -71,6 +72,12 @@ def snippet(page: str, words: str) -> str:
 class Laboratory:
     """A package my_lab in one folder, and a working folder with a configuration in another."""
 
+    # The checkout's Snakefile in the working folder, for the report.
+    WORDS = (
+        *("--snakefile", ROOT / "Snakefile", "--cores", "2", "--resources", "gpu=0"),
+        *("--configfile", "heat.yaml", "--", f"{EXPERIMENT}/report.html"),
+    )
+
     def __init__(self, folder: Path):
         self.package, self.work = folder / "packages/my_lab", folder / "work"
         self.package.mkdir(parents=True)
@@ -79,22 +86,21 @@ class Laboratory:
         for module, (page, words) in MODULES.items():
             (self.package / module).write_text(snippet(f"docs/tutorials/{page}.md", words))
         (self.work / "heat.yaml").write_text(yaml.safe_dump(OVERLAY))
+        self.environment = os.environ | {"PYTHONPATH": str(self.package.parent)}
 
-    def snakemake(self, *words: str) -> str:
-        """Run the checkout's Snakefile in the working folder for the report; returns what it printed."""
-        command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", *words]
-        command += ["--cores", "2", "--resources", "gpu=0", "--configfile", "heat.yaml"]
+    def build(self) -> None:
+        """Make the report."""
+        command = [sys.executable, "-m", "snakemake", *self.WORDS]
         done = subprocess.run(
-            [*command, "--", f"{EXPERIMENT}/report.html"],
-            cwd=self.work,
-            env=os.environ | {"PYTHONPATH": str(self.package.parent)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
+            command, cwd=self.work, env=self.environment, capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, done.stdout[-3000:]
-        return done.stdout
+        assert done.returncode == 0, done.stderr[-3000:]
+
+    def dry_run(self) -> str:
+        """Return what is printed of what there is to do for it."""
+        status, output = dry_run(self.work, *self.WORDS, environment=self.environment)
+        assert status == 0, output[-3000:]
+        return output
 
     def planned_after(self, module: str, old: str, new: str) -> dict[str, int]:
         """How many jobs of each rule are planned where `module` has `new` in place of `old`."""
@@ -103,7 +109,7 @@ class Laboratory:
         assert source.count(old) == 1
         file.write_text(source.replace(old, new))
         try:
-            return job_counts(self.snakemake("--dry-run"))
+            return job_counts(self.dry_run())
         finally:
             file.write_text(source)
 
@@ -112,7 +118,7 @@ class Laboratory:
 def laboratory(tmp_path_factory):
     """One whose report is made."""
     laboratory = Laboratory(tmp_path_factory.mktemp("outside"))
-    laboratory.snakemake()
+    laboratory.build()
     return laboratory
 
 
@@ -166,7 +172,7 @@ def test_the_configuration_of_a_tutorial_is_accepted(laboratory, monkeypatch, pa
 
 
 def test_nothing_is_planned_again(laboratory):
-    assert "Nothing to be done" in laboratory.snakemake("--dry-run")
+    assert "Nothing to be done" in laboratory.dry_run()
 
 
 def test_an_edited_model_is_trained_again_and_no_other(laboratory):

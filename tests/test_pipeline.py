@@ -64,7 +64,7 @@ def test_a_fresh_copy_plans_every_job(project):
 
 
 def test_the_full_configuration_is_planned_on_sixteen_cores_and_two_gpus(project):
-    output = project.run("--cores", "16", "--resources", "gpu=2", "-n", config="config/cao2021.yaml")
+    output = project.dry_run("--cores", "16", "--resources", "gpu=2", config="config/cao2021.yaml")
     planned = job_counts(output)
     assert planned["train"] == 737
     assert "workflow specific profile profiles/default" in output
@@ -281,7 +281,7 @@ def test_a_second_run_does_nothing_and_says_so(project):
 def test_a_figure_that_is_gone_is_drawn_again(project):
     figure = project.folder / "results/test/burgers/figures/samples.svg"
     kept = figure.rename(figure.with_name("kept"))
-    on_a_cluster = project.run("--cores", "2", "--jobs", "2", "-n", "--quiet", "host")
+    on_a_cluster = project.dry_run("--cores", "2", "--jobs", "2", "--quiet", "host")
     assert job_counts(on_a_cluster) == {"all": 1, "draw_figures": 1, "report": 1}
     assert "Group job report" in on_a_cluster  # one submission
     kept.rename(figure)

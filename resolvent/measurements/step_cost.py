@@ -10,6 +10,8 @@ prints a list of `Cost` as JSON.
 
 from __future__ import annotations
 
+import atexit
+import gc
 import json
 import multiprocessing
 import subprocess
@@ -119,6 +121,7 @@ def answer(measure: Callable[[dict, torch.device], Cost]) -> None:
     """Answer `in_new_processes` with a fork for each request, for imports take longer than most."""
     import torch._dynamo  # once here, or the profiler does in every fork
 
+    atexit.register(gc.freeze)  # nothing is to be looked through at the end, which takes a second
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     costs = [_forked(measure, request) for request in json.loads(sys.argv[1])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -66,8 +67,10 @@ def job(snakemake, alone: bool = False):
     JAX, and finds the GPUs that the job has leased (`resolvent.planning.gpus.lease`): `alone`, for timings,
     or beside as many others as the configuration allows.
     """
-    # Imports make many objects and hardly any garbage: to look for it less often saves a fifth of their time.
+    # Imports make many objects and hardly any garbage: to look for it less often saves a fifth of their time,
+    # and not to look once more at the end, through all that torch has made, a second.
     gc.set_threshold(100_000)
+    atexit.register(gc.freeze)
     search_working_folder()
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)

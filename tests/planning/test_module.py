@@ -1,9 +1,7 @@
 """The workflow as a module of another one: `module resolvent: ...`."""
 
-import subprocess
-import sys
-
 from pipeline_project import ROOT, job_counts
+from planning_forks import dry_run
 
 SNAKEFILE = f"""\
 module resolvent:
@@ -27,10 +25,9 @@ SMALL = {
 def planned(folder, config: dict, name: str) -> dict[str, int]:
     """The jobs of `own` in a workflow with nothing else."""
     (folder / "Snakefile").write_text(SNAKEFILE.format(config=config, name=name))
-    command = [sys.executable, "-m", "snakemake", "own", "-n", "--cores", "1"]
-    done = subprocess.run(command, cwd=folder, text=True, capture_output=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return job_counts(done.stdout + done.stderr)
+    status, output = dry_run(folder, "own", "--cores", "1")
+    assert status == 0, output
+    return job_counts(output)
 
 
 def test_a_workflow_imports_this_one_with_changes_of_its_own(tmp_path):
@@ -43,10 +40,8 @@ def test_a_workflow_imports_this_one_with_changes_of_its_own(tmp_path):
 def test_the_snakefile_of_the_catalogue_is_the_whole_workflow(tmp_path):
     found = []
     for snakefile in ("Snakefile", "workflow/Snakefile"):
-        command = [sys.executable, "-m", "snakemake", "-n", "--cores", "1", "--snakefile", ROOT / snakefile]
-        command += ["--configfile", ROOT / "config/test.yaml"]
-        done = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True)
-        found.append(job_counts(done.stdout + done.stderr))
+        words = ("--cores", "1", "--snakefile", ROOT / snakefile, "--configfile", ROOT / "config/test.yaml")
+        found.append(job_counts(dry_run(tmp_path, *words)[1]))
     assert found[1].pop("everything") == found[0].pop("all") == 1
     assert found[0] == found[1]
 

@@ -33,7 +33,8 @@ print(json.dumps(sorted(calls)))
 """
 # Prints the project's modules that each of the given lists of import statements brings into a fork.
 IMPORTED = """
-import json, os, sys
+import gc, json, os, sys
+gc.disable()
 import jax, jinja2, matplotlib.pyplot, neuralop.models, numba, pandas, pydantic, scipy.sparse.linalg
 import torch.utils.tensorboard, xarray, zarr
 

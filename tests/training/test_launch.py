@@ -8,8 +8,9 @@ import sys
 
 import pytest
 import torch
-from rank_tasks import state_of, trainer_of
+from rank_tasks import state_of, trainer_of, weights_after_a_step
 
+from resolvent.models.registry import ARCHITECTURES
 from resolvent.training import checkpoints
 from resolvent.training.distributed import launch as module
 from resolvent.training.distributed.group import ALONE
@@ -105,6 +106,26 @@ def test_a_run_begun_by_two_is_finished_by_one(done, tmp_path):
     finished = alone("fourier", done / "fourier_asked")
     assert [row[0] for row in finished["history"]] == [1, 2, 3, 4]
     assert_same(alone("fourier", tmp_path), finished)
+
+
+@pytest.fixture(scope="module")
+def steps(done):
+    """Weights after a step that both processes have taken together, by rank and architecture."""
+    return [torch.load(done / f"steps{rank}.pt", weights_only=True) for rank in range(2)]
+
+
+def distance(state, other):
+    return max((state[name] - other[name]).abs().max().item() for name in state)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_two_processes_that_divide_a_batch_take_the_step_of_one(steps, architecture):
+    """A step is 0.01 long; in double precision, for Adam's first step is g/|g| where g is itself rounding."""
+    whole = weights_after_a_step(architecture, ALONE)
+    for weights in steps:
+        assert distance(weights[architecture], whole) < 1e-7
+    part = weights_after_a_step(architecture, ALONE, batch=3)
+    assert distance(part, whole) > 1e-3
 
 
 @pytest.fixture(scope="module")
