@@ -26,10 +26,10 @@ import yaml
 
 from benchmarks.tables import arguments, digits, machine, measure_parts, table, versions
 from resolvent.common.files import write_json, write_text
+from resolvent.common.machine import machine_memory
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import merged, read_configuration
 from resolvent.planning.plan import Plan
-from resolvent.planning.prediction.steps import machine_memory
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
 from resolvent.training.fit import Trainer

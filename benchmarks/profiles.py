@@ -64,7 +64,7 @@ def main() -> None:
     options = arguments("Profile steps and solvers.", PARTS, rounds=3).parse_args()
     torch.set_flush_denormal(True)
     torch.set_num_threads(1)
-    keep_memory()
+    keep_memory(large=True)
     parts = {part: partial(described, part, options.rounds) for part in PARTS}
     measure_parts("profiles", INTRODUCTION, parts, options.only, options.output)
 

@@ -124,7 +124,7 @@ def raced(cases: list[Case], rounds: int) -> str:
 def _step(case: Case, keeps: bool) -> Callable[[], object]:
     """Take a step of a case, in a process that keeps its memory, as those of trainings do, or does not."""
     if keeps:
-        keep_memory()
+        keep_memory(large=True)
     return training_step(learner(case, torch.device("cpu")))
 
 

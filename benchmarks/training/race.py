@@ -53,7 +53,7 @@ def race(cases: list[Case], rounds: int) -> list[Result]:
 def _step(case: Case) -> Callable[[], object]:
     """Take a step of a case; ours in a process that keeps its memory, as those of trainings do."""
     if not case.public:
-        keep_memory()
+        keep_memory(large=True)
     return training_step(learner(case, CPU))
 
 

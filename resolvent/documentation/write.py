@@ -19,6 +19,7 @@ from resolvent.documentation.accuracy import accuracy_table
 from resolvent.documentation.default_run import COMMAND as DEFAULT_COMMAND
 from resolvent.documentation.default_run import write_default_run
 from resolvent.documentation.house import house
+from resolvent.documentation.paper_sizes import size_sections
 from resolvent.documentation.stability import COMMAND as STABILITY_COMMAND
 from resolvent.documentation.stability import write_stability
 from resolvent.figures.reported_vs_ours.page import write_reported_vs_ours
@@ -211,9 +212,8 @@ def main() -> None:
         print(f"docs/default-run.md is left as it is: make its runs with `{DEFAULT_COMMAND}`")
     made = {command: _runs(folder) for folder, command in RUNS.items()}
     costs = {command: ROOT / file for file, command in COSTS.items() if (ROOT / file).exists()}
-    write_reported_vs_ours(
-        {command: runs for command, runs in made.items() if runs}, ROOT / "docs/reported-vs-ours.md", costs
-    )
+    made_runs = {command: runs for command, runs in made.items() if runs}
+    write_reported_vs_ours(made_runs, ROOT / "docs/reported-vs-ours.md", size_sections(costs))
     if not any(made.values()):
         commands = " and ".join(f"`{command}`" for command in made)
         print(f"docs/reported-vs-ours.md keeps its runs; others are made with {commands}")

@@ -19,7 +19,13 @@ from resolvent.common.watchdog import alive
 from resolvent.datasets.loading import Source
 from resolvent.training import checkpoints
 from resolvent.training.data import Batch, InMemory, Streamed, training_data
-from resolvent.training.devices import device_name, free_unused_memory, is_out_of_memory, peak_memory_bytes
+from resolvent.training.devices import (
+    device_name,
+    free_unused_memory,
+    is_out_of_memory,
+    keep_large_arrays,
+    peak_memory_bytes,
+)
 from resolvent.training.distributed.gradients import SharedOperator
 from resolvent.training.distributed.group import ALONE, Group
 from resolvent.training.eager import Adam
@@ -145,6 +151,7 @@ class Trainer:
                     break
                 show(dict(zip(HISTORY_COLUMNS, self._epoch(epoch, asked), strict=True)))
                 self._save()
+                keep_large_arrays(self.group.size)
         if self.settings.selection == "last" and self.progress.diverged_epoch is None:
             last = dict(zip(HISTORY_COLUMNS, self.progress.history[-1], strict=True))
             self._choose(last["epoch"], last["validation_relative_l2"])

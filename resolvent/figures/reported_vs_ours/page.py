@@ -25,7 +25,6 @@ from resolvent.figures.reported_vs_ours.medians import (
     median_section,
     reports_medians,
 )
-from resolvent.figures.reported_vs_ours.sizes import parameter_sections, step_section
 
 HEADER = """\
 # Reported and ours
@@ -57,13 +56,12 @@ COLUMNS = (
 
 
 def write_reported_vs_ours(
-    commands: dict[str, list[Path]], output: Path, costs: dict[str, Path] | None = None
+    commands: dict[str, list[Path]], output: Path, more: dict[str, dict[str, str]] | None = None
 ) -> None:
     """Write the page: a section for each table or dataset of the papers.
 
-    `commands` are the folders of runs by the command that makes them, `costs` the measured costs of steps at
-    the size of Cao 2021, Table 1, likewise. Sections that `output` has and that are without a run among them
-    stay.
+    `commands` are the folders of runs by the command that makes them, `more` other sections by paper and
+    title. Sections that `output` has and that are without a run among them stay.
     """
     runs = {command: read_runs(folders) for command, folders in commands.items()}
     command_of = {run.directory: command for command, made in runs.items() for run in made}
@@ -78,11 +76,8 @@ def write_reported_vs_ours(
     means = {name: _mean_section(*made) + _made_by(made[1], command_of) for name, made in tables.items()}
     medians = {name: median_section(made) + _made_by(made, command_of) for name, made in data.items()}
 
-    sizes = parameter_sections()
-    means |= sizes[CAO.name]
-    medians |= sizes[CALVELLO.name]
-    for command, file in (costs or {}).items():
-        means["Table 1"] = step_section(file, command)
+    means |= (more or {}).get(CAO.name, {})
+    medians |= (more or {}).get(CALVELLO.name, {})
 
     page = output.read_text(encoding="utf-8") if output.exists() else ""
     parts = [HEADER]

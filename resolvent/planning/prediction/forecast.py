@@ -12,13 +12,14 @@ from shutil import disk_usage
 from types import SimpleNamespace
 
 from resolvent.common.counts import counted
+from resolvent.common.machine import machine_memory
 from resolvent.datasets.storage.layout import group_name
 from resolvent.planning.configuration.settings import Resolution
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import FLOW, Plan
 from resolvent.planning.prediction.costs import Need, drawing, finalising, solving, store_bytes
 from resolvent.planning.prediction.needs import Needs
-from resolvent.planning.prediction.steps import Step, machine_memory, steps_that_do_not_fit
+from resolvent.planning.prediction.steps import Step, steps_that_do_not_fit
 
 HEADER = ("rule", "jobs", "done", "core-hours", "GPU-hours", "GB of a job", "GB on disk")
 

@@ -7,11 +7,11 @@ the formula of `resolvent.planning.prediction.costs`, which is good to a factor 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from resolvent.common.counts import counted
+from resolvent.common.machine import machine_memory
 from resolvent.planning.gpus.devices import smallest_memory
 
 DOUBT = 3.0  # how far the formula may be off
@@ -33,11 +33,6 @@ class Step:
     processes: int
     guess: float
     samples: float
-
-
-def machine_memory() -> int:
-    """Return the bytes of main memory of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def steps_that_do_not_fit(steps: Iterable[Step], gpu: bool) -> Iterator[str]:

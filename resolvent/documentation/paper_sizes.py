@@ -1,4 +1,4 @@
-"""The parts of "reported and ours" on what networks are and cost: parameters, and steps of training."""
+"""Parts of docs/reported-vs-ours.md on what networks are and cost: parameters, and steps of training."""
 
 from pathlib import Path
 
@@ -17,6 +17,14 @@ STEPS = (
     "operator", "GFLOP reported", "ours", "ours / reported", "memory reported, GB", "ours",
     "steps/s reported", "ours",
 )  # fmt: skip
+
+
+def size_sections(costs: dict[str, Path]) -> dict[str, dict[str, str]]:
+    """Return the sections by paper and title; `costs` are measured costs by the command that makes them."""
+    sections = parameter_sections()
+    for command, file in costs.items():
+        sections[CAO.name]["Table 1"] = step_section(file, command)
+    return sections
 
 
 def parameter_sections() -> dict[str, dict[str, str]]:
