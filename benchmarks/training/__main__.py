@@ -42,8 +42,9 @@ The machine may be shared: read the ratios.
 RACE = """\
 A step is forward, backward, clipping of the gradient and Adam, batch {batch}: processor time on one thread,
 median (fastest–slowest) of {rounds} interleaved rounds, each code in a process of its own; the speed-up is
-that of the fastest. Our process keeps freed memory, as trainings do (`resolvent/training/devices.py`). Memory
-is the peak of a step beyond weights and data, which on small grids is mostly buffers of libraries.
+that of the fastest. Our process keeps freed memory, as trainings do where they have enough of it
+(`resolvent/training/devices.py`). Memory is the peak of a step beyond weights and data in a process that does
+not; on small grids it is mostly buffers of libraries.
 "Difference" is that of the outputs, relative L² in float32. GFLOP/s are our products (torch's
 `FlopCounterMode`) over our fastest step; matrices of 2048² multiply at {gemm} GFLOP/s here."""
 RACE_HEADER = (
