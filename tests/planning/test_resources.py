@@ -31,6 +31,9 @@ PROFILE = Path(__file__).resolve().parents[2] / "workflow/profiles/slurm/config.
 PAPERS = ("cao2021", "calvello2024")
 
 
+STORED = {"burgers": {"resolutions": [128, 8192]}}
+
+
 def needs_of(*overlays: dict, gpu: bool = False) -> Needs:
     content = DEFAULT
     for overlay in overlays:
@@ -121,7 +124,7 @@ def test_every_job_of_a_papers_configuration_has_a_prediction(paper):
 
 def test_training_takes_time_by_epochs_samples_and_points_and_memory_by_batch():
     def burgers(**changes):
-        change = {"experiments": {"burgers": changes}}
+        change = {"datasets": STORED, "experiments": {"burgers": changes}}
         return needs_of(change).training("burgers", "galerkin", changes.get("resolutions", [128])[0])
 
     usual = burgers()
@@ -135,7 +138,9 @@ def test_training_takes_time_by_epochs_samples_and_points_and_memory_by_batch():
 def test_processes_share_the_work_and_each_holds_the_samples(gpu):
     changes = {"samples": {"train": 1024}, "training": {"batch_size": 8}, "resolutions": [8192]}
     one, four, of_another = (
-        needs_of({"experiments": {"burgers": {**changes, **more}}}, gpu=gpu).training("burgers", "fno", 8192)
+        needs_of({"datasets": STORED, "experiments": {"burgers": {**changes, **more}}}, gpu=gpu).training(
+            "burgers", "fno", 8192
+        )
         for more in ({}, {"processes": 2, "processes_of": {"fno": 4}}, {"processes_of": {"galerkin": 4}})
     )
     assert of_another == one

@@ -1,13 +1,14 @@
 """What the setting `precision` switches, and only in a step; and memory that a process keeps."""
 
 import resource
+import subprocess
+import sys
 
 import pytest
 import torch
 from training_fixtures import small_trainer
 
 from resolvent.training import devices
-from resolvent.training.devices import keep_memory
 from resolvent.training.interruption import Interruption
 from resolvent.training.precision import tf32
 
@@ -37,25 +38,27 @@ def test_the_switches_are_as_before_also_after_an_error():
     assert switches() == before
 
 
-@pytest.fixture
-def memory_as_before():
-    yield
-    keep_memory(large=True)  # other tests take fewer pages from the system so
-
-
-@pytest.mark.parametrize(
-    ("large", "mebibytes", "kept"), [(False, 16, True), (False, 64, False), (True, 64, True)]
-)
-def test_memory_that_was_freed_is_taken_again_without_the_system(large, mebibytes, kept, memory_as_before):
-    """Count faults: an array of 64 MiB has 16,384 pages; each that comes from the system is a fault."""
+FAULTS = """
+import resource, torch
+from resolvent.training.devices import keep_memory
+for large, mebibytes in ((False, 16), (False, 64), (True, 64)):
     keep_memory(large)
     faults = []
     for _ in range(5):  # the first may find no room for it in what was freed before
         before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
         torch.ones(mebibytes * 2**18)
         faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
-    assert (min(faults) < 1000) == kept
-    assert kept or min(faults) >= mebibytes * 2**20 // resource.getpagesize()
+    print(min(faults) * resource.getpagesize() // 2**20)
+"""
+
+
+def test_memory_that_was_freed_is_taken_again_without_the_system():
+    """Count faults, in MiB: each page that comes from the system is one. In a process that had freed none."""
+    finished = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)
+    small, large, large_kept = map(int, finished.stdout.split())
+    assert small < 4
+    assert large >= 64
+    assert large_kept < 4
 
 
 @pytest.mark.parametrize(("share", "kept"), [(2.6, True), (2.4, False)])
