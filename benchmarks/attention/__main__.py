@@ -35,11 +35,11 @@ The machine may be shared: read the ratios."""
 RACE = """\
 A step is forward, backward, clipping of the gradient and Adam: processor time on one thread, median
 (fastest–slowest) of {rounds} interleaved rounds; the speed-up is that of the fastest. Memory is the peak of a
-step beyond weights and data, in a process of its own that gives freed memory back. "Difference" is that of the
-outputs, relative L² in float32. Our timed process keeps freed memory, as trainings do where they have enough of
-it (`resolvent/training/devices.py`); the public code's does not, and "with memory kept" is the speed-up where it
-does. GFLOP/s are our products (torch's
-`FlopCounterMode`) over our fastest step; matrices of 2048² multiply at {gemm} GFLOP/s here."""
+step beyond weights and data, in a process of its own that gives freed memory back. "Difference" is that of
+the outputs, relative L² in float32. Our timed process keeps freed memory, as trainings do where they have
+enough of it (`resolvent/training/devices.py`); the public code's does not, and "with memory kept" is the
+speed-up where it does. GFLOP/s are our products (torch's `FlopCounterMode`) over our fastest step; matrices
+of 2048² multiply at {gemm} GFLOP/s here."""
 RACE_HEADER = (
     "architecture",
     "points",
