@@ -80,7 +80,8 @@ def test_a_value_outside_of_the_training_data_is_warned_of_with_its_range(veloci
     words = rf"has the value {known.high + 1:.4g}, outside of the range \[.*, {known.high:.4g}\].* in 1 of 6"
     with pytest.warns(OutsideTraining, match=words) as caught:
         run.predict(other)
-    assert caught[0].filename == __file__
+    (warned,) = (one for one in caught if one.category is OutsideTraining)  # others may be of garbage
+    assert warned.filename == __file__
 
 
 def test_an_unknown_range_is_said(velocity, tmp_path):
