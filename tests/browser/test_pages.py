@@ -91,16 +91,18 @@ def test_a_table_is_sorted_by_mouse_and_by_keyboard(browser, study):
         table = page.locator("table.sortable").first
         head = table.locator("thead th:has(button)", has_text=re.compile("error", re.IGNORECASE)).first
         column = head.evaluate("head => head.cellIndex")
-        values = """(table, column) => [...table.tBodies[0].rows].map(
+        values = """([table, column]) => [...table.tBodies[0].rows].map(
             row => parseFloat(row.cells[column].dataset.sort)).filter(value => !isNaN(value))"""
+        shown = [table.element_handle(), column]
+        ascending = sorted(page.evaluate(values, shown))
+        assert len(ascending) > 1
+        in_order = f"([shown, wanted]) => JSON.stringify(({values})(shown)) == JSON.stringify(wanted)"
         head.locator("button").click()
-        ascending = table.evaluate(values, column)
         assert head.get_attribute("aria-sort") == "ascending"
+        page.wait_for_function(in_order, arg=[shown, ascending])  # rows follow a moment later
         head.locator("button").press("Enter")
         assert head.get_attribute("aria-sort") == "descending"
-        assert len(ascending) > 1
-        assert ascending == sorted(ascending)
-        assert table.evaluate(values, column) == ascending[::-1]
+        page.wait_for_function(in_order, arg=[shown, ascending[::-1]])
 
 
 def test_the_leaderboard_is_filtered(browser, study):
