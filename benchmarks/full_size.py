@@ -20,20 +20,23 @@ from argparse import SUPPRESS
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from textwrap import fill
+from types import SimpleNamespace
 
 import torch
 import yaml
 
 from benchmarks.tables import arguments, digits, machine, measure_parts, table, versions
-from resolvent.common.files import write_json, write_text
+from resolvent.common.files import read_json, write_json, write_text
 from resolvent.common.machine import machine_memory
+from resolvent.datasets.storage.layout import group_name
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import merged, read_configuration
 from resolvent.planning.plan import Plan
+from resolvent.planning.prediction.needs import Needs
+from resolvent.planning.prediction.steps import step_bytes
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
 from resolvent.training.fit import Trainer
-from resolvent.training.memory import step_memory
 from resolvent.training.train import train_run
 
 NAMES = {"cao2021": "Cao 2021", "calvello2024": "Calvello et al. 2024"}
@@ -55,7 +58,6 @@ PAPERS = {
 }  # fmt: skip
 # Of each dataset: training samples are five batches, or as many as keep deviations from zero.
 TRAIN = {"burgers": 100, "darcy_cao": 100, "darcy_cao_inverse": 40, "lorenz63_yz": 320, "darcy_lognormal": 40}
-POINTS = 200  # of a trajectory
 FRACTION = 0.7  # of the memory of the machine that a step may take
 HEADER = (
     "experiment", "model", "n", "batch", "GB predicted", "GB measured", "measured / predicted", "s a step",
@@ -64,10 +66,10 @@ HEADER = (
 INTRODUCTION = """\
 ## Both papers at full size"""
 TEXT = """\
-Every architecture at its largest size in `config/{paper}.yaml`, on stored samples: {steps} steps of training,
-SIGTERM, and {steps} more of a new process that goes on from there; and {both} more of a third that was not
-stopped, for the weights to be compared. Memory is the peak of the first process beyond what its imports take;
-predicted are the step, as `snakemake plan` does, and the samples.{left_out}"""
+Architectures at sizes of `config/{paper}.yaml`, on stored samples. A first process trains for {steps} steps
+until SIGTERM ends it, a second one goes on for {steps} more; a third trains for {both} without a stop, and the
+weights of both runs are compared. Memory is the peak of the first process beyond what its imports take; what
+is predicted is that of a step and of the samples, by which `snakemake plan` warns.{left_out}"""
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def measured(paper: str, folder: Path) -> str:
         if not found.exists():
             found.parent.mkdir(parents=True, exist_ok=True)
             write_json(found, outcome(case, folder))
-        rows.append(row(case, json.loads(found.read_text())))
+        rows.append(row(case, read_json(found, "a measurement")))
     missing = [f"{case.label} ({case.predicted / 1e9:.0f} GB)" for case in cases if case not in fitting]
     memory = f"{machine_memory() / 1e9:.0f} GB"
     left_out = f" Left out, for the machine has {memory}: {', '.join(missing)}." if missing else ""
@@ -149,16 +151,17 @@ def planned(paper: str, folder: Path) -> tuple[Plan, Path]:
 
 def case_of(plan: Plan, experiment: str, model: str, resolution: int | str) -> Case:
     """Return a run of the plan, with its predicted bytes."""
-    run, dataset = plan.training(experiment, model, resolution), plan.dataset_of(experiment)
-    points = POINTS if isinstance(resolution, str) else resolution
-    training = run["training"]
-    step = step_memory(
-        run["architecture"], run["settings"], points, training["batch_size"], training["precision"]
+    named = SimpleNamespace(experiment=experiment, model=model, group=group_name(resolution))
+    step = Needs(plan, gpu=False).step(named)
+    return Case(
+        experiment,
+        model,
+        plan.configuration.models[model].label,
+        resolution,
+        str(plan.dataset_of(experiment).card),
+        plan.training(experiment, model, resolution),
+        step_bytes(step, step.batch),
     )
-    samples = sum(run["samples"].values()) * 4 * dataset.settings.num_points(resolution)
-    held = samples * (dataset.settings.in_channels + dataset.settings.out_channels)
-    label = plan.configuration.models[model].label
-    return Case(experiment, model, label, resolution, str(dataset.card), run, step.peak + held)
 
 
 def outcome(case: Case, folder: Path) -> dict:

@@ -33,11 +33,11 @@ def parameter_sections() -> dict[str, dict[str, str]]:
         (CAO, "Table 5, parameters", "cao2021_table5.csv", "two"),
         (CALVELLO, "Table 1, parameters", "calvello2024_table1.csv", "one"),
     )
-    sections: dict[str, dict[str, str]] = {}
+    sections = {}
     for source, title, file, counted in tables:
         lines = table_lines(PARAMETERS, [_parameters(row, source) for row in reported_rows(file)])
         more = f"\n\nOf the default settings, which are the paper's; a complex parameter counts as {counted}."
-        sections.setdefault(source.name, {})[title] = "\n".join(lines) + more
+        sections[source.name] = {title: "\n".join(lines) + more}
     return sections
 
 

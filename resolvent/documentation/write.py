@@ -210,12 +210,11 @@ def main() -> None:
         print(f"the table of new samples is left as it is: make its runs with `{fresh_samples.COMMAND}`")
     if not write_default_run(ROOT):
         print(f"docs/default-run.md is left as it is: make its runs with `{DEFAULT_COMMAND}`")
-    made = {command: _runs(folder) for folder, command in RUNS.items()}
+    made = {command: runs for folder, command in RUNS.items() if (runs := _runs(folder))}
     costs = {command: ROOT / file for file, command in COSTS.items() if (ROOT / file).exists()}
-    made_runs = {command: runs for command, runs in made.items() if runs}
-    write_reported_vs_ours(made_runs, ROOT / "docs/reported-vs-ours.md", size_sections(costs))
-    if not any(made.values()):
-        commands = " and ".join(f"`{command}`" for command in made)
+    write_reported_vs_ours(made, ROOT / "docs/reported-vs-ours.md", size_sections(costs))
+    if not made:
+        commands = " and ".join(f"`{command}`" for command in RUNS.values())
         print(f"docs/reported-vs-ours.md keeps its runs; others are made with {commands}")
 
 

@@ -15,7 +15,7 @@ TIMES = Nodes(tuple(np.arange(64) / 32))
 
 
 def torus(points=16):
-    """Coordinates x and y of the torus, to broadcast."""
+    """Return the coordinates x and y of the torus, to broadcast."""
     x = 2 * np.pi * np.arange(points) / points
     return x[None, None, :], x[None, :, None]
 
@@ -47,7 +47,7 @@ def test_wavenumbers_of_an_interval_count_half_waves():
 
 
 def test_the_frequency_of_an_oscillation_is_per_unit_of_time():
-    """Four periods in a unit of time, of which there are two; the window keeps the mean square."""
+    """Take four periods in a unit of time, of which there are two; the window keeps the mean square."""
     axis, frequencies, power = _spectra(3 * np.sin(8 * np.pi * TIMES.coordinates)[None], TIMES)
     assert axis == "frequency"
     assert frequencies[np.argmax(power[0])] == 4

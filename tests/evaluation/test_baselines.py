@@ -121,7 +121,7 @@ def test_the_penalty_grows_with_the_noise_and_helps():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_penalty_is_chosen_on_the_last_eighth_by_a_fit_to_the_others(seed):
-    """Fitted here by the normal equations, on points that are standardised over seven eighths."""
+    """Fit it here by the normal equations, on points that are standardised over seven eighths."""
     inputs, targets = linear_pairs(80, noise=1.0, seed=seed)
     chosen, given, wanted = RidgeRegression(inputs, targets).penalty, inputs[:70], targets[:70].reshape(70, 9)
     mean, scale = given.mean(axis=0), given.std(axis=0)

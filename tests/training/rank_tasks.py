@@ -114,7 +114,7 @@ def gradients_of_all_kinds(group, folder):
 
 
 def operator_and_batch(architecture):
-    """A small operator in double precision, coordinates, inputs and targets, the same in every process."""
+    """Return a small operator in double precision, coordinates, inputs, targets, alike in every process."""
     operator = build(architecture, SMALL[architecture], seed=3).double()
     x = points(architecture, dtype=torch.float64)
     generator = torch.Generator().manual_seed(5)
@@ -125,7 +125,7 @@ def operator_and_batch(architecture):
 
 
 def weights_after_a_step(architecture, group, batch=BATCH):
-    """Loss, clipping and Adam as in training, on these many samples."""
+    """Return the weights after loss, clipping and Adam as in training, on these many samples."""
     operator, x, u, target = operator_and_batch(architecture)
     shared = SharedOperator(operator, group)
     optimizer = torch.optim.Adam(operator.parameters(), lr=1e-2, fused=True)
@@ -141,7 +141,7 @@ def weights_after_a_step(architecture, group, batch=BATCH):
 
 
 def take_a_step_with_every_architecture(group, folder):
-    """Keep the weights after it."""
+    """Save the weights after it."""
     torch.set_num_threads(1)
     states = {name: weights_after_a_step(name, group) for name in ARCHITECTURES}
     torch.save(states, f"{folder}/steps{group.rank}.pt")

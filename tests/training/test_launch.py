@@ -110,7 +110,7 @@ def test_a_run_begun_by_two_is_finished_by_one(done, tmp_path):
 
 @pytest.fixture(scope="module")
 def steps(done):
-    """Weights after a step that both processes have taken together, by rank and architecture."""
+    """Return the weights after a step that both processes have taken together, by rank and architecture."""
     return [torch.load(done / f"steps{rank}.pt", weights_only=True) for rank in range(2)]
 
 
@@ -120,7 +120,7 @@ def distance(state, other):
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_two_processes_that_divide_a_batch_take_the_step_of_one(steps, architecture):
-    """A step is 0.01 long; in double precision, for Adam's first step is g/|g| where g is itself rounding."""
+    """Compare steps of 0.01, in double precision: Adam's first is g/|g| where g is itself rounding."""
     whole = weights_after_a_step(architecture, ALONE)
     for weights in steps:
         assert distance(weights[architecture], whole) < 1e-7

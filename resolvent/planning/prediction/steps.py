@@ -45,11 +45,11 @@ def steps_that_do_not_fit(steps: Iterable[Step], gpu: bool) -> Iterator[str]:
         if DOUBT * step.guess + step.samples <= memory:
             continue
         part = -(-step.batch // step.processes)
-        needed = _bytes(step, part)
+        needed = step_bytes(step, part)
         if needed <= memory:
             continue
         fitting = part // 2
-        while fitting and _bytes(step, fitting) > memory:
+        while fitting and step_bytes(step, fitting) > memory:
             fitting //= 2
         then = (
             f"they are taken {fitting} at a time" if fitting else "not even one fits: choose a smaller model"
@@ -60,7 +60,8 @@ def steps_that_do_not_fit(steps: Iterable[Step], gpu: bool) -> Iterator[str]:
         )
 
 
-def _bytes(step: Step, batch: int) -> float:
+def step_bytes(step: Step, batch: int) -> float:
+    """Predict the bytes that a step of `batch` samples takes, with all samples that are held."""
     from resolvent.training.memory import step_memory
 
     settings = json.loads(step.settings)

@@ -194,7 +194,7 @@ def test_impossible_parameters_are_refused(changes, message):
 
 @pytest.mark.parametrize("allowed", [0.99, 1.01])
 def test_the_error_is_estimated_by_the_order_of_the_scheme(allowed, initial, monkeypatch):
-    """Halving the step divides an error of second order by four: a third of the difference is left."""
+    """Halve the step, which divides an error of second order by four: a third of the difference is left."""
     solver = BurgersSplitStep(CAO_VISCOSITY)
     coarse, fine = (solver.strang(initial[:1], count * solver.num_steps) for count in (1, 2))
     estimate = np.linalg.norm(fine - coarse) / 3 / np.linalg.norm(fine)
