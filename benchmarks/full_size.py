@@ -67,9 +67,9 @@ INTRODUCTION = """\
 ## Both papers at full size"""
 TEXT = """\
 Architectures at sizes of `config/{paper}.yaml`, on stored samples. A first process trains for {steps} steps
-until SIGTERM ends it, a second one goes on for {steps} more; a third trains for {both} without a stop, and the
-weights of both runs are compared. Memory is the peak of the first process beyond what its imports take; what
-is predicted is that of a step and of the samples, by which `snakemake plan` warns.{left_out}"""
+until SIGTERM ends it, a second one goes on for {steps} more; a third trains for {both} without a stop, and
+the weights of both runs are compared. Memory is the peak of the first process beyond what its imports take;
+what is predicted is that of a step and of the samples, by which `snakemake plan` warns.{left_out}"""
 
 
 @dataclass(frozen=True)
