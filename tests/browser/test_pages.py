@@ -34,6 +34,10 @@ def pages(study):
 
 # Widths change the layout, and schemes the colours: two of the four pairs hold both.
 VIEWS = ((WIDE, "light"), (PHONE, "dark"))
+# A type of chart that the pages' build of plotly.js lacks is drawn as a scatter, without a word.
+DRAWN_AS_SCATTER = """[...document.querySelectorAll(".js-plotly-plot")].flatMap(plot => plot.data
+    .filter((trace, number) => (trace.type ?? "scatter") !== plot._fullData[number].type)
+    .map(({type}) => type))"""
 
 
 def test_a_page_needs_no_network_fits_the_screen_and_is_accessible(browser, pages):
@@ -56,6 +60,7 @@ def test_a_page_needs_no_network_fits_the_screen_and_is_accessible(browser, page
                 page.set_viewport_size(viewport)
                 page.emulate_media(color_scheme=scheme)
                 charts += see_charts(page)
+                assert page.evaluate(DRAWN_AS_SCATTER) == [], path
                 with suppress(TimeoutError):  # a chart follows the window a moment later
                     page.wait_for_function("document.documentElement.scrollWidth <= innerWidth", timeout=3000)
                 width = page.evaluate("document.documentElement.scrollWidth")

@@ -11,6 +11,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from pages import broken_links, links
+from plotly.offline import get_plotlyjs_version
 from rich.console import Console
 from run_files import save_arrays
 
@@ -387,5 +388,8 @@ def test_a_plan_of_another_version_is_refused(study):
 
 def test_the_assets_are_there_with_their_licences(study):
     assert {path.name for path in (study / "assets").iterdir()} == set(NAMES)
-    assert "plotly.js v" in (study / "assets/plotly.min.js").read_text()[:200]
+    first = (study / "assets/plotly.min.js").read_text()[:200]
+    # The charts are made for the version that the Python package would bring.
+    assert f"plotly.js (cartesian - minified) v{get_plotlyjs_version()}\n" in first
+    assert "MIT License" in (study / "assets/plotly.LICENSE.txt").read_text()
     assert "public domain" in (study / "assets/sortable.LICENSE.txt").read_text()
