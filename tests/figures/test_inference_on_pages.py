@@ -6,6 +6,7 @@ import pytest
 from run_files import write_inference
 
 from resolvent.figures.common.numbers import short_duration
+from resolvent.figures.common.style import name_all, new_figure
 from resolvent.figures.experiment.inference import draw_inference, inference_rows
 
 MODEL = {"kind": "model", "resolution": 512, "threads": 1, "samples": 32, "train_seconds": 60.0}
@@ -35,6 +36,19 @@ def test_the_figure_names_models_and_solvers(make_run, tmp_path):
     (svg,) = draw_inference(table, runs, tmp_path / "inference.svg")
     words = set(re.findall(r"<!-- (.*?) -->", svg.read_text()))
     assert {"coarse solver", "finer", "Galerkin", "FNO", "one function alone", "1 ms"} <= words
+
+
+@pytest.mark.parametrize(("length", "columns"), [(10, 3), (30, 2), (55, 1)])
+def test_a_legend_has_as_many_columns_as_are_on_the_figure(length, columns):
+    figure, axes = new_figure(1, 1, size=(8.6, 3.6))
+    named = {f"{number}{'m' * length}": axes[0, 0].plot([0, 1])[0] for number in range(6)}
+    name_all(figure, named, place="lower")
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    assert len({round(text.get_window_extent().x0) for text in legend.get_texts()}) == columns
+    extent = legend.get_window_extent()
+    assert 0 <= extent.x0 < extent.x1 <= figure.bbox.width
+    assert figure.get_figheight() == pytest.approx(3.6 + extent.height / figure.dpi)
 
 
 def test_a_figure_without_any_run_that_finished_says_so(make_run, tmp_path):

@@ -232,6 +232,24 @@ def error_limits(axes, values: Iterable[float], *, margin: float, axis: str = "y
     return low, high
 
 
+def name_all(figure, named: dict[str, object], *, place: str) -> None:
+    """Add a legend, "upper" or "lower", in as many of up to three columns as fit; the figure grows by it.
+
+    named  what is drawn of each, by its name.
+    """
+    if not named:
+        return
+    for columns in (3, 2, 1):
+        legend = figure.legend(
+            list(named.values()), list(named), loc=f"outside {place} center", ncols=columns, frameon=False,
+            fontsize=8.5,
+        )  # fmt: skip
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            break
+        legend.remove()
+    figure.set_figheight(figure.get_figheight() + legend.get_window_extent().height / figure.dpi)
+
+
 def title(axes, text: str) -> None:
     """Write the title of a panel, at its left."""
     axes.set_title(text, loc="left", fontsize=9.5, fontweight="bold")

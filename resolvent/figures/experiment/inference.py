@@ -15,6 +15,7 @@ from resolvent.figures.common.style import (
     appearances,
     error_limits,
     grid_lines,
+    name_all,
     new_figure,
     save,
     say_no_errors,
@@ -37,7 +38,7 @@ def draw_inference(table: str | Path, runs: list[str | Path], output: str | Path
     """
     measured, looks = read_inference(table), appearances(read_runs(runs))
     resolutions = sorted(measured["resolution"].unique(), key=str) or [None]
-    figure, axes = new_figure(len(resolutions), 2, size=(8.6, 0.9 + 3.6 * len(resolutions)), sharey=True)
+    figure, axes = new_figure(len(resolutions), 2, size=(8.6, 0.2 + 3.6 * len(resolutions)), sharey=True)
     parts = [
         (panel, measured[measured["resolution"] == resolution], resolution, column)
         for resolution, panels in zip(resolutions, axes, strict=True)
@@ -65,8 +66,7 @@ def draw_inference(table: str | Path, runs: list[str | Path], output: str | Path
         for panel in axes.flat
         for mark, name in zip(*panel.get_legend_handles_labels(), strict=True)
     }
-    if named:
-        figure.legend(named.values(), named, loc="outside lower center", ncols=3, fontsize=8.5, frameon=False)
+    name_all(figure, named, place="lower")
     for panel, here, _, column in parts:  # once no panel moves any more
         solvers = here[here["kind"] == "solver"].to_dict("records")
         points = [(row[column], row["error"], row["label"], BASELINE) for row in solvers]

@@ -18,6 +18,7 @@ from resolvent.figures.common.style import (
     appearances,
     error_limits,
     grid_lines,
+    name_all,
     name_diverged,
     new_figure,
     save,
@@ -40,15 +41,13 @@ def draw_spectra(runs: Iterable[Iterable[str | Path]], output: str | Path) -> li
     """
     experiments = widest_by_experiment(runs)
     looks = appearances(run for groups in experiments for group in groups for run in group)
-    figure, axes = new_figure(len(experiments), 2, size=(8.6, 0.9 + 3.2 * len(experiments)))
+    figure, axes = new_figure(len(experiments), 2, size=(8.6, 0.4 + 3.2 * len(experiments)))
     for groups, (left, right) in zip(experiments, axes, strict=True):
         _draw(left, right, groups, looks)
     for panel in axes[-1]:
         panel.set_xlabel("wavenumber (cycles along a side)")
     named = dict(pair for panel in axes[:, 0] for pair in zip(*_legend(panel), strict=True))
-    figure.legend(
-        list(named.values()), list(named), loc="outside upper center", ncols=3, frameon=False, fontsize=8.5
-    )
+    name_all(figure, named, place="upper")
     return save(figure, output)
 
 
