@@ -33,9 +33,9 @@ CARD = {
 
 @pytest.fixture
 def make_report(make_run, make_baselines, tmp_path):
-    def make(setting=None, filmed=None, **options):
+    def make(setting=None, filmed=None, tested=None, **options):
         runs = [
-            make_run(label="Galerkin <new>", setting=setting),
+            make_run(label="Galerkin <new>", setting=setting, tested=tested),
             make_run(label="Galerkin <new>", setting=setting, seed=2, diverged_epoch=7),
             make_run("fno", label="FNO", architecture="fno1d", attention=None, setting=setting, level=3e-3),
         ]
@@ -99,6 +99,11 @@ def test_the_questions_are_answered_in_order(make_report):
     ):  # fmt: skip
         assert expected in page, expected
     assert page.index("Against Cole-Hopf") < page.index("The whole card")
+
+
+@pytest.mark.parametrize("tested", [(512,), (512, 2048)])
+def test_errors_on_other_grids_are_drawn_where_there_are_others(tested, make_report):
+    assert ("resolution_curves" in charts_of(make_report(tested=tested))) == (len(tested) > 1)
 
 
 def test_charts_have_the_numbers_of_the_comparison(make_report, tmp_path):

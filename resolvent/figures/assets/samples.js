@@ -11,7 +11,7 @@
       const script = document.createElement("script");
       script.src = address;
       script.onload = () => (script.data ? done(script.data) : failed(new Error(`${address} has no data`)));
-      script.onerror = () => failed(new Error(`${address} is missing`));
+      script.onerror = () => failed(new Error(`${address} is missing; it comes with the pages of the runs, which snakemake makes when no target is named`));
       document.head.append(script);
     }));
   }
