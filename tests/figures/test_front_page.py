@@ -23,7 +23,7 @@ from resolvent.figures.common.comparison import Error
 from resolvent.figures.common.page import render
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.front.cards import size_in_words
-from resolvent.figures.front.leaderboard import Scale, interval, strip
+from resolvent.figures.front.leaderboard import Scale, interval, sharing, strip
 from resolvent.figures.front.page import write_front_page
 from resolvent.figures.front.results import read_results
 from resolvent.figures.front.study import (
@@ -195,6 +195,13 @@ def test_a_page_of_a_run_is_linked_where_there_is_one(finished):
     assert page.count('<a href="runs/burgers/galerkin-n512-seed2/run.html">2</a>') == 1
     assert "galerkin-n512-seed1/run.html" not in page
     assert broken_links(finished) == []
+
+
+def test_experiments_that_share_models_are_in_one_table(finished):
+    sets = {"a": {"fno"}, "b": {"tno"}, "c": {"fno", "unet"}, "d": {"tno"}, "e": {"unet"}, "f": {"afno"}}
+    assert sharing(sets) == [["a", "c", "e"], ["b", "d"], ["f"]]
+    write_front_page(finished)
+    assert (finished / "index.html").read_text().count(' matrix"') == 1
 
 
 def test_three_seeds_are_ranked_and_one_is_not(finished):

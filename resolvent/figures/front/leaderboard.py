@@ -1,6 +1,6 @@
 """The leaderboard: every model of every experiment, what the data say of it, and the classical solver.
 
-The matrix has models by problems, each at the finest resolution trained on; the long table has every row.
+A matrix has models by problems, each at the finest resolution trained on; the long table has every row.
 """
 
 from __future__ import annotations
@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
+from scipy.sparse.csgraph import connected_components
 
 from resolvent.figures.common.comparison import Error
 from resolvent.figures.common.numbers import absent, ends, scientific, times
@@ -72,25 +74,41 @@ def ratio_in_words(row: Row) -> tuple[str, str]:
     return times(ratio.value), ends
 
 
-def matrix(
-    results: Results,
-) -> tuple[list[str], list[tuple[str, list[Row | None]]], list[Error | str | None]]:
-    """Return experiments, rows of (label, a row or nothing for each of them), errors of the classical solver.
+@dataclass(frozen=True)
+class Matrix:
+    """Errors of models, by label, in experiments."""
 
-    In the place of such an error stands why there is none, or nothing where it was not compared yet.
+    experiments: list[str]
+    body: list[tuple[str, list[Row | None]]]  # a label, and what it has in each experiment
+    classical: list[Error | str | None]  # or why there is none; None: not compared yet
 
-    First come the models whose errors are on average, in logarithms, the least above the lowest of each
-    experiment.
+
+def matrices(results: Results) -> list[Matrix]:
+    """Return a matrix for each group of experiments that share models.
+
+    In a matrix come first the models whose errors are on average, in logarithms, the least above the lowest
+    of each experiment.
     """
-    finest: dict[str, dict[str, Row]] = {}
+    finest: dict[str, list[Row]] = {}
     for row in results.rows:
         if row.planned.resolution == results.study.experiments[row.experiment].finest:
-            finest.setdefault(row.experiment, {})[row.planned.label] = row
-    labels = dict.fromkeys(label for rows in finest.values() for label in rows)
-    body = [(label, [rows.get(label) for rows in finest.values()]) for label in labels]
-    body.sort(key=lambda line: _above_lowest(line[1], list(finest.values())))
-    classical = [next(iter(rows.values())).classical for rows in finest.values()]
-    return list(finest), body, classical
+            finest.setdefault(row.experiment, []).append(row)
+    models = {name: {row.planned.model for row in rows} for name, rows in finest.items()}
+    found = []
+    for group in sharing(models) if models else []:
+        columns = [{row.planned.label: row for row in finest[name]} for name in group]
+        labels = dict.fromkeys(label for column in columns for label in column)
+        body = [(label, [column.get(label) for column in columns]) for label in labels]
+        body.sort(key=lambda line, columns=columns: _above_lowest(line[1], columns))
+        found.append(Matrix(group, body, [finest[name][0].classical for name in group]))
+    return found
+
+
+def sharing(sets: dict[str, set[str]]) -> list[list[str]]:
+    """Return names in groups: two are in one if their sets share an element, directly or through others."""
+    shared = [[bool(one & other) for other in sets.values()] for one in sets.values()]
+    count, numbers = connected_components(np.array(shared), directed=False)
+    return [[name for name, its in zip(sets, numbers, strict=True) if its == one] for one in range(count)]
 
 
 def _above_lowest(cells: list[Row | None], columns: list[dict[str, Row]]) -> float:

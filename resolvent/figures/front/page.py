@@ -13,7 +13,7 @@ from resolvent.figures.front.leaderboard import (
     as_table,
     best_in_words,
     interval,
-    matrix,
+    matrices,
     ratio_in_words,
     scale_of,
     strip,
@@ -40,7 +40,7 @@ def write_front_page(folder: str | Path) -> Results:
     folder = Path(folder)
     results = read_results(read_study(folder), folder)
     scale = scale_of(results.rows)
-    columns, body, classical = matrix(results)
+    tables = matrices(results)
     study = results.study
     render(
         "front.html.j2",
@@ -49,10 +49,9 @@ def write_front_page(folder: str | Path) -> Results:
         breadcrumbs=[],
         name=study.name,
         facts=facts(results),
-        columns=[(study.experiments[name], name) for name in columns],
-        matrix=body,
-        classical=classical,
-        no_solver=NO_SOLVER,
+        planned=study.experiments,
+        matrices=tables,
+        no_solver=NO_SOLVER if any(NO_SOLVER in table.classical for table in tables) else "",
         rows=by_error(results),
         scale=scale,
         strip=strip,
