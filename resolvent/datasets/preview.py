@@ -21,9 +21,8 @@ import scipy
 
 from resolvent.common.digests import save_arrays
 from resolvent.datasets.loading import load_arrays, read_card
+from resolvent.datasets.spectra import powers, wavenumbers
 from resolvent.datasets.storage.layout import grid_from_facts
-from resolvent.solvers.common.cosine_series import cosine_coefficients_of, power_of_cosines
-from resolvent.solvers.common.fourier import coefficients_of, coefficients_of_2d
 from resolvent.solvers.common.grid import Grid, Nodes
 
 SHOWN, MEASURED = 4, 64  # samples in the gallery; samples behind spectra and histograms
@@ -86,33 +85,11 @@ def _spectra(values: np.ndarray, grid: Grid | Nodes) -> tuple[str, np.ndarray, n
     if values.ndim != 1 + (grid.dimension if isinstance(grid, Grid) else 1) or grid.dimension == 3:
         return None
     if isinstance(grid, Grid):
-        power = _powers(values, grid)
-        axis = "wavenumber" if grid.kind == "periodic" else "half waves along a side"
-        return axis, np.arange(power.shape[1]), power
+        at = wavenumbers(grid)
+        whole = at <= grid.points / 2  # the grid resolves shorter waves in part, along its diagonals
+        return "wavenumber (cycles along a side)", at[whole], powers(values, grid)[:, whole]
     steps = np.diff(grid.positions)
     if not np.allclose(steps, steps[0]):
         return None
     frequencies, power = scipy.signal.periodogram(values, fs=1 / steps[0], window="hann")
     return "frequency", frequencies, power
-
-
-def _powers(values: np.ndarray, grid: Grid) -> np.ndarray:
-    """Return the power by wavenumber of each sample, (samples, wavenumbers); in two dimensions summed over
-    |k| rounded.
-
-    Of functions on the circle or the torus the Fourier series; on an interval or the square the cosine
-    series, in half waves a side.
-    """
-    if grid.dimension == 1 and grid.kind != "periodic":
-        return power_of_cosines(values, grid.kind)
-    if grid.dimension == 1:
-        return np.abs(coefficients_of(values)) ** 2
-    if grid.kind == "periodic":
-        power = np.abs(coefficients_of_2d(values)) ** 2
-        power[..., 1:] *= 2  # k_x < 0 is the conjugate of k_x > 0
-        rows = np.fft.fftfreq(power.shape[-2], 1 / power.shape[-2])
-    else:
-        power = cosine_coefficients_of(values, grid.kind) ** 2
-        rows = np.arange(power.shape[-2])
-    shells = np.rint(np.hypot(rows[:, None], np.arange(power.shape[-1]))).astype(int)
-    return np.stack([np.bincount(shells.ravel(), one.ravel())[: power.shape[-1]] for one in power])

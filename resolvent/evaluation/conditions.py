@@ -19,8 +19,8 @@ from torch import nn
 from resolvent.common.files import write_atomically
 from resolvent.common.predictions import Chosen, at_one_level, tree_of
 from resolvent.datasets.loading import Samples, Source, Split, blocks, training_noise
+from resolvent.datasets.spectra import powers, wavenumbers
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure
-from resolvent.evaluation.spectra import total_power, wavenumbers
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.data import read_where_it_fits
 from resolvent.training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
@@ -168,7 +168,7 @@ class Means:
         for name, values in functions.items():
             self.squares[name] = self.squares.get(name, 0) + np.sum(values**2, axis=0)
             if isinstance(self.grid, Grid):
-                self.powers[name] = self.powers.get(name, 0) + total_power(values, self.grid)
+                self.powers[name] = self.powers.get(name, 0) + powers(values, self.grid).sum(axis=0)
 
     def mean_square(self) -> dict[str, np.ndarray]:
         """Return that of the targets and of the errors, at every point."""

@@ -29,7 +29,6 @@ from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.coordinates import FoundGrid, found_grid
 from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.loading import load_samples, read_card
-from resolvent.datasets.preview import _powers
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.datasets.verify import faults_of_dataset
 from resolvent.planning.export import export
@@ -375,11 +374,3 @@ def test_a_store_at_an_address_is_read():
     np.testing.assert_array_equal(first.task().draw([("test", 0)])[0, 1], values["u"][11])
     root.create_array("more", data=values["a"])
     assert settings("memory://data.zarr").sha256 != first.sha256
-
-
-@pytest.mark.parametrize(("kind", "points"), [("nodes", 17), ("cell_centres", 16)])
-def test_the_spectrum_of_a_cosine_on_an_interval_is_one_line(kind, points):
-    grid = Grid(kind, points)
-    wave = np.sqrt(2) * np.cos(3 * np.pi * grid.coordinates)[None]
-    power = _powers(wave, grid)
-    np.testing.assert_allclose(power, np.eye(points)[3][None], atol=1e-12)

@@ -23,10 +23,10 @@ def torus(points=16):
 def test_the_power_of_waves_on_the_circle_is_by_their_wavenumber():
     x = np.arange(16) / 16
     axis, wavenumbers, power = _spectra(5 + 4 * np.cos(6 * np.pi * x)[None], Grid("periodic", 16))
-    assert axis == "wavenumber"
+    assert axis == "wavenumber (cycles along a side)"
     np.testing.assert_array_equal(wavenumbers, np.arange(power.shape[1]))
     expected = np.zeros(power.shape[1])
-    expected[[0, 3]] = 25, 2**2  # |c_k|² of k ≥ 0
+    expected[[0, 3]] = 25, 4**2 / 2  # what a wave adds to the mean square
     np.testing.assert_allclose(power[0], expected, atol=1e-12)
 
 
@@ -39,11 +39,17 @@ def test_the_power_on_the_torus_is_that_of_all_waves_of_a_length():
     np.testing.assert_allclose(power[0], expected, atol=1e-12)
 
 
-def test_wavenumbers_of_an_interval_count_half_waves():
+def test_wavenumbers_of_an_interval_count_cycles():
     grid = Grid("nodes", 17)
-    axis, wavenumbers, power = _spectra(np.cos(3 * np.pi * grid.coordinates)[None], grid)
-    assert axis == "half waves along a side"
-    assert wavenumbers[np.argmax(power[0])] == 3
+    _, wavenumbers, power = _spectra(np.cos(3 * np.pi * grid.coordinates)[None], grid)
+    assert wavenumbers[np.argmax(power[0])] == 1.5
+
+
+@pytest.mark.parametrize("kind", ["periodic", "nodes", "cell_centres"])
+def test_waves_that_a_grid_resolves_in_part_are_left_out(kind):
+    _, wavenumbers, power = _spectra(np.zeros((2, 16, 16)), Grid(kind, 16, dimension=2))
+    assert 7 < wavenumbers[-1] <= 8
+    assert power.shape == (2, len(wavenumbers))
 
 
 def test_the_frequency_of_an_oscillation_is_per_unit_of_time():

@@ -2,7 +2,7 @@
 
 Calvello et al. 2024 (arXiv:2406.06486, 6.2.3) explain what sets attention apart from the FNO by the modes
 that the latter cuts off, "an over-smoothing effect", and do not show it. Here is the power of the error by
-shell of wavenumbers, as `resolvent/evaluation/spectra.py` measures it. A model that over-smooths has less
+shell of wavenumbers, as `resolvent/datasets/spectra.py` measures it. A model that over-smooths has less
 power at large wavenumbers than the target, and an error as large as the target itself.
 """
 

@@ -1,4 +1,4 @@
-"""Power of functions by wavenumber, on a line or a square: at which scales a prediction is wrong.
+"""Power of functions by wavenumber, on a line or a square: how smooth they are, and where predictions err.
 
 On a periodic grid a function is a sum of exponentials; on nodes and cell centres one of cosines, for its even
 extension has no jump. A shell holds the waves whose |k| rounds to one integer, with k in cycles
@@ -20,19 +20,12 @@ def wavenumbers(grid: Grid) -> np.ndarray:
     return shells if grid.kind == "periodic" else shells / 2
 
 
-def mean_power(values: np.ndarray, grid: Grid) -> np.ndarray:
-    """Return the samples' mean power in every shell; (samples, ..., [n,] n) → (shells,), channels add up."""
-    return total_power(values, grid) / len(values)
-
-
-def total_power(values: np.ndarray, grid: Grid) -> np.ndarray:
-    """Return the same, summed over the samples."""
+def powers(values: np.ndarray, grid: Grid) -> np.ndarray:
+    """Return the power of every function in every shell; (..., [n,] n) → (functions, shells)."""
     shells = _shells(grid).ravel()
-    total = np.zeros(shells.max() + 1)
     # One function after another: a transform needs memory.
-    for one in values.reshape(-1, *values.shape[-grid.dimension :]):
-        total += np.bincount(shells, _power(one.astype(float), grid).ravel())
-    return total
+    functions = values.reshape(-1, *values.shape[-grid.dimension :])
+    return np.stack([np.bincount(shells, _power(one.astype(float), grid).ravel()) for one in functions])
 
 
 def _shells(grid: Grid) -> np.ndarray:

@@ -1,0 +1,52 @@
+"""The power by wavenumber that evaluation keeps of targets, predictions and errors."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from training_fixtures import rough_samples, smooth_samples
+
+from resolvent.common.predictions import condition
+from resolvent.datasets.spectra import powers
+from resolvent.evaluation.conditions import Condition, evaluate
+
+CPU, SHOWN = torch.device("cpu"), np.array([0])
+
+
+class Half(nn.Module):
+    """Half of what it should be: for samples whose targets are their inputs."""
+
+    def forward(self, u, x):
+        return u / 2
+
+
+def kept_of(samples, operator=None):
+    _, kept = evaluate(operator, [(Condition(13), samples)], CPU, SHOWN)
+    (node,) = kept.children.values()
+    return condition(kept, node.attrs["resolution"], 0.0)
+
+
+def test_evaluation_keeps_the_spectra_of_fields_on_the_square():
+    samples = rough_samples(5)
+    same = type(samples)(samples.grid, samples.targets, samples.targets)
+    kept = kept_of(same, Half())
+    expected = powers(samples.targets, samples.grid).mean(axis=0)
+    np.testing.assert_array_equal(kept["target_power"].values, expected)
+    np.testing.assert_allclose(kept["error_power"].values, expected / 4, rtol=1e-4, atol=1e-15)
+    np.testing.assert_allclose(kept["prediction_power"].values, expected / 4, rtol=1e-4, atol=1e-15)
+    np.testing.assert_array_equal(kept["wavenumber"].values, np.arange(len(expected)) / 2)
+
+
+def test_a_diverged_run_has_the_target_s_spectrum_only():
+    kept = kept_of(rough_samples(3))
+    assert np.isfinite(kept["target_power"].values).all()
+    assert np.isnan(kept["error_power"].values).all()
+
+
+def test_evaluation_keeps_the_spectra_of_functions_on_an_interval():
+    samples = smooth_samples(3)
+    same = type(samples)(samples.grid, samples.targets, samples.targets)
+    kept = kept_of(same, Half())
+    power = kept["target_power"].values
+    assert power.sum() == pytest.approx((samples.grid.weights * samples.targets**2).sum() / len(samples))
+    np.testing.assert_allclose(kept["error_power"].values, power / 4, rtol=1e-4, atol=1e-12)
