@@ -6,7 +6,7 @@ that was killed for time or memory comes back with more of it.
 
 The constants are fitted by hand to what runs left behind (`cost.json` of runs, benchmark files of generation
 and finalising jobs, times that Snakemake notes) and to the tables of docs/performance.md and
-docs/datasets.md, all of a shared Xeon at 2.5 GHz. They are good to a factor of two or three: enough to ask a
+docs/datasets.md, most of a shared Xeon at 2.5 GHz. They are good to a factor of two or three: enough to ask a
 cluster for. What a sample takes to solve each equation says itself (`seconds_per_sample` of its settings).
 """
 
@@ -22,7 +22,7 @@ from resolvent.models.cost import Cost
 MEGABYTE = 1e6
 
 # Of any job: imports of jax or torch, and compilation.
-START_SECONDS = 15.0
+START_SECONDS = 6.0
 START_BYTES = 500e6
 
 # Of operators in training, on one core.
