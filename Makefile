@@ -78,6 +78,7 @@ bench: .venv/installed
 	$(BIN)/python -m benchmarks.precision --output docs/gpus.md
 	$(BIN)/python -m benchmarks.streaming --output docs/performance.md
 	$(BIN)/python -m benchmarks.solvers --output docs/performance.md
+	$(BIN)/python -m benchmarks.kolmogorov_threads --output docs/performance.md
 	$(BIN)/python -m benchmarks.profiles --output docs/performance.md
 	$(BIN)/python -m benchmarks.jobs --output docs/performance.md
 	$(BIN)/python -m benchmarks.front_page --output docs/performance.md

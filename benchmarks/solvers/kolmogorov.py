@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import exponax
@@ -33,6 +34,7 @@ LONG = (11.1,)
 
 
 def races() -> list[Race]:
+    os.environ["OMP_NUM_THREADS"] = "1"  # ours: a core, as jobs have
     distribution = DISTRIBUTIONS["calvello_kolmogorov"]
     field = PeriodicGaussianField2d(
         distribution.sigma, distribution.tau, distribution.gamma, orthonormal=distribution.orthonormal

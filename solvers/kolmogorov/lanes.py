@@ -6,7 +6,8 @@ that are not zero. The two components of velocity are the two parts of one compl
 the two products, which are formed on eight rows of the grid while these are in the processor's cache.
 
 Arrays are flat: spectra (2K + 1, width), with k_x along rows and padded to a multiple of eight; what lies
-between the transforms is (width, points), with y along rows and padded likewise.
+between the transforms is (width, points), with y along rows and padded likewise. Several threads may share
+the columns, and the rows: the bits are the same for any number of them.
 """
 
 import numpy as np
@@ -15,6 +16,7 @@ from jaxtyping import Complex
 from resolvent.solvers.common.compiled import compiled
 from resolvent.solvers.common.exponential_integrator import Etdrk4
 from resolvent.solvers.common.lane_fft import as_rows, plan, transform
+from resolvent.solvers.common.threads import meet, threads_here, together
 from resolvent.solvers.common.vectors import LANES, load, store
 from resolvent.solvers.kolmogorov.flow import Flow
 
@@ -25,6 +27,7 @@ def advance(
     """Return the spectrum after `num_steps`, and the largest |u| + |v| met at the start of a step."""
     num_modes = len(spectrum) - 1
     width = -(-len(spectrum) // LANES) * LANES
+    threads = min(threads_here(), width // LANES)
 
     def flat(table):
         return np.pad(np.asarray(table, float).T, ((0, 0), (0, width - len(spectrum)))).ravel()
@@ -34,60 +37,104 @@ def advance(
     products = (tables.difference / points**2, tables.mixed / points**2)
     factors = np.stack([flat(part) for part in (tables.u.imag, tables.v.imag, *products, tables.force)])
     between = np.zeros((4, width * -(-points // LANES) * LANES))
-    buffers, slopes = np.zeros((4, points * LANES)), np.zeros((8, real.size))
-    fastest = _march(
-        real, imaginary, num_steps, weights, factors, between, buffers, slopes, num_modes, *plan(points)
-    )
+    buffers, slopes = np.zeros((threads, 4, points * LANES)), np.zeros((8, real.size))
+    lengths = plan(points)
+
+    def march(part, gate):
+        return _march(
+            real, imaginary, num_steps, weights, factors, between, buffers[part], slopes, num_modes, *lengths,
+            part, threads, gate,
+        )  # fmt: skip
+
+    fastest = float(np.max(together(march, threads)))
     result = (real + 1j * imaginary).reshape(-1, width)[:, : len(spectrum)].T
     return result, fastest
 
 
 @compiled
-def _march(wr, wi, num_steps, weights, factors, between, buffers, slopes, num_modes, radices, twiddles):
+def _share(blocks, part, parts):
+    """Return where the share of a part begins and ends, of blocks of eight."""
+    return part * blocks // parts * LANES, (part + 1) * blocks // parts * LANES
+
+
+@compiled
+def _march(
+    wr, wi, num_steps, weights, factors, between, buffers, slopes, num_modes, radices, twiddles, part, parts,
+    gate,
+):  # fmt: skip
     full, half, stage, first, middle, last = (
         weights[0], weights[1], weights[2], weights[3], weights[4], weights[5],
     )  # fmt: skip
     nr, ni, sr, si = slopes[0], slopes[1], slopes[2], slopes[3]
     ar, ai, br, bi = slopes[4], slopes[5], slopes[6], slopes[7]
-    fastest = 0.0
+    rows = 2 * num_modes + 1
+    width = wr.size // rows
+    begin, end = _share(width // LANES, part, parts)
+    fastest, met = 0.0, 0
     for _ in range(num_steps):
-        speed = _tendency(wr, wi, nr, ni, factors, between, buffers, num_modes, radices, twiddles, True)
+        speed, met = _tendency(
+            wr, wi, nr, ni, factors, between, buffers, num_modes, radices, twiddles, True, part, parts, gate,
+            met,
+        )  # fmt: skip
         if not speed <= fastest:  # not a number is passed on
             fastest = speed
-        for at in range(0, wr.size, LANES):
-            e, q = load(half, at), load(stage, at)
-            store(ar, at, e * load(wr, at) + q * load(nr, at))
-            store(ai, at, e * load(wi, at) + q * load(ni, at))
-        _tendency(ar, ai, sr, si, factors, between, buffers, num_modes, radices, twiddles, False)
-        for at in range(0, wr.size, LANES):
-            e, q, f, g, m = load(half, at), load(stage, at), load(full, at), load(first, at), load(middle, at)
-            w_r, w_i, s_r, s_i = load(wr, at), load(wi, at), load(sr, at), load(si, at)
-            store(br, at, e * w_r + q * s_r)
-            store(bi, at, e * w_i + q * s_i)
-            store(wr, at, f * w_r + g * load(nr, at) + m * s_r)
-            store(wi, at, f * w_i + g * load(ni, at) + m * s_i)
-        _tendency(br, bi, sr, si, factors, between, buffers, num_modes, radices, twiddles, False)
-        for at in range(0, wr.size, LANES):
-            e, q, m, s_r, s_i = load(half, at), load(stage, at), load(middle, at), load(sr, at), load(si, at)
-            store(br, at, e * load(ar, at) + q * (2.0 * s_r - load(nr, at)))
-            store(bi, at, e * load(ai, at) + q * (2.0 * s_i - load(ni, at)))
-            store(wr, at, load(wr, at) + m * s_r)
-            store(wi, at, load(wi, at) + m * s_i)
-        _tendency(br, bi, sr, si, factors, between, buffers, num_modes, radices, twiddles, False)
-        for at in range(0, wr.size, LANES):
-            store(wr, at, load(wr, at) + load(last, at) * load(sr, at))
-            store(wi, at, load(wi, at) + load(last, at) * load(si, at))
+        for k in range(rows):
+            for at in range(k * width + begin, k * width + end, LANES):
+                e, q = load(half, at), load(stage, at)
+                store(ar, at, e * load(wr, at) + q * load(nr, at))
+                store(ai, at, e * load(wi, at) + q * load(ni, at))
+        _, met = _tendency(
+            ar, ai, sr, si, factors, between, buffers, num_modes, radices, twiddles, False, part, parts, gate,
+            met,
+        )  # fmt: skip
+        for k in range(rows):
+            for at in range(k * width + begin, k * width + end, LANES):
+                e, q, f, g = load(half, at), load(stage, at), load(full, at), load(first, at)
+                m, w_r, w_i, s_r, s_i = (
+                    load(middle, at), load(wr, at), load(wi, at), load(sr, at), load(si, at),
+                )  # fmt: skip
+                store(br, at, e * w_r + q * s_r)
+                store(bi, at, e * w_i + q * s_i)
+                store(wr, at, f * w_r + g * load(nr, at) + m * s_r)
+                store(wi, at, f * w_i + g * load(ni, at) + m * s_i)
+        _, met = _tendency(
+            br, bi, sr, si, factors, between, buffers, num_modes, radices, twiddles, False, part, parts, gate,
+            met,
+        )  # fmt: skip
+        for k in range(rows):
+            for at in range(k * width + begin, k * width + end, LANES):
+                e, q, m, s_r, s_i = (
+                    load(half, at), load(stage, at), load(middle, at), load(sr, at), load(si, at),
+                )  # fmt: skip
+                store(br, at, e * load(ar, at) + q * (2.0 * s_r - load(nr, at)))
+                store(bi, at, e * load(ai, at) + q * (2.0 * s_i - load(ni, at)))
+                store(wr, at, load(wr, at) + m * s_r)
+                store(wi, at, load(wi, at) + m * s_i)
+        _, met = _tendency(
+            br, bi, sr, si, factors, between, buffers, num_modes, radices, twiddles, False, part, parts, gate,
+            met,
+        )  # fmt: skip
+        for k in range(rows):
+            for at in range(k * width + begin, k * width + end, LANES):
+                store(wr, at, load(wr, at) + load(last, at) * load(sr, at))
+                store(wi, at, load(wi, at) + load(last, at) * load(si, at))
     return fastest
 
 
 @compiled
-def _tendency(wr, wi, sr, si, factors, between, buffers, num_modes, radices, twiddles, measured):
-    """Store the spectrum of -u·∇ω plus the forcing; return the largest |u| + |v| if it is to be measured."""
+def _tendency(
+    wr, wi, sr, si, factors, between, buffers, num_modes, radices, twiddles, measured, part, parts, gate, met
+):
+    """Store the spectrum of -u·∇ω plus the forcing, on the columns of this part.
+
+    Return the largest |u| + |v| of its rows if it is to be measured, and how often it has met the others.
+    """
     points = buffers.shape[1] // LANES
     rows = 2 * num_modes + 1
     width = wr.size // rows
     stride = between.shape[1] // width
-    for column in range(0, width, LANES):
+    begin, end = _share(width // LANES, part, parts)
+    for column in range(begin, end, LANES):
         for component in range(2):
             _velocity(wr, wi, factors[component], column, width, num_modes, buffers)
             re, im, other_re, other_im = buffers[0], buffers[1], buffers[2], buffers[3]
@@ -95,12 +142,15 @@ def _tendency(wr, wi, sr, si, factors, between, buffers, num_modes, radices, twi
                 re, im = other_re, other_im
             as_rows(re, between[2 * component], column, LANES, stride)
             as_rows(im, between[2 * component + 1], column, LANES, stride)
+    met = meet(gate, parts, met)
     fastest = 0.0
-    for row in range(0, points, LANES):
+    top, bottom = _share(stride // LANES, part, parts)
+    for row in range(top, bottom, LANES):
         speed = _products(between, row, width, num_modes, buffers, radices, twiddles, measured)
         if not speed <= fastest:
             fastest = speed
-    for column in range(0, width, LANES):
+    met = meet(gate, parts, met)
+    for column in range(begin, end, LANES):
         for product in range(2):
             re, im, other_re, other_im = buffers[0], buffers[1], buffers[2], buffers[3]
             _from_rows(between[2 * product], re, column, stride)
@@ -117,7 +167,7 @@ def _tendency(wr, wi, sr, si, factors, between, buffers, num_modes, radices, twi
                 else:
                     store(sr, at, load(sr, at) + load(table, at) * load(re, origin))
                     store(si, at, load(si, at) + load(table, at) * load(im, origin))
-    return fastest
+    return fastest, met
 
 
 @compiled

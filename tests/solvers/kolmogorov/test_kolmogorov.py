@@ -286,6 +286,14 @@ def test_an_initial_field_of_the_constant_mode_alone(solver):
     np.testing.assert_array_equal(constant, solver.solve(three_rows, (0.1,)))
 
 
+def test_the_bits_are_the_same_for_any_number_of_threads(initial, monkeypatch):
+    found = set()
+    for threads in ("1", "2", "3", "64"):  # there are fewer columns to share among 64
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        found.add(ETDRK4.solve(initial, TIMES).tobytes())
+    assert len(found) == 1
+
+
 def test_a_sample_too_fast_for_the_step_is_solved_with_half_of_it(initial):
     """And its companions are not: they keep the bits that they have alone."""
     solver = KolmogorovEtdrk4(viscosity=0.1, num_modes=MODES, step=0.02)

@@ -1,0 +1,97 @@
+"""Threads that compute one sample together, each a part of it, in functions compiled with Numba.
+
+Compiled functions release the interpreter's lock. Where a part needs what the others have computed, all of
+them wait at a gate; they look at it in turns instead of sleeping, because they meet thousands of times a
+second.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from resolvent.solvers.common.compiled import compiled
+
+LOOKS = 100  # at the gate, before the processor is left to others for once
+OPEN = 2**62  # more than ever come to a gate
+WORD = ir.IntType(64)
+
+
+def threads_here() -> int:
+    """Return how many threads may compute: `OMP_NUM_THREADS`, or the cores that this process may use."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    if asked.isdigit():
+        return max(1, int(asked))
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def together(function: Callable[[int, np.ndarray], Any], parts: int) -> list[Any]:
+    """Return what `function(part, gate)` gives for each of the parts, each in a thread of its own."""
+    gate = np.zeros(1, np.int64)
+    if parts == 1:
+        return [function(0, gate)]
+    with ThreadPoolExecutor(parts - 1) as others:
+        try:
+            found = [others.submit(function, part, gate) for part in range(1, parts)]
+        except BaseException:
+            gate[0] = OPEN  # or those that were started wait for ever
+            raise
+        return [function(0, gate), *(one.result() for one in found)]
+
+
+@compiled
+def meet(gate, parts, times):
+    """Wait until all `parts` have come to the gate, each `times` times before, and return `times` + 1."""
+    if parts > 1:
+        _come(gate)
+        looks = 0
+        while _came(gate) < parts * (times + 1):
+            looks += 1
+            if looks % LOOKS == 0:
+                _give_way()
+    return times + 1
+
+
+def _counter(context, builder, signature, values):
+    return context.make_array(signature.args[0])(context, builder, values[0]).data
+
+
+@intrinsic
+def _come(typing, gate):
+    """Count this part at the gate."""
+
+    def code(context, builder, signature, values):
+        counter = _counter(context, builder, signature, values)
+        builder.atomic_rmw("add", counter, ir.Constant(WORD, 1), "seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(gate), code
+
+
+@intrinsic
+def _came(typing, gate):
+    """Return how many have been counted."""
+
+    def code(context, builder, signature, values):
+        return builder.load_atomic(_counter(context, builder, signature, values), "seq_cst", 8)
+
+    return types.int64(gate), code
+
+
+@intrinsic
+def _give_way(typing):
+    """Let other threads have the processor, where any wait for it (POSIX)."""
+
+    def code(context, builder, signature, values):
+        function = builder.module.globals.get("sched_yield") or ir.Function(
+            builder.module, ir.FunctionType(ir.IntType(32), []), "sched_yield"
+        )
+        builder.call(function, [])
+        return context.get_dummy_value()
+
+    return types.void(), code
