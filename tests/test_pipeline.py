@@ -73,7 +73,7 @@ def test_the_full_configuration_is_planned_on_sixteen_cores_and_two_gpus(project
 
 def test_the_forecast_lists_the_jobs_that_snakemake_plans(project):
     assert forecast_of("demo") | {"all": 1} == project.fresh_plan
-    output = project.build("plan")
+    output = project.forked_build("plan")
     assert re.search(r"^train +4 +4 +0.00", output, re.MULTILINE)
     assert "About 0.0 hours on 2 cores" in output
 
@@ -116,7 +116,7 @@ def test_what_there_is_is_shown_where_a_job_has_failed(project, tmp_path):
     broken = project.copied_to(tmp_path / "broken")
     template = broken.folder / "resolvent/figures/templates/report.html.j2"
     template.write_text(template.read_text().replace("<h1", "{{ of_nothing_known }}<h1", 1))
-    assert "of_nothing_known" in broken.build(succeeds=False)
+    assert "of_nothing_known" in broken.forked_build(succeeds=False)
     page = (broken.folder / "results/test/index.html").read_text()
     assert page.count('<span class="warning">no page yet</span>') >= 1
     assert "theory.html" in links(page)
@@ -258,7 +258,7 @@ TUNED = {
 def test_a_tuned_run_is_trained_and_recorded_with_what_its_short_runs_chose(project):
     folder = "results/test/burgers_tuned/unstable/n64"
     target = f"{folder}/seed1127802/errors.csv"
-    project.build(target, config=TUNED)
+    project.forked_build(target, config=TUNED)
     diverged, chosen = json.loads((project.folder / folder / "tuned.json").read_text())["candidates"]
     assert (diverged["diverged_epoch"], diverged["validation_relative_l2"]) == (1, None)
     assert chosen["validation_relative_l2"] > 0
@@ -275,7 +275,7 @@ def test_a_tuned_run_is_trained_and_recorded_with_what_its_short_runs_chose(proj
 
 
 def test_a_second_run_does_nothing_and_says_so(project):
-    assert "Nothing to be done" in project.build()
+    assert "Nothing to be done" in project.forked_build()
 
 
 def test_a_figure_that_is_gone_is_drawn_again(project):
@@ -411,11 +411,11 @@ def test_a_damaged_store_is_reported_and_its_remedy_makes_the_same_bits(project)
     content[100] ^= 1
     shard.write_bytes(content)
     target = RUN.format(model="fno") + "/errors.csv"
-    output = project.build(target, "-R", "evaluate", succeeds=False)
+    output = project.forked_build(target, "-R", "evaluate", succeeds=False)
     name = store.relative_to(project.folder)
     assert f"evaluate: the store {name} is damaged in 'n64/initial_velocity'" in output
     assert "make it again with snakemake -R solve_burgers" in output
     assert "Traceback" not in output
-    project.build(target, "-R", "solve_burgers")
+    project.forked_build(target, "-R", "solve_burgers")
     assert project.contents("data") == before
     assert project.planned(target) == {}

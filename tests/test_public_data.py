@@ -90,7 +90,7 @@ def project(tmp_path_factory):
         variables = darcy_variables(20, split=split)
         variables["sol"] = solve_direct(np.where(variables["coeff"] > 5, 19.0, 1.0))
         write_mat(project.folder / file, variables, version)
-    project.output = project.build(*TARGETS, config=CONFIG)
+    project.output = project.forked_build(*TARGETS, config=CONFIG)
     return project
 
 
@@ -165,6 +165,6 @@ def test_a_missing_file_is_one_line_before_anything_runs(project):
     content = yaml.safe_load((project.folder / CONFIG).read_text())
     content["datasets"]["burgers_public"]["source"] = "public/other.mat"
     (project.folder / "missing.yaml").write_text(yaml.safe_dump(content))
-    output = project.build(*TARGETS, config="missing.yaml", succeeds=False)
+    output = project.forked_build(*TARGETS, config="missing.yaml", succeeds=False)
     assert "datasets.burgers_public.source: the file public/other.mat does not exist" in output
     assert "Traceback" not in output

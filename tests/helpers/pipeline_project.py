@@ -17,7 +17,7 @@ import psutil
 import yaml
 from dataset_fixtures import make_dataset, small
 from filelock import FileLock
-from planning_forks import dry_run
+from planning_forks import build, dry_run
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_WORK = (".git", ".venv", ".snakemake", ".*_cache", "*.egg-info", "build", "results", "logs")
@@ -80,6 +80,13 @@ class Project:
         """The user's command on a machine without a GPU."""
         return self.run(*targets, "--cores", "2", "--resources", "gpu=0", config=config, succeeds=succeeds)
 
+    def forked_build(self, *targets: str, config: str | dict | None = None, succeeds: bool = True) -> str:
+        """Do what `build` does, with jobs as forks of a process that has imported their packages."""
+        words = (*targets, "--cores", "2", "--resources", "gpu=0", *self.configured(config))
+        status, output = build(self.folder, *words)
+        assert (status == 0) == succeeds, output[-3000:]
+        return output
+
     def dry_run(self, *words: str, config: str | dict | None = None) -> str:
         """Return what `snakemake --dry-run WORDS` prints."""
         status, output = dry_run(self.folder, *words, *self.configured(config))
@@ -132,7 +139,7 @@ def built_once(tmp_path_factory) -> Project:
             _compile_solvers(folder.with_suffix(".compiled"))
             project = Project(folder)
             planned = project.planned(config="config/demo.yaml")
-            project.build()
+            project.forked_build()
             fresh_plan.write_text(json.dumps(planned))
     project.fresh_plan = json.loads(fresh_plan.read_text())
     return project
