@@ -7,12 +7,14 @@ As in `planning_forks`, packages alone are imported there: each fork reads all o
 
 import atexit
 import json
+import multiprocessing
 import os
 import runpy
 import signal
 import socket
 import sys
 import traceback
+from multiprocessing.connection import wait
 from pathlib import Path
 
 PACKAGES = [
@@ -56,13 +58,14 @@ def write_client(path: Path, address: str) -> None:
 
 
 def serve(address: str, ready) -> None:
-    """Run each script that is asked for at the address in a fork, until this process is ended."""
+    """Run each script that is asked for at the address in a fork, until the process that asks has ended."""
+    asking = multiprocessing.parent_process().sentinel
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them: they answer for themselves
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)
         server.listen()
         ready.set()
-        while True:
+        while asking not in wait([server, asking]):
             connection, _ = server.accept()
             if os.fork() == 0:
                 server.close()

@@ -3,8 +3,10 @@
 Only packages are imported there: each fork reads the Snakefile and all of the project by itself.
 """
 
+import atexit
 import multiprocessing
 import os
+import shutil
 import sys
 import tempfile
 from functools import cache
@@ -53,6 +55,7 @@ def _in_a_fork(
 def _python_of_forks() -> str:
     """Start what runs the jobs; return the program that stands for Python."""
     folder = Path(tempfile.mkdtemp(prefix="resolvent-forks-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     address, client, ready = str(folder / "socket"), folder / "python", FORKS.Event()
     job_forks.write_client(client, address)
     FORKS.Process(target=job_forks.serve, args=(address, ready), daemon=True).start()
