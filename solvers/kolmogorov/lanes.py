@@ -41,10 +41,8 @@ def advance(
     lengths = plan(points)
 
     def march(part, gate):
-        return _march(
-            real, imaginary, num_steps, weights, factors, between, buffers[part], slopes, num_modes, *lengths,
-            part, threads, gate,
-        )  # fmt: skip
+        work = (factors, between, buffers[part], num_modes, *lengths, part, threads, gate)
+        return _march(real, imaginary, num_steps, weights, slopes, work)
 
     fastest = float(np.max(together(march, threads)))
     result = (real + 1j * imaginary).reshape(-1, width)[:, : len(spectrum)].T
@@ -58,24 +56,24 @@ def _share(blocks, part, parts):
 
 
 @compiled
-def _march(
-    wr, wi, num_steps, weights, factors, between, buffers, slopes, num_modes, radices, twiddles, part, parts,
-    gate,
-):  # fmt: skip
+def _march(wr, wi, num_steps, weights, slopes, work):
+    """Take the steps on the columns of one part; return the largest |u| + |v| that it has met.
+
+    `work` is what every stage needs: factors, the arrays between transforms, buffers of this part, the number
+    of modes, the plan of the transforms, which part of how many this is, and the gate where they meet.
+    """
     full, half, stage, first, middle, last = (
         weights[0], weights[1], weights[2], weights[3], weights[4], weights[5],
     )  # fmt: skip
     nr, ni, sr, si = slopes[0], slopes[1], slopes[2], slopes[3]
     ar, ai, br, bi = slopes[4], slopes[5], slopes[6], slopes[7]
+    _, _, _, num_modes, _, _, part, parts, _ = work
     rows = 2 * num_modes + 1
     width = wr.size // rows
     begin, end = _share(width // LANES, part, parts)
     fastest, met = 0.0, 0
     for _ in range(num_steps):
-        speed, met = _tendency(
-            wr, wi, nr, ni, factors, between, buffers, num_modes, radices, twiddles, True, part, parts, gate,
-            met,
-        )  # fmt: skip
+        speed, met = _tendency(wr, wi, nr, ni, work, True, met)
         if not speed <= fastest:  # not a number is passed on
             fastest = speed
         for k in range(rows):
@@ -83,10 +81,7 @@ def _march(
                 e, q = load(half, at), load(stage, at)
                 store(ar, at, e * load(wr, at) + q * load(nr, at))
                 store(ai, at, e * load(wi, at) + q * load(ni, at))
-        _, met = _tendency(
-            ar, ai, sr, si, factors, between, buffers, num_modes, radices, twiddles, False, part, parts, gate,
-            met,
-        )  # fmt: skip
+        _, met = _tendency(ar, ai, sr, si, work, False, met)
         for k in range(rows):
             for at in range(k * width + begin, k * width + end, LANES):
                 e, q, f, g = load(half, at), load(stage, at), load(full, at), load(first, at)
@@ -97,10 +92,7 @@ def _march(
                 store(bi, at, e * w_i + q * s_i)
                 store(wr, at, f * w_r + g * load(nr, at) + m * s_r)
                 store(wi, at, f * w_i + g * load(ni, at) + m * s_i)
-        _, met = _tendency(
-            br, bi, sr, si, factors, between, buffers, num_modes, radices, twiddles, False, part, parts, gate,
-            met,
-        )  # fmt: skip
+        _, met = _tendency(br, bi, sr, si, work, False, met)
         for k in range(rows):
             for at in range(k * width + begin, k * width + end, LANES):
                 e, q, m, s_r, s_i = (
@@ -110,10 +102,7 @@ def _march(
                 store(bi, at, e * load(ai, at) + q * (2.0 * s_i - load(ni, at)))
                 store(wr, at, load(wr, at) + m * s_r)
                 store(wi, at, load(wi, at) + m * s_i)
-        _, met = _tendency(
-            br, bi, sr, si, factors, between, buffers, num_modes, radices, twiddles, False, part, parts, gate,
-            met,
-        )  # fmt: skip
+        _, met = _tendency(br, bi, sr, si, work, False, met)
         for k in range(rows):
             for at in range(k * width + begin, k * width + end, LANES):
                 store(wr, at, load(wr, at) + load(last, at) * load(sr, at))
@@ -122,13 +111,12 @@ def _march(
 
 
 @compiled
-def _tendency(
-    wr, wi, sr, si, factors, between, buffers, num_modes, radices, twiddles, measured, part, parts, gate, met
-):
+def _tendency(wr, wi, sr, si, work, measured, met):
     """Store the spectrum of -u·∇ω plus the forcing, on the columns of this part.
 
     Return the largest |u| + |v| of its rows if it is to be measured, and how often it has met the others.
     """
+    factors, between, buffers, num_modes, radices, twiddles, part, parts, gate = work
     points = buffers.shape[1] // LANES
     rows = 2 * num_modes + 1
     width = wr.size // rows
