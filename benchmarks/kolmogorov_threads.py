@@ -44,9 +44,10 @@ def body(rounds: int) -> str:
     """Return the table, and what made it."""
     cores = len(os.sched_getaffinity(0))
     counts = [threads for threads in (1, 2, 4, 8) if threads <= cores]
-    rows = []
+    initial, rows = initial_field(), []
     for modes in MODES:
-        found = interleaved([partial(solve, modes, threads) for threads in counts], rounds, warm_up=1)
+        runs = [partial(solve, initial, modes, threads) for threads in counts]
+        found = interleaved(runs, rounds, warm_up=1)
         for threads, times in zip(counts, found, strict=True):
             ratio = found[0].fastest / times.fastest
             rows.append([str(modes), str(threads), str(times.divided(STEPS)), digits(ratio)])
@@ -55,14 +56,18 @@ def body(rounds: int) -> str:
     return f"{found}\n\n{command} on {machine()}; {versions(['numba', 'numpy'])}. Rounds: {rounds}."
 
 
-def solve(modes: int, threads: int) -> np.ndarray:
-    """Advance the first field of the default distribution, whose coefficients are drawn afresh."""
-    os.environ["OMP_NUM_THREADS"] = str(threads)
+def initial_field() -> np.ndarray:
+    """Return the coefficients of a field of the default distribution, (1, 2K + 1, K + 1)."""
     distribution = DISTRIBUTIONS["calvello_kolmogorov"]
     field = PeriodicGaussianField2d(
         distribution.sigma, distribution.tau, distribution.gamma, orthonormal=distribution.orthonormal
     )
-    initial = field.coefficients(0, 0, 0)[None]
+    return field.coefficients(0, 0, 0)[None]
+
+
+def solve(initial: np.ndarray, modes: int, threads: int) -> np.ndarray:
+    """Advance the field by `STEPS`, shared among the threads."""
+    os.environ["OMP_NUM_THREADS"] = str(threads)
     return KolmogorovEtdrk4(num_modes=modes, step=STEP).march(initial, (STEPS * STEP,))
 
 

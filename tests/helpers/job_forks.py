@@ -57,6 +57,14 @@ def write_client(path: Path, address: str) -> None:
     path.chmod(0o755)
 
 
+def enter(folder: str, environment: dict[str, str], first: str) -> None:
+    """Be in this folder, with this environment; import from `first` and PYTHONPATH before all else."""
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.path[:0] = [first, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
+
+
 def serve(address: str, ready) -> None:
     """Run each script that is asked for at the address in a fork, until the process that asks has ended."""
     asking = multiprocessing.parent_process().sentinel
@@ -83,11 +91,7 @@ def _run(connection: socket.socket) -> int:
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(environment)
-    paths = [str(Path(words[0]).parent), *environment.get("PYTHONPATH", "").split(os.pathsep)]
-    sys.path[:0] = filter(None, paths)
+    enter(folder, environment, str(Path(words[0]).parent))
     sys.argv = words
     try:
         runpy.run_path(words[0], run_name="__main__")

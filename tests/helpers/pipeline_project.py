@@ -24,6 +24,7 @@ OF_WORK = (".git", ".venv", ".snakemake", ".*_cache", "*.egg-info", "build", "re
 NOT_COPIED = shutil.ignore_patterns(*OF_WORK, "__pycache__")
 # What is compiled goes along, as it is the same for the same sources; what is being written does not.
 HALF_WRITTEN = ("*.pyc.*", "*.tmp.*")
+NO_GPU = ("--cores", "2", "--resources", "gpu=0")
 
 
 def job_counts(output: str) -> dict[str, int]:
@@ -78,12 +79,11 @@ class Project:
 
     def build(self, *targets: str, config: str | dict | None = None, succeeds: bool = True) -> str:
         """The user's command on a machine without a GPU."""
-        return self.run(*targets, "--cores", "2", "--resources", "gpu=0", config=config, succeeds=succeeds)
+        return self.run(*targets, *NO_GPU, config=config, succeeds=succeeds)
 
     def forked_build(self, *targets: str, config: str | dict | None = None, succeeds: bool = True) -> str:
         """Do what `build` does, with jobs as forks of a process that has imported their packages."""
-        words = (*targets, "--cores", "2", "--resources", "gpu=0", *self.configured(config))
-        status, output = build(self.folder, *words)
+        status, output = build(self.folder, *targets, *NO_GPU, *self.configured(config))
         assert (status == 0) == succeeds, output[-3000:]
         return output
 

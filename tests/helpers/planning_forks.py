@@ -69,10 +69,7 @@ def _snakemake(
     file = os.open(output, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(file, stream.fileno())
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(environment)
-    sys.path[:0] = [folder, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
+    job_forks.enter(folder, environment, folder)
     sys.argv, sys.executable = command, python
     from snakemake.cli import main
 
