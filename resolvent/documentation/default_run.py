@@ -1,24 +1,25 @@
-"""What the default configuration shows: docs/default-run.md, from the results of a whole run of it."""
+"""What the default configuration gives: docs/default-run/<experiment>.md for each experiment run."""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from pathlib import Path
-from textwrap import fill
 
 from resolvent.common.counts import counted
-from resolvent.figures.common.comparison import Error
+from resolvent.common.runs import read_run
+from resolvent.figures.common.comparison import Tested, by_condition, read_comparison
 from resolvent.figures.common.numbers import DASH, duration, scientific
+from resolvent.figures.common.results import Run, on_training_grid
 from resolvent.figures.front.leaderboard import best_in_words, ratio_in_words
-from resolvent.figures.front.page import by_error, facts
-from resolvent.figures.front.results import Results, Row, read_results
+from resolvent.figures.front.page import by_error
+from resolvent.figures.front.results import CLASSICAL, Results, Row, read_results
 from resolvent.figures.front.study import STUDY_FILE, read_study
 from resolvent.figures.front.terminal import with_interval
 from resolvent.figures.papers.registry import PAPERS
-from resolvent.figures.reported_vs_ours.markdown import table_lines
+from resolvent.figures.reported_vs_ours.markdown import paragraph, table_lines
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_configuration
 from resolvent.planning.paper_plan import PaperPlan
@@ -27,8 +28,18 @@ from resolvent.planning.prediction.forecast import Job, jobs
 from resolvent.planning.prediction.needs import Needs
 
 COMMAND = "snakemake --cores 2 --resources gpu=0"
-MODELS = ("model", "n", "relative L² error", "over the best other", "verdict", "runs", "training")
-KINDS = {  # of jobs, by their rules; others are pages, tables and figures
+PAGES = "docs/default-run"
+MODELS = (
+    "model",
+    "n",
+    "relative L² error",
+    "in training",
+    "over the best other",
+    "verdict",
+    "runs",
+    "training",
+)
+KINDS = {  # of jobs, by their rules; others are tables, figures and pages
     "train": "training",
     "train_short": "training",
     "evaluate": "evaluation",
@@ -39,63 +50,100 @@ KINDS = {  # of jobs, by their rules; others are pages, tables and figures
 TAKEN = ("jobs", "number", "predicted", "taken")
 
 
-def write_default_run(root: Path) -> bool:
-    """Write docs/default-run.md. Returns False, and writes nothing, where no experiment was compared yet."""
+def write_default_run(root: Path) -> list[str]:
+    """Write the page of every experiment that was compared, and return their names.
+
+    Other pages stay as they are, so that experiments can be run in one clone after another.
+    """
     plan = Plan(load_configuration(read_configuration([])))
     folder = root / plan.results
     if not (folder / STUDY_FILE).exists():
-        return False
+        return []
     results = read_results(read_study(folder), folder)
-    if not any(row.error for row in results.rows):
-        return False
-    papers = [PaperPlan(plan, key) for key in PAPERS]
-    planned = jobs(plan, papers, Needs(plan, gpu=False))
-    text = page(results, times(planned, root))
-    (root / "docs/default-run.md").write_text(text, encoding="utf-8")
-    return True
+    planned = list(jobs(plan, [PaperPlan(plan, key) for key in PAPERS], Needs(plan, gpu=False)))
+    written = []
+    for name in results.study.experiments:
+        comparison = folder / name / "comparison.csv"
+        if not comparison.exists():
+            continue
+        own = [job for job in planned if Path(job.output).is_relative_to(plan.results / name)]
+        tested = by_condition(on_training_grid(read_comparison(comparison)))
+        baselines = [one for one in tested if one.facts["kind"] == "baseline"]
+        text = page(results, name, baselines, training_errors(results, name), times(own, root))
+        (root / PAGES / f"{name}.md").write_text(text, encoding="utf-8")
+        written.append(name)
+    return written
 
 
-def page(results: Results, taken: list[tuple[str, ...]]) -> str:
-    """Return the page in Markdown; `taken` are the rows of predicted and taken times."""
-    of_all, count = facts(results), counted(len(results.study.experiments), "experiment")
-    states = f"{of_all['finished']} finished, {of_all['diverged']} diverged"
-    if of_all["missing"]:
-        states += f", {of_all['missing']} were not run"
-    about = [
-        f"Written by `make docs` from the results of `{COMMAND}`, the configuration as it ships; do not "
-        "edit. The sizes are a laptop's: few samples, few epochs, small networks. So this page says which "
-        "model is ahead after a short training, not what comes out at the papers' sizes, for which see "
-        "[reported and ours](reported-vs-ours.md).",
-        f"Of {counted(len(results.runs), 'training')} in {count} {states}. They were trained for "
-        f"{duration(of_all['seconds'])} in all, one thread each, on {', '.join(of_all['devices'])}, beside "
-        "other work.",
-        "Errors are means over the test samples and the seeds, with 95 % intervals ([what they "
-        "mean](statistics.md)), on the grid that a model was trained on. What is over the best other model "
-        "is the geometric mean of the ratios, sample by sample. Models are ranked where there are three "
-        "seeds or more of each.",
+def page(
+    results: Results,
+    name: str,
+    baselines: list[Tested],
+    fitted: dict[tuple[str, str], float],
+    taken: list[tuple[str, ...]],
+) -> str:
+    """Return the page of an experiment in Markdown.
+
+    `fitted` are the errors in training by model and resolution, `taken` the rows of the times.
+    """
+    experiment, made = results.study.experiments[name], results.study.provenance
+    rows = [row for row in by_error(results) if row.experiment == name]
+    runs = [run for row in rows for run in row.runs]
+    states = Counter(run.state for run in runs)
+    ended = ", ".join(f"{count} {state}" for state, count in states.most_common())
+    devices = ", ".join(sorted({run.device for run in runs if run.device}))
+    seconds = duration(sum(run.seconds for run in runs))
+    about = (
+        f"Written by `make docs` from the results of `{COMMAND}`; do not edit. Revision "
+        f"{made.get('git revision', 'unknown')}, {made.get('machine', 'unknown machine')}. "
+        f"{counted(len(runs), 'training')}: {ended}, {seconds} in all, one thread each, on {devices}. "
+        "[What the columns mean](../default-run.md)."
+    )
+    finest = [row for row in rows if row.planned.resolution == experiment.finest]
+    words = [f"{_capital(best_in_words(finest))}."]
+    if beaten := beaten_by_a_baseline(finest, baselines, experiment.finest):
+        words.append(beaten)
+    lines = sorted(
+        [*(_model(row, fitted) for row in rows), *(_baseline(one) for one in baselines if one.error().known)],
+        key=lambda line: line[0],
+    )
+    parts = [
+        f"# {experiment.title}",
+        paragraph(about),
+        paragraph(" ".join(words)),
+        "\n".join(table_lines(MODELS, [line[1:] for line in lines])),
     ]
-    parts = ["# The default configuration", *(_wrapped(words) for words in about)]
     if taken:
-        parts += ["## What it takes", TIMES, "\n".join(table_lines(TAKEN, taken))]
-    for name, planned in results.study.experiments.items():
-        rows = [row for row in by_error(results) if row.experiment == name]
-        if any(row.error for row in rows):
-            finest = [row for row in rows if row.planned.resolution == planned.finest]
-            body = [_model(row) for row in rows] + list(_solvers(rows))
-            parts += [
-                f"## {planned.title}",
-                f"{_capital(best_in_words(finest))}.",
-                "\n".join(table_lines(MODELS, body)),
-            ]
+        parts += ["## What it took", TIMES, "\n".join(table_lines(TAKEN, taken))]
     return "\n\n".join(parts) + "\n"
 
 
 TIMES = """\
-Hours of processor cores that were predicted before the run (`snakemake plan`), and that the same jobs took by
-the clock."""
+Hours of processor cores that `snakemake plan` predicted, and that the same jobs took by the clock, other work
+beside them."""
 
 
-def times(planned: Iterator[Job], root: Path) -> list[tuple[str, ...]]:
+def beaten_by_a_baseline(rows: list[Row], baselines: list[Tested], resolution: int | str) -> str:
+    """Say how many models do no better than the best baseline that is no classical solver."""
+    simple = [
+        one
+        for one in baselines
+        if one.facts["key"] != CLASSICAL
+        and str(one.facts["trained_resolution"]) == str(resolution)
+        and one.error().known
+    ]
+    best = min(simple, key=lambda one: one.error().value, default=None)
+    models = [row for row in rows if row.error]
+    if best is None:
+        return ""
+    worse = [row for row in models if row.error.value >= best.error().value]
+    label = f"the best baseline that solves no equation ({best.facts['label']})"
+    if not worse:
+        return f"Every model has less error than {label}."
+    return f"Of {counted(len(models), 'model')}, {len(worse)} do no better than {label}."
+
+
+def times(planned: Iterable[Job], root: Path) -> list[tuple[str, ...]]:
     """Return a row for each kind of job, and one for all, of those that ran under `root`.
 
     What they took is what Snakemake noted of them.
@@ -103,7 +151,7 @@ def times(planned: Iterator[Job], root: Path) -> list[tuple[str, ...]]:
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for job in planned:
         if (seconds := _seconds(root, job.output)) is not None:
-            found[KINDS.get(job.rule, "data, tables, figures and pages")].append((job.need.seconds, seconds))
+            found[KINDS.get(job.rule, "tables, figures and pages")].append((job.need.seconds, seconds))
     rows = [(kind, *_sums(pairs)) for kind, pairs in found.items()]
     return rows and [*rows, ("all", *_sums([pair for pairs in found.values() for pair in pairs]))]
 
@@ -122,12 +170,28 @@ def _seconds(root: Path, output: str) -> float | None:
     return job["endtime"] - job["starttime"]
 
 
-def _model(row: Row) -> tuple[str, ...]:
+def training_errors(results: Results, name: str) -> dict[tuple[str, str], float]:
+    """Return the relative L2 error on the training samples at the best epoch, the mean over seeds."""
+    found = {}
+    for row in results.of(name):
+        ended = [read_run(results.folder / run.folder, Run) for run in row.runs if run.state == "finished"]
+        if ended:
+            errors = [run.by_epoch("train_relative_l2").loc[run.cost.best_epoch] for run in ended]
+            found[row.planned.model, str(row.planned.resolution)] = sum(errors) / len(errors)
+    return found
+
+
+def _model(row: Row, fitted: dict[tuple[str, str], float]) -> tuple:
+    """Return the cells of a model's row, after the number by which rows are sorted."""
+    resolution = str(row.planned.resolution)
+    in_training = fitted.get((row.planned.model, resolution))
     finished = sum(run.state == "finished" for run in row.runs)
     return (
+        row.error.value if row.error else float("inf"),
         row.planned.label,
-        str(row.planned.resolution),
+        resolution,
         with_interval(row.error) if row.error else DASH,
+        DASH if in_training is None else scientific(in_training),
         ratio_in_words(row)[0] or DASH,
         row.verdict,
         f"{finished} of {len(row.runs)}",
@@ -135,15 +199,10 @@ def _model(row: Row) -> tuple[str, ...]:
     )
 
 
-def _solvers(rows: list[Row]) -> Iterator[tuple[str, ...]]:
-    """Yield a row for the classical solver on each grid on which there is one."""
-    for resolution, error in {row.planned.resolution: row.classical for row in rows}.items():
-        if isinstance(error, Error):
-            yield ("*classical solver*", str(resolution), scientific(error.value), *[DASH] * 4)
-
-
-def _wrapped(words: str) -> str:
-    return fill(words, 118, break_long_words=False, break_on_hyphens=False)
+def _baseline(one: Tested) -> tuple:
+    facts = one.facts
+    label, resolution = f"*{facts['label']}*", str(facts["trained_resolution"])
+    return (one.error().value, label, resolution, with_interval(one.error()), *[DASH] * 5)
 
 
 def _capital(words: str) -> str:

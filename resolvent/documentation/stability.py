@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from textwrap import fill
 
 import pandas as pd
 
 from resolvent.figures.common.numbers import duration
+from resolvent.figures.reported_vs_ours.markdown import paragraph
 from resolvent.figures.stability.page import error_rows, fraction_rows, gap_in_words, seconds
 from resolvent.figures.stability.panel import draw_stability_panel
 from resolvent.figures.stability.runs import COLLAPSED_ERROR, distinct, read_study
@@ -68,7 +68,7 @@ def stability_page(study: pd.DataFrame, facts: dict, figures: dict[str, str], mi
     ]
     parts = [
         "# Which trainings collapse",
-        *(fill(words, 118, break_long_words=False, break_on_hyphens=False) for words in about),
+        *map(paragraph, about),
         *pictures,
         "Above: the fraction of runs that collapsed, with exact binomial 95 % intervals of the probability. "
         "Below: the\nerror of every run in its last epoch; a cross is a run that collapsed, at the top edge "

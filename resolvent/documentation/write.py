@@ -209,7 +209,7 @@ def main() -> None:
     else:
         print(f"the table of new samples is left as it is: make its runs with `{fresh_samples.COMMAND}`")
     if not write_default_run(ROOT):
-        print(f"docs/default-run.md is left as it is: make its runs with `{DEFAULT_COMMAND}`")
+        print(f"docs/default-run/ is left as it is: make its runs with `{DEFAULT_COMMAND}`")
     made = {command: runs for folder, command in RUNS.items() if (runs := _runs(folder))}
     costs = {command: ROOT / file for file, command in COSTS.items() if (ROOT / file).exists()}
     write_reported_vs_ours(made, ROOT / "docs/reported-vs-ours.md", size_sections(costs))

@@ -1,10 +1,11 @@
-"""The page on the default configuration has every model, and what the jobs were to take and took."""
+"""The page of an experiment of the default configuration has each model and baseline, and its jobs' times."""
 
 import base64
 import json
 from types import SimpleNamespace
 
 from resolvent.documentation.default_run import page, times
+from resolvent.figures.common import comparison
 from resolvent.figures.common.comparison import Error
 from resolvent.figures.front.results import Results, Row, RunState
 from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
@@ -34,6 +35,12 @@ def row(label, states, error=None, best=False):
     return Row("burgers", "Burgers", "", (), planned, runs, tested if error else None, classical)
 
 
+def baseline(key, label, error):
+    """Return what is known of a baseline with this error on 128 points; NaN is that of no answer."""
+    facts = {"key": key, "label": label, "trained_resolution": 128}
+    return comparison.Tested(facts, {("relative_l2", "mean"): error_of(error, NAN, NAN)})
+
+
 def test_every_model_has_a_row_the_lowest_error_first():
     study = Study(name="laptop", experiments={"burgers": PlannedExperiment("Burgers", "b", "", 128, [], [])})
     rows = [
@@ -41,17 +48,25 @@ def test_every_model_has_a_row_the_lowest_error_first():
         row("Galerkin", ["finished", "finished", "diverged"], error_of(2e-2, 1.9e-2, 2.1e-2), best=True),
         row("Softmax", ["diverged"] * 3),
     ]
-    text = page(Results(study, None, rows), [("training", "9", "0.50 h", "0.75 h")])
-    assert "Of 9 trainings in 1 experiment 5 finished, 4 diverged." in " ".join(text.split())
+    baselines = [
+        baseline("coarse_solve", "Classical solver", 1e-5),
+        baseline("identity", "Identity", 3e-2),
+        baseline("ridge", "Ridge regression", NAN),
+    ]
+    taken = [("training", "9", "0.50 h", "0.75 h")]
+    text = page(Results(study, None, rows), "burgers", baselines, {("fno", "128"): 0.031}, taken)
+    words = " ".join(text.split())
+    assert "9 trainings: 5 finished, 4 diverged, 13.5 min in all" in words
+    assert "Galerkin is the best: 0.50 of the error of the next (0.40 to 0.60)." in words
+    assert "Of 2 models, 1 do no better than the best baseline that solves no equation (Identity)." in words
     assert "| training | 9 | 0.50 h | 0.75 h |" in text
-    section = text.partition("## Burgers\n")[2]
-    assert "Galerkin is the best: 0.50 of the error of the next (0.40 to 0.60)." in section
-    table = [line for line in section.splitlines() if line.startswith("|")][2:]
-    assert [line.split(" | ")[0] for line in table] == [
-        "| Galerkin", "| FNO", "| Softmax", "| *classical solver*",
+    table = [line for line in text.splitlines() if line.startswith("|")][2:]
+    assert [line.split(" | ")[0] for line in table[:5]] == [
+        "| *Classical solver*", "| Galerkin", "| *Identity*", "| FNO", "| Softmax",
     ]  # fmt: skip
-    assert table[0] == "| Galerkin | 128 | 2.00 (1.90 to 2.10) × 10⁻² | 0.50 | best | 2 of 3 | 1.5 min |"
-    assert table[2] == "| Softmax | 128 | — | — | 3 diverged | 0 of 3 | — |"
+    assert table[1] == "| Galerkin | 128 | 2.00 (1.90 to 2.10) × 10⁻² | — | 0.50 | best | 2 of 3 | 1.5 min |"
+    assert "| 3.10 × 10⁻² |" in table[3]
+    assert table[4] == "| Softmax | 128 | — | — | — | 3 diverged | 0 of 3 | — |"
 
 
 def test_predicted_times_stand_beside_those_that_snakemake_noted(tmp_path):
@@ -69,7 +84,7 @@ def test_predicted_times_stand_beside_those_that_snakemake_noted(tmp_path):
     ]
     assert times(planned, tmp_path) == [
         ("training", "2", "0.40 h", "1.50 h"),
-        ("data, tables, figures and pages", "1", "0.20 h", "0.10 h"),
+        ("tables, figures and pages", "1", "0.20 h", "0.10 h"),
         ("all", "3", "0.60 h", "1.60 h"),
     ]
     assert times(planned, tmp_path / "elsewhere") == []

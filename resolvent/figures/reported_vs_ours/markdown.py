@@ -1,4 +1,6 @@
-"""What the tables of "reported and ours" have in common, in Markdown."""
+"""What pages in Markdown have in common, and the tables of "reported and ours"."""
+
+from textwrap import fill
 
 from resolvent.figures.common.numbers import duration
 from resolvent.figures.common.results import Run
@@ -21,6 +23,11 @@ def table_lines(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[st
     """Return the lines of a table."""
     head, *body = (f"| {' | '.join(row)} |" for row in (header, *rows))
     return [head, "|---" * len(header) + "|", *body]
+
+
+def paragraph(words: str) -> str:
+    """Return a paragraph in lines of at most 118 characters."""
+    return fill(words, 118, break_long_words=False, break_on_hyphens=False)
 
 
 def not_comparable(runs: list[Run], table: PaperTable | None = None) -> list[str]:
