@@ -83,6 +83,30 @@ def test_a_section_whose_runs_are_elsewhere_is_kept(make_run, tmp_path):
     assert page.read_text() == text
 
 
+def test_a_row_whose_run_is_elsewhere_is_kept_with_what_was_said_of_it(make_run, tmp_path):
+    page = tmp_path / "page.md"
+    facts = {"train_samples": 1024, "epochs": 100, "batch_size": 8}
+    first = [
+        make_run("galerkin", attention="galerkin", setting=facts, level=1e-3),
+        make_run("linear", attention="linear", setting=facts | {"train_samples": 512}, level=2e-3),
+    ]
+    write_reported_vs_ours({"snakemake": first}, page)
+    before = page.read_text()
+    assert "linear: not comparable: train samples 512" in before
+    again = make_run("galerkin", attention="galerkin", setting=facts, level=3e-3, seed=2)
+    write_reported_vs_ours({"snakemake": [again]}, page)
+    text = page.read_text().partition("### Table 2a")[2].partition("### ")[0]
+    rows = [line for line in text.splitlines() if line.startswith("| ")][1:]
+    assert [row.split(" | ")[0] for row in rows] == ["| galerkin", "| linear"]
+    assert rows[0] not in before
+    assert rows[1] in before
+    assert "linear: not comparable: train samples 512" in text
+    assert "linear, of earlier runs: Sizes: " in text
+    assert "linear, of earlier runs: Machine: " in text
+    write_reported_vs_ours({"snakemake": [again]}, page)  # once more: nothing is lost or said twice
+    assert page.read_text().partition("### Table 2a")[2].partition("### ")[0] == text
+
+
 def test_other_sections_stand_among_those_of_their_paper(make_run, tmp_path):
     run = make_run("galerkin", attention="galerkin", setting={"epochs": 100}, level=1.203e-3)
     page = tmp_path / "page.md"

@@ -13,6 +13,7 @@ from resolvent.figures.papers.calvello2024.reported import SOURCE as CALVELLO
 from resolvent.figures.papers.cao2021.reported import SOURCE as CAO
 from resolvent.figures.published.beside import record, reported_beside, tables_of
 from resolvent.figures.published.tables import PaperTable
+from resolvent.figures.reported_vs_ours.kept_rows import with_kept_rows
 from resolvent.figures.reported_vs_ours.markdown import (
     TRAINING_COLUMNS,
     not_comparable,
@@ -34,7 +35,7 @@ differ](why-they-differ.md). Intervals are of 95 % ([what they mean](statistics.
 samples: with one seed they do not know how a second seed would end. The epoch is the one that the
 validation samples chose. There is a ratio only where every setting is that which made the reported number,
 the public code's (recipe `code`) where it differs from the text (`paper`); below a table stands what
-differs. A section of which no runs are at hand stays as it was; those from before intervals were
+differs. Sections and rows of which no runs are at hand stay as they were; those from before intervals were
 studentised have percentile intervals. Tables of Cao 2021 without the column "recipe" were measured before
 this comparison was strict; their former ratios do not hold and are left out: FNO, for one, had batches of 8
 where the code has 20, a loss averaged over the batch where it is summed, 1,024 samples where there are
@@ -61,7 +62,7 @@ def write_reported_vs_ours(
     """Write the page: a section for each table or dataset of the papers.
 
     `commands` are the folders of runs by the command that makes them, `more` other sections by paper and
-    title. Sections that `output` has and that are without a run among them stay.
+    title. Sections and rows that `output` has and that are without a run among them stay.
     """
     runs = {command: read_runs(folders) for command, folders in commands.items()}
     command_of = {run.directory: command for command, made in runs.items() for run in made}
@@ -82,7 +83,9 @@ def write_reported_vs_ours(
     page = output.read_text(encoding="utf-8") if output.exists() else ""
     parts = [HEADER]
     for source, introduction, made in ((CAO, MEANS, means), (CALVELLO, INTRODUCTION, medians)):
-        if sections := _sections_of(page, source.name) | made:
+        before = _sections_of(page, source.name)
+        made = {title: with_kept_rows(text, before.get(title, "")) for title, text in made.items()}
+        if sections := before | made:
             parts.append(f'## {source.name}\n\n{introduction}\n"Reported" is {source.citation}.')
             parts += [f"### {title}\n\n{sections[title]}" for title in sorted(sections)]
     write_text(output, "\n\n".join(parts) + "\n")
