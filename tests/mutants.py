@@ -87,7 +87,7 @@ class Reach:
         tests that reach the module, and by those of DEFAULTS.
         """
         lines = self.lines.get((self.folder / mutant.path).resolve().relative_to(self.folder).as_posix(), {})
-        before = [line for line in lines if mutant.begin <= line <= mutant.line]
+        before = [line for line in lines if 0 < mutant.begin <= line <= mutant.line]
         found = set(lines[max(before)] if before else itertools.chain(*lines.values()))
         files = {test.removesuffix("::") for test in found if test.endswith("::")}
         files |= set() if before else {DEFAULTS}

@@ -188,6 +188,27 @@ def test_splits_are_files_rows_or_values_of_a_variable(tmp_path):
     np.testing.assert_array_equal(samples(files, "validation", samples=sizes)[:, 0], values["a"][6:10])
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"rows": {"train": [9, 4]}}, r"rows.train: \[9, 4\]; accepted: \[first, behind the last\]"),
+        ({"rows": {"train": [4, 4]}}, r"rows.train: \[4, 4\]; accepted"),
+        ({"rows": {"train": [0, 4, 9]}}, r"rows.train: \[0, 4, 9\]; accepted"),
+        (
+            {"rows": {"train": [0, 8]}, "groups": {"variable": "a", "train": [0], "test": [1]}},
+            "rows and groups both choose the splits",
+        ),
+        (
+            {"axes": ["sample", "time", "x"], "input_times": [-1], "target_times": [0], "window_every": 1},
+            "times of a window count from its beginning",
+        ),
+    ],
+)
+def test_splits_and_windows_that_make_no_sense_are_refused(changes, words):
+    with pytest.raises(ValueError, match=words):
+        settings_of(SETTINGS | {"source": "data.npz"} | changes)
+
+
 def test_evolutions_give_pairs_and_windows(tmp_path):
     values = np.random.default_rng(0).normal(size=(COUNT, 7, POINTS))
     path = str(write_hdf5(tmp_path / "data.h5", {"u": values}))

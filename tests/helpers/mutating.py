@@ -25,7 +25,7 @@ class Mutant:
     start: int
     end: int
     text: str
-    begin: int  # the first line of the function that it is in; its own where it is in none
+    begin: int  # the first line of the function that it is in; 0 where it is in none
 
     @property
     def name(self) -> str:
@@ -54,7 +54,7 @@ class Mutants(ast.NodeVisitor):
     def _add(self, node: ast.AST, text: str) -> None:
         start, end = self._place(node)
         if self.source[start:end].decode() != text:
-            begin = (self.scopes and self.scopes[-1]) or node.lineno
+            begin = (self.scopes and self.scopes[-1]) or 0
             self.found.append(Mutant(self.path, node.lineno, start, end, text, begin))
 
     def _between(self, node: ast.AST, left: ast.AST, right: ast.AST, operator: ast.AST) -> None:
