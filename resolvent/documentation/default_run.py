@@ -29,6 +29,7 @@ from resolvent.planning.prediction.needs import Needs
 
 COMMAND = "snakemake --cores 2 --resources gpu=0"
 PAGES = "docs/default-run"
+SOLVERS = (CLASSICAL, "interpolation_oracle")  # baselines that solve the equation
 MODELS = (
     "model",
     "n",
@@ -67,8 +68,12 @@ def write_default_run(root: Path) -> list[str]:
         if not comparison.exists():
             continue
         own = [job for job in planned if Path(job.output).is_relative_to(plan.results / name)]
-        tested = by_condition(on_training_grid(read_comparison(comparison)))
-        baselines = [one for one in tested if one.facts["kind"] == "baseline"]
+        trained = {str(row.planned.resolution) for row in results.of(name)}
+        baselines = [
+            one
+            for one in by_condition(on_training_grid(read_comparison(comparison)))
+            if one.facts["kind"] == "baseline" and str(one.facts["trained_resolution"]) in trained
+        ]
         text = page(results, name, baselines, training_errors(results, name), times(own, root))
         (root / PAGES / f"{name}.md").write_text(text, encoding="utf-8")
         written.append(name)
@@ -124,11 +129,11 @@ beside them."""
 
 
 def beaten_by_a_baseline(rows: list[Row], baselines: list[Tested], resolution: int | str) -> str:
-    """Say how many models do no better than the best baseline that is no classical solver."""
+    """Say how many models do no better than the best baseline that is none of the `SOLVERS`."""
     simple = [
         one
         for one in baselines
-        if one.facts["key"] != CLASSICAL
+        if one.facts["key"] not in SOLVERS
         and str(one.facts["trained_resolution"]) == str(resolution)
         and one.error().known
     ]
