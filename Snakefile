@@ -100,8 +100,9 @@ if plan.configuration.stability:
 include: "workflow/rules/front_page.smk"
 
 
-# There while the front page is that of a run with an error.
-FRONT_PAGE_AFTER_ERROR = Path(f".snakemake/front-page-after-error-{plan.configuration.name}")
+FRONT_PAGE = Path(rules.front_page.output.page)
+modified = lambda file: file.stat().st_mtime_ns if file.exists() else None
+front_page_before = modified(FRONT_PAGE)
 
 
 # `snakemake plan` writes nothing, so it may run beside another.
@@ -131,18 +132,18 @@ onerror:
                 text = log.read_text(errors="replace") if log.exists() else ""
                 sys.stderr.write(f"rule {job.name} failed; its log {log}:\n{text}")
     if Path(rules.page_assets.output[0]).exists():
-        FRONT_PAGE_AFTER_ERROR.parent.mkdir(exist_ok=True)
-        FRONT_PAGE_AFTER_ERROR.touch()
         show_what_there_is(plan, papers, rules.plan_study.output.study)
 
 
-# A page asked for by name links to the front page, which then shows what there is. So it does after an error was mended,
-# when no job may be left that makes it again.
+# What was asked for by name is shown on the front page, too. So is what was mended after an error, when no job may be left
+# that makes the front page again.
 onsuccess:
-    absent = FRONT_PAGE_AFTER_ERROR.exists() or not Path(rules.front_page.output.page).exists()
-    if Path(rules.page_assets.output[0]).exists() and absent and not only_planned():
+    if (
+        Path(rules.page_assets.output[0]).exists()
+        and not only_planned()
+        and modified(FRONT_PAGE) == front_page_before
+    ):
         show_what_there_is(plan, papers, rules.plan_study.output.study)
-        FRONT_PAGE_AFTER_ERROR.unlink(missing_ok=True)
 
 
 localrules:

@@ -122,6 +122,16 @@ def test_what_there_is_is_shown_where_a_job_has_failed(project, tmp_path):
     assert "theory.html" in links(page)
 
 
+def test_a_page_asked_for_by_name_is_on_the_front_page_and_the_plan_is_the_latest(project, tmp_path):
+    other = project.copied_to(tmp_path / "other")
+    front_page = other.folder / "results/test/index.html"
+    renamed = {"experiments": {"burgers": {"title": "Another title"}}}
+    other.forked_build("results/test/burgers/report.html", config=renamed)
+    assert "Another title" in front_page.read_text()
+    other.forked_build()
+    assert "Another title" not in front_page.read_text()
+
+
 def test_tables_come_as_csv_latex_and_html(project):
     folder = project.folder / "results/test/burgers"
     rows = list(csv.DictReader((folder / "comparison.csv").open()))

@@ -45,6 +45,7 @@ rule front_page:
     conda:
         "../../environment.yml"
     params:
+        study=rules.plan_study.params.study,
         code=script_digest("front_page"),
     script:
         "../scripts/front_page.py"

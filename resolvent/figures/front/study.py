@@ -6,6 +6,7 @@ folder of the study, where the file lies.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -78,6 +79,20 @@ class Study:
 def write_study(path: str | Path, planned: dict, *, command: str, provenance: dict[str, str]) -> None:
     """Write study.json: the fields of `Study` but the last two, and these."""
     write_json(Path(path), {**planned, "command": command, "provenance": provenance})
+
+
+def bring_up_to_date(path: str | Path, planned: dict, *, command: str, provenance: dict[str, str]) -> None:
+    """Write study.json, unless it is there with this plan.
+
+    Snakemake compares a rule's output with the plan only if it noted how the rule made it: not where a run
+    that asked for single pages has written the file for them.
+    """
+    path = Path(path)
+    if path.is_file():
+        found = read_json(path, "the plan of the study")
+        if {key: found.get(key) for key in planned} == json.loads(json.dumps(planned)):
+            return
+    write_study(path, planned, command=command, provenance=provenance)
 
 
 def read_study(folder: str | Path) -> Study:
