@@ -19,11 +19,9 @@ from resolvent.common.digests import write_digest
 from resolvent.common.errors import FileError
 from resolvent.common.files import write_json
 from resolvent.figures.common.assets import NAMES, write_assets
-from resolvent.figures.common.comparison import Error
 from resolvent.figures.common.page import render
 from resolvent.figures.experiment.comparison import write_comparison
-from resolvent.figures.front.cards import size_in_words
-from resolvent.figures.front.leaderboard import Scale, interval, sharing, strip
+from resolvent.figures.front.leaderboard import Scale, sharing, strip
 from resolvent.figures.front.page import write_front_page
 from resolvent.figures.front.results import read_results
 from resolvent.figures.front.study import (
@@ -34,7 +32,7 @@ from resolvent.figures.front.study import (
     Study,
     read_study,
 )
-from resolvent.figures.front.terminal import print_leaderboard, with_interval
+from resolvent.figures.front.terminal import print_leaderboard
 
 SEEDS = {"burgers": (1, 2, 3), "second": (1,)}
 LEVELS = {"galerkin": 1e-3, "fourier": 4e-3, "fno": 4.1e-3}
@@ -272,6 +270,20 @@ def test_what_is_missing_is_said_and_the_rest_is_shown(finished):
     assert broken_links(finished) == []
 
 
+def test_an_experiment_that_has_not_begun_is_named_and_its_rows_come_last(finished):
+    shutil.rmtree(finished / "runs/burgers")
+    shutil.rmtree(finished / "burgers")
+    write_front_page(finished)
+    page = (finished / "index.html").read_text()
+    assert "Not begun yet: Burgers &amp; co." in text_of(page)
+    leaderboard = page[page.index('id="leaderboard"') : page.index('id="all"')]
+    assert "missing" not in leaderboard
+    errors = [cells[1] for cells in rows_of(page, 'id="results"')]
+    missing = ["missing" in error for error in errors]
+    assert missing == sorted(missing)
+    assert 0 < sum(missing) < len(missing)
+
+
 def test_before_anything_has_run_there_is_a_page_already(study):
     results = write_front_page(study)
     page = text_of((study / "index.html").read_text())
@@ -333,32 +345,6 @@ def test_the_strip_is_logarithmic_and_shows_what_is_off_the_scale(finished):
     assert float(at) == pytest.approx(scale.at(row.error.value), abs=0.1)
     assert 'class="classical" d="M4 3L1 6l3 3"' in drawn  # 4e-7 is below 1e-4: an arrow
     assert 'class="classical" d="M4 3' not in strip(row, Scale(-8, 0))
-
-
-def test_an_interval_has_the_exponent_of_its_middle():
-    assert interval(Error(2.02e-2, 1.561e-2, 2.91e-2, 0)) == "(1.56 to 2.91) × 10⁻²"
-    assert interval(Error(9.7e-3, 9.1e-3, 1.02e-2, 0)) == "(9.10 to 10.20) × 10⁻³"
-    assert interval(Error(0.5, 0.4, 0.61, 0)) == "(0.400 to 0.610)"
-    assert (
-        interval(Error(0.5, 4e-3, 0.61, 0)) == "(4.00 × 10⁻³ to 0.610)"
-    )  # or nothing would be left of the lower
-    assert interval(Error(3e-2, 2e-4, 40.0, 0)) == "(2.00 × 10⁻⁴ to 40.0)"
-    assert (
-        interval(Error(9.999e-4, 9.9e-4, 1.1e-3, 0)) == "(0.99 to 1.10) × 10⁻³"
-    )  # the middle is 1.00 × 10⁻³
-    assert interval(Error(1e-3, float("nan"), float("nan"), 0)) == ""
-
-
-def test_in_the_terminal_an_error_and_its_interval_share_the_exponent():
-    assert with_interval(Error(2.02e-2, 1.561e-2, 2.91e-2, 0)) == "2.02 (1.56 to 2.91) × 10⁻²"
-    assert with_interval(Error(0.5, 0.4, 0.61, 0)) == "0.500 (0.400 to 0.610)"
-    assert with_interval(Error(1e-3, float("nan"), float("nan"), 0)) == "1.00 × 10⁻³"
-
-
-def test_a_store_elsewhere_has_no_size(tmp_path):
-    assert size_in_words(tmp_path / "none.zarr") == "not on this disk"
-    (tmp_path / "link.zarr").write_text("s3://bucket/x.zarr")
-    assert size_in_words(tmp_path / "link.zarr") == "in an object store"
 
 
 def test_the_terminal_has_the_same_leaderboard(finished):

@@ -83,15 +83,25 @@ class Matrix:
     classical: list[Error | str | None]  # or why there is none; None: not compared yet
 
 
+def not_begun(results: Results) -> list[str]:
+    """Return the experiments of which there is no run yet, where there are some of others."""
+    begun = {row.experiment for row in results.rows if any(run.state != "missing" for run in row.runs)}
+    return [name for name in results.study.experiments if name not in begun] if begun else []
+
+
 def matrices(results: Results) -> list[Matrix]:
-    """Return a matrix for each group of experiments that share models.
+    """Return a matrix for each group of experiments that share models, but for those that have not begun.
 
     In a matrix come first the models whose errors are on average, in logarithms, the least above the lowest
     of each experiment.
     """
     finest: dict[str, list[Row]] = {}
+    waiting = not_begun(results)
     for row in results.rows:
-        if row.planned.resolution == results.study.experiments[row.experiment].finest:
+        if (
+            row.experiment not in waiting
+            and row.planned.resolution == results.study.experiments[row.experiment].finest
+        ):
             finest.setdefault(row.experiment, []).append(row)
     models = {name: {row.planned.model for row in rows} for name, rows in finest.items()}
     found = []

@@ -14,6 +14,7 @@ from resolvent.figures.front.leaderboard import (
     best_in_words,
     interval,
     matrices,
+    not_begun,
     ratio_in_words,
     scale_of,
     strip,
@@ -51,6 +52,7 @@ def write_front_page(folder: str | Path) -> Results:
         facts=facts(results),
         planned=study.experiments,
         matrices=tables,
+        not_begun=[study.experiments[name].title for name in not_begun(results)],
         no_solver=NO_SOLVER if any(NO_SOLVER in table.classical for table in tables) else "",
         rows=by_error(results),
         scale=scale,
@@ -121,8 +123,9 @@ def filters(results: Results) -> list[tuple[str, str, list[tuple[str, str]]]]:
 
 
 def by_error(results: Results) -> list[Row]:
-    """Return all rows, those of each experiment together, the lowest error first."""
-    order = list(results.study.experiments)
+    """Return all rows by experiment, the lowest error first; those not begun come last."""
+    waiting = not_begun(results)
+    order = sorted(results.study.experiments, key=lambda name: name in waiting)
     return sorted(
         results.rows,
         key=lambda row: (order.index(row.experiment), row.error.value if row.error else float("inf")),
