@@ -83,14 +83,17 @@ class Reach:
     def tests(self, mutant: Mutant, count: int) -> list[str]:
         """Return the tests to run, at most `count`, the likeliest first, those of a file together.
 
-        A line inside of a statement is reached where the statement is; what runs at import is reached by all
-        tests that reach the module, and by those of DEFAULTS.
+        A line inside of a statement is reached where the statement is. What runs at import, and what was
+        compiled, in which nobody sees lines, is reached by all tests that reach the module, by those of
+        the folder that mirrors the module's, and by those of DEFAULTS.
         """
         lines = self.lines.get((self.folder / mutant.path).resolve().relative_to(self.folder).as_posix(), {})
         before = [line for line in lines if 0 < mutant.begin <= line <= mutant.line]
         found = set(lines[max(before)] if before else itertools.chain(*lines.values()))
         files = {test.removesuffix("::") for test in found if test.endswith("::")}
-        files |= set() if before else {DEFAULTS}
+        if not before:
+            mirror = re.sub("^resolvent", "tests", str(Path(mutant.path).parent))
+            files |= {DEFAULTS, *(file for file in self.of_file if str(Path(file).parent) == mirror)}
         found = {test for test in found if not test.endswith("::")} & self.seconds.keys()
         found |= {test for file in files for test in self.of_file.get(file, ())}
         words = set(re.split(r"\W|_", mutant.path.removesuffix(".py"))) - {"resolvent", "common", ""}

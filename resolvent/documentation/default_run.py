@@ -144,7 +144,7 @@ def beaten_by_a_baseline(rows: list[Row], baselines: list[Tested], resolution: i
     worse = [row for row in models if row.error.value >= best.error().value]
     label = f"the best baseline that solves no equation ({best.facts['label']})"
     if not worse:
-        return f"Every model has less error than {label}."
+        return f"The mean error of every model is below that of {label}."
     return f"Of {counted(len(models), 'model')}, {len(worse)} do no better than {label}."
 
 
