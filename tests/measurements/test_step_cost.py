@@ -6,6 +6,7 @@ import torch
 
 from resolvent.measurements.step_cost import (
     CASES,
+    ENCODER_ONLY,
     MODULES,
     Case,
     backpropagation,
@@ -88,3 +89,9 @@ def test_a_failed_measurement_says_why():
                         "batch_size": 1}, "rounds": 1, "device": "cpu"}  # fmt: skip
     with pytest.raises(RuntimeError, match="KeyError: 'decoder'"):
         in_new_processes("resolvent.measurements.step_cost", [request])
+
+
+def test_the_encoder_has_the_size_of_the_public_code_s_command_line():
+    """Cao 2021, Table 1: --dmodel 128 --head 1 --num-layers 4; the feedforward network twice as wide."""
+    expected = {"width": 128, "num_heads": 1, "num_layers": 4, "feedforward_width": 256}
+    assert expected == ENCODER_ONLY

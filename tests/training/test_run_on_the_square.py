@@ -1,6 +1,7 @@
 """The two jobs of a run on a Darcy dataset: train, save, restore, evaluate on another grid."""
 
 import json
+import time
 
 import numpy as np
 import pandas
@@ -69,7 +70,9 @@ def test_processes_are_as_many_as_have_devices(
 
 
 def test_a_run_is_trained_saved_and_evaluated_in_physical_units(card, tmp_path):
+    begun = time.perf_counter()
     train(card, tmp_path)
+    elapsed = time.perf_counter() - begun
     samples = load_samples(card, 17, "train", COUNTS["train"])
     state = checkpoints.load(tmp_path / "checkpoint.pt")["operator"]
     mean, deviation = (state[f"output.{name}"][..., 0] for name in ("mean", "deviation"))
@@ -78,6 +81,7 @@ def test_a_run_is_trained_saved_and_evaluated_in_physical_units(card, tmp_path):
 
     # Lifting, projection, and in two layers the map beside the convolution: at every point.
     cost = json.loads((tmp_path / "cost.json").read_text())
+    assert 0 < cost["train_seconds"] < elapsed
     assert cost["parameters"] - cost["parameters_complex_once"] == 2 * (8 * 4 * 6 * 6)
     assert cost["forward_flop"] > 2 * 17**2 * (3 * 6 + 2 * 6 * 6 + 6 * 8 + 8)
 

@@ -1,0 +1,70 @@
+"""The readers of files say which variables are no real numbers, what is missing, and what is in memory."""
+
+import h5py
+import numpy as np
+import pytest
+import xarray
+from array_files import arrays, write_hdf5, write_npz, write_zarr
+
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.check import check_file
+from resolvent.datasets.imported.readers.source import open_source
+
+WORDS = np.array(["one", "two", "three"])
+
+
+def write_netcdf(path, values):
+    variables = {name: ([f"{name}{axis}" for axis in range(one.ndim)], one) for name, one in values.items()}
+    xarray.Dataset(variables).to_netcdf(path, engine="h5netcdf", invalid_netcdf=True)
+    return path
+
+
+def write_hdf5_words(path, values):
+    return write_hdf5(path, {n: v.astype("S5") if v.dtype.kind == "U" else v for n, v in values.items()})
+
+
+def write_zarr_words(path, values):
+    return write_zarr(path, {n: v.astype("S5") if v.dtype.kind == "U" else v for n, v in values.items()}, 2)
+
+
+@pytest.mark.filterwarnings("ignore:You are writing invalid netcdf features")
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("data.npz", write_npz),
+        ("data.h5", write_hdf5_words),
+        ("data.nc", write_netcdf),
+        ("data.zarr", write_zarr_words),
+    ],
+)
+def test_words_and_complex_numbers_are_no_real_numbers(name, write, tmp_path):
+    values = {"real": np.arange(3.0), "words": WORDS, "complex": np.arange(3) * 1j}
+    file = open_source(write(tmp_path / name, values))
+    kinds = {"real": None, "words": "text", "complex": "complex"}
+    assert {one: file.not_real(one) for one in values} == kinds
+    assert {one: file.is_text(one) for one in values} == {"real": False, "words": True, "complex": False}
+    with pytest.raises(DatasetError, match="variable 'complex' is complex; expected: an array of real"):
+        file.shape("complex")
+
+
+def test_a_sparse_array_of_matlab_is_refused(tmp_path):
+    path = tmp_path / "data.mat"
+    with h5py.File(path, "w", userblock_size=512) as file:
+        one = file.create_dataset("sparse", data=np.arange(3.0))
+        one.attrs["MATLAB_class"], one.attrs["MATLAB_sparse"] = np.bytes_("double"), 3
+    with path.open("r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+    with pytest.raises(DatasetError, match="variable 'sparse' is sparse"):
+        open_source(path).shape("sparse")
+
+
+def test_an_archive_of_numpy_is_in_memory_whole(tmp_path):
+    values = {"a": np.zeros((3, 4)), "b": np.zeros(5, np.float32)}
+    file = open_source(write_npz(tmp_path / "data.npz", values))
+    assert file.bytes_in_memory == {"a": 96.0, "b": 20.0}
+
+
+def test_chunks_that_are_missing_are_warned_of(tmp_path):
+    store = write_zarr(tmp_path / "data.zarr", arrays())
+    (store / "a/c/0/0").unlink()
+    assert "In data.zarr 'a' lacks 1 of 4 chunks, which are read as 0.0." in check_file(store).warnings
