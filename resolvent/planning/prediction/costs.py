@@ -171,4 +171,4 @@ def evaluating(
 
 def drawing(files: int) -> Need:
     """Predict a table, a figure or a page, from as many result files."""
-    return Need(START_SECONDS + 0.2 * files, START_BYTES + 2 * MEGABYTE * files)
+    return Need(START_SECONDS / 2 + 0.05 * files, START_BYTES + 2 * MEGABYTE * files)

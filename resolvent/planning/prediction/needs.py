@@ -104,7 +104,7 @@ class Needs:
         runs = [
             self._evaluation(wildcards.experiment, *run, self.gpu) for run in product(e.models, e.resolutions)
         ]
-        solved = 100 * len(e.resolutions) * dataset.seconds_per_sample()
+        solved = 32 * len(e.resolutions) * dataset.seconds_per_sample()
         seconds = 2 * START_SECONDS + solved + sum(1 + need.seconds - START_SECONDS for need in runs)
         return Need(seconds, START_BYTES + max(need.bytes for need in runs))
 
