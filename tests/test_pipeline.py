@@ -130,6 +130,11 @@ def test_a_page_asked_for_by_name_is_on_the_front_page_and_the_plan_is_the_lates
     assert "Another title" in front_page.read_text()
     other.forked_build()
     assert "Another title" not in front_page.read_text()
+    (other.folder / "results/test/burgers/figures/samples.svg").unlink()
+    one = {"build": {"experiments": ["burgers"]}}
+    other.forked_build("results/test/burgers/report.html", config=one)
+    assert "darcy_inverse_noise1/report.html" not in links(front_page.read_text())
+    assert other.planned() == {"all": 1, "front_page": 1}
 
 
 def test_tables_come_as_csv_latex_and_html(project):
@@ -265,7 +270,8 @@ TUNED = {
 }
 
 
-def test_a_tuned_run_is_trained_and_recorded_with_what_its_short_runs_chose(project):
+def test_a_tuned_run_is_trained_and_recorded_with_what_its_short_runs_chose(project, tmp_path):
+    project = project.copied_to(tmp_path / "tuned")
     folder = "results/test/burgers_tuned/unstable/n64"
     target = f"{folder}/seed1127802/errors.csv"
     project.forked_build(target, config=TUNED)

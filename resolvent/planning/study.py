@@ -55,12 +55,17 @@ def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
 
 
 def show_what_there_is(plan: Plan, papers: dict[str, PaperPlan], study: str | Path) -> None:
-    """Write the file `study` and the front page, of what is finished; say why on stderr where that fails."""
+    """Write the file `study` and the front page, of what is finished; say why on stderr where that fails.
+
+    The plan is then newer than the page: where it is another one than that of the rule `front_page`, the next
+    run of everything makes the page again.
+    """
     from resolvent.figures.front.page import write_front_page
 
     try:
         bring_up_to_date(study, planned_study(plan, papers), command=command(), provenance=provenance())
         write_front_page(plan.results)
+        Path(study).touch()
     except (ResolventError, OSError) as error:
         sys.stderr.write(f"no front page: {error}\n")
 
