@@ -130,7 +130,7 @@ def test_a_page_asked_for_by_name_is_on_the_front_page_and_the_plan_is_the_lates
     assert "Another title" in front_page.read_text()
     other.forked_build()
     assert "Another title" not in front_page.read_text()
-    (other.folder / "results/test/burgers/figures/samples.svg").unlink()
+    (other.folder / "results/test/burgers/report.html").unlink()
     one = {"build": {"experiments": ["burgers"]}}
     other.forked_build("results/test/burgers/report.html", config=one)
     assert "darcy_inverse_noise1/report.html" not in links(front_page.read_text())
