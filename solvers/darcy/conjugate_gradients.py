@@ -44,8 +44,8 @@ def solve_sample(
     direction,
     image,
     sizes,
-    parents,
-    weights,
+    before,
+    after,
     cell_centred,
     harmonic,
     tolerance,
@@ -57,7 +57,7 @@ def solve_sample(
     `pressure` has the frame, and any values.
     """
     store_conductances(coefficient, cell_centred, harmonic, across, along)
-    fill_hierarchy(stored, coefficient, across, along, sizes, parents, weights, cell_centred)
+    fill_hierarchy(stored, coefficient, across, along, sizes, before, after, cell_centred)
     frame = sizes[0] + 2
     preconditioned, scaled = stored[3, : frame * frame], stored[4, : frame * frame]
     pressure, residual = pressure.ravel(), residual.ravel()
@@ -75,7 +75,7 @@ def solve_sample(
     size = norm
     _update(residual, image.ravel(), last_step, 1 / size, scaled)
     for iteration in range(max_iterations):
-        v_cycle(stored, sizes, parents, weights)
+        v_cycle(stored, sizes, before, after)
         product, along_image = _inner_products(preconditioned, residual, image.ravel())
         # Polak and Ribière: the residual has just changed by -last_step · image.
         _combine(direction.ravel(), -size * along_image * last_step / previous, preconditioned, size)

@@ -29,19 +29,23 @@ _COARSEST_SWEEPS = 8
 class Levels(NamedTuple):
     """The grids of one size and kind, finest first, as flat tables that compiled code can walk.
 
-    sizes    unknowns along an axis of each level.
-    parents  for each position of each level but the last (with its frame): the coarse position before it.
-    weights  the weight of the coarse position after it.
+    At position k of a level, its frame included, interpolation takes positions k // 2 and k // 2 + 1 of the
+    next one.
+
+    sizes   unknowns along an axis of each level.
+    before  for each position of each level but the last: the weight of the first of the two. Each level has
+            twice as many as the next one has positions, with zeros behind.
+    after   the weight of the second.
     """
 
     sizes: np.ndarray
-    parents: np.ndarray
-    weights: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
 
 
 def levels(points: int, grid: str) -> Levels:
     """Return the hierarchy below a grid of `points` "nodes" or "cell_centres"."""
-    sizes, parents, weights = [], [], []
+    sizes, before, after = [], [], []
     intervals = points - 1 if grid == "nodes" else points
     positions = _positions(intervals, grid)
     while True:
@@ -50,13 +54,18 @@ def levels(points: int, grid: str) -> Levels:
             break
         intervals = -(-intervals // 2)
         coarse = _positions(intervals, grid)
-        parent = np.clip(np.searchsorted(coarse, positions, side="right") - 1, 0, len(coarse) - 2)
-        parents.append(parent)
-        weights.append((positions - coarse[parent]) / (coarse[parent + 1] - coarse[parent]))
+        first = np.minimum(np.arange(len(positions)) // 2, len(coarse) - 2)
+        # Of an odd number of cells some lie beyond the second position, by up to a quarter of a coarse cell.
+        weight = ((positions - coarse[first]) / (coarse[first + 1] - coarse[first])).clip(0, 1)
+        weights = np.zeros((2, 2 * len(coarse)))
+        weights[:, : len(positions)] = 1 - weight, weight
+        if positions[-2] > coarse[first[-2] + 1]:  # the last one then lies between that and the boundary
+            weights[:, len(positions) - 2] = 0, (1 - positions[-2]) / (1 - coarse[-2])
+        before.append(weights[0])
+        after.append(weights[1])
         positions = coarse
-    return Levels(
-        np.array(sizes), np.concatenate([*parents, [0]]), np.concatenate([*weights, [0.0]]).astype(np.float32)
-    )
+    tables = (np.concatenate([*weights, [0.0]]).astype(np.float32) for weights in (before, after))
+    return Levels(np.array(sizes), *tables)
 
 
 def _positions(intervals: int, grid: str) -> Float[np.ndarray, " positions"]:
@@ -128,6 +137,14 @@ def _inverse_diagonal(across, along, result):
 
 
 @compiled
+def _start(pressure, source, inverse):
+    """Relax the points of the first colour, where the pressure is zero."""
+    for j in range(1, pressure.shape[0] - 1):
+        for i in range(1, pressure.shape[1] - 1):
+            pressure[j, i] = (i - 1 + j) % 2 * (inverse[j, i] * source[j, i])
+
+
+@compiled
 def _relax(pressure, source, across, along, inverse, colour):
     """Relax the points of one colour, by Gauss-Seidel.
 
@@ -155,10 +172,10 @@ def _relax(pressure, source, across, along, inverse, colour):
 
 
 @compiled
-def _restrict_residual(pressure, source, across, along, parents, weights, coarse):
+def _restrict_residual(pressure, source, across, along, before, after, coarse):
     """Apply the transposed interpolation to the residual, first along y, then along x, into `coarse`."""
     width = pressure.shape[1] - 2
-    gathered = np.zeros((coarse.shape[0], width), pressure.dtype)
+    gathered = np.zeros((coarse.shape[0], 2 * coarse.shape[1]), pressure.dtype)
     residual = np.empty(width, pressure.dtype)
     for j in range(1, pressure.shape[0] - 1):
         here, above, below = pressure[j], pressure[j - 1], pressure[j + 1]
@@ -170,60 +187,61 @@ def _restrict_residual(pressure, source, across, along, parents, weights, coarse
                 + along[j - 1, i + 1] * (p - above[i + 1])
                 + along[j, i + 1] * (p - below[i + 1])
             )
-        upper, lower, weight = gathered[parents[j]], gathered[parents[j] + 1], weights[j]
+        upper, lower = gathered[j // 2, 1:], gathered[j // 2 + 1, 1:]
         for i in range(width):
-            upper[i] += (1 - weight) * residual[i]
-            lower[i] += weight * residual[i]
-    coarse[:] = 0
+            upper[i] += before[j] * residual[i]
+            lower[i] += after[j] * residual[i]
     for j in range(1, coarse.shape[0] - 1):
-        for i in range(width):
-            parent, weight = parents[i + 1], weights[i + 1]
-            coarse[j, parent] += (1 - weight) * gathered[j, i]
-            coarse[j, parent + 1] += weight * gathered[j, i]
-        coarse[j, 0] = 0
-        coarse[j, -1] = 0
+        row, result = gathered[j], coarse[j]
+        for i in range(1, coarse.shape[1] - 1):
+            result[i] = (
+                after[2 * i - 2] * row[2 * i - 2]
+                + after[2 * i - 1] * row[2 * i - 1]
+                + before[2 * i] * row[2 * i]
+                + before[2 * i + 1] * row[2 * i + 1]
+            )
 
 
 @compiled
-def _add_interpolated(coarse, parents, weights, pressure):
+def _add_interpolated(coarse, before, after, pressure):
     """Add `coarse` to the pressure, interpolated linearly: first along x, then along y."""
-    width = pressure.shape[1] - 2
-    rows = np.empty((coarse.shape[0], width), coarse.dtype)
+    rows = np.empty((coarse.shape[0], 2 * coarse.shape[1]), coarse.dtype)
     for j in range(coarse.shape[0]):
-        for i in range(width):
-            parent, weight = parents[i + 1], weights[i + 1]
-            rows[j, i] = (1 - weight) * coarse[j, parent] + weight * coarse[j, parent + 1]
+        row, result = coarse[j], rows[j]
+        for i in range(coarse.shape[1] - 1):
+            result[2 * i] = before[2 * i] * row[i] + after[2 * i] * row[i + 1]
+            result[2 * i + 1] = before[2 * i + 1] * row[i] + after[2 * i + 1] * row[i + 1]
     for j in range(1, pressure.shape[0] - 1):
-        here, upper, lower, weight = pressure[j], rows[parents[j]], rows[parents[j] + 1], weights[j]
-        for i in range(width):
-            here[i + 1] += (1 - weight) * upper[i] + weight * lower[i]
+        here, upper, lower = pressure[j], rows[j // 2, 1:], rows[j // 2 + 1, 1:]
+        for i in range(pressure.shape[1] - 2):
+            here[i + 1] += before[j] * upper[i] + after[j] * lower[i]
 
 
 @compiled
-def _coarsen(coefficient, parents, weights, cell_centred, coarse_points):
+def _coarsen(coefficient, before, after, cell_centred, coarse_points):
     """Return the coefficient on the next coarser grid: its mean, weighted as interpolation is.
 
-    Values are on points; `parents` and `weights` count positions, which for cells have the boundary around.
+    Values are on points; weights are of positions, which for cells have the boundary around.
     """
     points = coefficient.shape[0]
     shift = 1 if cell_centred else 0
     gathered = np.zeros((coarse_points + 2, points), coefficient.dtype)
     norm = np.zeros(coarse_points + 2, coefficient.dtype)
     for j in range(points):
-        parent, weight = parents[j + shift], weights[j + shift]
-        norm[parent] += 1 - weight
-        norm[parent + 1] += weight
+        k = j + shift
+        norm[k // 2] += before[k]
+        norm[k // 2 + 1] += after[k]
         for i in range(points):
-            gathered[parent, i] += (1 - weight) * coefficient[j, i]
-            gathered[parent + 1, i] += weight * coefficient[j, i]
+            gathered[k // 2, i] += before[k] * coefficient[j, i]
+            gathered[k // 2 + 1, i] += after[k] * coefficient[j, i]
     coarse = np.zeros((coarse_points, coarse_points), coefficient.dtype)
     row = np.empty(coarse_points + 2, coefficient.dtype)
     for j in range(coarse_points):
         row[:] = 0
         for i in range(points):
-            parent, weight = parents[i + shift], weights[i + shift]
-            row[parent] += (1 - weight) * gathered[j + shift, i]
-            row[parent + 1] += weight * gathered[j + shift, i]
+            k = i + shift
+            row[k // 2] += before[k] * gathered[j + shift, i]
+            row[k // 2 + 1] += after[k] * gathered[j + shift, i]
         for i in range(coarse_points):
             coarse[j, i] = row[i + shift] / (norm[j + shift] * norm[i + shift])
     return coarse
@@ -244,7 +262,7 @@ def _copy(values, target):
 
 
 @compiled
-def fill_hierarchy(stored, coefficient, across, along, sizes, parents, weights, cell_centred):
+def fill_hierarchy(stored, coefficient, across, along, sizes, before, after, cell_centred):
     """Store conductances and inverse diagonals of all levels, one after the other."""
     offset, tables = 0, 0
     for level in range(len(sizes)):
@@ -254,15 +272,16 @@ def fill_hierarchy(stored, coefficient, across, along, sizes, parents, weights, 
         _inverse_diagonal(across, along, _view(stored, 2, offset, frame))
         offset += frame * frame
         if level + 1 < len(sizes):
-            table = slice(tables, tables + frame)
-            coarse_points = sizes[level + 1] if cell_centred else sizes[level + 1] + 2
-            coefficient = _coarsen(coefficient, parents[table], weights[table], cell_centred, coarse_points)
+            coarse = sizes[level + 1] + 2
+            table = slice(tables, tables + 2 * coarse)
+            tables += 2 * coarse
+            coarse_points = coarse - 2 if cell_centred else coarse
+            coefficient = _coarsen(coefficient, before[table], after[table], cell_centred, coarse_points)
             across, along = conductances(coefficient, cell_centred, False)
-            tables += frame
 
 
 @compiled
-def v_cycle(stored, sizes, parents, weights):
+def v_cycle(stored, sizes, before, after):
     """Store an approximate solution for stored[4] of the finest level in stored[3] of it."""
     offset, tables = 0, 0
     last = len(sizes) - 1
@@ -271,27 +290,27 @@ def v_cycle(stored, sizes, parents, weights):
         across, along = _view(stored, 0, offset, frame), _view(stored, 1, offset, frame)
         inverse = _view(stored, 2, offset, frame)
         pressure, source = _view(stored, 3, offset, frame), _view(stored, 4, offset, frame)
-        pressure[:] = 0
-        sweeps = _COARSEST_SWEEPS if level == last else 1
-        for half in range(2 * sweeps):
-            _relax(pressure, source, across, along, inverse, half % 2)
+        _start(pressure, source, inverse)
+        _relax(pressure, source, across, along, inverse, 1)
         if level == last:
-            for half in range(2 * sweeps):
+            for half in range(2, 2 * _COARSEST_SWEEPS):
+                _relax(pressure, source, across, along, inverse, half % 2)
+            for half in range(2 * _COARSEST_SWEEPS):
                 _relax(pressure, source, across, along, inverse, 1 - half % 2)
         else:
             offset += frame * frame
             coarse = _view(stored, 4, offset, sizes[level + 1] + 2)
-            table = slice(tables, tables + frame)
-            _restrict_residual(pressure, source, across, along, parents[table], weights[table], coarse)
-            tables += frame
+            table = slice(tables, tables + 2 * coarse.shape[0])
+            _restrict_residual(pressure, source, across, along, before[table], after[table], coarse)
+            tables = table.stop
     for level in range(last - 1, -1, -1):
         frame = sizes[level] + 2
         coarse = _view(stored, 3, offset, sizes[level + 1] + 2)
         offset -= frame * frame
-        tables -= frame
-        table = slice(tables, tables + frame)
+        table = slice(tables - 2 * coarse.shape[0], tables)
+        tables = table.start
         pressure, source = _view(stored, 3, offset, frame), _view(stored, 4, offset, frame)
-        _add_interpolated(coarse, parents[table], weights[table], pressure)
+        _add_interpolated(coarse, before[table], after[table], pressure)
         across, along = _view(stored, 0, offset, frame), _view(stored, 1, offset, frame)
         inverse = _view(stored, 2, offset, frame)
         for colour in (1, 0):
