@@ -1,6 +1,7 @@
 """Training on samples that stay in the store against training in memory, and reading against a NumPy memmap.
 
-    python -m benchmarks.streaming [--points 416] [--samples 16] [--rounds 3] [--output docs/performance.md]
+    python -m benchmarks.streaming [--only reading ...] [--points 416] [--samples 16] [--rounds 3]
+        [--output docs/performance.md]
 
 Makes a store of smooth random functions on a square in a temporary folder.
 """
@@ -13,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -21,6 +23,7 @@ from tqdm import tqdm
 
 from benchmarks.tables import arguments, digits, machine, measure_parts, table, versions
 from resolvent.datasets.loading import Split
+from resolvent.datasets.storage import store
 from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.registry import build_task, settings_of
@@ -48,29 +51,29 @@ HEADER = ("what", "streamed, samples/s", "peer, samples/s", "peer", "ratio")
 
 
 def main() -> None:
-    parser = arguments("Measure training on samples that stay in the store.", ("reading",), 3)
+    parser = arguments("Measure training on samples that stay in the store.", tuple(PARTS), 3)
     parser.add_argument("--points", type=int, default=416, help="along each side of the square")
     parser.add_argument("--samples", type=int, default=16)
     options = parser.parse_args()
-    part = partial(streaming, options.points, options.samples, options.rounds)
-    measure_parts("streaming", INTRODUCTION, {"reading": part}, options.only, options.output)
+    parts = {
+        part: partial(streaming, part, options.points, options.samples, options.rounds) for part in PARTS
+    }
+    measure_parts("streaming", INTRODUCTION, parts, options.only, options.output)
 
 
-def streaming(points: int, samples: int, rounds: int) -> str:
-    """Return the table, and what was measured how."""
+def streaming(part: str, points: int, samples: int, rounds: int) -> str:
+    """Return the table of a part, and what was measured how."""
     torch.set_num_threads(1)
+    measured, words = PARTS[part]
     with tempfile.TemporaryDirectory() as name:
-        card = made_dataset(Path(name), points, samples)
-        split = Split(card, points, "train", samples)
-        rows = [reading(split, Path(name), rounds)]
-        rows += [training(split, label, Path(name), rounds) for label in tqdm(OPERATORS)]
+        split = Split(made_dataset(Path(name), points, samples), points, "train", samples)
+        rows = measured(split, Path(name), rounds)
     words = f"""\
 {samples} pairs of functions on {points} × {points} points, in double precision in the store, in a new order
 in every round, batches of {BATCH}; {READERS} threads read up to {AHEAD} batches ahead. Samples a second,
-and their ratio: medians of {rounds} interleaved rounds. Reading ends with tensors in single precision, from
-files that the system has in its cache; training is a step of Adam on one thread."""
-    command = f"`python -m benchmarks.streaming --points {points} --samples {samples} --rounds {rounds}`"
-    about = [command, machine()]
+and their ratio: medians of {rounds} interleaved rounds. {words}"""
+    command = f"--only {part} --points {points} --samples {samples} --rounds {rounds}"
+    about = [f"`python -m benchmarks.streaming {command}`", machine()]
     return "\n\n".join([words, table(HEADER, rows), " · ".join([*about, versions(("torch", "zarr"))])])
 
 
@@ -88,14 +91,24 @@ def made_dataset(folder: Path, points: int, samples: int) -> Path:
         "samples": {"train": samples, "validation": 1, "test": 1},
     }  # fmt: skip
     task = build_task(settings_of(content).with_contents())
-    store, card, receipt = folder / "made.zarr", folder / "made.json", folder / "receipt.json"
-    generate_shard(task, store, 0, receipt, "benchmark")
-    finalise(task, store, [receipt], card, "benchmark")
+    made, card, receipt = folder / "made.zarr", folder / "made.json", folder / "receipt.json"
+    generate_shard(task, made, 0, receipt, "benchmark")
+    finalise(task, made, [receipt], card, "benchmark")
     return card
 
 
-def reading(split: Split, folder: Path, rounds: int) -> list[str]:
-    """Return the row of reading alone, against rows of a memmap in single precision, copied to tensors."""
+def reading(split: Split, folder: Path, rounds: int) -> list[list[str]]:
+    """Return the rows of reading alone."""
+    return [against_memmap(split, folder, rounds), checked(split, rounds)]
+
+
+def training(split: Split, folder: Path, rounds: int) -> list[list[str]]:
+    """Return the rows of training."""
+    return [trained(split, label, folder, rounds) for label in tqdm(OPERATORS)]
+
+
+def against_memmap(split: Split, folder: Path, rounds: int) -> list[str]:
+    """Return the row of reading batches, against rows of a memmap in single precision, copied to tensors."""
     whole, maps = split.all(), []
     for name in ("inputs", "targets"):
         np.save(folder / f"{name}.npy", getattr(whole, name).astype(np.float32))
@@ -111,10 +124,24 @@ def reading(split: Split, folder: Path, rounds: int) -> list[str]:
             for values in maps:
                 torch.from_numpy(values[some.numpy()])
 
-    return row("reading alone", "NumPy memmap", len(split), read, mapped, rounds)
+    return row("reading batches", "NumPy memmap", len(split), read, mapped, rounds)
 
 
-def training(split: Split, label: str, folder: Path, rounds: int) -> list[str]:
+def checked(split: Split, rounds: int) -> list[str]:
+    """Return the row of reading samples, against reading them without comparing checksums."""
+
+    def read(members: list[Tensor]) -> None:
+        for some in members:
+            split.read(some.numpy())
+
+    def trusted(members: list[Tensor]) -> None:
+        with patch.object(store, "_check_numbers"):
+            read(members)
+
+    return row("reading and checking samples", "without checks", len(split), read, trusted, rounds)
+
+
+def trained(split: Split, label: str, folder: Path, rounds: int) -> list[str]:
     """Return the row of training an operator, against the same samples in memory."""
     architecture, settings = OPERATORS[label]
     whole = split.all()
@@ -151,6 +178,12 @@ def row(
     first, second = (rate[1:] for rate in rates)  # the first round warms up
     ratio = median(a / b for a, b in zip(first, second, strict=True))
     return [what, digits(median(first)), digits(median(second)), peer, digits(ratio)]
+
+
+PARTS = {
+    "reading": (reading, "Batches end as tensors in single precision. Files are in the system's cache."),
+    "training-streamed": (training, "A step is one of Adam, on one thread."),
+}
 
 
 if __name__ == "__main__":

@@ -177,8 +177,6 @@ def read_array(path: Path, name: str, members: range | np.ndarray) -> np.ndarray
             values = _scattered(array, members)
     except (*UNREADABLE, RuntimeError, OSError) as error:
         raise damaged(place, f"is damaged in '{name}' ({_words(error)})") from error
-    if np.isnan(values).any():
-        raise damaged(place, f"has unwritten samples in '{name}'")
     _check_numbers(Path(path), name, members, values, array.shards[0])
     return values
 
@@ -186,12 +184,17 @@ def read_array(path: Path, name: str, members: range | np.ndarray) -> np.ndarray
 def _check_numbers(
     path: Path, name: str, members: range | np.ndarray, values: np.ndarray, per_shard: int
 ) -> None:
-    """Raise `DatasetError` when samples are not those that were written: a file of another shard is whole."""
+    """Raise `DatasetError` when samples are not those that were written: a file of another shard is whole.
+
+    What was never written reads as NaN. Samples with a checksum need not be searched for it.
+    """
     shards, rows = np.divmod(np.asarray(members), per_shard)
     written = {
         shard: _written_checksums(path.with_suffix(".shards") / f"{shard}.json", name)
         for shard in np.unique(shards).tolist()
     }
+    if not all(written.values()) and np.isnan(values).any():
+        raise damaged(located(path), f"has unwritten samples in '{name}'")
     if not any(written.values()):
         return
     for member, shard, row, found in zip(members, shards, rows, checksums(values), strict=True):
