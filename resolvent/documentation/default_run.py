@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -49,6 +50,7 @@ KINDS = {  # of jobs, by their rules; others are tables, figures and pages
     "inference": "timing of single functions",
 }
 TAKEN = ("jobs", "number", "predicted", "taken")
+OVERVIEW = ("experiment", "trainings", "ended", "predicted", "taken")
 
 
 def write_default_run(root: Path) -> list[str]:
@@ -78,6 +80,21 @@ def write_default_run(root: Path) -> list[str]:
         (root / PAGES / f"{name}.md").write_text(text, encoding="utf-8")
         written.append(name)
     return written
+
+
+def overview(root: Path) -> str:
+    """Return a table of the experiments that have a page, by what it says, and the sum of their hours."""
+    rows, sums = [], [0, 0.0, 0.0]
+    for file in sorted((root / PAGES).glob("*.md")):
+        text = " ".join(file.read_text(encoding="utf-8").split())
+        title = re.search("^# (.+?) Written by", text)[1]
+        trainings, ended = re.search(r"\. (\d+) trainings?: (.+?), [0-9.]+ \w+ in all", text).groups()
+        hours = re.search(r"\| all \| \d+ \| ([0-9.]+) h \| ([0-9.]+) h \|", text).groups()
+        link = f"[{title}]({Path(PAGES).name}/{file.name})"
+        rows.append((link, trainings, ended, *(f"{one} h" for one in hours)))
+        sums = [total + one for total, one in zip(sums, (int(trainings), *map(float, hours)), strict=True)]
+    rows.append(("all of them", str(sums[0]), "", *(f"{one:.1f} h" for one in sums[1:])))
+    return "\n".join(table_lines(OVERVIEW, rows))
 
 
 def page(

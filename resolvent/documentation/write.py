@@ -17,7 +17,7 @@ from resolvent.datasets.tasks.trajectories import ObservationTimes
 from resolvent.documentation import dataset_measurements, formats, fresh_samples, initial_values
 from resolvent.documentation.accuracy import accuracy_table
 from resolvent.documentation.default_run import COMMAND as DEFAULT_COMMAND
-from resolvent.documentation.default_run import write_default_run
+from resolvent.documentation.default_run import overview, write_default_run
 from resolvent.documentation.house import house
 from resolvent.documentation.paper_sizes import size_sections
 from resolvent.documentation.stability import COMMAND as STABILITY_COMMAND
@@ -210,6 +210,7 @@ def main() -> None:
         print(f"the table of new samples is left as it is: make its runs with `{fresh_samples.COMMAND}`")
     if not write_default_run(ROOT):
         print(f"docs/default-run/ is left as it is: make its runs with `{DEFAULT_COMMAND}`")
+    put_between(ROOT / "docs/default-run.md", "overview", overview(ROOT))
     made = {command: runs for folder, command in RUNS.items() if (runs := _runs(folder))}
     costs = {command: ROOT / file for file, command in COSTS.items() if (ROOT / file).exists()}
     write_reported_vs_ours(made, ROOT / "docs/reported-vs-ours.md", size_sections(costs))

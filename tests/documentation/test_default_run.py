@@ -4,7 +4,7 @@ import base64
 import json
 from types import SimpleNamespace
 
-from resolvent.documentation.default_run import page, times
+from resolvent.documentation.default_run import PAGES, overview, page, times
 from resolvent.figures.common import comparison
 from resolvent.figures.common.comparison import Error
 from resolvent.figures.front.results import Results, Row, RunState
@@ -67,6 +67,20 @@ def test_every_model_has_a_row_the_lowest_error_first():
     assert table[1] == "| Galerkin | 128 | 2.00 (1.90 to 2.10) × 10⁻² | — | 0.50 | best | 2 of 3 | 1.5 min |"
     assert "| 3.10 × 10⁻² |" in table[3]
     assert table[4] == "| Softmax | 128 | — | — | — | 3 diverged | 0 of 3 | — |"
+
+
+def test_the_overview_sums_the_hours_of_all_pages(tmp_path):
+    study = Study(name="laptop", experiments={"burgers": PlannedExperiment("Burgers", "b", "", 128, [], [])})
+    rows = [row("FNO", ["finished", "diverged"], error_of(4e-2, 3.9e-2, 4.1e-2))]
+    (tmp_path / PAGES).mkdir(parents=True)
+    for name, hours in {"burgers": "0.75 h", "other": "1.50 h"}.items():
+        text = page(Results(study, None, rows), "burgers", [], {}, [("all", "9", "0.50 h", hours)])
+        (tmp_path / PAGES / f"{name}.md").write_text(text)
+    assert overview(tmp_path).splitlines()[2:] == [
+        "| [Burgers](default-run/burgers.md) | 2 | 1 finished, 1 diverged | 0.50 h | 0.75 h |",
+        "| [Burgers](default-run/other.md) | 2 | 1 finished, 1 diverged | 0.50 h | 1.50 h |",
+        "| all of them | 4 |  | 1.0 h | 2.2 h |",
+    ]
 
 
 def test_predicted_times_stand_beside_those_that_snakemake_noted(tmp_path):
