@@ -1,6 +1,6 @@
 """Training steps of the transformers of Calvello et al. 2024 in ours and in the public code's arithmetic.
 
-    python -m benchmarks.attention [--only trajectories ...] [--rounds 5] [--output docs/performance.md]
+    python -m benchmarks.attention [--only trajectories ...] [--rounds 3] [--output docs/performance.md]
 
 Needs 24 GB of memory and a machine with nothing else to do: about half an hour.
 """
@@ -81,7 +81,7 @@ FULL_SIZE = [
 
 
 def main() -> None:
-    options = arguments("Race the transformers against plain forms of them.", PARTS, rounds=5).parse_args()
+    options = arguments("Race the transformers against plain forms of them.", PARTS, rounds=3).parse_args()
     torch.set_flush_denormal(True)
     torch.set_num_threads(1)
     parts = {part: partial(described, part, options.rounds) for part in PARTS}

@@ -1,6 +1,6 @@
 """Training steps of the transformers against the public code's, and Table 1 of Cao (2021).
 
-    python -m benchmarks.training [--only one-dimension ...] [--rounds 7] [--output docs/performance.md]
+    python -m benchmarks.training [--only one-dimension ...] [--rounds 3] [--output docs/performance.md]
 
 Needs the extra `bench`, 16 GB of memory, and a machine with nothing else to do: about half an hour.
 """
@@ -93,7 +93,7 @@ As data: [{csv}](measured/{csv})."""
 
 
 def main() -> None:
-    parser = arguments("Race training steps against the public code; Table 1.", PARTS, rounds=7)
+    parser = arguments("Race training steps against the public code; Table 1.", PARTS, rounds=3)
     parser.add_argument("--points", type=int, nargs="+", default=[512, 2048, 8192])
     parser.add_argument("--sides", type=int, nargs="+", default=[85, 141], help="points a side in 2-D")
     parser.add_argument("--table1-points", type=int, default=8192)

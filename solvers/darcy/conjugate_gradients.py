@@ -16,7 +16,8 @@ class Workspace(NamedTuple):
     """Arrays that solving needs, zero at first; to use them again saves a third of the time.
 
     stored  (5, all levels): across, along, inverse diagonal, pressure, source, in float32.
-    Then across, along, the direction and its image under the matrix, with the frame.
+    Then across, along, the direction, in float32, and its image under the matrix, with the frame. Which
+    direction is taken need not be exact, only its image.
     """
 
     stored: np.ndarray
@@ -30,7 +31,8 @@ def workspace(sizes: np.ndarray, dtype: np.dtype) -> Workspace:
     """Return a workspace for levels of these sizes, and samples of this precision."""
     frame = sizes[0] + 2
     stored = np.zeros((5, int(((sizes + 2) ** 2).sum())), np.float32)
-    return Workspace(stored, *np.zeros((4, frame, frame), dtype))
+    across, along, image = np.zeros((3, frame, frame), dtype)
+    return Workspace(stored, across, along, np.zeros((frame, frame), np.float32), image)
 
 
 @compiled
@@ -70,23 +72,24 @@ def solve_sample(
     norm = np.sqrt(squares)
     if norm == 0:
         return 1
-    previous, last_step = residual.dtype.type(1), residual.dtype.type(0)
+    previous, step = residual.dtype.type(1), residual.dtype.type(0)
     # The V-cycle sees the residual scaled, so that a small one does not underflow in float32.
     size = norm
-    _update(residual, image.ravel(), last_step, 1 / size, scaled)
+    _scale(residual, 1 / size, scaled)
     for iteration in range(max_iterations):
         v_cycle(stored, sizes, before, after)
         product, along_image = _inner_products(preconditioned, residual, image.ravel())
-        # Polak and Ribière: the residual has just changed by -last_step · image.
-        _combine(direction.ravel(), -size * along_image * last_step / previous, preconditioned, size)
-        previous = product * size
-        last_step = previous / apply(direction, across, along, image)
-        _add(pressure, direction.ravel(), last_step)
-        left = np.sqrt(_update(residual, image.ravel(), last_step, 1 / size, scaled))
+        # Polak and Ribière: the residual has just changed by -step · image.
+        turn = -along_image * step / previous
+        _move_and_turn(pressure, direction.ravel(), step, turn, preconditioned)
+        previous = product
+        step = product / apply(direction, across, along, image)
+        left = size * np.sqrt(_update(residual, image.ravel(), step, 1 / size, scaled))
         if left <= tolerance * norm:
+            _move_and_turn(pressure, direction.ravel(), step, residual.dtype.type(0), preconditioned)
             return iteration + 1
         if left < 0.1 * size:
-            _update(residual, image.ravel(), residual.dtype.type(0), 1 / left, scaled)
+            _scale(residual, 1 / left, scaled)
             size = left
     return 0
 
@@ -96,14 +99,21 @@ def solve_sample(
 
 @compiled
 def _update(residual, image, step, factor, scaled):
-    """Subtract step · image from the residual, store factor times it, and return the sum of its squares."""
+    """Take step · image from the residual, store factor times it, and return the sum of those squares."""
     squares = residual.dtype.type(0)
     for i in range(residual.size):
         changed = residual[i] - step * image[i]
         residual[i] = changed
-        scaled[i] = factor * changed
-        squares += changed * changed
+        stored = factor * changed
+        scaled[i] = stored
+        squares += stored * stored
     return squares
+
+
+@compiled
+def _scale(residual, factor, scaled):
+    for i in range(residual.size):
+        scaled[i] = factor * residual[i]
 
 
 @compiled
@@ -116,12 +126,9 @@ def _inner_products(preconditioned, residual, image):
 
 
 @compiled
-def _combine(direction, factor, preconditioned, size):
-    for i in range(direction.size):
-        direction[i] = factor * direction[i] + size * preconditioned[i]
-
-
-@compiled
-def _add(pressure, direction, step):
+def _move_and_turn(pressure, direction, step, factor, preconditioned):
+    """Go a step along the direction, then turn it: to factor · direction + preconditioned."""
     for i in range(pressure.size):
-        pressure[i] += step * direction[i]
+        old = direction[i]
+        pressure[i] += step * old
+        direction[i] = factor * old + preconditioned[i]

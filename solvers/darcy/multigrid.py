@@ -111,17 +111,17 @@ def store_conductances(coefficient, cell_centred, harmonic, across, along):
 
 @compiled
 def apply(pressure, across, along, result):
-    """Store A pressure inside the frame in `result`; return the inner product of the two."""
-    inner = pressure.dtype.type(0)
+    """Store A pressure inside the frame in `result`, in its precision; return their inner product."""
+    inner = result.dtype.type(0)
     for j in range(1, pressure.shape[0] - 1):
-        row = pressure.dtype.type(0)
+        row = result.dtype.type(0)
         for i in range(1, pressure.shape[1] - 1):
-            p = pressure[j, i]
+            p = result.dtype.type(pressure[j, i])
             value = (
-                across[j, i - 1] * (p - pressure[j, i - 1])
-                + across[j, i] * (p - pressure[j, i + 1])
-                + along[j - 1, i] * (p - pressure[j - 1, i])
-                + along[j, i] * (p - pressure[j + 1, i])
+                across[j, i - 1] * (p - result.dtype.type(pressure[j, i - 1]))
+                + across[j, i] * (p - result.dtype.type(pressure[j, i + 1]))
+                + along[j - 1, i] * (p - result.dtype.type(pressure[j - 1, i]))
+                + along[j, i] * (p - result.dtype.type(pressure[j + 1, i]))
             )
             result[j, i] = value
             row += value * p
@@ -225,25 +225,28 @@ def _coarsen(coefficient, before, after, cell_centred, coarse_points):
     """
     points = coefficient.shape[0]
     shift = 1 if cell_centred else 0
-    gathered = np.zeros((coarse_points + 2, points), coefficient.dtype)
+    gathered = np.zeros((coarse_points + 2, len(before)), coefficient.dtype)
     norm = np.zeros(coarse_points + 2, coefficient.dtype)
     for j in range(points):
         k = j + shift
         norm[k // 2] += before[k]
         norm[k // 2 + 1] += after[k]
+        upper, lower = gathered[k // 2, shift:], gathered[k // 2 + 1, shift:]
         for i in range(points):
-            gathered[k // 2, i] += before[k] * coefficient[j, i]
-            gathered[k // 2 + 1, i] += after[k] * coefficient[j, i]
+            upper[i] += before[k] * coefficient[j, i]
+            lower[i] += after[k] * coefficient[j, i]
     coarse = np.zeros((coarse_points, coarse_points), coefficient.dtype)
-    row = np.empty(coarse_points + 2, coefficient.dtype)
     for j in range(coarse_points):
-        row[:] = 0
-        for i in range(points):
-            k = i + shift
-            row[k // 2] += before[k] * gathered[j + shift, i]
-            row[k // 2 + 1] += after[k] * gathered[j + shift, i]
-        for i in range(coarse_points):
-            coarse[j, i] = row[i + shift] / (norm[j + shift] * norm[i + shift])
+        row, result = gathered[j + shift], coarse[j]
+        if not cell_centred:
+            result[0] = (before[0] * row[0] + before[1] * row[1]) / (norm[j] * norm[0])
+        for k in range(1, coarse_points + shift):
+            result[k - shift] = (
+                after[2 * k - 2] * row[2 * k - 2]
+                + after[2 * k - 1] * row[2 * k - 1]
+                + before[2 * k] * row[2 * k]
+                + before[2 * k + 1] * row[2 * k + 1]
+            ) / (norm[j + shift] * norm[k])
     return coarse
 
 
