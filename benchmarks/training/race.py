@@ -1,4 +1,4 @@
-"""Training steps of ours and of the public code, in interleaved rounds of one process."""
+"""Training steps of ours and of the public code, in interleaved rounds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
+import torch._inductor.config
 from torch import Tensor
 
 from benchmarks.rounds import Times, in_turns
@@ -34,6 +35,7 @@ class Result:
 def race(cases: list[Case], rounds: int) -> list[Result]:
     """Steps of all cases, ours and the public code's, in turn."""
     torch.compiler.reset()
+    torch._inductor.config.compile_threads = 1  # those of this process would not be there in the forked ones
     contestants = [contestant for case in cases for contestant in (case, replace(case, public=True))]
     with torch.no_grad():
         outputs = [one.predict(one.u) for one in (learner(contestant, CPU) for contestant in contestants)]
