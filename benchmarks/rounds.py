@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkProcess
 from statistics import median
 from time import perf_counter, process_time
 
@@ -58,31 +58,47 @@ def in_turns(
     """Do as `interleaved`, with a process for each run, made there, and with the processor's time.
 
     So each run has an allocator of its own, and what one leaves behind is not in the way of another.
+
+    Raises
+    ------
+    RuntimeError
+        Where a process ends before it was told to.
     """
-    context, waiting = multiprocessing.get_context("fork"), []
-    for maker in makers:
-        mine, its = context.Pipe()
-        context.Process(target=_answer, args=(maker, its), daemon=True).start()
-        waiting.append(mine)
+    context = multiprocessing.get_context("fork")
+    waiting: list[tuple[ForkProcess, Connection]] = []
 
-    def asked(connection: Connection) -> float:
+    def asked(process: ForkProcess, connection: Connection) -> float:
         connection.send("run")
-        return 1e3 * connection.recv()
+        try:
+            return 1e3 * connection.recv()
+        except EOFError:
+            process.join()
+            raise RuntimeError(
+                f"a run ended with exit code {process.exitcode}: -9 is for want of memory"
+            ) from None
 
-    found = [[asked(one) for one in waiting] for _ in range(warm_up + rounds)][warm_up:]
-    for one in waiting:
-        one.close()
+    try:
+        for maker in makers:
+            mine, its = context.Pipe()
+            process = context.Process(target=_answer, args=(maker, its), daemon=True)
+            process.start()
+            its.close()  # so that a process that ends is noticed
+            waiting.append((process, mine))
+        found = [[asked(*one) for one in waiting] for _ in range(warm_up + rounds)][warm_up:]
+    finally:
+        for process, _ in waiting:
+            process.terminate()
+            process.join()
     return [Times(median(values), min(values), max(values)) for values in zip(*found, strict=True)]
 
 
 def _answer(maker: Callable[[], Callable[[], object]], connection: Connection) -> None:
-    """Run once for each request, and answer with the seconds of the processor; until there are no more."""
+    """Run once for each request, and answer with the seconds of the processor; until it is ended."""
     run = maker()
-    with suppress(EOFError, ConnectionResetError):
-        while connection.recv():
-            start = process_time()
-            run()
-            connection.send(process_time() - start)
+    while connection.recv():
+        start = process_time()
+        run()
+        connection.send(process_time() - start)
 
 
 def gemm_rate(rounds: int = 5) -> float:
