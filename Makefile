@@ -72,7 +72,7 @@ site: .venv/installed
 # Takes about an hour; wants a quiet machine.
 bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[bench]"
-	$(BIN)/python -m benchmarks.training --output docs/performance.md
+	$(BIN)/python -m benchmarks.training --only one-dimension compiled two-dimensions --output docs/performance.md
 	$(BIN)/python -m benchmarks.attention --output docs/performance.md
 	$(BIN)/python -m benchmarks.gpu --output docs/performance.md
 	$(BIN)/python -m benchmarks.precision --output docs/gpus.md
