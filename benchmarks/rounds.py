@@ -62,7 +62,7 @@ def in_turns(
     Raises
     ------
     RuntimeError
-        Where a process ends before it was told to.
+        Where a process ends on its own, as one does for which memory is wanting.
     """
     context = multiprocessing.get_context("fork")
     waiting: list[tuple[ForkProcess, Connection]] = []
