@@ -1,7 +1,7 @@
 """Conjugate gradients around a V-cycle of `solvers.darcy.multigrid`, for one sample, in Numba.
 
-They have the precision of the input, and are flexible (Polak and Ribière), so that the answer does not feel
-the single precision of the V-cycle.
+They have the precision of the input but for the direction, and are flexible (Polak and Ribière), so that the
+answer does not feel the single precision of the V-cycle.
 """
 
 from typing import NamedTuple
