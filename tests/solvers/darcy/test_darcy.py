@@ -313,8 +313,8 @@ def test_a_source_of_any_size_is_solved_in_single_precision(method, size):
 
 @by_every_method
 def test_a_tolerance_whose_square_underflows_does_not_pass_for_reached(method):
-    with pytest.raises(SolverError, match="did not fall below 1e-320"):
-        DarcyFivePoint(method=method, tolerance=1e-320).solve(drawn("cao_darcy", "nodes", 48))
+    with pytest.raises(SolverError, match="did not fall below 1e-170"):
+        DarcyFivePoint(method=method, tolerance=1e-170).solve(drawn("cao_darcy", "nodes", 48))
 
 
 @on_every_grid
