@@ -62,7 +62,7 @@ def in_turns(
     Raises
     ------
     RuntimeError
-        Where a process ends on its own, as one does for which memory is wanting.
+        When a process ends early, for example because the machine is out of memory.
     """
     context = multiprocessing.get_context("fork")
     waiting: list[tuple[ForkProcess, Connection]] = []
@@ -74,7 +74,7 @@ def in_turns(
         except EOFError:
             process.join()
             raise RuntimeError(
-                f"a run ended with exit code {process.exitcode}: -9 is for want of memory"
+                f"a run ended with exit code {process.exitcode} (-9: probably out of memory)"
             ) from None
 
     try:
