@@ -23,7 +23,7 @@ from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
 MODES = (42, 71, 138)
 STEPS, STEP = 50, 0.004
 INTRODUCTION = """
-#### Kolmogorov flow, a sample shared among threads
+### Kolmogorov flow, a sample shared among threads
 
 One sample, alone on the machine, with `OMP_NUM_THREADS` of 1 and more: every thread has its share of the
 columns and rows, and the bits are the same. Milliseconds of a step by the clock: median (fastest–slowest).

@@ -36,8 +36,7 @@ def replaced(page: str, section: str, body: str) -> str:
         Where the page has no such markers.
     """
     begin, end = _markers(section)
-    if begin not in page or end not in page:
-        raise ValueError(f"the page has no section {section!r}: put {begin} and {end} where it belongs")
+    _require(page, section)
     return page.partition(begin)[0] + enclosed(section, body) + page.partition(end)[2]
 
 
@@ -46,8 +45,11 @@ def measure_parts(
 ) -> None:
     """Print the bodies of the parts `only`; with a page, write each into its section there.
 
-    The other parts of the section stay, in the order of `parts`. Raises `ValueError` as `replaced` does.
+    The other parts of the section stay, in the order of `parts`. Raises `ValueError` as `replaced` does,
+    before anything is measured.
     """
+    if page:
+        _require(page.read_text(), section)
     for part in tqdm(only, desc=section):
         body = parts[part]()
         tqdm.write(body)
@@ -67,6 +69,12 @@ def arguments(description: str, parts: Iterable[str], rounds: int) -> argparse.A
     parser.add_argument("--rounds", type=int, default=rounds, help="interleaved rounds of each race")
     parser.add_argument("--output", type=Path, help="write the tables into this Markdown page")
     return parser
+
+
+def _require(page: str, section: str) -> None:
+    begin, end = _markers(section)
+    if begin not in page or end not in page:
+        raise ValueError(f"the page has no section {section!r}: put {begin} and {end} where it belongs")
 
 
 def _markers(section: str) -> tuple[str, str]:
