@@ -9,7 +9,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
-# And below 9.28, as pyproject.toml has it: ancient_inputs.py and onstart below change what 9.27 does inside.
+# And below 9.28, as pyproject.toml has it: ancient_inputs.py, quick_plan.py and onstart below change what 9.27 does inside.
 min_version("9.27")
 
 # In a checkout its own package comes first, here and in the scripts of the jobs; a wheel has the Snakefile inside.
@@ -34,6 +34,7 @@ from resolvent.planning.job import hand_down_no_gpu, prepare_environment
 from resolvent.planning.prediction.needs import Needs
 from resolvent.planning.prediction.nodes import placement
 from resolvent.planning.provenance import command, provenance
+from resolvent.planning.quick_plan import plan_quickly
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import FLOW, RUN_FOLDER, SHORT_RUN_FOLDER, STABILITY, TUNED_FILE, Plan
 from resolvent.planning.slurm import be_patient_with_slurm
@@ -51,6 +52,7 @@ except ConfigurationError as error:
     raise WorkflowError(f"the configuration is not valid:\n{error}")
 prepare_environment(plan.configuration)
 plan_behind_ancient_inputs()
+plan_quickly()
 be_patient_with_slurm()
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
 sole_run = ExitStack()
