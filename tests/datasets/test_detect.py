@@ -70,6 +70,11 @@ GRIDS = {
         None,
         FoundGrid("cell_centres", 3.0, 1.0),
     ),
+    "cells of a quarter of a circle": (
+        np.pi / 2 * (1 + (np.arange(16) + 0.5) / 16),
+        None,
+        FoundGrid("cell_centres", np.pi / 2, np.pi / 2),
+    ),
 }
 
 

@@ -67,6 +67,10 @@ def test_a_file_is_imported_again_as_the_check_says(name, layout, file, cards, t
     grid = next(iter(read_card(cards[name])["groups"].values()))["grid"]
     assert (settings.grid, settings.length) == (grid["kind"], grid["length"])
     same(settings, cards[name])
+    (experiment,) = report.configuration["experiments"].values()
+    (model,) = experiment["models"]
+    described = report.configuration.get("models", {}).get(model, {"architecture": model})
+    assert described["architecture"].startswith({"burgers": "fno", "darcy": "fno2d"}[name])
 
 
 @pytest.mark.parametrize("name", ["burgers", "darcy"])

@@ -209,6 +209,9 @@ def test_splits_and_windows_that_make_no_sense_are_refused(changes, words):
         settings_of(SETTINGS | {"source": "data.npz"} | changes)
 
 
+TWO_SERIES = {"train": 24, "validation": 6, "test": 6}  # windows, of eight, two and two series
+
+
 def test_evolutions_give_pairs_and_windows(tmp_path):
     values = np.random.default_rng(0).normal(size=(COUNT, 7, POINTS))
     path = str(write_hdf5(tmp_path / "data.h5", {"u": values}))
@@ -228,12 +231,27 @@ def test_evolutions_give_pairs_and_windows(tmp_path):
     long = values.reshape(-1, POINTS)  # 98 times, 96 windows
     np.testing.assert_array_equal(samples(alone, "test", **one, samples=sizes)[0], long[[76, 78]])
     np.testing.assert_array_equal(samples(alone, "test", **one, samples=sizes)[-1], long[[95, 97]])
+    said = settings_of(SETTINGS | {"source": alone, "samples": sizes} | one).series().in_words()
+    assert said["test"] == "windows from time 76 to 95 of alone.h5"
+    said = settings_of(SETTINGS | {"source": path} | windows | {"samples": TWO_SERIES}).series().in_words()
+    assert said["test"] == "rows 13 to 14 of data.h5, 3 windows each"
     row = str(write_hdf5(tmp_path / "row.h5", {"u": long[None]}))
     of_row = one | {"axes": ["sample", "time", "x"]}
     for split in sizes:
         np.testing.assert_array_equal(
             samples(row, split, **of_row, samples=sizes), samples(alone, split, **one, samples=sizes)
         )
+
+
+@pytest.mark.parametrize(
+    ("inputs", "targets", "answers"),
+    [([0], [2], True), ([0], [1, 2], False), ([0, 1], [3, 4], False)],
+)
+def test_the_state_of_one_time_is_a_first_guess_of_that_of_another(inputs, targets, answers, tmp_path):
+    path = str(write_hdf5(tmp_path / "data.h5", {"u": np.zeros((COUNT, 7, POINTS))}))
+    evolution = {"input": "u", "target": "u", "axes": ["sample", "time", "x"]}
+    task = settings(path, **evolution, input_times=inputs, target_times=targets).task()
+    assert task.input_answers is answers
 
 
 def expected_of(series: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from resolvent.common.files import read_json, readable_disk_errors, write_atomic
 from resolvent.common.locks import sole_writer
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.loading import Split, load_samples
+from resolvent.datasets.loading import Split, load_arrays, load_samples
 from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.storage.layout import Layout, Variable, grid_facts, grid_from_facts, space_group
@@ -242,6 +242,8 @@ def test_more_samples_than_exist_are_refused(dataset):
 def test_a_grid_that_is_not_stored_is_refused(dataset):
     with pytest.raises(DatasetError, match=r"burgers is not stored at 32; it has 64, 128"):
         load_samples(dataset / "burgers.json", 32, "test", 1)
+    with pytest.raises(DatasetError, match=r"burgers has no group 'n32'; it has n64, n128"):
+        load_arrays(dataset / "burgers.json", "n32", "test")
 
 
 def test_finalising_refuses_data_that_are_not_what_was_written(dataset):

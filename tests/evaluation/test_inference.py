@@ -45,6 +45,8 @@ def test_a_model_is_held_against_the_fastest_solver_that_is_as_accurate():
     assert (beside["solver"], beside["solver_one_seconds"]) == ("slow", 1e-2)
     assert beside["queries"] == math.ceil(90 / (1e-3 - 5e-4))
     assert beside_the_fastest(MODEL | {"error": 0.2}, [FAST, SLOW])["queries"] == math.inf
+    as_fast = {"error": 1e-2, "many_seconds": SLOW["many_seconds"]}
+    assert beside_the_fastest(MODEL | as_fast, [SLOW])["queries"] == math.inf
     assert beside_the_fastest(MODEL | {"error": 1e-4}, [FAST, SLOW]) == {}
 
 

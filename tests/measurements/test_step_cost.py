@@ -95,3 +95,12 @@ def test_the_encoder_has_the_size_of_the_public_code_s_command_line():
     """Cao 2021, Table 1: --dmodel 128 --head 1 --num-layers 4; the feedforward network twice as wide."""
     expected = {"width": 128, "num_heads": 1, "num_layers": 4, "feedforward_width": 256}
     assert expected == ENCODER_ONLY
+
+
+@pytest.mark.parametrize("rounds", [0, 1])
+def test_weights_are_updated_where_the_memory_of_a_training_is_measured(rounds):
+    made = learner_of(Case("encoder", "linear", "linear", 32, 1), 32, 1, CPU)
+    before = [weights.clone() for weights in made.module.parameters()]
+    measured(lambda points, batch_size: made, 32, 1, rounds, CPU)
+    same = [torch.equal(*pair) for pair in zip(before, made.module.parameters(), strict=True)]
+    assert all(same) == bool(rounds)

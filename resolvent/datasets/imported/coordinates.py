@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-3  # of a spacing: what coordinates in float32 are off by
 # Names that coordinates have in files of others, of the axis x.
 NAMES = ("{0}-coordinate", "dimensions/{0}", "grid/{0}", "coordinates/{0}", "grid_{0}", "{0}_grid", "{0}")
-WHOLE = (1.0, 2.0, np.pi, 2 * np.pi, 4 * np.pi)  # lengths that people choose
+WHOLE = (1.0, np.pi / 2)  # lengths that people choose are multiples of one of them
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,9 @@ def found_grid(values: np.ndarray, periodic: bool | None) -> FoundGrid:
 
 
 def _is_whole(length: float) -> bool:
-    """Say whether a number is one that people choose: a whole one, or a multiple of π."""
+    """Say whether a number is one that people choose: a whole one, or a multiple of π/2."""
     unit = max(abs(length), 1.0)
-    return any(abs(length / one - round(length / one)) * one < 1e-5 * unit for one in (1.0, np.pi / 2))
+    return any(abs(length / one - round(length / one)) * one < 1e-5 * unit for one in WHOLE)
 
 
 def _length(length: float) -> float:
