@@ -68,3 +68,15 @@ def test_chunks_that_are_missing_are_warned_of(tmp_path):
     store = write_zarr(tmp_path / "data.zarr", arrays())
     (store / "a/c/0/0").unlink()
     assert "In data.zarr 'a' lacks 1 of 4 chunks, which are read as 0.0." in check_file(store).warnings
+
+
+def test_dimensions_of_hdf5_have_the_names_of_their_labels_and_scales(tmp_path):
+    path = tmp_path / "data.h5"
+    write_hdf5(path, {"u": np.zeros((3, 4, 16)), "t": np.arange(4.0)})
+    assert open_source(str(path)).dims("u") is None
+    with h5py.File(path, "a") as file:
+        file["t"].make_scale()
+        dims = file["u"].dims
+        dims[0].label, dims[2].label = "sample", "x"
+        dims[1].attach_scale(file["t"])
+    assert open_source(str(path)).dims("u") == ("sample", "t", "x")
