@@ -243,6 +243,19 @@ def test_evolutions_give_pairs_and_windows(tmp_path):
         )
 
 
+def test_coarser_nodes_are_every_kth_of_the_file(tmp_path):
+    values = np.random.default_rng(0).normal(size=(COUNT, 13))
+    path = str(write_npz(tmp_path / "data.npz", {"a": values, "u": -values}))
+    on_nodes = {"input": "a", "target": "u", "grid": "nodes", "finest": 13}
+    task = settings(path, **on_nodes, resolutions=[13, 5, 4, 3]).task()
+    stored = task.solve(np.stack([values, -values], axis=1))
+    for points, stride in {13: 1, 5: 3, 4: 4, 3: 6}.items():
+        (of_input,) = (name for name in stored if name.startswith(f"n{points}/") and name.endswith("a"))
+        np.testing.assert_array_equal(stored[of_input], values[:, ::stride])
+    with pytest.raises(ValueError, match="6 nodes are not nested in the file's 13: 12 intervals, 5"):
+        settings(path, **on_nodes, resolutions=[13, 6])
+
+
 @pytest.mark.parametrize(
     ("inputs", "targets", "answers"),
     [([0], [2], True), ([0], [1, 2], False), ([0, 1], [3, 4], False)],

@@ -64,6 +64,12 @@ def test_an_archive_of_numpy_is_in_memory_whole(tmp_path):
     assert file.bytes_in_memory == {"a": 96.0, "b": 20.0}
 
 
+@pytest.mark.parametrize(("kind", "single"), [("float32", True), ("float64", False), ("int64", False)])
+def test_an_array_of_numpy_says_whether_float32_has_its_numbers(kind, single, tmp_path):
+    np.savez(tmp_path / "data.npz", u=np.zeros((3, 4), kind))
+    assert open_source(str(tmp_path / "data.npz")).single("u") is single
+
+
 def test_chunks_that_are_missing_are_warned_of(tmp_path):
     store = write_zarr(tmp_path / "data.zarr", arrays())
     (store / "a/c/0/0").unlink()

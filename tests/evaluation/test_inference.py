@@ -8,7 +8,7 @@ from dataset_fixtures import make_dataset, small
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.loading import Split, read_card
 from resolvent.datasets.tasks.registry import build_task
-from resolvent.evaluation.inference import _median_seconds, beside_the_fastest, seconds_to_make
+from resolvent.evaluation.inference import _median_seconds, _solvers, beside_the_fastest, seconds_to_make
 
 FAST = {"label": "fast", "error": 1e-1, "one_seconds": 1e-3, "many_seconds": 1e-4}
 SLOW = {"label": "slow", "error": 1e-3, "one_seconds": 1e-2, "many_seconds": 1e-3}
@@ -38,6 +38,17 @@ def test_a_cheap_solver_is_coarse_and_another_accurate(
     assert max(errors, key=errors.get) == cheap
     assert errors[cheap] < its_error
     assert errors[accurate] < smallest
+
+
+def test_every_solver_has_a_row_that_names_it(tmp_path):
+    settings = small("controlled_ode")
+    card, task = make_dataset(tmp_path, settings), build_task(settings)
+    rows = _solvers(task, Split(card, settings.resolutions[0], "test", 2).read(range(2)))
+    labels = list(task.classical_solvers())
+    assert [(row["kind"], row["key"], row["label"]) for row in rows] == [
+        ("solver", one, one) for one in labels
+    ]
+    assert all(row["device"].endswith("(CPU)") for row in rows)
 
 
 def test_a_model_is_held_against_the_fastest_solver_that_is_as_accurate():
