@@ -38,6 +38,7 @@ from pathlib import Path
 from resolvent.evaluation.evaluate import evaluate_run
 folder, card = Path(sys.argv[1]), Path(sys.argv[2])
 run = json.loads((folder / "run.json").read_text())
+del run["sha256"]  # of the files that the evaluation writes
 evaluate_run(card, folder, run, threads=1, gpus=0)
 """
 INTRODUCTION = """\
