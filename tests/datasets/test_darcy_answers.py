@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from dataset_fixtures import small
 
+from resolvent.datasets.tasks.darcy import solver_facts
 from resolvent.datasets.tasks.registry import build_task
+from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +45,15 @@ def test_cell_centres_have_the_same_answers():
     constant = np.full((1, 16, 16), 6.0)
     exact = cells.solve_on_grid(constant)
     assert errors(cells.solve_interpolated(constant), exact).max() < 0.02
+
+
+@pytest.mark.parametrize(
+    ("face_mean", "said"),
+    [
+        ("harmonic", "harmonic mean of the two neighbours"),
+        ("arithmetic", "arithmetic mean of the two neighbours, as in the papers' recipe"),
+    ],
+)
+def test_the_card_says_which_mean_stands_between_two_points(face_mean, said):
+    settings = small("darcy").model_copy(update={"face_mean": face_mean})
+    assert solver_facts(settings, DarcyFivePoint(face_mean=face_mean))["face_coefficients"] == said

@@ -98,6 +98,7 @@ def test_the_card_of_good_data_says_so_in_numbers(burgers, darcy, tmp_path):
     assert found["viscosity_that_fits_best"]["viscosity"] == pytest.approx(0.1 / (2 * np.pi), rel=1e-4)
     assert found["final_time_that_fits_best"]["final_time"] == pytest.approx(1, rel=1e-4)
     assert found["stored_against_the_file"]["largest_relative_l2"] == 0
+    assert 0 < found["norm_ratio_final_to_initial"] < 1  # viscosity
     assert card["imported"]["summary"].startswith("imported; labels checked against our solver: relative L²")
     assert card["precision"] == "read from the file, stored as float64"
     card = checked_darcy(tmp_path, darcy)

@@ -426,3 +426,13 @@ def test_a_store_at_an_address_is_read():
     np.testing.assert_array_equal(first.task().draw([("test", 0)])[0, 1], values["u"][11])
     root.create_array("more", data=values["a"])
     assert settings("memory://data.zarr").sha256 != first.sha256
+
+
+@pytest.mark.parametrize(
+    ("times", "names"),
+    [(3, ("u at time 0", "u at time 1, u at time 2, u at time 3")), (6, ("u", "u"))],
+)
+def test_of_many_times_of_a_function_the_name_is_said_once(times, names, tmp_path):
+    path = str(write_hdf5(tmp_path / "data.h5", {"u": np.zeros((COUNT, 7, POINTS))}))
+    evolution = {"input": "u", "target": "u", "axes": ["sample", "time", "x"], "input_times": [0]}
+    assert settings(path, **evolution, target_times=list(range(1, times + 1))).names() == names

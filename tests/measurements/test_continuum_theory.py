@@ -200,3 +200,9 @@ def test_the_packages_uno_agrees_on_every_other_row_alone():
     assert odd > 4 * even
     even, odd = disagreement(settings | {"options": {"uno_scalings": [[1.0, 1.0]] * 3}})
     assert odd < 1.2 * even
+
+
+def test_the_relative_supremum_is_that_of_the_lengths_of_vectors():
+    exact = np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 1.0]])
+    difference = np.array([[[0.0, 0.0, 0.5], [3.0, 0.0, 4.0]], [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]])
+    np.testing.assert_allclose(continuum.relative_supremum(difference, exact), [1.0, 0.2])

@@ -84,6 +84,8 @@ def check_file(path: Path | str, second: Path | str | None = None) -> Report:
         source: Any = paths[0]
         if len(files) == 2:
             source = dict(zip(("input", "target") if paired else ("train", "test"), paths, strict=True))
+        if paired:
+            _require_common_axes(*files)
         detected = detect({"input": files[0], "target": files[-1] if paired else files[0]})
         report.found = detected.remarks
         block = _block(source, detected, files[-1] if len(files) == 2 and not paired else None)
@@ -182,6 +184,16 @@ def _times(detected: Detected) -> dict[str, Any]:
         return {"input_times": [0], "target_times": [lag], "window_every": lag}
     times: dict[str, Any] = {"target_times": [count - 1]}
     return {"input_times": [0], **times} if given.size("time") else times
+
+
+def _require_common_axes(given: ArraysFile, wanted: ArraysFile) -> None:
+    """Raise `DatasetError` where two arrays of one name have different axes, which are stated by name."""
+    (name, shape), other = next(iter(given.shapes.items())), wanted.shapes
+    if name in other and len(other[name]) != len(shape):
+        raise DatasetError(
+            f"{given.path} has the shape {shape}, {wanted.path} the shape {other[name]}; expected: the same "
+            "axes, or both arrays in one file (np.savez), where each has a name, and axes of its own"
+        )
 
 
 def _samples(detected: Detected, block: dict, test: ArraysFile | None) -> dict[str, int]:
