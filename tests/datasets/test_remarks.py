@@ -1,9 +1,10 @@
 """What is remarked on in imported data, and from where on."""
 
+import numpy as np
 import pytest
 
 from resolvent.datasets.imported.arrays_checks import grid_warnings
-from resolvent.datasets.imported.darcy_checks import _differ
+from resolvent.datasets.imported.darcy_checks import _differ, _pattern
 
 SMOOTH = {"seam": 0.9, "both_ends": 1.0, "at_ends": 1.0, "half_cell": 1.0}
 REMARKS = {
@@ -34,3 +35,8 @@ def test_means_without_a_standard_error_do_not_differ(errors):
     one, other = ({"mean": mean, "standard_error": e} for mean, e in zip((0.0, 9.0), errors, strict=True))
     assert not _differ(one, other)
     assert _differ(one | {"standard_error": 0.1}, other | {"standard_error": 0.1})
+
+
+def test_a_pattern_without_an_end_reaches_as_far_as_was_looked():
+    found = _pattern(np.ones((2, 8, 8)))
+    assert found["distance_at_which_the_correlation_is_half"] == pytest.approx(3 / 7, rel=2e-3)
