@@ -143,6 +143,9 @@ def test_burgers_data_that_are_not_what_is_stated_are_remarked_on(case, burgers,
         assert re.search(words, warnings), warnings
 
 
+BANDS = ["1", "2 to 3", "4 to 7", "8 to 15", "16 to 31", "32"]  # of modes: a quarter of 128 points
+
+
 @pytest.mark.parametrize(("share", "constant"), [(0.9, "absent"), (1.1, "present")])
 def test_a_constant_counts_by_its_share_of_the_variance(share, constant):
     """Add `share` of the threshold to two waves of amplitudes 3 and 1, whose variance is 5."""
@@ -151,6 +154,7 @@ def test_a_constant_counts_by_its_share_of_the_variance(share, constant):
     initial = np.tile(waves + np.sqrt(share * ABSENT * 5), (4, 1))
     facts = spectrum_facts(powers(initial), GaussianDistribution(sigma=25, tau=5, gamma=2))
     assert facts["mean_mode"] == constant
+    assert list(facts["power_over_that_stated_by_modes"]) == BANDS
     assert facts["pointwise_variance_of_these_modes"] == pytest.approx(5, rel=1e-3)
 
 
