@@ -1,13 +1,13 @@
 """Mutation testing, sampled: does some test fail when one operator, number or statement is another?
 
     python -m pip install pytest-cov
-    python tests/mutants.py [--count 240] [--seed 0] [--results mutants] [--limit 300] [--tests 200]
+    python tests/mutants.py [PLACE ...] [--count 240] [--seed 0] [--results mutants] [--limit 300]
 
 Run by hand, in one process. It copies the tracked files of the project to RESULTS/project, runs the tests
 once and notes in RESULTS/reach.json which lines each reaches and how long it takes, and makes one mutant
-after the other of the modules in MUTATED. Of each it runs the tests that reach the line, until one fails:
-first those whose file has a name like the module's, and of each file the quick ones. Where a fixture reaches
-the line, every test of its file counts.
+after the other of the modules in each PLACE, or in MUTATED. Of each it runs the tests that reach the line, at
+most as many as `--tests` says, until one fails: first those whose file has a name like the module's, and of
+each file the quick ones. Where a fixture reaches the line, every test of its file counts.
 
 Each mutant is a row of RESULTS/mutants.csv: caught, survived, undecided where the limit in seconds came
 before the last test, or not reached by any test. A second run with the same words goes on where the first one
@@ -55,9 +55,9 @@ COLUMNS = ("mutant", "outcome", "by", "seconds", "line")
 MEMORY = 8 * 2**30  # of a child
 
 
-def sampled(root: Path, count: int, seed: int) -> list[Mutant]:
+def sampled(root: Path, places: list[str], count: int, seed: int) -> list[Mutant]:
     """Return `count` mutants, with as many of each module as it has of all, drawn by `seed`."""
-    files = [file for place in MUTATED for file in sorted([root / place, *(root / place).rglob("*.py")])]
+    files = [file for place in places for file in sorted([root / place, *(root / place).rglob("*.py")])]
     found = []
     for file in (file for file in files if file.suffix == ".py"):
         path = file.relative_to(root).as_posix()
@@ -251,6 +251,7 @@ def judged(folder: Path, mutant: Mutant, tests: list[str], log: Path, limit: flo
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("places", nargs="*", default=MUTATED, help="modules or folders to mutate")
     parser.add_argument("--count", type=int, default=240)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--results", type=Path, default=Path("mutants"), help="a folder outside of it")
@@ -264,7 +265,7 @@ def main() -> None:
     folder = results / "project"
     if not folder.exists():
         copy_to(folder)
-    drawn = sampled(folder, given.count, given.seed)
+    drawn = sampled(folder, given.places, given.count, given.seed)
     preload()
     mutated = results / "mutated"
     shutil.rmtree(mutated, ignore_errors=True)
