@@ -111,7 +111,7 @@ def fits(*medians):
         ),
     ],
 )
-def test_of_wrong_burgers_labels_the_simplest_explanation_is_told(medians, words):
+def test_of_wrong_burgers_labels_the_simplest_explanation_is_given(medians, words):
     labels = {"median_relative_l2": 0.3, "largest_relative_l2": 0.5}
     findings = {"labels_against_our_solver": labels} | fits(*medians)
     (said,) = burgers_checks.label_warnings(findings, 0.1, 1.0, 1e-3)

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a sample is: the file of each role, the row on the axis of samples, the beginning of "
-    "its window."""
+    """Where a sample is: the file of each role, the row on the axis of samples, where its window begins."""
 
     files: dict[str, ArraysFile]
     row: int
