@@ -1,0 +1,95 @@
+"""What every task says of itself, for some settings: the files of `task_facts/`, one for each case.
+
+These facts reach cards, pages and plans, and change on purpose only: then write the files again, with
+`PYTHONPATH=tests/helpers python tests/datasets/test_task_facts.py`, and read what has changed.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from dataset_fixtures import small
+
+from resolvent.datasets.tasks.registry import EQUATIONS, build_task, settings_of
+
+FACTS = Path(__file__).parent / "task_facts"
+CASES = {equation: {} for equation in EQUATIONS} | {
+    "burgers by steps": {"method": "etdrk4", "restriction": "stride", "viscosity": 0.05, "final_time": 0.5},
+    "burgers exactly": {
+        "method": "cole-hopf",
+        "initial_distribution": {"name": "cao_burgers", "zero_mean": False},
+    },
+    "darcy lognormal": {"push_forward": "lognormal", "face_mean": "harmonic", "seed": 3},
+    "darcy on cells": {"grid": "cell_centres", "pressure": "solved_on_each_grid", "finest": 40},
+    "darcy_inverse solved there": {"distribution": {"name": "cao_darcy", "sigma": 2.0}},
+    "lorenz63 y": {"targets": "y", "rho": 20.0, "observations": {"even": {"step": 0.1}}},
+    "controlled_ode plain": {"control_decay": "none", "initial_value": 0.5, "num_terms": 3},
+    "kolmogorov window": {"method": "split-step", "frames": 3, "forcing_wavenumber": 2, "viscosity": 0.1},
+    "kolmogorov exponentials": {
+        "initial_distribution": {"name": "calvello_kolmogorov", "orthonormal": False, "zero_mean": False}
+    },
+}
+
+PLANNED = (
+    "dimension", "inverse", "grid_kind", "in_channels", "initial_channels", "out_channels", "largest_array",
+    "num_shards", "quantities",
+)  # fmt: skip
+PREDICTED = ("seconds_per_sample", "seconds_of_checks", "bytes_of_solving", "bytes_of_checks")
+
+
+def facts_of(case: str) -> dict:
+    """Gather what planning asks of the settings of a case, and what the task says."""
+    settings = small(case.split()[0], **CASES[case])
+    task = build_task(settings)
+    return {
+        "plan": {name: getattr(settings, name) for name in PLANNED}
+        | {name: float(f"{getattr(settings, name)():.6g}") for name in PREDICTED},
+        "task": {name: getattr(task, name) for name in ("inputs", "targets", "input_answers", "dtype")},
+        "stored": {
+            group.name: {
+                "grid": repr(group.grid)[:200],
+                "axes": {
+                    axis.name: [axis.long_name, axis.units, float(f"{axis.coordinates.sum():.10g}")]
+                    for axis in group.axes
+                },
+                "variables": {one.name: [one.long_name, one.units, *one.axes] for one in group.variables},
+            }
+            for group in task.groups()
+        },
+        "answers": {"baselines": list(task.baselines()), "solvers": list(task.classical_solvers())},
+        "precision": task.precision,
+        "description": task.description(),
+    }
+
+
+def text_of(case: str) -> str:
+    return json.dumps(facts_of(case), indent=1, ensure_ascii=False, default=float) + "\n"
+
+
+def file_of(case: str) -> Path:
+    return FACTS / f"{case.replace(' ', '_')}.json"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_task_says_of_itself_what_it_said(case):
+    assert text_of(case) == file_of(case).read_text(encoding="utf-8")
+
+
+def test_predictions_grow_with_the_work():
+    burgers = settings_of({"equation": "burgers"})
+    assert burgers.seconds_per_sample() == pytest.approx(6e-3)
+    twice = settings_of({"equation": "burgers", "num_modes": 96, "num_steps": 480})
+    assert twice.seconds_per_sample() == pytest.approx(24e-3)
+    darcy = settings_of({"equation": "darcy"})
+    assert darcy.seconds_per_sample() == pytest.approx(6e-7 * 421**2)
+    each = settings_of({"equation": "darcy", "pressure": "solved_on_each_grid"})
+    assert each.seconds_per_sample() == pytest.approx(6e-7 * np.square([421.0, 211, 141, 85]).sum())
+    flow = settings_of({"equation": "kolmogorov"})
+    longer = settings_of({"equation": "kolmogorov", "spin_up_time": 22.0, "step": 0.005})
+    assert longer.seconds_per_sample() / flow.seconds_per_sample() == pytest.approx(2 * 23 / 12)
+
+
+if __name__ == "__main__":
+    for name in CASES:
+        file_of(name).write_text(text_of(name), encoding="utf-8")
