@@ -178,6 +178,18 @@ def test_nodes_that_do_not_come_end_the_launch(tmp_path, slurm_of_this_host):
         launch("rank_faults:fail_in_the_second", 1, [], {"way": "raises"}, nodes=2, shared=tmp_path)
 
 
+def test_nodes_that_do_not_meet_are_named_with_their_place(monkeypatch):
+    from torch.distributed.elastic.rendezvous import RendezvousTimeoutError
+    from torch.distributed.launcher import api
+
+    def meet(*given):
+        raise RendezvousTimeoutError("no node came")
+
+    monkeypatch.setattr(api, "elastic_launch", meet)
+    with pytest.raises(TrainingError, match=r"the 1 nodes did not meet at localhost:0 \(no node came\)"):
+        launch("rank_tasks:fail", 1, [], {})
+
+
 def test_a_process_that_hangs_is_ended_with_its_stacks(tmp_path, monkeypatch):
     """The processes are under the watch that the launcher is under, which this one is not."""
     log = tmp_path / "log"
