@@ -6,6 +6,7 @@ from dataset_fixtures import small
 
 from resolvent.datasets.tasks.darcy import solver_facts
 from resolvent.datasets.tasks.registry import build_task
+from resolvent.solvers.darcy.direct import solve_direct
 from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
 
@@ -33,6 +34,23 @@ def test_on_a_coarse_grid_a_solve_knows_more_than_a_constant(task):
         error = errors(solve(coefficient), pressure)
         assert np.all(error > 1e-4)
         assert np.all(error < 0.5 * constant)
+
+
+@pytest.mark.parametrize(("points", "factor", "coarse"), [(33, 2, 17), (33, 4, 9), (16, 3, 6), (9, 4, 5)])
+def test_a_coarser_solver_interpolates_to_its_grid_and_back(task, points, factor, coarse):
+    coefficient = np.exp(np.random.default_rng(0).normal(size=(2, points, points)) / 4)
+    fine, few = np.linspace(0, 1, points), np.linspace(0, 1, coarse)
+
+    def moved(values, at, to):
+        for axis in (1, 2):
+            values = np.apply_along_axis(lambda row: np.interp(to, at, row), axis, values)
+        return values
+
+    expected = moved(solve_direct(moved(coefficient, fine, few)), few, fine)
+    answer = task.classical_solvers()[f"5-point, 1/{factor} of the points a side"]
+    assert errors(answer(coefficient, None), expected).max() < 1e-3
+    same = task.classical_solvers()["5-point, on the same grid"]
+    assert errors(same(coefficient, None), solve_direct(coefficient)).max() < 1e-3
 
 
 def test_a_constant_coefficient_is_solved_by_its_own_value(task):

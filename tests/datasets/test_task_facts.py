@@ -24,6 +24,12 @@ CASES = {equation: {} for equation in EQUATIONS} | {
     "darcy on cells": {"grid": "cell_centres", "pressure": "solved_on_each_grid", "finest": 40},
     "darcy_inverse solved there": {"distribution": {"name": "cao_darcy", "sigma": 2.0}},
     "lorenz63 y": {"targets": "y", "rho": 20.0, "observations": {"even": {"step": 0.1}}},
+    "lorenz63 times": {
+        "observations": {
+            "listed": {"kind": "explicit", "times": [0.0, 0.1, 0.3]},
+            "two_rates": {"kind": "two_rates", "step": 0.05},
+        }
+    },
     "controlled_ode plain": {"control_decay": "none", "initial_value": 0.5, "num_terms": 3},
     "kolmogorov window": {"method": "split-step", "frames": 3, "forcing_wavenumber": 2, "viscosity": 0.1},
     "kolmogorov exponentials": {
