@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile, Selection, is_single, kind_of
 
 WELL_FIELDS = ("t0_fields", "t1_fields", "t2_fields")
@@ -96,10 +97,8 @@ class Hdf5File(ArraysFile):
 
     def _dims_of_the_well(self, name: str) -> tuple[str, ...]:
         attributes = self._one(name).attrs
-        order, names = (
-            int(name[1]),
-            [self._text(one) for one in self._content["dimensions"].attrs["spatial_dims"]],
-        )
+        order = int(name[1])
+        names = [self._text(one) for one in self._content["dimensions"].attrs["spatial_dims"]]
         varying = attributes.get("dim_varying", np.ones(len(names), dtype=bool))
         dims = ["sample"] if attributes.get("sample_varying", True) else []
         dims += ["time"] if attributes.get("time_varying", True) else []
@@ -133,8 +132,6 @@ class Hdf5File(ArraysFile):
     def shape(self, name: str) -> tuple[int, ...]:
         if name not in self.shapes and not self._groups and name in self._content:
             inside = ", ".join(self._content[name]) or "nothing"
-            from resolvent.datasets.errors import DatasetError
-
             raise DatasetError(
                 f"{self.path}: '{name}' is a group with {inside}; expected: a variable, such as "
                 f"'{name}/{next(iter(self._content[name]), '…')}'"
