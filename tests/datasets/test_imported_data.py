@@ -9,7 +9,8 @@ from dataset_fixtures import make_dataset
 from public_files import FORMATS, burgers_variables, darcy_variables, write_mat
 
 from resolvent.datasets.imported.burgers_checks import ABSENT, powers, spectrum_facts
-from resolvent.datasets.imported.darcy_checks import as_public_generator
+from resolvent.datasets.imported.darcy import COMPARED
+from resolvent.datasets.imported.darcy_checks import SPLINE, SPLINED, as_public_generator
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.tasks.distributions import GaussianDistribution
 from resolvent.datasets.tasks.registry import build_task, settings_of
@@ -98,7 +99,12 @@ def test_the_card_of_good_data_says_so_in_numbers(burgers, darcy, tmp_path):
     assert found["viscosity_that_fits_best"]["viscosity"] == pytest.approx(0.1 / (2 * np.pi), rel=1e-4)
     assert found["final_time_that_fits_best"]["final_time"] == pytest.approx(1, rel=1e-4)
     assert found["stored_against_the_file"]["largest_relative_l2"] == 0
-    assert 0 < found["norm_ratio_final_to_initial"] < 1  # viscosity
+    rows = np.r_[0:90, 102:120]
+    ratios = np.linalg.norm(burgers["u"][rows], axis=1) / np.linalg.norm(burgers["a"][rows], axis=1)
+    assert found["norm_ratio_final_to_initial"] == pytest.approx(ratios.mean(), rel=5e-3)
+    assert found["observed_on"] == f"n{POINTS}"
+    assert found["grid"] == "the left end is included, the right end is not"
+    assert found["viscosity_that_fits_best"]["samples"] == 32
     assert card["imported"]["summary"].startswith("imported; labels checked against our solver: relative L²")
     assert card["precision"] == "read from the file, stored as float64"
     card = checked_darcy(tmp_path, darcy)
@@ -107,6 +113,13 @@ def test_the_card_of_good_data_says_so_in_numbers(burgers, darcy, tmp_path):
     fit = found["values_that_fit_best"]
     assert (fit["above"], fit["below"]) == pytest.approx((12, 3), rel=1e-3)
     assert found["distribution_of_the_input"]["contrast"] == 4
+    assert found["observed_on"] == f"n{SIDE}"
+    assert found["largest_on_the_boundary_over_largest"] == 0
+    assert found["least_pressure_over_largest"] == 0
+    counts = {name: one["samples"] for name, one in found["by_convention"].items()}
+    assert {counts.pop(name) for name in list(counts) if name.startswith(SPLINE)} == {SPLINED}
+    assert set(counts.values()) == {COMPARED}
+    assert found["labels_against_our_solver"]["samples"] == DARCY + 12  # fewer than are checked of many
     assert abs(found["distribution_of_the_input"]["share_of_the_larger"]["mean"] - 0.5) < 0.05
 
 

@@ -18,7 +18,7 @@ def task(**changes):
 
 
 def test_the_ends_of_functions_are_measured():
-    """Along x the three functions jump by 4, 0 and 6 at the seam, and by 2, 1 and 3 at most inside."""
+    # The three functions jump by 4, 0 and 6 at the seam, and by 2, 1 and 3 at most inside.
     values = np.array([[1.0, 3, 4, 5], [2, 3, 3, 2], [-8, -5, -4, -2]])
     found = seam(values, 1)
     assert found["seam"] == 2.0

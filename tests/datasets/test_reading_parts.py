@@ -145,7 +145,7 @@ def test_groups_of_samples_are_one_variable_where_they_are_alike(tmp_path):
     assert file.shapes["0003/data"] == VALUES.shape[1:]
 
 
-def test_the_layouts_of_pdebench_and_the_well_are_told_apart(tmp_path):
+def test_the_layouts_of_pdebench_and_the_well_are_distinguished(tmp_path):
     path = write_pdebench(tmp_path / "pde.h5", VALUES)
     assert (open_source(path).version, open_source(path).boundary()) == ("HDF5 (PDEBench)", None)
     fields = np.random.default_rng(0).normal(size=(2, 3, 4, 4))
