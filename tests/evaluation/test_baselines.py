@@ -3,11 +3,14 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas
 import pytest
 from dataset_fixtures import make_dataset, small
 from training_fixtures import rough_samples, smooth_samples
 
-from resolvent.evaluation.baselines import LABELS, baselines, measured_baselines
+from resolvent.common.records import BaselinesRecord, read_record
+from resolvent.datasets.loading import load_samples, read_card
+from resolvent.evaluation.baselines import LABELS, baselines, measured_baselines, write_baselines
 from resolvent.evaluation.conditions import Condition
 from resolvent.evaluation.ridge import RidgeRegression
 from resolvent.solvers.common.errors import SolverError
@@ -172,6 +175,32 @@ def test_a_baseline_without_an_answer_says_why_and_costs_no_other(name, fault):
     assert errors.loc[lost, metrics].isna().all(axis=None)
     assert np.isfinite(errors.loc[~lost, metrics]).all(axis=None)
     assert set(errors["baseline"]) == set(LABELS) - {"ridge_regression"}
+
+
+def test_the_baselines_of_an_experiment_are_in_two_files(tmp_path):
+    card = make_dataset(tmp_path / "burgers", small("burgers"))
+    counts = {"train": 20, "validation": 4, "test": 6}
+    given = {"counts": counts, "noise": 0.5, "realisations": 2}
+    write_baselines(card, tmp_path, experiment="mine", resolutions=[64, 128], **given)
+    errors = pandas.read_csv(tmp_path / "errors.csv")
+    record = read_record(tmp_path / "cost.json", BaselinesRecord)
+    names = ["mean_predictor", "identity", "interpolation_oracle", "coarse_solve"]
+    assert (record.experiment, record.dataset_hash) == ("mine", read_card(card)["content_hash"])
+    assert {points: list(costs) for points, costs in record.costs.items()} == {"64": names, "128": names}
+    assert list(record.metrics) == ["relative_l2", "relative_h1", "standardised_relative_l2"]
+    counted = errors.groupby(["resolution", "baseline", "noise", "realisation"], sort=False).size()
+    assert counted.to_dict() == {
+        (points, name, 0.5, realisation): 6
+        for points in (64, 128)
+        for name in names
+        for realisation in (0, 1)
+    }
+    for points in (64, 128):
+        here = errors[(errors["resolution"] == points) & (errors["baseline"] == "mean_predictor")]
+        train, test = (load_samples(card, points, split, counts[split]) for split in ("train", "test"))
+        difference = np.linalg.norm(test.targets - train.targets.mean(axis=0), axis=1)
+        expected = difference / np.linalg.norm(test.targets, axis=1)
+        np.testing.assert_allclose(here["relative_l2"], [*expected, *expected], rtol=1e-12)
 
 
 def _refuse(*arguments):

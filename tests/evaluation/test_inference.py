@@ -1,14 +1,24 @@
 """What a query costs: the solvers that operators are compared with, and after how many queries one pays."""
 
 import math
+from dataclasses import replace
 
+import pandas
 import pytest
 from dataset_fixtures import make_dataset, small
+from training_fixtures import finished_run
 
 from resolvent.common.norms import relative_l2
+from resolvent.common.records import INFERENCE_COLUMNS, CostRecord, read_record, write_record
 from resolvent.datasets.loading import Split, read_card
 from resolvent.datasets.tasks.registry import build_task
-from resolvent.evaluation.inference import _median_seconds, _solvers, beside_the_fastest, seconds_to_make
+from resolvent.evaluation.inference import (
+    _median_seconds,
+    _solvers,
+    beside_the_fastest,
+    measure_inference,
+    seconds_to_make,
+)
 
 FAST = {"label": "fast", "error": 1e-1, "one_seconds": 1e-3, "many_seconds": 1e-4}
 SLOW = {"label": "slow", "error": 1e-3, "one_seconds": 1e-2, "many_seconds": 1e-3}
@@ -63,6 +73,61 @@ def test_a_model_is_held_against_the_fastest_solver_that_is_as_accurate():
 
 def test_the_time_of_an_answer_is_a_number_of_seconds():
     assert 0 < _median_seconds(lambda samples: sum(range(samples)), 1_000) < 1
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """A card, and runs at two grids of which the first seed of one has diverged."""
+    folder = tmp_path_factory.mktemp("study")
+    card = make_dataset(folder / "burgers", small("burgers"))
+    diverged = finished_run(card, folder / "runs/fno/n128/seed2", 128, (128,))
+    cost = read_record(diverged / "cost.json", CostRecord)
+    write_record(diverged / "cost.json", replace(cost, status="diverged", diverged_epoch=1))
+    runs = [
+        finished_run(card, folder / "runs/fno/n64/seed1", 64, (64,)),
+        diverged,
+        finished_run(card, folder / "runs/fno/n128/seed3", 128, (128,)),
+    ]
+    return card, runs, folder
+
+
+def test_operators_and_solvers_are_timed_on_the_same_samples(study):
+    card, runs, folder = study
+    counts = {"train": 16, "validation": 4, "test": 6}
+    measure_inference(card, card, runs, folder / "inference.csv", counts=counts, threads=1, gpus=0)
+    table = pandas.read_csv(folder / "inference.csv")
+    assert list(table.columns) == list(INFERENCE_COLUMNS)
+    solvers = list(build_task(small("burgers")).classical_solvers())
+    expected = [
+        (kind, key, points)
+        for points in (64, 128)
+        for kind, key in [*(("solver", one) for one in solvers), ("model", "tiny")]
+    ]
+    assert list(zip(table["kind"], table["key"], table["resolution"], strict=True)) == expected
+    assert set(table["threads"]) == {1}
+    assert set(table["samples"]) == {6}
+    assert (table["many_seconds"] > 0).all()
+    assert table["device"].str.endswith("(CPU)").all()
+    models = table[table["kind"] == "model"]
+    for run, (_, row) in zip((runs[0], runs[2]), models.iterrows(), strict=True):
+        errors = pandas.read_csv(run / "errors.csv")["relative_l2"]
+        assert row["error"] == pytest.approx(errors.mean(), rel=1e-4)
+        assert row["train_seconds"] == read_record(run / "cost.json", CostRecord).train_seconds
+        assert row["label"] == "Tiny"
+    (data_seconds,) = set(models["data_seconds"])
+    assert 0 < data_seconds < 60
+    for _, row in models.iterrows():  # of two epochs, which no solver is less accurate than
+        here = table[(table["kind"] == "solver") & (table["resolution"] == row["resolution"])]
+        accurate = here[here["error"] <= row["error"]]
+        fastest = accurate.loc[accurate["many_seconds"].idxmin()]
+        assert (row["solver"], row["solver_many_seconds"]) == (fastest["label"], fastest["many_seconds"])
+
+
+def test_where_none_has_finished_there_is_no_row(study):
+    card, runs, folder = study
+    counts = {"train": 16, "validation": 4, "test": 6}
+    measure_inference(card, card, runs[1:2], folder / "none.csv", counts=counts, threads=1, gpus=0)
+    assert pandas.read_csv(folder / "none.csv").empty
 
 
 def test_data_that_were_imported_took_no_time_that_is_known():
