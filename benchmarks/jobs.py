@@ -32,6 +32,11 @@ SMALL = {
     "experiments": {"burgers": {"models": ["fno"], "seeds": list(SEEDS)}},
 }
 RUNS = [f"results/small/burgers/fno/n64/seed{seed}" for seed in SEEDS]
+AS_JOBS = """\
+import atexit, gc
+gc.set_threshold(100_000)  # as resolvent.planning.job has it
+atexit.register(gc.freeze)
+"""
 ALONE = """\
 import json, sys
 from pathlib import Path
@@ -89,19 +94,21 @@ def overhead(project: Path, rounds: int) -> str:
             (project / target).unlink()
         _snakemake(project, *words, *files)
 
-    def alone() -> None:
+    def alone(begin: str) -> None:
         for run in RUNS:
-            _run(project, "-c", ALONE, run, str(card.relative_to(project)))
+            _run(project, "-c", begin + ALONE, run, str(card.relative_to(project)))
 
     def plan() -> None:
         _snakemake(project, *words, "-n", *files)
 
-    through, calls, planned = (time.middle / 1e3 for time in interleaved([jobs, alone, plan], rounds))
+    ways = [jobs, partial(alone, AS_JOBS), partial(alone, ""), plan]
+    through, calls, usual, planned = (time.middle / 1e3 for time in interleaved(ways, rounds))
     count = len(targets)
     rows = [
         ("as jobs of one Snakemake, without its planning", digits((through - planned) / count)),
         ("each called in a process of its own: imports and work", digits(calls / count)),
-        ("**added to a job**", digits((through - planned - calls) / count)),
+        ("the same with Python's own settings of its garbage collector", digits(usual / count)),
+        ("**added to a job**: the first less the second", digits((through - planned - calls) / count)),
     ]
     said = f"{count} evaluations of a small FNO, one after the other; medians, of one."
     return _part("overhead", said, table(("", "seconds"), rows), rounds)

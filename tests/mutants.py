@@ -97,11 +97,15 @@ class Reach:
         found = {test for test in found if not test.endswith("::")} & self.seconds.keys()
         found |= {test for file in files for test in self.of_file.get(file, ())}
         words = set(re.split(r"\W|_", mutant.path.removesuffix(".py"))) - {"resolvent", "common", ""}
+        own = set(Path(mutant.path).stem.split("_"))
         rank: dict[str, tuple] = {}
         before = Counter[str]()
         for test in sorted(found, key=self.seconds.__getitem__):
             file = file_of(test)
-            alike = len(words & set(re.split(r"\W|_", file.removesuffix(".py"))))
+            named = set(re.split(r"\W|_", file.removesuffix(".py")))
+            alike = len(words & named) + 20 * len(
+                own & named
+            )  # a file's slow tests, before quick ones of others
             rank[test] = (before[file] // 20 - alike, self.seconds[test])
             before[file] += 1
         chosen = sorted(rank, key=rank.__getitem__)[:count]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray
 import yaml
+from array_files import arrays, write_npz
 from dataset_fixtures import make_dataset, small
 
 from resolvent.common.files import read_json, write_json
@@ -97,6 +98,15 @@ def test_the_layout_of_the_well_has_what_its_specification_asks_for(name, cards,
         assert file[f"t0_fields/{field}"].shape == (3, times, *[finest(cards[name])] * len(axes))
         kinds = {one.attrs["bc_type"] for one in file["boundary_conditions"].values()}
         assert kinds == {"PERIODIC" if name == "burgers" else "OPEN"}
+        for axis, one in zip(axes, file["boundary_conditions"].values(), strict=True):
+            assert list(one.attrs["associated_dims"]) == [axis]
+            assert (one.attrs["sample_varying"], one.attrs["time_varying"]) == (False, False)
+            assert np.flatnonzero(one["mask"]).tolist() == [0, finest(cards[name]) - 1]
+            dimension = file[f"dimensions/{axis}"].attrs
+            assert (dimension["sample_varying"], dimension["time_varying"]) == (False, False)
+        assert not file["dimensions/time"].attrs["sample_varying"]
+        given = file[f"t0_fields/{field if name == 'burgers' else 'coefficient'}"].attrs
+        assert given["time_varying"] == (name == "burgers")
         assert json.loads(file.attrs[CARD]) == read_card(cards[name])
     report = check_file(files[0])
     (block,) = report.configuration["datasets"].values()
@@ -116,6 +126,13 @@ def test_times_are_kept_and_what_a_layout_cannot_have_is_one_line(cards, tmp_pat
         with pytest.raises(DatasetError, match="functions of time; the layout"):
             export(cards["lorenz63"], layout, tmp_path / layout)
         assert not (tmp_path / layout).exists()
+    numbers = {"axes": {"a": ["sample", "x"], "u": ["sample", "x"], "nu": ["sample"]}, "input": ["a", "nu"]}
+    given = {"equation": "arrays", "target": "u", "finest": 16, "grid": "periodic", "samples": FEW}
+    write_npz(tmp_path / "own.npz", arrays() | {"nu": np.arange(14.0)})
+    own = settings_of(given | numbers | {"source": str(tmp_path / "own.npz")}).with_contents()
+    card = make_dataset(tmp_path / "own", own)
+    with pytest.raises(DatasetError, match=r"has a, nu, u; the layout pdebench has one function for the inp"):
+        export(card, "pdebench", tmp_path / "pdebench.h5")
     with pytest.raises(DatasetError, match="nothing at resolution 5; accepted: 64, 128"):
         export(cards["burgers"], "npz", tmp_path / "a.npz", 5)
     with pytest.raises(DatasetError, match="is there already"):

@@ -68,6 +68,11 @@ def test_too_few_samples_and_unequal_sides_are_problems(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_npz(Path("few.npz"), pair(2, 32))
     assert check_file("few.npz").problem == "few.npz: has 2 samples; expected: at least 3, one for each split"
+    np.savez("numbers.npz", name=np.array("k"))
+    expected = "expected: (samples, x), (samples, y, x), …; found: name ()"
+    assert check_file("numbers.npz").problem.endswith(expected)
+    zarr.create_group("empty.zarr")
+    assert check_file("empty.zarr").problem.endswith("found: nothing")
     root = zarr.create_group("unequal.zarr")
     for name, values in pair(3, 20, 10).items():
         root.create_array(name, data=values, dimension_names=["sample", "y", "x"])

@@ -436,3 +436,14 @@ def test_of_many_times_of_a_function_the_name_is_said_once(times, names, tmp_pat
     path = str(write_hdf5(tmp_path / "data.h5", {"u": np.zeros((COUNT, 7, POINTS))}))
     evolution = {"input": "u", "target": "u", "axes": ["sample", "time", "x"], "input_times": [0]}
     assert settings(path, **evolution, target_times=list(range(1, times + 1))).names() == names
+
+
+def test_functions_and_numbers_that_are_zero_are_stored(tmp_path):
+    values = arrays() | {"nu": np.arange(COUNT) % 2}
+    values["u"][::3] = 0
+    path = str(write_npz(tmp_path / "data.npz", values))
+    axes = {"a": ["sample", "x"], "u": ["sample", "x"], "nu": ["sample"]}
+    card = make_dataset(tmp_path / "made", settings(path, input=["a", "nu"], axes=axes), name="mine")
+    assert read_card(card)["error_budget"]["stored_against_the_file"]["largest_relative_l2"] == 0
+    np.testing.assert_array_equal(load_samples(card, POINTS, "train", 8).targets, values["u"][:8])
+    assert faults_of_dataset(card) == []

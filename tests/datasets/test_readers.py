@@ -8,6 +8,7 @@ from array_files import arrays, write_hdf5, write_npz, write_zarr
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.check import check_file
+from resolvent.datasets.imported.coordinates import spacing_of
 from resolvent.datasets.imported.readers.source import open_source
 
 WORDS = np.array(["one", "two", "three"])
@@ -47,6 +48,16 @@ def test_words_and_complex_numbers_are_no_real_numbers(name, write, tmp_path):
         file.shape("complex")
 
 
+def test_words_of_any_length_in_netcdf_are_text(tmp_path):
+    words = xarray.DataArray(np.array(["one", "three"], dtype=object), dims="row")
+    xarray.Dataset({"words": words, "real": ("row", [1.0, 2.0])}).to_netcdf(
+        tmp_path / "data.nc", engine="h5netcdf", encoding={"words": {"dtype": str}}
+    )
+    file = open_source(tmp_path / "data.nc")
+    assert {one: file.is_text(one) for one in ("words", "real")} == {"words": True, "real": False}
+    assert {one: file.not_real(one) for one in ("words", "real")} == {"words": "text", "real": None}
+
+
 def test_a_sparse_array_of_matlab_is_refused(tmp_path):
     path = tmp_path / "data.mat"
     with h5py.File(path, "w", userblock_size=512) as file:
@@ -73,7 +84,13 @@ def test_an_array_of_numpy_says_whether_float32_has_its_numbers(kind, single, tm
 def test_chunks_that_are_missing_are_warned_of(tmp_path):
     store = write_zarr(tmp_path / "data.zarr", arrays())
     (store / "a/c/0/0").unlink()
-    assert "In data.zarr 'a' lacks 1 of 4 chunks, which are read as 0.0." in check_file(store).warnings
+    warnings = [one for one in check_file(store).warnings if "lacks" in one]
+    assert warnings == ["In data.zarr 'a' lacks 1 of 4 chunks, which are read as 0.0."]
+    file = open_source(store)
+    for _ in range(2):
+        file.shape("a")
+        file.shape("u")
+    assert file.notes == ["'a' lacks 1 of 4 chunks, which are read as 0.0"]
 
 
 def test_dimensions_of_hdf5_have_the_names_of_their_labels_and_scales(tmp_path):
@@ -86,3 +103,22 @@ def test_dimensions_of_hdf5_have_the_names_of_their_labels_and_scales(tmp_path):
         dims[0].label, dims[2].label = "sample", "x"
         dims[1].attach_scale(file["t"])
     assert open_source(str(path)).dims("u") == ("sample", "t", "x")
+
+
+@pytest.mark.parametrize("by", [0.3, -0.3, 0.002, -0.002])
+@pytest.mark.parametrize("at", [1, 7, 14])
+def test_coordinates_in_unequal_steps_are_refused(by, at, tmp_path):
+    x = np.arange(16.0)
+    x[at] += by
+    file = open_source(write_npz(tmp_path / "data.npz", {"x": x}))
+    with pytest.raises(DatasetError, match=r"coordinates 'x' are not uniform: steps from [\d.]+ to [\d.]+;"):
+        spacing_of(file, "x")
+
+
+def test_coordinates_in_steps_that_single_precision_makes_unequal_are_read(tmp_path):
+    x = (100 + np.arange(16) / 16).astype("float32")
+    x[3] = np.nextafter(x[3], np.float32(200))
+    file = open_source(write_npz(tmp_path / "data.npz", {"x": x, "many": np.ones((2, 3))}))
+    np.testing.assert_array_equal(spacing_of(file, "x"), x)
+    with pytest.raises(DatasetError, match=r"coordinates 'many' have the shape \(2, 3\); expected: one axis"):
+        spacing_of(file, "many")
