@@ -117,6 +117,31 @@ def test_counting_without_computing_is_counting(name):
     assert float(matrices.abs().max()) > 0  # numbers again
 
 
+ENCODER = {"width": 128, "num_layers": 6, "num_heads": 8, "feedforward_width": 128}
+PATCHED = {"patches": 13, "smoother": "learned", "smoother_modes": 64}
+SETTINGS = {  # and, of Table 4, the modes, patches, modes of the smoother and blocks
+    "fno": ({"width": 128, "modes": 12, "num_layers": 4}, (12 * 7, 1, 0, 1)),
+    "afno": (
+        {"points": 64, "width": 128, "num_layers": 4, "num_blocks": 8, "feedforward_width": 512},
+        (0, 1, 0, 8),
+    ),
+    "tno": (ENCODER | {"quadrature": "none"}, (0, 1, 0, 1)),
+    "vit_no": (ENCODER | PATCHED | {"modes": 12}, (2 * 12**2, 13**2, 2 * 64**2, 1)),
+    "fano": (ENCODER | PATCHED | {"modes": 9}, (2 * 9**2, 13**2, 2 * 64**2, 1)),
+    "galerkin_encoder": (ENCODER | {"num_heads": 4}, None),
+}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_what_is_counted_has_the_papers_settings(name):
+    settings, size = SETTINGS[name]
+    assert MEASURED[name].settings(PAPER, 128, 64) == settings
+    if size is not None:
+        modes, patches, smoother, blocks = size
+        expected = Size(128, 64**2, modes=modes, patches=patches, smoother_modes=smoother, blocks=blocks)
+        assert MEASURED[name].size(PAPER, 128, 64) == expected
+
+
 def test_patched_operators_have_the_grids_that_patches_divide():
     found = list(cases(ArchitectureCostSettings(**TINY | {"points": [16, 18, 32]})))
     assert len(found) == len(set(found)) == 2 * (4 * 3 + 2 * 2)
