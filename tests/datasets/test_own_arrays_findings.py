@@ -106,6 +106,12 @@ def test_costs_of_reading_grow_with_what_is_read(tmp_path):
     bytes_read = 2 * 13 * 64 * 8
     assert (whole.bytes_of_solving(), whole.bytes_of_checks()) == (bytes_read, bytes_read)
     assert whole.seconds_per_sample() == pytest.approx(1e-7 * 2 * 2 * 64 + 2e-8 * bytes_read / 13)
+    np.savez(tmp_path / "u.npz", u=np.zeros((13, 64), "float32"))
+    pair = {"input": str(tmp_path / "data.npz"), "target": str(tmp_path / "u.npz")}
+    assert task(source=pair, finest=64).settings.bytes_of_solving() == bytes_read + 4 * 13 * 64
+    np.savez(tmp_path / "a.npz", a=np.zeros((13, 64)))
+    pair["input"] = str(tmp_path / "a.npz")
+    assert task(source=pair, finest=64).settings.bytes_of_solving() == (8 + 4) * 13 * 64
     missing = task(finest=64).settings
     assert (missing.bytes_of_solving(), missing.seconds_per_sample()) == (0, pytest.approx(1e-7 * 4 * 64))
 
