@@ -438,12 +438,20 @@ def test_of_many_times_of_a_function_the_name_is_said_once(times, names, tmp_pat
     assert settings(path, **evolution, target_times=list(range(1, times + 1))).names() == names
 
 
-def test_functions_and_numbers_that_are_zero_are_stored(tmp_path):
-    values = arrays() | {"nu": np.arange(COUNT) % 2}
-    values["u"][::3] = 0
+def test_inputs_that_are_zero_are_stored_and_targets_refused(tmp_path):
+    values = arrays() | {"nu": np.arange(COUNT) % 2, "v": arrays()["u"].copy()}
+    values["a"][::3] = values["v"][[2, 12]] = 0
     path = str(write_npz(tmp_path / "data.npz", values))
-    axes = {"a": ["sample", "x"], "u": ["sample", "x"], "nu": ["sample"]}
+    axes = {name: ["sample", "x"] for name in "auv"} | {"nu": ["sample"]}
     card = make_dataset(tmp_path / "made", settings(path, input=["a", "nu"], axes=axes), name="mine")
     assert read_card(card)["error_budget"]["stored_against_the_file"]["largest_relative_l2"] == 0
-    np.testing.assert_array_equal(load_samples(card, POINTS, "train", 8).targets, values["u"][:8])
+    np.testing.assert_array_equal(load_samples(card, POINTS, "train", 8).inputs[:, 0], values["a"][:8])
     assert faults_of_dataset(card) == []
+    make_dataset(tmp_path / "two", settings(path, target=["u", "v"], axes=axes), name="mine")
+    for split, words in (("train", "train sample 2"), ("test", "test sample 1")):
+        if split == "test":
+            values["v"][2] = 1
+            write_npz(tmp_path / "data.npz", values)
+        with pytest.raises(DatasetError, match=rf"v on n16 is zero everywhere in {words}, counted from 0"):
+            make_dataset(tmp_path / split, settings(path, target="v", axes=axes), name="mine")
+        assert not (tmp_path / split / "mine.json").exists()

@@ -13,6 +13,7 @@ import numpy as np
 import zarr
 
 from resolvent.common.files import text_with_digest, write_json
+from resolvent.common.norms import square_norm
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import DatasetError, damaged
 from resolvent.datasets.storage.addresses import card_beside, located
@@ -41,7 +42,7 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
     for left in store.glob("zarr.*.partial"):  # of a finalising that was killed
         left.unlink()
     place = located(store)
-    content = _verified_digest(task.layout, store, receipts, code_digest)
+    content = _verified_digest(task, store, receipts, code_digest)
     budget = task.error_budget(Stored(store, task.layout, task.settings.seed, _estimated_errors(receipts)))
     more = task.hold_to_accuracy(budget, place)
     facts = {
@@ -89,18 +90,38 @@ def _estimated_errors(receipts: list[Path]) -> dict[str, np.ndarray]:
     return {name: np.concatenate([errors[name] for errors in shards]) for name in shards[0]}
 
 
-def _verified_digest(layout, store: Path, receipts: list[Path], code_digest: str) -> str:
-    content = hashlib.sha256()
+def _verified_digest(task: Task, store: Path, receipts: list[Path], code_digest: str) -> str:
+    content, layout = hashlib.sha256(), task.layout
     for shard, path in enumerate(receipts):
-        receipt = read_receipt(path)
+        receipt, members = read_receipt(path), layout.shard_range(shard)
         if receipt["shard"] != shard or receipt["code_digest"] != code_digest:
             raise DatasetError(
                 f"{path} does not belong to shard {shard} of this code; delete it and run snakemake"
             )
+        norms: dict[str, np.ndarray] = {}
         for name, expected in sorted(receipt["digests"].items()):
-            if digest(read_array(store, name, layout.shard_range(shard))) != expected:
+            values = read_array(store, name, members)
+            if digest(values) != expected:
                 raise damaged(
                     located(store), f"is damaged: shard {shard} of '{name}' is not what was written"
                 )
             content.update(expected.encode())
+            group, _, variable = name.partition("/")
+            if variable in task.targets:
+                norms[group] = norms.get(group, 0) + square_norm(values)
+        for group, squares in norms.items():
+            _check_norms(task, store, group, members, squares)
     return content.hexdigest()
+
+
+def _check_norms(task: Task, store: Path, group: str, members: range, squares: np.ndarray) -> None:
+    """Raise a `DatasetError` where the norm of a sample's target is zero: relative errors divide by it."""
+    if squares.all():
+        return
+    split, index = task.layout.split_of(members[int(np.argmin(squares > 0))])
+    raise DatasetError(
+        f"{located(store)} is not finalised: {' and '.join(task.targets)} on {group} "
+        f"{'is' if len(task.targets) == 1 else 'are'} zero everywhere in {split} sample {index}, counted "
+        f"from 0 ({np.count_nonzero(squares == 0)} such in its shard); relative errors and losses divide by "
+        "the norm of the target: leave such samples out"
+    )
