@@ -291,7 +291,11 @@ def _find_grid(found: Detected, file: ArraysFile) -> None:
             f"from the last point to the first, functions jump {ends['seam']:.2g} times as far as between "
             f"neighbours inside: {'periodic' if periodic else 'not periodic'}"
         )
-    periodic = periodic and points % 2 == 0
+    if periodic and points % 2:
+        periodic = False
+        found.remarks.append(
+            f"periodic grids have an even number of points, and this has {points}: not periodic"
+        )
     name = coordinates_of(file, "x", points, set(found.functions), one.name)
     if name is not None:
         found.grid = found_grid(spacing_of(file, name), periodic)
