@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from run_files import replace_errors, set_resolution
 
+from resolvent.figures.reported_vs_ours.markdown import table_lines
 from resolvent.figures.reported_vs_ours.page import write_reported_vs_ours
 
 
@@ -114,3 +115,8 @@ def test_other_sections_stand_among_those_of_their_paper(make_run, tmp_path):
     headings = [line for line in page.read_text().splitlines() if line.startswith("#")]
     assert headings[1:] == ["## Cao 2021", "### Table 2a", "### Table 5, parameters", "### Table 8"]
     assert "### Table 5, parameters\n\n| a |\n" in page.read_text()
+
+
+def test_a_bar_in_a_cell_does_not_end_it():
+    lines = table_lines(("model", "error"), [("FNO, |k| ≤ 12", "1.0")])
+    assert lines == ["| model | error |", "|---|---|", r"| FNO, \|k\| ≤ 12 | 1.0 |"]

@@ -20,8 +20,9 @@ def training_cells(cost: dict) -> tuple[str, str, str]:
 
 
 def table_lines(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    """Return the lines of a table."""
-    head, *body = (f"| {' | '.join(row)} |" for row in (header, *rows))
+    """Return the lines of a table. A cell may have a bar, such as in |k|, which does not end it."""
+    cells = ([cell.replace("|", r"\|") for cell in row] for row in (header, *rows))
+    head, *body = (f"| {' | '.join(row)} |" for row in cells)
     return [head, "|---" * len(header) + "|", *body]
 
 
