@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from run_files import replace_errors, set_resolution
 
+from resolvent.figures.reported_vs_ours.kept_rows import with_kept_rows
 from resolvent.figures.reported_vs_ours.markdown import table_lines
 from resolvent.figures.reported_vs_ours.page import write_reported_vs_ours
 
@@ -120,3 +121,8 @@ def test_other_sections_stand_among_those_of_their_paper(make_run, tmp_path):
 def test_a_bar_in_a_cell_does_not_end_it():
     lines = table_lines(("model", "error"), [("FNO, |k| ≤ 12", "1.0")])
     assert lines == ["| model | error |", "|---|---|", r"| FNO, \|k\| ≤ 12 | 1.0 |"]
+
+
+def test_a_section_without_a_reported_number_in_a_cell_is_made_anew():
+    old = "| operator | GFLOP reported |\n|---|---|\n| softmax | 1 |"
+    assert with_kept_rows(old.replace("1", "2"), old) == old.replace("1", "2")

@@ -8,10 +8,11 @@ def with_kept_rows(new: str, old: str) -> str:
     """Return a section with those rows that it had before and of which there is no run now.
 
     A row is known by its cells before "reported": model, recipe, resolution. Nothing is kept where the
-    columns are others, or where the section has a second table, whose rows are compared with each other.
+    columns are others or have no such cell, or where the section has a second table, whose rows are compared
+    with each other.
     """
     lines, before = _table(new), _table(old)
-    if not before or lines[:1] != before[:1] or "\n\n|" in new + old:
+    if not before or lines[:1] != before[:1] or "\n\n|" in new + old or "reported" not in _cells(lines[0]):
         return new
     count = _cells(lines[0]).index("reported")
     made = {tuple(_cells(row)[:count]) for row in lines[2:]}
