@@ -1,4 +1,4 @@
-"""DeepONet, U-Net and Transolver against what they are said to compute, written out anew."""
+"""FNO, DeepONet, U-Net and Transolver against what they are said to compute, written out anew."""
 
 import numpy as np
 import pytest
@@ -37,6 +37,19 @@ def test_a_sensor_at_a_point_has_its_value(boundary, n):
     u = torch.randn(2, n, n, 3)
     found = at_sensors(at_sensors(u, 1, 12, boundary), 2, 12, boundary)
     assert torch.equal(found, u[:, ::4, ::4])
+
+
+@pytest.mark.parametrize("architecture", ["fno1d", "fno2d"])
+def test_fno_has_a_relu_between_its_layers_and_none_behind_the_last(architecture):
+    operator, x = scrambled(architecture), points(architecture, 16, torch.float64)
+    u = torch.randn(2, *x.shape[:-1], 1, dtype=torch.float64)
+    v = operator.lifting(torch.cat([u, x.expand(2, *x.shape)], dim=-1))
+    first, *others = operator.layers
+    v = first(v)
+    for layer in others:
+        v = layer(v.clamp(min=0))
+    assert v.min() < 0
+    torch.testing.assert_close(operator(u, x), operator.projection(v))
 
 
 def test_deeponet_is_a_sum_of_products():
