@@ -167,3 +167,15 @@ def test_the_target_is_in_the_second_of_two_files(tmp_path):
     (block,) = report.configuration["datasets"].values()
     assert block["source"] == {"input": str(tmp_path / "a.npy"), "target": str(tmp_path / "u.npz")}
     assert (block["input"], block["target"]) == ("array", "pressure")
+
+
+@pytest.mark.parametrize(
+    ("points", "periodic", "expected"),
+    [
+        (16, None, FoundGrid("periodic", 16.0, 0.0)),
+        (16, False, FoundGrid("nodes", 15.0, 0.0)),
+        (17, None, FoundGrid("nodes", 16.0, 0.0)),
+    ],
+)
+def test_coordinates_in_steps_of_one_are_numbers_of_points(points, periodic, expected):
+    assert found_grid(np.arange(float(points)), periodic) == expected

@@ -199,3 +199,8 @@ def test_on_the_torus_coefficients_are_the_inverse_of_observation(points):
 def test_on_the_torus_a_sample_has_the_same_bits_in_any_batch():
     coefficients = two_dimensional(1, 20)
     np.testing.assert_array_equal(observe_2d(coefficients, 104)[2], observe_2d(coefficients[2], 104))
+
+
+def test_coefficients_on_the_torus_are_of_even_numbers_of_points():
+    with pytest.raises(ValueError, match="even"):
+        coefficients_of_2d(np.ones((1, 9, 9)))
