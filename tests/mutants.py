@@ -103,9 +103,8 @@ class Reach:
         for test in sorted(found, key=self.seconds.__getitem__):
             file = file_of(test)
             named = set(re.split(r"\W|_", file.removesuffix(".py")))
-            alike = len(words & named) + 20 * len(
-                own & named
-            )  # a file's slow tests, before quick ones of others
+            # Slow tests of a file named as the module come before quick ones of others.
+            alike = len(words & named) + 20 * len(own & named)
             rank[test] = (before[file] // 20 - alike, self.seconds[test])
             before[file] += 1
         chosen = sorted(rank, key=rank.__getitem__)[:count]

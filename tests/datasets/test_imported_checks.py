@@ -92,7 +92,7 @@ def test_a_band_is_remarked_on_beyond_a_twentieth_and_five_standard_errors(ratio
 
 
 def fits(*medians):
-    """Findings of which the viscosity, the time and both together fit to these medians."""
+    """Return findings of which the viscosity, the time and both together fit to these medians."""
     numbers = ({"viscosity": 0.02}, {"final_time": 0.5}, {"viscosity": 0.03, "final_time": 0.75})
     names = ("viscosity_that_fits_best", "final_time_that_fits_best", "both_that_fit_best_together")
     errors = ({"not_available": "not solved"} if m is None else {"median_relative_l2": m} for m in medians)
@@ -157,7 +157,7 @@ def test_burgers_is_solved_by_cole_hopf_and_where_that_fails_by_steps():
 @pytest.mark.parametrize("least", [0.0, 0.9, -1.7, 2.7, -2.7])
 @pytest.mark.parametrize("from_", [-9.0, -2.0, 9.0])
 def test_the_least_error_is_found_where_only_a_part_is_solved_exactly(least, from_):
-    """The exact solver answers above `from_`, and the other everywhere."""
+    """Let the exact solver answer above `from_`, and the other everywhere."""
 
     def error(shift, exactly):
         return np.inf if exactly and shift < from_ else 1e-3 + (shift - least) ** 2
@@ -383,7 +383,7 @@ COEFFICIENTS = {
     "rounded": ({"values": [3 * (1 + 5e-7), 12 * (1 - 5e-7)]}, []),
     "another value": (
         {"values": [3.0, 12.1]},
-        ["The coefficient takes the values 3 and 12.1; stated: 12 and 3."],
+        ["The coefficient takes the values 3 and 12.1; stated: 3 and 12."],
     ),
     "three values": (
         {"values": [1.0, 12.0], "count": 3},
@@ -410,8 +410,6 @@ def test_coefficients_are_remarked_on_that_are_not_of_the_distribution(case):
     changes, expected = COEFFICIENTS[case]
     facts = coefficient_findings(**{"values": [3.0, 12.0]} | changes)
     found = darcy_checks.coefficient_warnings(facts, DARCY)
-    if case == "another value":
-        expected = [one.replace("12 and 3.", "3 and 12.") for one in expected]
     assert found == expected
 
 

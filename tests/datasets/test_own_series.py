@@ -13,7 +13,7 @@ POINTS = 8
 
 
 def settings(folder, series, times, **changes):
-    """Settings of a dataset of `series` series (none: a file without an axis of samples) of `times`."""
+    """Return settings of a dataset of `series` series (none: no axis of samples) of `times`."""
     shape = (times, POINTS) if series is None else (series, times, POINTS)
     path = write_npz(folder / "data.npz", {"u": np.zeros(shape)})
     given = {
@@ -25,7 +25,7 @@ def settings(folder, series, times, **changes):
 
 
 def places(given) -> dict[str, list[tuple[int, int]]]:
-    """The row and the first time of every sample, by split."""
+    """Return the row and the first time of every sample, by split."""
     series = given.series()
     return {
         split: [(one.row, one.start) for one in (series.place(split, index) for index in range(size))]

@@ -77,7 +77,7 @@ def test_the_time_of_an_answer_is_a_number_of_seconds():
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    """A card, and runs at two grids of which the first seed of one has diverged."""
+    """Make a card, and runs at two grids of which the first seed of one has diverged."""
     folder = tmp_path_factory.mktemp("study")
     card = make_dataset(folder / "burgers", small("burgers"))
     diverged = finished_run(card, folder / "runs/fno/n128/seed2", 128, (128,))

@@ -37,7 +37,8 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
     Raises
     ------
     DatasetError
-        When a shard is missing, damaged, from other code, or the data miss the stated accuracy.
+        When a shard is missing, damaged, from other code, the target of a sample is zero everywhere, or the
+        data miss the stated accuracy.
     """
     for left in store.glob("zarr.*.partial"):  # of a finalising that was killed
         left.unlink()
@@ -116,12 +117,13 @@ def _verified_digest(task: Task, store: Path, receipts: list[Path], code_digest:
 
 def _check_norms(task: Task, store: Path, group: str, members: range, squares: np.ndarray) -> None:
     """Raise a `DatasetError` where the norm of a sample's target is zero: relative errors divide by it."""
-    if squares.all():
+    zero = np.flatnonzero(squares == 0)
+    if not zero.size:
         return
-    split, index = task.layout.split_of(members[int(np.argmin(squares > 0))])
+    split, index = task.layout.split_of(members[int(zero[0])])
     raise DatasetError(
         f"{located(store)} is not finalised: {' and '.join(task.targets)} on {group} "
         f"{'is' if len(task.targets) == 1 else 'are'} zero everywhere in {split} sample {index}, counted "
-        f"from 0 ({np.count_nonzero(squares == 0)} such in its shard); relative errors and losses divide by "
+        f"from 0 ({zero.size} such in its shard); relative errors and losses divide by "
         "the norm of the target: leave such samples out"
     )

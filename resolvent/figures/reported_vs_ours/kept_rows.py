@@ -12,9 +12,12 @@ def with_kept_rows(new: str, old: str) -> str:
     with each other.
     """
     lines, before = _table(new), _table(old)
-    if not before or lines[:1] != before[:1] or "\n\n|" in new + old or "reported" not in _cells(lines[0]):
+    if not before or lines[:1] != before[:1] or "\n\n|" in new + old:
         return new
-    count = _cells(lines[0]).index("reported")
+    header = _cells(lines[0])
+    if "reported" not in header:
+        return new
+    count = header.index("reported")
     made = {tuple(_cells(row)[:count]) for row in lines[2:]}
     kept = [row for row in before[2:] if tuple(_cells(row)[:count]) not in made]
     if not kept:
