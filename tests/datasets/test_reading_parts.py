@@ -2,6 +2,7 @@
 
 import shutil
 
+import fsspec
 import h5py
 import numpy as np
 import pytest
@@ -102,6 +103,12 @@ def test_an_at_sign_behind_the_first_slash_is_no_credential(tmp_path):
     assert "credentials" not in str(error.value)
     with pytest.raises(DatasetError, match=r"^an address on s3:// has a '@' before its first '/'; creden"):
         open_source("s3://name:word@bucket/a")
+
+
+def test_a_damaged_store_at_an_address_is_called_damaged():
+    fsspec.filesystem("memory").pipe("/damaged.zarr/zarr.json", b"{")
+    with pytest.raises(DatasetError, match=r"^memory://damaged\.zarr: not a Zarr store, or damaged \("):
+        open_source("memory://damaged.zarr")
 
 
 def test_tensors_have_the_names_of_their_places(tmp_path):
