@@ -123,7 +123,8 @@ def stop() -> None:
         return
     thaw_controller()
     if _pid(folder, "slurmctld") is not None:
-        _run("scancel", "--full", "--user", "root", check=False)
+        if jobs := _run("squeue", "--noheader", "--format=%i", check=False).split():
+            _run("scancel", "--full", *jobs, check=False)
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline and _run("squeue", "--noheader", check=False).strip():
             time.sleep(0.2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -72,8 +73,10 @@ class Run:
     trainings: list[Training] = field(default_factory=list)
 
     @classmethod
-    def start(cls, folder: Path, *words: str, environment: dict[str, str] | None = None) -> Run:
-        """Start `snakemake --workflow-profile ... WORDS`."""
+    def start(
+        cls, folder: Path, *words: str, environment: dict[str, str] | None = None, user: str | None = None
+    ) -> Run:
+        """Start `snakemake --workflow-profile ... WORDS`, as another user where one is named."""
         file = folder / f"output-{len(list(folder.glob('output-*')))}.txt"
         command = [sys.executable, "-m", "snakemake", "--workflow-profile", PROFILE, *words]
         with file.open("w") as output:
@@ -83,6 +86,7 @@ class Run:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=os.environ | (environment or {}),
+                **as_user(user),
             )
         return cls(folder, process, file)
 
@@ -144,6 +148,11 @@ class Run:
             enough, 120, f"trainings of seeds {seeds} are not on their way: {self.output[-3000:]}"
         )
         return stopped
+
+
+def as_user(name: str | None) -> dict:
+    """Return the words of `subprocess.Popen` for a process of this user."""
+    return {} if name is None else {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": []}
 
 
 def saved_by(process: psutil.Process, file: Path) -> bool:
