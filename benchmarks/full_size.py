@@ -122,7 +122,11 @@ def measured(paper: str, folder: Path) -> str:
             found.parent.mkdir(parents=True, exist_ok=True)
             write_json(found, outcome(case, folder))
         rows.append(row(case, read_json(found, "a measurement")))
-    missing = [f"{case.label} ({case.predicted / 1e9:.0f} GB)" for case in cases if case not in fitting]
+    missing = [
+        f"{case.label} on {case.experiment} ({case.predicted / 1e9:.0f} GB)"
+        for case in cases
+        if case not in fitting
+    ]
     memory = f"{machine_memory() / 1e9:.0f} GB"
     left_out = f" Left out, for the machine has {memory}: {', '.join(missing)}." if missing else ""
     body = table(HEADER, rows)
