@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from datetime import timedelta
 
 import pytest
 import torch
@@ -172,6 +173,37 @@ def test_a_process_that_is_killed_ends_those_on_other_nodes(tmp_path, slurm_of_t
     assert "Traceback" not in capfd.readouterr().err
 
 
+LATE_LAUNCHER = """
+import time
+from torch.distributed.elastic.rendezvous.dynamic_rendezvous import DynamicRendezvousHandler as Handler
+from resolvent.training.distributed.launch import _on_another_node
+
+look = Handler.num_nodes_waiting
+Handler.num_nodes_waiting = lambda self: time.sleep(1.5) or look(self)
+_on_another_node()
+"""
+
+
+def test_a_process_that_is_killed_is_reported_by_a_launcher_that_sees_it_late(
+    tmp_path, slurm_of_this_host, capfd
+):
+    """The first node's launcher has ended by then, and the other one still asks who waits at the store."""
+    late, srun = tmp_path / "late.py", tmp_path / "bin/srun"
+    late.write_text(LATE_LAUNCHER)
+    srun.write_text(srun.read_text().replace('exec "$@"', f'exec "$1" {late} "${{@:4}}"'))
+    with pytest.raises(TrainingError) as error:
+        launch("rank_faults:fail_in_the_second", 1, [], {"way": "is killed"}, nodes=2, shared=tmp_path)
+    assert str(error.value) == "rank 1 of 2: was ended by SIGKILL, perhaps for want of memory"
+    assert not capfd.readouterr().err
+
+
+def test_a_host_without_an_address_is_named(tmp_path, slurm_of_this_host, monkeypatch):
+    monkeypatch.setattr("socket.gethostname", lambda: "nowhere.invalid")
+    monkeypatch.setattr(module, "CONNECTING", timedelta(seconds=1))
+    with pytest.raises(TrainingError, match=r"^the processes cannot meet at nowhere\.invalid \("):
+        launch("rank_tasks:fail", 1, [], {}, nodes=2, shared=tmp_path)
+
+
 def test_nodes_that_do_not_come_end_the_launch(tmp_path, slurm_of_this_host):
     (tmp_path / "bin/srun").write_text("#!/bin/bash\nexit 3\n")
     with pytest.raises(TrainingError, match="the launchers on the other nodes ended with status 3"):
@@ -186,7 +218,7 @@ def test_nodes_that_do_not_meet_are_named_with_their_place(monkeypatch):
         raise RendezvousTimeoutError("no node came")
 
     monkeypatch.setattr(api, "elastic_launch", meet)
-    with pytest.raises(TrainingError, match=r"the 1 nodes did not meet at localhost:0 \(no node came\)"):
+    with pytest.raises(TrainingError, match=r"the 1 nodes did not meet at localhost:\d+ \(no node came\)"):
         launch("rank_tasks:fail", 1, [], {})
 
 

@@ -15,6 +15,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,6 +27,7 @@ from resolvent.training.interruption import SIGNALS
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 LAUNCHER = "RESOLVENT_LAUNCHER"  # the variable that names this process to those that it starts
 LOOPBACK = "localhost"
+CONNECTING = timedelta(seconds=60)  # that a connection to the place where they meet may take
 MEETING_SECONDS = 600  # that the nodes wait for each other
 ENDING_SECONDS = 3600  # that processes have for their step, once they are asked to end
 
@@ -50,24 +52,31 @@ def launch(
         When one of them failed: its rank, and in one line what it reported. What none of them expected is
         also in the log of the watchdog (or on standard error, where there is none) as a traceback.
     """
+    from torch.distributed import TCPStore
     from torch.distributed.elastic.multiprocessing import SignalException
 
     others = Others()
+    host = LOOPBACK if nodes == 1 else socket.gethostname()
+    try:
+        # Not an agent's, which may end first: the others could not say then how their processes ended.
+        meeting = TCPStore(host, 0, is_master=True, wait_for_workers=False, timeout=CONNECTING)
+    except RuntimeError as error:
+        reason = str(error).partition("\n")[0]
+        raise TrainingError(f"the processes cannot meet at {host} ({reason})") from error
     with TemporaryDirectory(prefix="resolvent-", dir=shared if nodes > 1 else None) as name:
-        host = LOOPBACK if nodes == 1 else socket.gethostname()
         order = {
             "task": task,
             "arguments": arguments,
             "size": size,
             "nodes": nodes,
-            "endpoint": f"{host}:{0 if nodes == 1 else _free_port()}",
+            "endpoint": f"{host}:{meeting.port}",
             "watch": watch(),
         }
         path = Path(name) / "order.json"
         path.write_text(json.dumps(order))
         try:
             with _surroundings(host), on_other_nodes(nodes, path, len(devices[:size]), others):
-                fault = _agent(path, bool(devices), first=True)
+                fault = _agent(path, bool(devices))
         except SignalException as error:
             fault = _unfinished(path, error.sigval)
         general = [others.fault, fault] if others.ended_first else [fault, others.fault]
@@ -75,10 +84,10 @@ def launch(
             raise TrainingError(_reported(path.parent, size * nodes) or general[0] or general[1])
 
 
-def _agent(path: Path, devices: bool, first: bool) -> str:
+def _agent(path: Path, devices: bool) -> str:
     """Do what the launcher of one node does: return nothing, or what went wrong in general.
 
-    The nodes meet at the `first` one. What its processes had to say is in the folder of the order in `path`:
+    The nodes meet at the first one. What its processes had to say is in the folder of the order in `path`:
     torch's error files, and a file for each process that ended without one. Asked to end, it hands that on,
     waits until all have ended, and raises torch's `SignalException`.
     """
@@ -95,7 +104,7 @@ def _agent(path: Path, devices: bool, first: bool) -> str:
         run_id=path.parent.name,
         rdzv_backend="c10d",
         rdzv_endpoint=order["endpoint"],
-        rdzv_configs={"is_host": first, "join_timeout": MEETING_SECONDS},
+        rdzv_configs={"is_host": False, "join_timeout": MEETING_SECONDS},
         local_addr=LOOPBACK if _host(order) == LOOPBACK else None,
         max_restarts=0,
         logs_specs=DefaultLogsSpecs(log_dir=str(path.parent)),
@@ -183,12 +192,6 @@ def _ending(code: int) -> str:
     return f"was ended by {killed.name}{want}"
 
 
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("", 0))
-        return one.getsockname()[1]
-
-
 def _host(order: dict) -> str:
     return order["endpoint"].rpartition(":")[0]
 
@@ -200,7 +203,7 @@ def _on_another_node() -> None:
     path = Path(sys.argv[1])
     try:
         with _surroundings(_host(json.loads(path.read_text()))):
-            fault = _agent(path, bool(visible_devices()), first=False)
+            fault = _agent(path, bool(visible_devices()))
     except SignalException as error:
         fault = _unfinished(path, error.sigval)
     sys.exit(bool(fault))
