@@ -42,7 +42,7 @@ SMALL = {
             "seeds": list(SEEDS),
             "shows": {"cao2021": []},
             "samples": {"train": 48},
-            "training": {"epochs": 8},
+            "training": {"epochs": 24},
         },
     },
 }
@@ -182,6 +182,11 @@ def job_of(number: str) -> dict[str, str]:
 def submissions(what: str, folder: Path) -> list[dict[str, str]]:
     """Return the jobs of a rule, group or run in a folder so far, oldest first."""
     return [job for job in cluster.jobs() if what in job.get("Comment", "") and job["WorkDir"] == str(folder)]
+
+
+def overlap(job: dict[str, str], other: dict[str, str]) -> bool:
+    """Say whether two submissions ran at the same time, by the times of the controller."""
+    return job["StartTime"] < other["EndTime"] and other["StartTime"] < job["EndTime"]
 
 
 def submissions_of(seed: int, folder: Path) -> list[dict[str, str]]:
