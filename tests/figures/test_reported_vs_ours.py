@@ -1,5 +1,7 @@
 """The page of reported and own numbers says what was measured, and nothing that was not."""
 
+import shutil
+
 import numpy as np
 import pandas as pd
 from run_files import replace_errors, set_resolution
@@ -58,10 +60,10 @@ def test_operators_with_and_without_weights_are_compared_by_their_medians(make_r
     text = (tmp_path / "page.md").read_text()
     assert "## Cao 2021" not in text
     assert "### Lorenz-63, yz from x\n" in text
-    assert "| tno | dt0.01 | 8.73e-3 | 1.00e-02 [1.00e-02, 1.00e-02] | — |" in text
+    assert "| tno | dt0.01 | 1 | 8.73e-3 | 1.00e-02 [1.00e-02, 1.00e-02] | — |" in text
     assert "tno: not comparable: " in text
-    assert "| tno | 1.00e-02* | 3.00e-02 |" in text
-    assert "| without weights over with | 2.000 [2.000, 2.000] | 2.000 [2.000, 2.000] |" in text
+    assert "| tno | 1 | 1.00e-02* | 3.00e-02 |" in text
+    assert "| without weights over with | — | 2.000 [2.000, 2.000] | 2.000 [2.000, 2.000] |" in text
 
 
 def test_a_section_whose_runs_are_elsewhere_is_kept(make_run, tmp_path):
@@ -85,6 +87,23 @@ def test_a_section_whose_runs_are_elsewhere_is_kept(make_run, tmp_path):
     assert page.read_text() == text
 
 
+def test_trainings_of_several_seeds_are_rows_of_their_own(make_run, tmp_path):
+    """Also one whose run is not at hand any more."""
+    runs = [make_run(attention="galerkin", seed=seed, level=seed * 1e-3) for seed in (1, 2, 3)]
+    page = tmp_path / "page.md"
+    write_reported_vs_ours({"snakemake": runs}, page)
+    before = rows_of_table_2a(page)
+    assert [row.split(" | ")[3] for row in before] == ["1", "2", "3"]
+    write_reported_vs_ours({"snakemake": runs[1:]}, page)
+    assert sorted(rows_of_table_2a(page)) == sorted(before)
+    assert "galerkin, of earlier runs: Sizes: " in page.read_text()
+
+
+def rows_of_table_2a(page):
+    text = page.read_text().partition("### Table 2a")[2].partition("### ")[0]
+    return [line for line in text.splitlines() if line.startswith("| ")][1:]
+
+
 def test_a_row_whose_run_is_elsewhere_is_kept_with_what_was_said_of_it(make_run, tmp_path):
     page = tmp_path / "page.md"
     facts = {"train_samples": 1024, "epochs": 100, "batch_size": 8}
@@ -95,10 +114,11 @@ def test_a_row_whose_run_is_elsewhere_is_kept_with_what_was_said_of_it(make_run,
     write_reported_vs_ours({"snakemake": first}, page)
     before = page.read_text()
     assert "linear: not comparable: train samples 512" in before
-    again = make_run("galerkin", attention="galerkin", setting=facts, level=3e-3, seed=2)
+    shutil.rmtree(first[0])
+    again = make_run("galerkin", attention="galerkin", setting=facts, level=3e-3)
     write_reported_vs_ours({"snakemake": [again]}, page)
     text = page.read_text().partition("### Table 2a")[2].partition("### ")[0]
-    rows = [line for line in text.splitlines() if line.startswith("| ")][1:]
+    rows = rows_of_table_2a(page)
     assert [row.split(" | ")[0] for row in rows] == ["| galerkin", "| linear"]
     assert rows[0] not in before
     assert rows[1] in before

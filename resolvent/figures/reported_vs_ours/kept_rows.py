@@ -7,7 +7,7 @@ NOT_COMPARABLE = ": not comparable: "
 def with_kept_rows(new: str, old: str) -> str:
     """Return a section with those rows that it had before and of which there is no run now.
 
-    A row is known by its cells before "reported": model, recipe, resolution. Nothing is kept where the
+    A row is known by its cells before "reported": model, recipe, resolution, seed. Nothing is kept where the
     columns are others or have no such cell, or where the section has a second table, whose rows are compared
     with each other.
     """
@@ -22,7 +22,7 @@ def with_kept_rows(new: str, old: str) -> str:
     kept = [row for row in before[2:] if tuple(_cells(row)[:count]) not in made]
     if not kept:
         return new
-    labels = [_cells(row)[0] for row in kept]
+    labels = list(dict.fromkeys(_cells(row)[0] for row in kept))
     paragraphs = old.split("\n\n")[1:]
     earlier = [one.partition(FROM_BEFORE)[0] for one in paragraphs if FROM_BEFORE in one]
     late = "; ".join(label for label in labels if not any(label in of for of in earlier))

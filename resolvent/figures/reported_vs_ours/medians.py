@@ -30,6 +30,7 @@ use. Sections from earlier runs have the difference of the means instead: above 
 COLUMNS = (
     "model",
     "trained on",
+    "seed",
     "reported",
     "ours: median",
     "ours / reported",
@@ -73,6 +74,7 @@ def _row(run: Run) -> tuple[str, ...]:
     return (
         run.label,
         str(run.resolution),
+        str(run.seed),
         beside.digits or "no such row",
         ours,
         ratio,
@@ -88,6 +90,7 @@ def _at_other_times(runs: list[Run]) -> list[str]:
     rows = [
         (
             run.label,
+            str(run.seed),
             *(f"{np.median(_errors(run, one)):.2e}{'*' * (one == run.resolution)}" for one in times),
         )
         for run in finished
@@ -99,8 +102,8 @@ def _at_other_times(runs: list[Run]) -> list[str]:
     if with_weights and without:
         ratios = [paired_ratio(_errors(without[0], one), _errors(with_weights[0], one)) for one in times]
         cells = (f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in ratios)
-        rows.append(("without weights over with", *cells))
-    return table_lines(("model", *times), rows)
+        rows.append(("without weights over with", DASH, *cells))
+    return table_lines(("model", "seed", *times), rows)
 
 
 def _errors(run: Run, resolution: int | str) -> np.ndarray:

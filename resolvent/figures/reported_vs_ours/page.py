@@ -31,15 +31,16 @@ HEADER = """\
 # Reported and ours
 
 Written by `make docs` from the result files of the runs; do not edit. There is a page on [why they
-differ](why-they-differ.md). Intervals are of 95 % ([what they mean](statistics.md)) and over the test
-samples: with one seed they do not know how a second seed would end. The epoch is the one that the
-validation samples chose. There is a ratio only where every setting is that which made the reported number,
-the public code's (recipe `code`) where it differs from the text (`paper`); below a table stands what
-differs. Sections and rows of which no runs are at hand stay as they were; those from before intervals were
-studentised have percentile intervals. Tables of Cao 2021 without the column "recipe" were measured before
-this comparison was strict; their former ratios do not hold and are left out: FNO, for one, had batches of 8
-where the code has 20, a loss averaged over the batch where it is summed, 1,024 samples where there are
-1,000, and a clipped gradient, and the rows as coded had only a part of the code's settings."""
+differ](why-they-differ.md). A row is one training. Intervals are of 95 % ([what they
+mean](statistics.md)) and over its test samples: they do not know how another seed would end. The epoch is
+the one that the validation samples chose. There is a ratio only where every setting is that which made
+the reported number, the public code's (recipe `code`) where it differs from the text (`paper`); below a
+table stands what differs. Sections and rows of which no runs are at hand stay as they were; those from
+before intervals were studentised have percentile intervals. Tables of Cao 2021 without the column
+"recipe" were measured before this comparison was strict; their former ratios do not hold and are left
+out: FNO, for one, had batches of 8 where the code has 20, a loss averaged over the batch where it is
+summed, 1,024 samples where there are 1,000, and a clipped gradient, and the rows as coded had only a part
+of the code's settings."""
 MEANS = """\
 "Ours" is the mean relative L² error of the test samples, what is reported the best epoch on them. "Paper's
 protocol" is our best epoch on the test samples, where runs have recorded it; it is then the one whose ratio
@@ -48,6 +49,7 @@ COLUMNS = (
     "model",
     "recipe",
     "n",
+    "seed",
     "reported",
     "ours",
     "paper's protocol",
@@ -156,6 +158,7 @@ def _row(run: Run, table: PaperTable) -> tuple[str, ...]:
         run.label,
         run.record.recipe or DASH,
         str(run.resolution),
+        str(run.seed),
         reported,
         ours,
         protocol,
