@@ -11,6 +11,15 @@ from resolvent.figures.reported_vs_ours.markdown import table_lines
 from resolvent.figures.reported_vs_ours.page import write_reported_vs_ours
 
 
+def table_2a(page):
+    """Return the section of this title."""
+    return page.read_text().partition("### Table 2a")[2].partition("### ")[0]
+
+
+def rows_of_table_2a(page):
+    return [line for line in table_2a(page).splitlines() if line.startswith("| ")][1:]
+
+
 def test_the_page_has_a_row_per_run_with_its_ratio_or_its_divergence(make_run, tmp_path):
     paper = {"train_samples": 1024, "epochs": 100, "batch_size": 8}
     runs = [
@@ -71,7 +80,7 @@ def test_a_section_whose_runs_are_elsewhere_is_kept(make_run, tmp_path):
     facts = {"train_samples": 1024, "epochs": 100, "batch_size": 8}
     burgers = make_run("galerkin", attention="galerkin", setting=facts, level=1.203e-3)
     write_reported_vs_ours({"snakemake of Burgers": [burgers]}, page)
-    alone = page.read_text()
+    kept = table_2a(page)
 
     darcy = {"equation": "darcy", "distribution": {"tau": 3.0}, "push_forward": "level_set"}
     run = make_run("fno2d", architecture="fno2d", attention=None, dataset=darcy)
@@ -80,7 +89,6 @@ def test_a_section_whose_runs_are_elsewhere_is_kept(make_run, tmp_path):
     assert [line for line in text.splitlines() if line.startswith("#")] == [
         *("# Reported and ours", "## Cao 2021", "### Table 2a", "### Table 2b", "### Table 8")
     ]
-    kept = alone.partition("### Table 2a")[2].partition("### ")[0]
     assert "snakemake of Burgers" in kept
     assert kept in text
     write_reported_vs_ours({"snakemake of Darcy": [run]}, page)
@@ -99,11 +107,6 @@ def test_trainings_of_several_seeds_are_rows_of_their_own(make_run, tmp_path):
     assert "galerkin, of earlier runs: Sizes: " in page.read_text()
 
 
-def rows_of_table_2a(page):
-    text = page.read_text().partition("### Table 2a")[2].partition("### ")[0]
-    return [line for line in text.splitlines() if line.startswith("| ")][1:]
-
-
 def test_a_row_whose_run_is_elsewhere_is_kept_with_what_was_said_of_it(make_run, tmp_path):
     page = tmp_path / "page.md"
     facts = {"train_samples": 1024, "epochs": 100, "batch_size": 8}
@@ -117,7 +120,7 @@ def test_a_row_whose_run_is_elsewhere_is_kept_with_what_was_said_of_it(make_run,
     shutil.rmtree(first[0])
     again = make_run("galerkin", attention="galerkin", setting=facts, level=3e-3)
     write_reported_vs_ours({"snakemake": [again]}, page)
-    text = page.read_text().partition("### Table 2a")[2].partition("### ")[0]
+    text = table_2a(page)
     rows = rows_of_table_2a(page)
     assert [row.split(" | ")[0] for row in rows] == ["| galerkin", "| linear"]
     assert rows[0] not in before
@@ -126,7 +129,7 @@ def test_a_row_whose_run_is_elsewhere_is_kept_with_what_was_said_of_it(make_run,
     assert "linear, of earlier runs: Sizes: " in text
     assert "linear, of earlier runs: Machine: " in text
     write_reported_vs_ours({"snakemake": [again]}, page)  # once more: nothing is lost or said twice
-    assert page.read_text().partition("### Table 2a")[2].partition("### ")[0] == text
+    assert table_2a(page) == text
 
 
 def test_other_sections_stand_among_those_of_their_paper(make_run, tmp_path):
