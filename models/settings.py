@@ -69,6 +69,7 @@ class Settings(BaseModel):
     coarse_output  whether its output is on a coarser grid than its input.
     any_nodes      whether it takes functions on unevenly spaced points, such as observed trajectories.
     one_grid       whether it takes functions on one grid only, the one of its setting `points`.
+    packages       of PyPI, whose code is the network: another version of one is another model.
     """
 
     operator: ClassVar[str]
@@ -76,6 +77,7 @@ class Settings(BaseModel):
     coarse_output: ClassVar[bool] = False
     any_nodes: ClassVar[bool] = False
     one_grid: ClassVar[bool] = False
+    packages: ClassVar[tuple[str, ...]] = ()
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 

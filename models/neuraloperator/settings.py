@@ -11,6 +11,8 @@ from resolvent.models.settings import EncoderWidth, Layers, Modes, Settings, che
 class NeuralOperatorSettings(Settings):
     """Models of the package neuraloperator, in any dimension (Kossaifi et al. 2024, arXiv:2412.10354)."""
 
+    packages = ("neuraloperator",)
+
     width: EncoderWidth = 128
     modes: Modes = Field(
         12,

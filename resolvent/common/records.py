@@ -75,6 +75,12 @@ class RunRecord:
     training
         `TrainingSettings`, and the number of samples of each split that this run used; `noise_samples` is
         that of the training samples whose standard deviation is the unit of the noise.
+    computation
+        What training computes with beside its settings: `optimiser` with `betas`, `first_beta_cycles`,
+        `epsilon` and `amsgrad`; `drop_last`, whether an incomplete last batch is left out; the types of
+        `weights` and of matrix `products`. Empty for runs from before it was recorded.
+    versions
+        Of numpy, and, when it was trained, of torch and of every other package that the network comes from.
     config_hash
         Hash of all that determines the training but resolution, seed and data.
     metrics
@@ -106,6 +112,7 @@ class RunRecord:
     config_hash: str
     code_digest: str
     versions: dict
+    computation: dict = field(default_factory=dict)
     data_warnings: list = field(default_factory=list)
     metrics: dict = field(default_factory=dict)
     files: dict = field(default_factory=dict)

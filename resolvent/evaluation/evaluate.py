@@ -34,7 +34,6 @@ from resolvent.training.trained import trained_operator
 if TYPE_CHECKING:
     import xarray
 
-LIBRARIES = ("numpy", "torch")
 IDENTITY = ("experiment", "model", "label", "resolution", "seed", "config_hash")  # predictions.nc says it
 
 
@@ -70,7 +69,8 @@ def evaluate_run(
         "grid": checkpoint["grid"],
         "dataset_hash": facts["content_hash"],
         "data_warnings": facts.get("imported", {}).get("warnings", []),
-        "versions": {name: version(name) for name in LIBRARIES},
+        "versions": {"numpy": version("numpy")} | checkpoint.get("versions", {"torch": version("torch")}),
+        "computation": checkpoint.get("computation", {}),
         "metrics": metric_words(metric_columns(errors), known),
         "files": file_digests(folder, (*RUN_FILES, CHECKPOINT)),
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from resolvent.common.settings import settings_hash
@@ -234,7 +235,11 @@ class Plan:
             "noise": e.noise,
             "noise_samples": self.sample_counts(experiment)["train"],  # whose deviation is its unit, for all
             "training": training.model_dump(mode="json", exclude=tuned),
-            "samples": {split: counts[split] for split in seen},
+            # A paper chooses its epoch by test samples; here by as many of them as there are for validation.
+            "samples": {
+                split: min(counts[split], counts["validation"]) if split == "test" else counts[split]
+                for split in seen
+            },
         }
 
     def short_training(self, experiment: str, model: str, resolution: Resolution, candidate: str) -> dict:
@@ -270,8 +275,8 @@ class Plan:
         return [REGISTRY, *(settings_class(name).operator for name in ARCHITECTURES)]
 
     @kept
-    def modules_of(self, model: str) -> tuple[str, str]:
-        """Return what scripts choose by the model's name: its architecture and the settings of that."""
+    def modules_of(self, model: str) -> tuple[str, ...]:
+        """Return what scripts choose by the model's name: `architecture_modules`."""
         return architecture_modules(self.configuration.models[model].architecture)
 
     @kept
@@ -379,10 +384,12 @@ class Plan:
         return script_digest("measure_architectures", *itertools.chain.from_iterable(modules))
 
 
-def architecture_modules(architecture: str) -> tuple[str, str]:
-    """Return the architecture and its settings, as `script_digest` takes them."""
+def architecture_modules(architecture: str) -> tuple[str, ...]:
+    """Return the architecture, its settings, and the versions of the packages whose code it is, as
+    `script_digest` takes them."""
     settings = settings_class(architecture)
-    return settings.operator, location_of(settings)
+    packages = (f"{name}=={version(name)}" for name in settings.packages)
+    return settings.operator, location_of(settings), *packages
 
 
 def _dataset_plan(root: str, name: str, settings: DatasetSettings) -> DatasetPlan:

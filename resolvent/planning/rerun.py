@@ -113,7 +113,8 @@ LOCATION = re.compile(r"(\w+(?:\.\w+)+):\w+")  # "module:function", imported whe
 def script_digest(script: str, *names: str) -> str:
     """Return sixteen hexadecimal digits for the rule's `script` ("train", …) and what it chooses by name.
 
-    `names` are modules or what is in them, "module:name"; the constants above leave out none of them.
+    `names` are modules or what is in them, "module:name", of which the constants above leave out none; and
+    versions of packages, "name==1.0".
 
     Raises
     ------
@@ -161,6 +162,7 @@ def location_of(definition: type) -> str:
 def everything_reached(script: str, *names: str) -> frozenset[str]:
     """Return the modules, and of modules of settings and tables "module:definition", that count for the
     digest."""
+    names = tuple(name for name in names if "==" not in name)
     waiting, seen = [f"{SCRIPTS}.{script}", *names], set()
     for module in map(_module_of, waiting):
         if _file_of(module) is None:

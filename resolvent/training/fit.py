@@ -350,6 +350,25 @@ class Trainer:
         error, epoch = min(tested, default=(None, None))
         return {"best_test_epoch": epoch, "best_test_relative_l2": error}
 
+    def computation(self) -> dict:
+        """Return what no setting says and a number depends on: the optimiser's constants, incomplete batches,
+        and the types of weights and of products, as `RunRecord.computation` has them."""
+        constants, group = self.optimizer.defaults, self.optimizer.param_groups[0]
+        cycle = [group["base_momentum"], group["max_momentum"]] if "base_momentum" in group else None
+        precision = self.settings.precision
+        if precision == "float32" and torch.get_float32_matmul_precision() != "highest":
+            precision = f"float32, products {torch.get_float32_matmul_precision()}"
+        return {
+            "optimiser": "Adam" if not constants["decoupled_weight_decay"] else "AdamW",
+            "betas": list(constants["betas"]),
+            "first_beta_cycles": cycle,
+            "epsilon": constants["eps"],
+            "amsgrad": constants["amsgrad"],
+            "drop_last": True,
+            "weights": str(next(self.operator.parameters()).dtype).removeprefix("torch."),
+            "products": precision,
+        }
+
     def cost(self, threads: int) -> dict:
         """Return what the run took, as `CostRecord` has it. Times are measured, so they differ between runs.
 

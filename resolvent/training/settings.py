@@ -105,7 +105,8 @@ class TrainingSettings(Settings):
     record_test_error: bool = Field(
         False,
         description="also measure the test error after every epoch, to report the paper's number, the best "
-        "epoch on the test samples; it never chooses the checkpoint",
+        "epoch on the test samples: on the first of them, as many as there are validation samples; it never "
+        "chooses the checkpoint",
     )
     selection: Literal["best", "last"] = Field(
         "best",

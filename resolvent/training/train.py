@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 import torch
@@ -161,6 +162,14 @@ def run_identity(card: Path, run: dict, resolution: int | str, seed: int, code_d
     return settings_hash({**run, "resolution": resolution, "seed": seed, "code": code_digest, "data": data})
 
 
+def versions_of(operator: nn.Module) -> dict[str, str]:
+    """Return the versions of torch and of every other package that a module of the operator comes from."""
+    packages = {"torch"} | {type(module).__module__.partition(".")[0] for module in operator.modules()}
+    distributions = packages_distributions()
+    names = {name for one in packages for name in distributions.get(one, ())} - {"resolvent"}
+    return {name: version(name) for name in sorted(names)}
+
+
 def _write(
     trainer: Trainer, progress: Progress, run: dict, of_run: dict, grid: Grid | Nodes, threads: int
 ) -> None:
@@ -174,6 +183,8 @@ def _write(
         "architecture": run["architecture"],
         "settings": run["settings"],
         "training": run["training"],
+        "computation": trainer.computation(),
+        "versions": versions_of(trainer.operator),
         "epoch": progress.best_epoch,
         "identity": trainer.identity,
         "grid": grid_facts(grid),

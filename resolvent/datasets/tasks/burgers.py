@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, group_name, space_group
-from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on, named
+from resolvent.datasets.tasks.distributions import CircleDistribution, distribution_on, named
 from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.settings import ACCURACY, CirclePoints, SpaceDataset
 from resolvent.datasets.tasks.task import Baseline, Task
@@ -42,9 +42,14 @@ class BurgersSettings(SpaceDataset):
 
     equation: Literal["burgers"] = Field(description="the equation solved")
     viscosity: float = Field(0.1 / (2 * math.pi), ge=1e-9, le=1e3, description="ν")
-    final_time: float = Field(1.0, gt=0, description="time at which the solution is observed")
+    final_time: float = Field(
+        1 / (2 * math.pi),
+        gt=0,
+        description="time at which the solution is observed; the default is that of the public file behind "
+        "the numbers of Cao 2021, whose text prints 1",
+    )
     initial_distribution: Annotated[
-        GaussianDistribution, distribution_on("circle"), Field(validate_default=True)
+        CircleDistribution, distribution_on("circle"), Field(validate_default=True)
     ] = Field(
         named("cao_burgers"), description="distribution of the initial velocity: a name, numbers, or both"
     )
@@ -65,7 +70,7 @@ class BurgersDataset(BurgersSettings):
     )
     finest: CirclePoints = Field(
         8192,
-        description="points of the grid that truncates the distribution: its modes stay below finest / 2",
+        description="points of the grid that carries the distribution: its modes stay below finest / 2",
     )
     restriction: Literal["spectral", "stride"] = Field(
         "spectral",
@@ -75,8 +80,8 @@ class BurgersDataset(BurgersSettings):
     method: Literal["split-step", "etdrk4", "cole-hopf"] = Field(
         "split-step", description="split-step and etdrk4 march in time; cole-hopf is the closed form"
     )
-    num_modes: int = Field(48, ge=4, description="Fourier modes integrated (split-step, etdrk4)")
-    num_steps: int = Field(240, ge=1, le=10**7, description="steps in time (split-step, etdrk4)")
+    num_modes: int = Field(192, ge=4, description="Fourier modes integrated (split-step, etdrk4)")
+    num_steps: int = Field(480, ge=1, le=10**7, description="steps in time (split-step, etdrk4)")
     accuracy: float = Field(1e-7, ge=1e-15, le=1, description=ACCURACY)
 
     @model_validator(mode="after")
@@ -87,6 +92,12 @@ class BurgersDataset(BurgersSettings):
             raise ValueError(
                 f"num_modes {self.num_modes} is above the grid: {self.finest} points carry modes below "
                 f"{self.finest // 2}"
+            )
+        drawn = self.initial_distribution.num_modes or 0
+        if drawn >= self.finest // 2:
+            raise ValueError(
+                f"initial_distribution.num_modes {drawn} is above the grid: {self.finest} points carry modes "
+                f"below {self.finest // 2}"
             )
         if self.method == "etdrk4" and self.num_steps % 8:
             raise ValueError(f"num_steps of etdrk4 must be a multiple of 8, got {self.num_steps}")
@@ -115,7 +126,7 @@ class Burgers(Task):
             tau=distribution.tau,
             gamma=distribution.gamma,
             zero_mean=distribution.zero_mean,
-            num_modes=settings.finest // 2 - 1,
+            num_modes=distribution.num_modes or settings.finest // 2 - 1,
         )
 
     def groups(self) -> tuple[Group, ...]:
@@ -255,7 +266,7 @@ class Burgers(Task):
                 "in_latex": r"u(\cdot, 0) \sim N\bigl(0,\, \sigma^2(-\Delta + \tau^2 I)^{-\gamma}\bigr)",
                 "parameters": {"σ": distribution.sigma, "τ": distribution.tau, "γ": distribution.gamma},
                 "mean_mode": "absent" if distribution.zero_mean else "drawn",
-                "truncation": f"modes up to {settings.finest // 2 - 1}",
+                "truncation": f"modes up to {self.field.num_modes}",
                 "pointwise_variance": float(f"{self.field.variance():.6g}"),
             },
             "restriction": settings.restriction,

@@ -27,6 +27,16 @@ class GaussianDistribution(Settings):
     )
 
 
+class CircleDistribution(GaussianDistribution):
+    """Gaussian random field on the circle, which can be cut at a wavenumber."""
+
+    num_modes: int | None = Field(
+        None,
+        ge=1,
+        description="highest wavenumber drawn; none: all that the grid `finest` carries",
+    )
+
+
 def named(name: str) -> Any:
     """Give the default of a field: the distribution of this name, which validation looks up."""
     return {"name": name}
@@ -51,7 +61,8 @@ def distribution_on(domain: str) -> BeforeValidator:
                 f"unknown distribution '{value['name']}' on the {domain}; accepted: {', '.join(names)}"
             )
         distribution = DISTRIBUTIONS[value["name"]]
-        numbers = {key: getattr(distribution, key) for key in GaussianDistribution.model_fields}
+        kind = CircleDistribution if domain == "circle" else GaussianDistribution
+        numbers = {key: getattr(distribution, key) for key in kind.model_fields}
         return numbers | {key: other for key, other in value.items() if key != "name"}
 
     return BeforeValidator(resolve)

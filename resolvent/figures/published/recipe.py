@@ -34,6 +34,13 @@ class AtMost:
     largest: float
 
 
+@dataclass(frozen=True)
+class AtLeast:
+    """A number of samples: more of them only know the same error better."""
+
+    least: float
+
+
 KEY = Key()
 UNUSED = Free("what it belongs to is not in use")
 CARD = Free("how samples are computed and stored; the card's error budget holds them to `accuracy`")
@@ -62,6 +69,13 @@ EVERY_RUN: Condition = (
         "training.fresh_samples": False,
         "training.loader_seed": Free("another order of the training samples"),
         "training.noise": 0.0,
+        # Torch's defaults, which the public codes leave as they are.
+        "computation.optimiser": "Adam",
+        "computation.betas": [0.9, 0.999],
+        "computation.epsilon": 1e-8,
+        "computation.amsgrad": False,
+        "computation.weights": "float32",
+        "computation.products": "float32",
     },
 )
 
@@ -73,7 +87,12 @@ def fields_of(facts: RunRecord) -> dict[str, object]:
     """
     recorded: dict[str, object] = {"architecture": facts.architecture, "resolution": facts.resolution}
     recorded |= {"grids": facts.grids, "coarse_points": facts.coarse_points}
-    blocks = {"data": facts.dataset_settings, "model": facts.settings, "training": facts.training}
+    blocks = {
+        "data": facts.dataset_settings,
+        "model": facts.settings,
+        "training": facts.training,
+        "computation": facts.computation,
+    }
     for block, settings in blocks.items():
         recorded |= _leaves(settings, f"{block}.")
     imported = {"data.imported": True} if "source" in facts.dataset_settings else {}
@@ -146,6 +165,8 @@ def agrees(ours: object, expected: object) -> bool:
         return True
     if isinstance(expected, AtMost):
         return isinstance(ours, int | float) and ours <= expected.largest
+    if isinstance(expected, AtLeast):
+        return isinstance(ours, int | float) and ours >= expected.least
     return any(_same(ours, one) for one in (expected if isinstance(expected, tuple) else (expected,)))
 
 
@@ -164,6 +185,8 @@ def _words(name: str) -> str:
 def _accepted(value: object) -> str:
     if isinstance(value, AtMost):
         return f"at most {value.largest:g}"
+    if isinstance(value, AtLeast):
+        return f"at least {value.least:g}"
     return " or ".join(_shown(one) for one in (value if isinstance(value, tuple) else (value,)))
 
 

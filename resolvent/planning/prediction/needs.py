@@ -205,7 +205,8 @@ class Needs:
             + (dataset.dimension if settings.gradient_weight else 0),
             epochs=settings.epochs,
             batch_size=settings.batch_size,
-            tested=counts["validation"] + (counts["test"] if settings.record_test_error else 0),
+            tested=sum(self.plan.training(experiment, model, resolution)["samples"].values())
+            - counts["train"],
             gpu=self.gpu,
             processes=e.processes_for(model),
             nodes=e.nodes_for(model),

@@ -29,6 +29,8 @@ RUN: Condition = (
         "training.selection": Free("the text does not say; the public code tests the last weights"),
         "training.gradient_clip_by": UNUSED,
         "training.noise_samples": UNUSED,
+        "computation.first_beta_cycles": None,
+        "computation.drop_last": Free("the training samples divide into batches"),
     },
 )
 
