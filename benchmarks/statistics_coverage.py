@@ -1,6 +1,6 @@
 """How often the intervals of a comparison contain the truth, and how often "worse" is said of an equal model.
 
-    python -m benchmarks.statistics_coverage [--only one-seed seeds ranking] [--simulations 2000] \
+    python -m benchmarks.statistics_coverage [--only one-seed seeds ranking reported] [--simulations 2000] \
         [--output docs/statistics.md]
 
 Simulates errors of known distributions, and asks the functions that make comparison.csv
@@ -20,7 +20,7 @@ from time import perf_counter
 import numpy as np
 
 from benchmarks.tables import machine, measure_parts, table, versions
-from resolvent.figures.common.bootstrap import mean_interval, median_interval
+from resolvent.figures.common.bootstrap import mean_interval, median_interval, ratio_to_reported, scatter
 from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.ratios import paired_ratio, ratios_to_best_other
 
@@ -28,6 +28,7 @@ REMAINDER = 0.2  # share of the variance of a logarithm that is neither the samp
 COMMON = 0.5  # share of a sample's variance that all models have in common
 WORSE = 1.2  # what the errors of the worse model are multiplied by
 SEED = 20210531
+OURS, THEIRS = 1000, 100  # test samples behind our mean and behind a reported one
 
 
 @dataclass(frozen=True)
@@ -186,12 +187,51 @@ ranks nothing; the rows say what would happen if it did."""
     return f"### Choosing the best\n\n{words}\n\n{table(header, rows)}"
 
 
+def reported(simulations: int) -> str:
+    """Tabulate ratios to a number that is known as a mean alone."""
+    rows = []
+    for skewness in (0.5, 1.0):
+        for spread in (0.0, 0.05, 0.2):
+            for number in (1, 3):
+                ours, theirs = Errors(skewness, spread, OURS, number), Errors(skewness, spread, THEIRS)
+                generator = np.random.default_rng(SEED)
+                found = []
+                for _ in range(simulations):
+                    drawn = ours.draw(generator)[0]
+                    scatters = [scatter(of_seed, THEIRS) for of_seed in drawn]
+                    number_reported = theirs.draw(generator).mean()
+                    found.append(ratio_to_reported(drawn.mean(axis=1), scatters, number_reported))
+                low, high = np.array([[one.low, one.high] for one in found]).T
+                called = [np.mean((low * factor > 1) | (high * factor < 1)) for factor in (1.0, 1.2, 1.5)]
+                rows.append(
+                    (
+                        f"{skewness:g}",
+                        f"{100 * spread:g} %",
+                        f"{number}",
+                        percent(1 - called[0]),
+                        f"{np.median(high / low):.2f}",
+                        *map(percent, called[1:]),
+                    )
+                )
+    words = f"""\
+Ours are errors on {OURS:,} samples, theirs the mean over {THEIRS} other samples of one network with the same
+distribution of errors: the true ratio is 1. How many of 100 rows agree, and how many differ where our errors
+are 1.2 and 1.5 times as large. Width is the upper over the lower end. One seed cannot know of the spread."""
+    header = ("s", "spread", "seeds", "agree", "width", "differ, 1.2 times", "differ, 1.5 times")
+    return f"### Ratios to reported numbers\n\n{words}\n\n{table(header, rows)}"
+
+
 def percent(share: float) -> str:
     """Write 0.953 as 95.3."""
     return f"{100 * share:.1f}"
 
 
-PARTS: dict[str, Callable[[int], str]] = {"one-seed": one_seed, "seeds": seeds, "ranking": ranking}
+PARTS: dict[str, Callable[[int], str]] = {
+    "one-seed": one_seed,
+    "seeds": seeds,
+    "ranking": ranking,
+    "reported": reported,
+}
 INTRODUCTION = """\
 ## Coverage
 

@@ -14,7 +14,7 @@ from resolvent.figures.common import style
 
 PAPER_SETTING = {
     "viscosity": 0.1 / (2 * math.pi),
-    "final_time": 1.0,
+    "final_time": 1 / (2 * math.pi),
     "sigma": 25.0,
     "tau": 5.0,
     "gamma": 2.0,
@@ -96,7 +96,7 @@ def write_run(
             "initial_distribution": {name: setting[name] for name in ("sigma", "tau", "gamma")},
         },
         "training": {
-            "train_samples": setting["train_samples"], "validation_samples": 128,
+            "train_samples": setting["train_samples"], "validation_samples": 100,
             "test_samples": setting["test_samples"], "epochs": setting["epochs"],
             "batch_size": setting["batch_size"], **({} if noise is None else {"noise": noise}),
             **(training or {}),

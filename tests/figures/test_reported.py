@@ -187,6 +187,9 @@ def test_the_number_stands_beside_the_papers_setting(make_run, make_darcy, make_
         ("sigma", 7.0, "sigma 7 (code 25)"),
         ("train_samples", 256, "train samples 256 (code 1024)"),
         ("batch_size", 4, "batch size 4 (code 8)"),
+        ("test_samples", 50, "test samples 50 (code at least 100)"),
+        # What the text prints: another operator than that of the public file.
+        ("final_time", 1.0, "final time 1 (code 0.159155)"),
     ],
 )
 def test_any_other_setting_is_not_comparable_and_says_why(make_run, name, value, words):
@@ -194,6 +197,43 @@ def test_any_other_setting_is_not_comparable_and_says_why(make_run, name, value,
     assert found.value is None
     assert found.shown is None
     assert words in found.reason
+
+
+def test_more_test_samples_know_the_same_error_better(make_run):
+    assert beside(make_run(setting={"test_samples": 1000})).value == pytest.approx(1.203e-3)
+
+
+@pytest.mark.parametrize(
+    ("block", "name", "value", "words"),
+    [
+        ("computation", "optimiser", "AdamW", "optimiser AdamW (code Adam)"),
+        ("computation", "betas", [0.9, 0.99], "betas [0.9, 0.99] (code [0.9, 0.999])"),
+        ("computation", "first_beta_cycles", None, "first beta cycles none (code [0.85, 0.95])"),
+        ("computation", "epsilon", 1e-6, "epsilon 1e-06 (code 1e-08)"),
+        ("computation", "amsgrad", True, "amsgrad on (code off)"),
+        ("computation", "drop_last", False, "drop last off (code on)"),
+        ("computation", "weights", "float64", "weights float64 (code float32)"),
+        ("computation", "products", "tf32", "products tf32 (code float32)"),
+        ("initial_distribution", "num_modes", None, "num modes none (code 20)"),
+        ("training", "validation_samples", 50, "validation samples 50 (code 100)"),
+    ],
+)
+def test_what_no_setting_says_is_compared_too(make_run, block, name, value, words):
+    run = make_run()
+    facts = json.loads((run / "run.json").read_text())
+    settings = facts["dataset_settings"][block] if block == "initial_distribution" else facts[block]
+    assert name in settings
+    settings[name] = value
+    (run / "run.json").write_text(json.dumps(facts))
+    assert words in beside(run).reason
+
+
+def test_a_run_from_before_the_optimiser_was_recorded_has_no_number(make_run):
+    run = make_run()
+    facts = json.loads((run / "run.json").read_text())
+    del facts["computation"]
+    (run / "run.json").write_text(json.dumps(facts))
+    assert "epsilon not recorded (code 1e-08)" in beside(run).reason
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,11 @@
 """The page of reported and own numbers says what was measured, and nothing that was not."""
 
-import shutil
-
 import numpy as np
 import pandas as pd
+import pytest
 from run_files import replace_errors, set_resolution
 
-from resolvent.figures.reported_vs_ours.kept_rows import with_kept_rows
+from resolvent.figures.common.bootstrap import ratio_to_reported, scatter
 from resolvent.figures.reported_vs_ours.markdown import table_lines
 from resolvent.figures.reported_vs_ours.page import write_reported_vs_ours
 
@@ -20,53 +19,84 @@ def rows_of_table_2a(page):
     return [line for line in table_2a(page).splitlines() if line.startswith("| ")][1:]
 
 
+def write_page(tmp_path, runs, more=None):
+    """Write the page of runs by one command, and return it."""
+    page = tmp_path / "page.md"
+    write_reported_vs_ours({"snakemake --cores 2": runs} if runs else {}, page, tmp_path / "rows.csv", more)
+    return page
+
+
 def test_the_page_has_a_row_per_run_with_its_ratio_or_its_divergence(make_run, tmp_path):
-    paper = {"train_samples": 1024, "epochs": 100, "batch_size": 8}
+    facts = {"attention": "galerkin", "epochs": 100}
     runs = [
-        make_run(
-            "galerkin",
-            attention="galerkin",
-            setting=paper,
-            level=1.203e-3,
-            epochs=100,
-            best_test=(1.2e-3, 98),
-        ),
-        make_run("softmax", attention="softmax", setting=paper, diverged_epoch=7, epochs=100),
+        make_run("galerkin", level=1.203e-3, best_test=(1.2e-3, 98), **facts),
+        make_run("softmax", **facts | {"attention": "softmax"}, diverged_epoch=7),
     ]
-    output = tmp_path / "page.md"
-    write_reported_vs_ours({"snakemake --cores 2": runs}, output)
-    text = output.read_text()
-    rows = [line for line in text.splitlines() if "512" in line and line.startswith("|")]
-    assert "1.203e-3" in rows[0]
-    assert "e-3 [" in rows[0]
-    assert "| 1.200e-3 (epoch 98) | 1.00 |" in rows[0]
-    assert "diverged (epoch 7)" in rows[1]
-    assert "    snakemake --cores 2\n" in text
+    page = write_page(tmp_path, runs)
+    galerkin, softmax = sorted(rows_of_table_2a(page))
+    assert "| 1.200e-3 (epoch 98) |" in galerkin
+    assert "e-3 [" in galerkin
+    assert "diverged (epoch 7) | — | — | — |" in softmax
+    assert "    snakemake --cores 2\n" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("level", "words"),
+    [(1.203e-3, "agrees"), (4e-3, "differs: ours is higher"), (4e-4, "differs: ours is lower")],
+)
+def test_a_row_says_whether_the_ratio_can_be_one(make_run, tmp_path, level, words):
+    page = write_page(tmp_path, [make_run("galerkin", attention="galerkin", level=level)])
+    (row,) = rows_of_table_2a(page)
+    ratio, verdict = row.split(" | ")[7:9]
+    assert verdict == words
+    low, high = (float(end) for end in ratio.partition("[")[2].rstrip("]").split(","))
+    assert (low <= 1 <= high) == (words == "agrees")
+    assert f"1 comparison: 1 {words}." in table_2a(page)
+
+
+def test_the_interval_of_a_ratio_knows_both_sides():
+    """Also of a thousand samples: the few of the paper decide, whose scatter is that of ours."""
+    errors = np.exp(0.5 * np.random.default_rng(1).normal(size=1000))
+    found = ratio_to_reported(errors[:, None].mean(axis=0), [scatter(errors, 100)], errors.mean())
+    expected = 1.96 * errors.std() / errors.mean() * np.sqrt(1 / 1000 + 1 / 100)
+    assert np.log(found.high) == pytest.approx(expected, rel=0.15)
+    assert np.log(found.low) == pytest.approx(-expected, rel=0.15)
+
+
+def test_the_interval_of_several_seeds_knows_their_spread():
+    errors = np.exp(0.1 * np.random.default_rng(1).normal(size=1000))
+    one = scatter(errors, 100)
+    alike = ratio_to_reported(np.array([1.0, 1.0, 1.0]), [one] * 3, 1.0)
+    apart = ratio_to_reported(np.array([0.9, 1.0, 1.1]), [one] * 3, 1.0)
+    spread = 4.303 * np.log([0.9, 1.0, 1.1]).std(ddof=1) * np.sqrt(4 / 3)
+    assert np.log(apart.high) == pytest.approx(np.hypot(np.log(alike.high), spread), rel=1e-3)
+
+
+def test_seeds_of_one_setting_are_counted_once(make_run, tmp_path):
+    runs = [make_run(attention="galerkin", seed=seed, level=1.2e-3) for seed in (1, 2, 3)]
+    page = write_page(tmp_path, runs)
+    rows = rows_of_table_2a(page)
+    assert [row.split(" | ")[3] for row in rows] == ["1", "2", "3", "all 3"]
+    assert "1 comparison: 1 agrees." in table_2a(page)
+
+
+def make_trajectories(make_run, model, quadrature, level):
+    """A run on Lorenz-63, whose errors are three times `level` at times other than those of training."""
+    lorenz = {"equation": "lorenz63", "targets": "yz", "final_time": 2.0}
+    settings = {"quadrature": quadrature}
+    options = {"architecture": "tno1d", "attention": None, "tested": (512, 1024), "dataset": lorenz}
+    run = make_run(model, settings=settings, **options)
+    set_resolution(run, "dt0.01")
+    table = pd.read_csv(run / "errors.csv").replace({"resolution": {512: "dt0.01", 1024: "two_rates"}})
+    on_training_grid = table["resolution"] == "dt0.01"
+    table["standardised_relative_l2"] = np.where(on_training_grid, level, 3 * level)
+    replace_errors(run, table)
+    return run
 
 
 def test_operators_with_and_without_weights_are_compared_by_their_medians(make_run, tmp_path):
-    lorenz = {"equation": "lorenz63", "targets": "yz", "final_time": 2.0}
-    runs = []
-    for model, quadrature, level in (("tno", "trapezoid", 1e-2), ("transformer", "none", 2e-2)):
-        runs.append(
-            make_run(
-                model,
-                architecture="tno1d",
-                attention=None,
-                tested=(512, 1024),
-                settings={"quadrature": quadrature},
-                dataset=lorenz,
-            )
-        )
-        set_resolution(runs[-1], "dt0.01")
-        table = pd.read_csv(runs[-1] / "errors.csv").replace(
-            {"resolution": {512: "dt0.01", 1024: "two_rates"}}
-        )
-        on_training_grid = table["resolution"] == "dt0.01"
-        table["standardised_relative_l2"] = np.where(on_training_grid, level, 3 * level)
-        replace_errors(runs[-1], table)
-    write_reported_vs_ours({"snakemake": runs}, tmp_path / "page.md")
-    text = (tmp_path / "page.md").read_text()
+    kinds = (("tno", "trapezoid", 1e-2), ("transformer", "none", 2e-2))
+    text = write_page(tmp_path, [make_trajectories(make_run, *kind) for kind in kinds]).read_text()
     assert "## Cao 2021" not in text
     assert "### Lorenz-63, yz from x\n" in text
     assert "| tno | dt0.01 | 1 | 8.73e-3 | 1.00e-02 [1.00e-02, 1.00e-02] | — |" in text
@@ -75,67 +105,27 @@ def test_operators_with_and_without_weights_are_compared_by_their_medians(make_r
     assert "| without weights over with | — | 2.000 [2.000, 2.000] | 2.000 [2.000, 2.000] |" in text
 
 
+def test_rows_whose_runs_are_elsewhere_stay_and_those_made_again_are_replaced(make_run, tmp_path):
+    first = [make_run("galerkin", attention="galerkin", seed=seed, level=1e-3) for seed in (1, 2)]
+    before = rows_of_table_2a(write_page(tmp_path, first))
+    again = make_run("again", label="galerkin", attention="galerkin", seed=2, level=2e-3)
+    after = rows_of_table_2a(write_page(tmp_path, [again]))
+    assert after[0] == before[0]
+    assert after[1] != before[1]
+    assert rows_of_table_2a(write_page(tmp_path, [])) == after
+
+
 def test_a_section_whose_runs_are_elsewhere_is_kept(make_run, tmp_path):
-    page = tmp_path / "page.md"
-    facts = {"train_samples": 1024, "epochs": 100, "batch_size": 8}
-    burgers = make_run("galerkin", attention="galerkin", setting=facts, level=1.203e-3)
-    write_reported_vs_ours({"snakemake of Burgers": [burgers]}, page)
-    kept = table_2a(page)
-
-    darcy = {"equation": "darcy", "distribution": {"tau": 3.0}, "push_forward": "level_set"}
-    run = make_run("fno2d", architecture="fno2d", attention=None, dataset=darcy)
-    write_reported_vs_ours({"snakemake of Darcy": [run]}, page)
-    text = page.read_text()
-    assert [line for line in text.splitlines() if line.startswith("#")] == [
-        *("# Reported and ours", "## Cao 2021", "### Table 2a", "### Table 2b", "### Table 8")
-    ]
-    assert "snakemake of Burgers" in kept
-    assert kept in text
-    write_reported_vs_ours({"snakemake of Darcy": [run]}, page)
-    assert page.read_text() == text
-
-
-def test_trainings_of_several_seeds_are_rows_of_their_own(make_run, tmp_path):
-    """Also one whose run is not at hand any more."""
-    runs = [make_run(attention="galerkin", seed=seed, level=seed * 1e-3) for seed in (1, 2, 3)]
-    page = tmp_path / "page.md"
-    write_reported_vs_ours({"snakemake": runs}, page)
-    before = rows_of_table_2a(page)
-    assert [row.split(" | ")[3] for row in before] == ["1", "2", "3"]
-    write_reported_vs_ours({"snakemake": runs[1:]}, page)
-    assert sorted(rows_of_table_2a(page)) == sorted(before)
-    assert "galerkin, of earlier runs: Sizes: " in page.read_text()
-
-
-def test_a_row_whose_run_is_elsewhere_is_kept_with_what_was_said_of_it(make_run, tmp_path):
-    page = tmp_path / "page.md"
-    facts = {"train_samples": 1024, "epochs": 100, "batch_size": 8}
-    first = [
-        make_run("galerkin", attention="galerkin", setting=facts, level=1e-3),
-        make_run("linear", attention="linear", setting=facts | {"train_samples": 512}, level=2e-3),
-    ]
-    write_reported_vs_ours({"snakemake": first}, page)
-    before = page.read_text()
-    assert "linear: not comparable: train samples 512" in before
-    shutil.rmtree(first[0])
-    again = make_run("galerkin", attention="galerkin", setting=facts, level=3e-3)
-    write_reported_vs_ours({"snakemake": [again]}, page)
-    text = table_2a(page)
-    rows = rows_of_table_2a(page)
-    assert [row.split(" | ")[0] for row in rows] == ["| galerkin", "| linear"]
-    assert rows[0] not in before
-    assert rows[1] in before
-    assert "linear: not comparable: train samples 512" in text
-    assert "linear, of earlier runs: Sizes: " in text
-    assert "linear, of earlier runs: Machine: " in text
-    write_reported_vs_ours({"snakemake": [again]}, page)  # once more: nothing is lost or said twice
-    assert table_2a(page) == text
+    run = make_trajectories(make_run, "tno", "trapezoid", 1e-2)
+    kept = write_page(tmp_path, [run]).read_text()
+    page = write_page(tmp_path, [make_run("galerkin", attention="galerkin")])
+    assert kept.partition("## Calvello")[2] == page.read_text().partition("## Calvello")[2]
+    assert "### Lorenz-63, yz from x\n" in kept
 
 
 def test_other_sections_stand_among_those_of_their_paper(make_run, tmp_path):
-    run = make_run("galerkin", attention="galerkin", setting={"epochs": 100}, level=1.203e-3)
-    page = tmp_path / "page.md"
-    write_reported_vs_ours({"snakemake": [run]}, page, {"Cao 2021": {"Table 5, parameters": "| a |"}})
+    run = make_run("galerkin", attention="galerkin", level=1.203e-3)
+    page = write_page(tmp_path, [run], {"Cao 2021": {"Table 5, parameters": "| a |"}})
     headings = [line for line in page.read_text().splitlines() if line.startswith("#")]
     assert headings[1:] == ["## Cao 2021", "### Table 2a", "### Table 5, parameters", "### Table 8"]
     assert "### Table 5, parameters\n\n| a |\n" in page.read_text()
@@ -144,8 +134,3 @@ def test_other_sections_stand_among_those_of_their_paper(make_run, tmp_path):
 def test_a_bar_in_a_cell_does_not_end_it():
     lines = table_lines(("model", "error"), [("FNO, |k| ≤ 12", "1.0")])
     assert lines == ["| model | error |", "|---|---|", r"| FNO, \|k\| ≤ 12 | 1.0 |"]
-
-
-def test_a_section_without_a_reported_number_in_a_cell_is_made_anew():
-    old = "| operator | GFLOP reported |\n|---|---|\n| softmax | 1 |"
-    assert with_kept_rows(old.replace("1", "2"), old) == old.replace("1", "2")

@@ -5,9 +5,9 @@ from dataclasses import fields
 
 from resolvent.common.records import RunRecord
 from resolvent.figures.published.beside import conditions, example_of
-from resolvent.figures.published.recipe import AtMost, Free, Key, expected_of, fields_of
+from resolvent.figures.published.recipe import AtLeast, AtMost, Free, Key, expected_of, fields_of
 
-BLOCKS = {"data": "dataset_settings", "model": "settings", "training": "training"}
+BLOCKS = {"data": "dataset_settings", "model": "settings", "training": "training", "computation": "computation"}
 
 
 def completed(content: dict) -> dict:
@@ -27,13 +27,15 @@ def completed(content: dict) -> dict:
                 continue
             if any(one.startswith(f"{name}.") for one in recorded):
                 continue
-            _fill(content[BLOCKS[block]], rest, _first(value))
+            _fill(content.setdefault(BLOCKS[block], {}), rest, _first(value))
     return content
 
 
 def _first(value):
     if isinstance(value, AtMost):
         return value.largest
+    if isinstance(value, AtLeast):
+        return value.least
     return value[0] if isinstance(value, tuple) else value
 
 

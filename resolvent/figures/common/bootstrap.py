@@ -7,6 +7,7 @@ docs/statistics.md has how often the intervals contain the truth.
 """
 
 from bisect import bisect_left
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -65,6 +66,51 @@ def median_interval(errors: np.ndarray) -> Interval:
         low, high = median - np.hypot(median - low, spread), median + np.hypot(high - median, spread)
         return Interval(median, float(low), float(high))
     return with_seeds(median, np.log(median / low), np.log(high / median), by_seed)
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """How far means over test samples lie from the truth, in logarithms: ends of intervals of 95 %.
+
+    below, above          of the mean of all samples, downwards and upwards.
+    few_below, few_above  how far the mean of a few other samples may lie below and above the true mean.
+    """
+
+    below: float
+    above: float
+    few_below: float
+    few_above: float
+
+
+def scatter(errors: np.ndarray, few: int) -> Scatter:
+    """Return how the mean of errors (samples,) of one network scatters, and the mean of `few` like them.
+
+    The few are drawn from these errors with replacement.
+    """
+    mean = errors.mean()
+    drawn = np.random.default_rng(SEED).choice(errors / mean, size=(REPLICATES, few)).mean(axis=1)
+    low, high = np.quantile(np.log(drawn), [TAIL, 1 - TAIL])
+    return Scatter(*_studentised(errors / mean), few_below=float(-low), few_above=float(high))
+
+
+def ratio_to_reported(means: np.ndarray, scatters: list[Scatter], reported: float) -> Interval:
+    """Return the ratio of our mean error to a reported one, whose test samples and seed are not at hand.
+
+    means, scatters  of each of our seeds, all tested on the same samples; `few` was the number of samples
+                     behind the reported number.
+
+    The reported number is taken to scatter as ours do: over its few test samples and, where we have several
+    seeds, over seeds, of which it is one (hence 1 + 1/seeds). With one seed the interval speaks of these two
+    networks. Squares of distances add up (Zou and Donner 2008). docs/statistics.md has the coverage.
+    """
+    seeds, value = len(means), float(np.mean(means)) / reported
+    spread = 0.0
+    if seeds > 1:
+        spread = student(seeds - 1) * np.log(means).std(ddof=1) * np.sqrt(1 + 1 / seeds)
+    of = {name: float(np.mean([getattr(one, name) for one in scatters])) for name in vars(scatters[0])}
+    low = np.sqrt(of["below"] ** 2 + of["few_below"] ** 2 + spread**2)
+    high = np.sqrt(of["above"] ** 2 + of["few_above"] ** 2 + spread**2)
+    return Interval(value, float(value * np.exp(-low)), float(value * np.exp(high)))
 
 
 def _studentised(values: np.ndarray) -> tuple[float, float]:

@@ -3,48 +3,46 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
+
+from resolvent.common.counts import counted
 from resolvent.common.files import write_text
-from resolvent.figures.common.bootstrap import mean_interval
-from resolvent.figures.common.numbers import DASH
-from resolvent.figures.common.results import Run, error_matrix, read_runs
+from resolvent.figures.common.bootstrap import ratio_to_reported
+from resolvent.figures.common.intervals import Interval
+from resolvent.figures.common.numbers import DASH, duration
+from resolvent.figures.common.ratios import SEEDS_TO_RANK
+from resolvent.figures.common.results import Run, read_runs
 from resolvent.figures.papers.calvello2024.reported import SOURCE as CALVELLO
 from resolvent.figures.papers.cao2021.reported import SOURCE as CAO
-from resolvent.figures.published.beside import record, reported_beside, tables_of
+from resolvent.figures.published.beside import record, tables_of
 from resolvent.figures.published.tables import PaperTable
-from resolvent.figures.reported_vs_ours.kept_rows import with_kept_rows
-from resolvent.figures.reported_vs_ours.markdown import (
-    TRAINING_COLUMNS,
-    not_comparable,
-    table_lines,
-    training_cells,
-)
+from resolvent.figures.reported_vs_ours.markdown import TRAINING_COLUMNS, paragraph, table_lines
 from resolvent.figures.reported_vs_ours.medians import (
     INTRODUCTION,
     data_in_words,
     median_section,
     reports_medians,
 )
+from resolvent.figures.reported_vs_ours.rows import REPORTED_SAMPLES, Row, kept_rows, measured_row
 
 HEADER = """\
 # Reported and ours
 
-Written by `make docs` from the result files of the runs; do not edit. There is a page on [why they
-differ](why-they-differ.md). A row is one training. Intervals are of 95 % ([what they
-mean](statistics.md)) and over its test samples: they do not know how another seed would end. The epoch is
-the one that the validation samples chose. There is a ratio only where every setting is that which made
-the reported number, the public code's (recipe `code`) where it differs from the text (`paper`); below a
-table stands what differs. Sections and rows of which no runs are at hand stay as they were; those from
-before intervals were studentised have percentile intervals. Tables of Cao 2021 without the column
-"recipe" were measured before this comparison was strict; their former ratios do not hold and are left
-out: FNO, for one, had batches of 8 where the code has 20, a loss averaged over the batch where it is
-summed, 1,024 samples where there are 1,000, and a clipped gradient, and the rows as coded had only a part
-of the code's settings."""
-MEANS = """\
-"Ours" is the mean relative L² error of the test samples, what is reported the best epoch on them. "Paper's
-protocol" is our best epoch on the test samples, where runs have recorded it; it is then the one whose ratio
-to the reported number is given."""
+Written by `make docs` from the result files of the runs; do not edit. [Why they differ](why-they-differ.md)
+says what is known of the differences. A row is one training. The epoch is the one that the validation samples
+chose. A reported number has a ratio only where every recorded setting is the one that made it: the public
+code's (recipe `code`) where code and text (`paper`) differ, and the data's where the text prints another
+operator ([Burgers](equations/burgers.md)). Below a table stands what differs."""
+MEANS = f"""\
+"Ours" is the mean relative L² error over the test samples, with its interval of 95 %. "Paper's protocol" is
+the lowest error of all epochs on the first {REPORTED_SAMPLES} test samples, as the paper chose its numbers.
+"Ours / reported" divides our mean by the reported number. Its interval knows both sides: our test samples,
+and the {REPORTED_SAMPLES} of the reported number, which are taken to scatter as ours do; with several seeds
+also the spread between seeds ([definition and coverage](statistics.md#reported-numbers)). A row *agrees* when
+the interval contains 1, and *differs* otherwise. A row of one seed compares two trained networks."""
 COLUMNS = (
     "model",
     "recipe",
@@ -54,40 +52,45 @@ COLUMNS = (
     "ours",
     "paper's protocol",
     "ours / reported",
+    "verdict",
     *TRAINING_COLUMNS,
 )
 
+VERDICTS = ("agrees", "differs: ours is lower", "differs: ours is higher")
+
 
 def write_reported_vs_ours(
-    commands: dict[str, list[Path]], output: Path, more: dict[str, dict[str, str]] | None = None
+    commands: dict[str, list[Path]],
+    output: Path,
+    measured: Path,
+    more: dict[str, dict[str, str]] | None = None,
 ) -> None:
     """Write the page: a section for each table or dataset of the papers.
 
     `commands` are the folders of runs by the command that makes them, `more` other sections by paper and
-    title. Sections and rows that `output` has and that are without a run among them stay.
+    title. Rows of means come from the table `measured`, into which those of the runs at hand are put. Other
+    sections of `output` stay until runs of theirs are at hand.
     """
     runs = {command: read_runs(folders) for command, folders in commands.items()}
     command_of = {run.directory: command for command, made in runs.items() for run in made}
-    tables: dict[str, tuple[PaperTable, list[Run]]] = {}
+    found: list[Row] = []
     data: dict[str, list[Run]] = {}
     for run in itertools.chain(*runs.values()):
         if reports_medians(run.record):
             data.setdefault(data_in_words(run), []).append(run)
         else:
-            for table in _tables_with(run):
-                tables.setdefault(table.name, (table, []))[1].append(run)
-    means = {name: _mean_section(*made) + _made_by(made[1], command_of) for name, made in tables.items()}
+            found += [measured_row(run, table, command_of[run.directory]) for table in _tables_with(run)]
+    tables: dict[str, list[Row]] = {}
+    for row in kept_rows(measured, found):
+        tables.setdefault(row.table, []).append(row)
+    means = {name: _mean_section(rows) for name, rows in tables.items()} | (more or {}).get(CAO.name, {})
     medians = {name: median_section(made) + _made_by(made, command_of) for name, made in data.items()}
-
-    means |= (more or {}).get(CAO.name, {})
     medians |= (more or {}).get(CALVELLO.name, {})
 
     page = output.read_text(encoding="utf-8") if output.exists() else ""
     parts = [HEADER]
     for source, introduction, made in ((CAO, MEANS, means), (CALVELLO, INTRODUCTION, medians)):
-        before = _sections_of(page, source.name)
-        made = {title: with_kept_rows(text, before.get(title, "")) for title, text in made.items()}
-        if sections := before | made:
+        if sections := _sections_of(page, source.name) | made:
             parts.append(f'## {source.name}\n\n{introduction}\n"Reported" is {source.citation}.')
             parts += [f"### {title}\n\n{sections[title]}" for title in sorted(sections)]
     write_text(output, "\n\n".join(parts) + "\n")
@@ -107,64 +110,98 @@ def _tables_with(run: Run) -> list[PaperTable]:
 
 
 def _made_by(runs: list[Run], command_of: dict[Path, str]) -> str:
-    machines = sorted({f"{run.cost.device}, {run.cost.threads} thread(s) a run" for run in runs})
-    commands = dict.fromkeys(command_of[run.directory] for run in runs)
-    lines = [f"\n\nMachine: {'; '.join(machines)}, shared with other work while it ran. Made by\n"]
-    return "\n".join([*lines, *(f"    {command}" for command in commands)])
+    machines = {f"{run.cost.device}, {run.cost.threads} thread(s) a run" for run in runs}
+    return _machines_and_commands(machines, [command_of[run.directory] for run in runs])
 
 
-def _mean_section(table: PaperTable, runs: list[Run]) -> str:
-    lines = table_lines(COLUMNS, [_row(run, table) for run in _side_by_side(table, runs)])
-    return "\n".join([*lines, "", _sizes(runs), *not_comparable(runs, table)])
+def _machines_and_commands(machines: set[str], commands: list[str]) -> str:
+    lines = [f"\n\nMachine: {'; '.join(sorted(machines))}, shared with other work while it ran. Made by\n"]
+    return "\n".join([*lines, *(f"    {command}" for command in dict.fromkeys(commands))])
 
 
-def _side_by_side(table: PaperTable, runs: list[Run]) -> list[Run]:
-    """Return the runs with those of one row of the paper together, as printed before as coded."""
-    keys = [table.key(record(run.record)) for run in runs]
-    first = {key: place for place, key in reversed(list(enumerate(keys)))}
-    order = sorted(
-        range(len(runs)), key=lambda place: (first[keys[place]], runs[place].record.recipe != "paper")
-    )
-    return [runs[place] for place in order]
+def _mean_section(rows: list[Row]) -> str:
+    """Return the table of a paper's means: a line for each training, and one over three seeds or more.
 
-
-def _sizes(runs: list[Run]) -> str:
-    """List samples, epochs and batches, once where all runs have the same."""
+    A setting counts as one comparison from three seeds on, since two say too little of their spread.
+    """
+    cells, verdicts = [], []
+    for _, group in itertools.groupby(rows, key=lambda row: (row.model, row.recipe, row.resolution)):
+        trained = list(group)
+        cells += [_cells(row) for row in trained]
+        compared = [row for row in trained if row.compared]
+        if len(compared) < SEEDS_TO_RANK:
+            verdicts += [verdict(_ratio([row])) for row in compared]
+        else:
+            verdicts.append(verdict(_ratio(compared)))
+            cells.append(_of_all_seeds(compared, _ratio(compared)))
+    counts = Counter(verdicts)
+    said = "; ".join(f"{counts[words]} {words}" for words in VERDICTS if counts[words])
+    lead = "No row has a ratio."
+    if verdicts:
+        lead = f"{counted(len(verdicts), 'comparison')}: {said}."
     names = ("train_samples", "validation_samples", "test_samples", "epochs", "batch_size")
-    words = []
-    for name in names:
-        values = dict.fromkeys(run.record.training[name] for run in runs)
-        words.append(f"{name.replace('_', ' ')} {' or '.join(map(str, values))}")
-    return f"Sizes: {', '.join(words)}."
+    values = {name: dict.fromkeys(str(getattr(row, name)) for row in rows) for name in names}
+    sizes = (f"{name.replace('_', ' ')} {' or '.join(values[name])}" for name in names)
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if row.reported and row.reason:
+            reasons.setdefault(row.reason, []).append(row.model)
+    why = (paragraph(f"{', '.join(dict.fromkeys(of))}: {reason}.") for reason, of in reasons.items())
+    table = "\n".join(table_lines(COLUMNS, cells))
+    made = _machines_and_commands({row.machine for row in rows}, [row.command for row in rows]).strip()
+    return "\n\n".join([lead, table, f"Sizes: {', '.join(sizes)}.", *why, made])
 
 
-def _row(run: Run, table: PaperTable) -> tuple[str, ...]:
-    cost, unit = run.cost, table.unit
-    beside = reported_beside(run.record, cost, table)
-    reported = f"{beside.digits}{_power(unit)}" if beside.digits else "no such row"
-    if beside.best_epoch:
-        reported += f" (epoch {beside.best_epoch})"
-    tested, mean = cost.best_test_relative_l2, None
-    if run.diverged:
-        ours = f"diverged (epoch {cost.diverged_epoch})"
-    else:
-        interval = mean_interval(error_matrix([run.errors], run.resolution, run.noise).to_numpy())
-        mean = interval.value
-        ours = f"{_in_unit(mean, unit)} [{interval.low / unit:.3f}, {interval.high / unit:.3f}]"
-    protocol = f"{_in_unit(tested, unit)} (epoch {cost.best_test_epoch})" if tested else DASH
-    compared = tested or mean
-    ratio = f"{compared / beside.value:.2f}" if beside.value and compared else DASH
+def verdict(ratio: Interval) -> str:
+    """Say whether a ratio to a reported number can be 1."""
+    if ratio.low <= 1 <= ratio.high:
+        return VERDICTS[0]
+    return VERDICTS[1 + (ratio.low > 1)]
+
+
+def _ratio(rows: list[Row]) -> Interval:
+    """Return the ratio of the mean over the seeds of one setting to the reported number."""
+    means = np.array([row.mean for row in rows])
+    return ratio_to_reported(means, [row.scatter for row in rows], float(rows[0].reported) * rows[0].unit)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    reported = f"{row.reported}{_power(row.unit)}" if row.reported else "no such row"
+    if row.reported_epoch:
+        reported += f" (epoch {row.reported_epoch})"
+    ours, ratio, said = f"diverged (epoch {row.diverged})", DASH, DASH
+    if not row.diverged:
+        low, high = row.mean * np.exp(-row.below), row.mean * np.exp(row.above)
+        ours = f"{_in_unit(row.mean, row.unit)} [{low / row.unit:.3f}, {high / row.unit:.3f}]"
+    if row.compared:
+        found = _ratio([row])
+        ratio, said = _with_ends(found), verdict(found)
+    tested = row.protocol_epoch > 0
     return (
-        run.label,
-        run.record.recipe or DASH,
-        str(run.resolution),
-        str(run.seed),
+        row.model,
+        row.recipe or DASH,
+        str(row.resolution),
+        str(row.seed),
         reported,
         ours,
-        protocol,
+        f"{_in_unit(row.protocol, row.unit)} (epoch {row.protocol_epoch})" if tested else DASH,
         ratio,
-        *training_cells(cost),
+        said,
+        f"{row.best_epoch} of {row.epochs}",
+        duration(row.train_seconds),
+        f"{row.seconds_per_step * 1e3:.0f} ms",
     )
+
+
+def _of_all_seeds(rows: list[Row], ratio: Interval) -> tuple[str, ...]:
+    first, mean = rows[0], float(np.mean([row.mean for row in rows]))
+    setting = (first.model, first.recipe or DASH, str(first.resolution), f"all {len(rows)}")
+    numbers = (f"{first.reported}{_power(first.unit)}", _in_unit(mean, first.unit), DASH)
+    return (*setting, *numbers, _with_ends(ratio), verdict(ratio), DASH, DASH, DASH)
+
+
+def _with_ends(ratio: Interval) -> str:
+    return f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
 
 
 def _in_unit(value: float, unit: float) -> str:
