@@ -8,7 +8,7 @@ from resolvent.datasets.motion.motion import FRAMES, Motion
 from resolvent.solvers.common.fourier import coefficients_of, observe
 
 POINTS = 512
-MODES, STEPS = 128, 24  # integrated; steps between two moments, which are a hundredth of the time apart
+MODES, STEPS = 192, 8  # integrated; steps between two moments, which are a hundredth of the time apart
 
 
 def burgers_motion(task, sample: tuple[str, int]) -> Motion:

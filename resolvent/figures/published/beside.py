@@ -115,6 +115,14 @@ def _differences(
     return differ
 
 
+def _of_another_operator(example: Example, facts: RunRecord, table: PaperTable) -> str:
+    """Say in which fields the map that a run has learnt differs from that of the reported numbers."""
+    recorded = fields_of(facts)
+    expected = expected_of(recorded, conditions(example, table, MADE_BY))
+    of_operator = {name: recorded[name] for name in example.operator if name in recorded}
+    return "; ".join(differing(of_operator, {name: expected[name] for name in of_operator}, MADE_BY))
+
+
 def conditions(example: Example, table: PaperTable | None, recipe: RecipeName) -> tuple[Condition, ...]:
     """Return all that is expected of a run of this example and table by this recipe."""
     of_table = (*table.where, *table.recipes.get(recipe, ())) if table else ()
@@ -135,6 +143,8 @@ def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None
         where = f"{source}, {table.name}" if table else source
         return Reported(None, "", f"{where} has no such row")
     differ, closest, row = min(having, key=lambda one: len(one[0]))
+    if other := _of_another_operator(example, facts, closest):
+        return Reported(None, "", f"another operator than the reported one: {other}")
     digits, best_epoch, worst = row["reported"], row.get("best_epoch", ""), row.get("worst")
     if not differ:
         return Reported(

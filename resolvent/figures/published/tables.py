@@ -88,6 +88,7 @@ class Example:
     recipes  the same, where the text (`paper`) and the public code (`code`) differ. The code made the printed
              numbers.
     tables   of errors that have runs of it.
+    operator fields that say which map is learnt: a run that differs in one has no reported number at all.
     """
 
     title: str
@@ -97,6 +98,7 @@ class Example:
     setting: tuple[Condition, ...]
     recipes: dict[RecipeName, tuple[Condition, ...]] = field(default_factory=dict)
     tables: tuple[PaperTable, ...] = ()
+    operator: tuple[str, ...] = ()
 
 
 @cache

@@ -144,7 +144,7 @@ def _mean_section(rows: list[Row]) -> str:
     sizes = (f"{name.replace('_', ' ')} {' or '.join(values[name])}" for name in names)
     reasons: dict[str, list[str]] = {}
     for row in rows:
-        if row.reported and row.reason:
+        if row.reason and not row.reason.endswith("no such row"):
             reasons.setdefault(row.reason, []).append(row.model)
     why = (paragraph(f"{', '.join(dict.fromkeys(of))}: {reason}.") for reason, of in reasons.items())
     table = "\n".join(table_lines(COLUMNS, cells))

@@ -73,6 +73,8 @@ TABLE_8 = PaperTable(
     ),
     columns={"zeta": _ZETA},
 )
+# The text prints another final time than that of the data behind its numbers (docs/equations/burgers.md).
+BURGERS_OPERATOR = ("data.viscosity", "data.final_time")
 RECIPES: dict[RecipeName, tuple[Condition, ...]] = {"paper": PAPER, "code": CODE}
 EXAMPLES = tuple(
     Example(
@@ -83,10 +85,11 @@ EXAMPLES = tuple(
         setting=SETTING,
         recipes=RECIPES,
         tables=tables,
+        operator=operator,
     )
-    for title, section, equation, tables in (
-        ("Burgers' equation", "5.1", "burgers", (TABLE_2A, TABLE_8)),
-        ("Darcy flow", "5.2", "darcy", (TABLE_2B,)),
-        ("Inverse Darcy problem", "5.3", "darcy_inverse", (TABLE_3,)),
+    for title, section, equation, tables, operator in (
+        ("Burgers' equation", "5.1", "burgers", (TABLE_2A, TABLE_8), BURGERS_OPERATOR),
+        ("Darcy flow", "5.2", "darcy", (TABLE_2B,), ()),
+        ("Inverse Darcy problem", "5.3", "darcy_inverse", (TABLE_3,), ()),
     )
 )
