@@ -85,7 +85,9 @@ OF_RUN = {
     "training": "settings of the training, and the number of samples of each split that this run used",
     "config_hash": "hash of all that determines the training but resolution, seed and data",
     "code_digest": "digest of the code that trained it",
-    "versions": "versions of NumPy and torch",
+    "versions": "versions of NumPy, and of torch and every other package that the network comes from",
+    "computation": "what training computes with beside its settings: the optimiser and its constants, "
+    "whether an incomplete last batch is left out, types of weights and products",
     "data_warnings": "what the check of an imported dataset remarks on",
     "metrics": "`label` and `description` of every metric of errors.csv, by its column",
     "files": "SHA-256 of history.csv, errors.csv, predictions.nc and checkpoint.pt; exported runs have no "

@@ -11,7 +11,7 @@ from pydantic_core import PydanticUndefined
 from resolvent.common.errors import ResolventError
 from resolvent.datasets.imported.arrays import About, GroupSplits
 from resolvent.datasets.tasks import registry as equations
-from resolvent.datasets.tasks.distributions import GaussianDistribution
+from resolvent.datasets.tasks.distributions import CircleDistribution, GaussianDistribution
 from resolvent.datasets.tasks.settings import SplitSizes
 from resolvent.datasets.tasks.trajectories import ObservationTimes
 from resolvent.documentation import dataset_measurements, formats, fresh_samples, initial_values
@@ -124,6 +124,7 @@ def configuration_page() -> str:
             for name in equations.IMPORTED
         ),
         ("datasets.<name>.distribution, datasets.<name>.initial_distribution", GaussianDistribution),
+        ("datasets.<name>.initial_distribution, equation burgers", CircleDistribution),
         ("datasets.<name>.observations.<name>", ObservationTimes),
         ("datasets.<name>.samples", SplitSizes),
         ("datasets.<name>.groups, equation arrays", GroupSplits),

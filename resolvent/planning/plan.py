@@ -168,12 +168,10 @@ class Plan:
 
     @kept
     def shown_candidates(self, experiment: str, latent_basis: bool = False) -> list[str]:
-        """Return the folders of the runs of which one is shown (`figures.common.shown`), the configured one
-        first.
+        """Return the folders of the runs of which one is shown (`figures.common.shown`).
 
-        That is the shown model's on the finest training grid, and stands for none where none is named
-        (`Experiment.names_shown`). With `latent_basis`, of the others those that
-        have one.
+        The first is the shown model's on the finest training grid (`Experiment.names_shown`). With
+        `latent_basis`, the others are those that have one.
         """
         e = self.experiment(experiment)
         models = [one for one in e.models if not latent_basis or self._has_latent_basis(one)]
@@ -223,23 +221,20 @@ class Plan:
         """
         e, m = self.experiment(experiment), self.configuration.models[model]
         counts = self.samples_of(experiment, model, resolution)
+        # A paper chooses its epoch by test samples: here by as many of them as there are for validation.
+        counts = counts | {"test": min(counts["test"], counts["validation"])}
         training = training_settings(e, model, m, resolution)
+        settings = model_settings(m, resolution, self.dataset_of(experiment).settings)
         seen = ("train", "validation", "test") if training.record_test_error else ("train", "validation")
         tuned = set(e.tuning.lists) if e.tuning else None
         return {
             "architecture": m.architecture,
-            "settings": model_settings(m, resolution, self.dataset_of(experiment).settings).model_dump(
-                mode="json"
-            ),
+            "settings": settings.model_dump(mode="json"),
             "grids": m.grids,
             "noise": e.noise,
             "noise_samples": self.sample_counts(experiment)["train"],  # whose deviation is its unit, for all
             "training": training.model_dump(mode="json", exclude=tuned),
-            # A paper chooses its epoch by test samples; here by as many of them as there are for validation.
-            "samples": {
-                split: min(counts[split], counts["validation"]) if split == "test" else counts[split]
-                for split in seen
-            },
+            "samples": {split: counts[split] for split in seen},
         }
 
     def short_training(self, experiment: str, model: str, resolution: Resolution, candidate: str) -> dict:
@@ -385,8 +380,7 @@ class Plan:
 
 
 def architecture_modules(architecture: str) -> tuple[str, ...]:
-    """Return the architecture, its settings, and the versions of the packages whose code it is, as
-    `script_digest` takes them."""
+    """Return, as `script_digest` takes them: the architecture, its settings, versions of its packages."""
     settings = settings_class(architecture)
     packages = (f"{name}=={version(name)}" for name in settings.packages)
     return settings.operator, location_of(settings), *packages
@@ -402,6 +396,5 @@ def _coarse_points(dataset: DatasetSettings, model: Model, resolution: Resolutio
     """Return the points a side on which attention works, or those of an inverse problem's targets."""
     if dataset.inverse:
         return dataset.coarse_of(resolution)
-    if not isinstance(resolution, int):  # a set of times
-        return None
-    return model_settings(model, resolution, dataset).coarse_points(resolution)
+    of_times = not isinstance(resolution, int)
+    return None if of_times else model_settings(model, resolution, dataset).coarse_points(resolution)

@@ -32,7 +32,7 @@ class Distribution:
 
 
 DISTRIBUTIONS = {
-    # The public file holds modes 1 to 20 of the printed law and nothing above (docs/equations/burgers.md).
+    # The public file holds modes 1 to 20 of the printed distribution and nothing above (docs/equations/burgers.md).
     "cao_burgers": Distribution(
         "circle",
         25.0,
@@ -54,9 +54,10 @@ DISTRIBUTIONS = {
     "calvello_darcy_v1": Distribution(
         "square", 48.0, 12.0, 2.0, "Calvello et al. 2024 (arXiv:2406.06486v1): 48²(-Δ + 12²)^{-2}"
     ),
-    # The reported numbers use 7³(-Δ + 49)^{-5/2} with plain exponentials: pointwise standard deviation 1.44.
+    # 7³(-Δ + 49)^{-5/2} with plain exponentials: pointwise standard deviation 1.44. What made the data of the
+    # reported numbers is not public.
     "calvello_kolmogorov": Distribution(
-        "torus", 7**1.5, 7.0, 2.5, "public generator of the Kolmogorov data", orthonormal=False
+        "torus", 7**1.5, 7.0, 2.5, "the rule of Li et al.'s public random fields", orthonormal=False
     ),
     "calvello_kolmogorov_printed": Distribution(
         "torus",

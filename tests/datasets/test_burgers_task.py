@@ -47,6 +47,19 @@ def test_restriction_by_stride_is_the_papers_subsampling():
     np.testing.assert_array_equal(arrays["n64/initial_velocity"], expected)
 
 
+@pytest.mark.parametrize(
+    ("name", "low", "high"), [("cao_burgers", 0, 1e-14), ("cao_burgers_printed", 1e-3, 1e-1)]
+)
+def test_restriction_by_stride_aliases_the_initial_values_of_the_printed_distribution_alone(name, low, high):
+    spectral, stride = (
+        build_task(small_settings(restriction=restriction, initial_distribution={"name": name})).compute(
+            [SAMPLE_17]
+        )["n64/initial_velocity"]
+        for restriction in ("spectral", "stride")
+    )
+    assert low <= np.linalg.norm(stride - spectral) / np.linalg.norm(spectral) < high
+
+
 def test_splits_and_seeds_are_different_samples():
     task = build_task(small_settings())
     other_seed = build_task(small_settings(seed=1))
@@ -78,22 +91,35 @@ def test_the_interpolation_oracle_errs_by_its_interpolation():
     assert 1e-6 < errors[1] < errors[0] < 0.1
 
 
-def test_the_card_states_errors_that_hold_for_the_stored_numbers(tmp_path):
-    card = read_card(make_dataset(tmp_path, small_settings()))
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The card of a small dataset that says nothing but its size."""
+    return make_dataset(tmp_path_factory.mktemp("made"), small_settings())
+
+
+def test_the_card_states_errors_that_hold_for_the_stored_numbers(made):
+    card = read_card(made)
     budget = card["error_budget"]
     assert 0 < budget["against_cole_hopf"]["largest_relative_l2"] <= 1e-7
     assert 0 < budget["against_refined_run"]["largest_relative_l2"] <= 1e-7
     assert (budget["against_cole_hopf"]["samples"], budget["observed_on"]) == (30, "n128")
-    samples = load_samples(tmp_path / "burgers.json", 128, "train", 20)
+    samples = load_samples(made, 128, "train", 20)
     assert card["statistics"]["n128/initial_velocity"]["max"] >= np.max(samples.inputs) - 1e-5
     assert samples.grid == Grid("periodic", 128)
 
 
-def test_loading_samples_reads_the_card_once(tmp_path, monkeypatch):
-    card, read = make_dataset(tmp_path, small_settings()), []
+def test_the_card_states_the_operator_of_the_public_file_by_default(made):
+    card = read_card(made)
+    assert round(card["equation"]["parameters"]["final time T"], 6) == 0.159155
+    assert card["distribution_of_the_input"]["truncation"] == "modes up to 20"
+    assert 0.72 < card["error_budget"]["norm_ratio_final_to_initial"] < 0.9
+
+
+def test_loading_samples_reads_the_card_once(made, monkeypatch):
+    read = []
     monkeypatch.setattr(loading, "read_card", lambda path: read.append(path) or read_card(path))
-    load_samples(card, 128, "train", 20)
-    assert read == [card]
+    load_samples(made, 128, "train", 20)
+    assert read == [made]
 
 
 def test_a_viscosity_too_small_for_cole_hopf_is_said_so_in_the_card(tmp_path):

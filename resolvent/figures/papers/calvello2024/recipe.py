@@ -114,7 +114,7 @@ DARCY: Condition = (
     },
 )
 LEVEL_SET: Condition = ({"data.push_forward": "level_set"}, {"data.above": 12.0, "data.below": 3.0})
-# Of the public generator, on which the numbers of both versions rest.
+# The rule of Li et al.'s public random fields. The generator behind the numbers is not public.
 KOLMOGOROV: Condition = (
     {"data.equation": "kolmogorov"},
     {

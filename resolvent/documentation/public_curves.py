@@ -1,0 +1,62 @@
+"""The figure of docs/equations/burgers.md: four samples of the public data, and our solutions over them.
+
+`python -m resolvent.documentation.public_curves` draws it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from resolvent.datasets.tasks.burgers import BurgersDataset
+from resolvent.datasets.tasks.registry import build_task
+from resolvent.figures.common.style import BASELINE, INK, grid_lines, new_figure, save, title
+from resolvent.solvers.common.fourier import coefficients_of
+
+ROOT = Path(__file__).resolve().parents[2]
+CURVES = "docs/measured/burgers_public_curves.csv"
+FIGURE = "docs/images/burgers_public_file.svg"
+OURS, PRINTED = "#0072b2", "#d55e00"
+LABELS = (  # in the first panel: an end, its height and side, words and their colour
+    (0.47, 0.38, "left", "initial velocity", BASELINE),
+    (0.60, -0.50, "right", "final velocity in the file (band)", INK),
+    (0.60, -0.64, "right", "ours at T = 1/(2π)", OURS),
+    (0.62, 0.03, "left", "ours at T = 1", PRINTED),
+)
+
+
+def draw_public_curves(root: Path) -> None:
+    """Draw the velocities of the public file, and ours at its time and at the printed one."""
+    curves = pd.read_csv(root / CURVES, comment="#")[::2]  # 128 points carry all modes, and draw as well
+    figure, axes = new_figure(2, 2, size=(7.6, 4.9), sharex=True, sharey=True)
+    for (sample, curve), panel in zip(curves.groupby("sample"), axes.flat, strict=True):
+        x, initial, final = (curve[name].to_numpy() for name in ("x", "initial_velocity", "final_velocity"))
+        panel.plot(x, initial, color=BASELINE, lw=0.9)
+        panel.plot(x, final, color=INK, lw=4.5, alpha=0.3)
+        panel.plot(x, _solved(initial), color=OURS, lw=1.3)
+        panel.plot(x, _solved(initial, final_time=1.0), color=PRINTED, lw=0.9)
+        grid_lines(panel)
+        title(panel, f"Test sample {sample}")
+    for x, y, side, words, colour in LABELS:
+        axes[0, 0].text(x, y, words, ha=side, color=colour, fontsize=8.5)
+    axes[0, 0].set(xlim=(0, 1), yticks=(-0.5, 0, 0.5))
+    axes[0, 0].set_xticks((0, 0.5, 1), ("0", "½", "1"))
+    for panel in axes[:, 0]:
+        panel.set_ylabel("velocity")
+    for panel in axes[1]:
+        panel.set_xlabel("x")
+    save(figure, root / FIGURE)
+    for other in (".png", ".pdf"):
+        (root / FIGURE).with_suffix(other).unlink()
+
+
+def _solved(initial: np.ndarray, **settings: float) -> np.ndarray:
+    """Solve as a dataset does by default, on the grid of the initial values."""
+    task = build_task(BurgersDataset(equation="burgers", resolutions=[len(initial)], **settings))
+    return task.solve(coefficients_of(initial[None]))[f"n{len(initial)}/final_velocity"][0]
+
+
+if __name__ == "__main__":
+    draw_public_curves(ROOT)
