@@ -350,25 +350,6 @@ class Trainer:
         error, epoch = min(tested, default=(None, None))
         return {"best_test_epoch": epoch, "best_test_relative_l2": error}
 
-    def computation(self) -> dict:
-        """Return what no setting says and a number depends on: the optimiser's constants, incomplete batches,
-        and the types of weights and of products, as `RunRecord.computation` has them."""
-        constants, group = self.optimizer.defaults, self.optimizer.param_groups[0]
-        cycle = [group["base_momentum"], group["max_momentum"]] if "base_momentum" in group else None
-        precision = self.settings.precision
-        if precision == "float32" and torch.get_float32_matmul_precision() != "highest":
-            precision = f"float32, products {torch.get_float32_matmul_precision()}"
-        return {
-            "optimiser": "Adam" if not constants["decoupled_weight_decay"] else "AdamW",
-            "betas": list(constants["betas"]),
-            "first_beta_cycles": cycle,
-            "epsilon": constants["eps"],
-            "amsgrad": constants["amsgrad"],
-            "drop_last": True,
-            "weights": str(next(self.operator.parameters()).dtype).removeprefix("torch."),
-            "products": precision,
-        }
-
     def cost(self, threads: int) -> dict:
         """Return what the run took, as `CostRecord` has it. Times are measured, so they differ between runs.
 
@@ -392,6 +373,27 @@ class Trainer:
             "threads": threads,
             "micro_batch_size": self._at_once,
         }
+
+
+def computation_of(optimizer: Adam, precision: str) -> dict:
+    """Return what training computes with beside its settings, as `RunRecord.computation` has it."""
+    constants, group = optimizer.defaults, optimizer.param_groups[0]
+    products = torch.get_float32_matmul_precision()
+    if precision == "float32" and products != "highest":
+        precision = f"float32, products {products}"
+    return {
+        "optimiser": "AdamW" if constants["decoupled_weight_decay"] else "Adam",
+        "betas": list(constants["betas"]),
+        # torch's 1cycle moves the first beta against the learning rate
+        "first_beta_cycles": [group["base_momentum"], group["max_momentum"]]
+        if "base_momentum" in group
+        else None,
+        "epsilon": constants["eps"],
+        "amsgrad": constants["amsgrad"],
+        "drop_last": True,
+        "weights": str(group["params"][0].dtype).removeprefix("torch."),
+        "products": precision,
+    }
 
 
 def _on_cpu(state: dict[str, Tensor]) -> dict[str, Tensor]:

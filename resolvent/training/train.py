@@ -28,7 +28,7 @@ from resolvent.training.distributed.group import ALONE, Group
 from resolvent.training.distributed.launch import launch, visible_devices
 from resolvent.training.distributed.nodes import nodes_given
 from resolvent.training.errors import TrainingError
-from resolvent.training.fit import Progress, Trainer
+from resolvent.training.fit import Progress, Trainer, computation_of
 from resolvent.training.normalisation import in_physical_units
 from resolvent.training.operations import forward_operations
 from resolvent.training.settings import TrainingSettings
@@ -183,7 +183,7 @@ def _write(
         "architecture": run["architecture"],
         "settings": run["settings"],
         "training": run["training"],
-        "computation": trainer.computation(),
+        "computation": computation_of(trainer.optimizer, trainer.settings.precision),
         "versions": versions_of(trainer.operator),
         "epoch": progress.best_epoch,
         "identity": trainer.identity,

@@ -1,11 +1,14 @@
 """The checks of imported Burgers and Darcy data: numbers against known ones, and from where on they warn."""
 
+import json
+import warnings
+
 import numpy as np
 import pytest
 from scipy.interpolate import make_interp_spline
 
 from resolvent.datasets.imported import burgers_checks, darcy_checks
-from resolvent.datasets.tasks.distributions import GaussianDistribution
+from resolvent.datasets.tasks.distributions import CircleDistribution
 from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
@@ -14,22 +17,29 @@ from resolvent.solvers.common.fourier import coefficients_of, observe
 from resolvent.solvers.common.grid import Grid
 from resolvent.solvers.darcy.direct import solve_direct
 from resolvent.solvers.darcy.five_point import DarcyFivePoint
+from resolvent.solvers.random_fields.circle import PeriodicGaussianField
 
-STATED = GaussianDistribution(sigma=25, tau=5, gamma=2)
-MODES = np.arange(1, 33)
+STATED = CircleDistribution(sigma=25, tau=5, gamma=2)
+MODES = np.arange(1, 64)  # of 128 points
 
 
 def expected_power(sigma, tau, gamma):
     return sigma**2 * ((2 * np.pi * MODES) ** 2 + tau**2) ** -float(gamma)
 
 
-def facts_of(power, constant=0.0, samples=3):
-    return burgers_checks.spectrum_facts(np.tile([constant, *power], (samples, 1)), STATED)
+def facts_of(power, constant=0.0, samples=3, stated=STATED):
+    return burgers_checks.spectrum_facts(np.array([constant, *power]), samples, stated)
+
+
+def cut_at(mode, power):
+    """Return the power without that of higher modes, but for the rounding of a file."""
+    return np.where(mode >= MODES, power, 1e-16)
 
 
 def test_the_power_of_each_band_is_compared_with_that_stated():
-    factors = np.repeat([1.1, 1.2, 1.3, 1.4, 1.5, 1.6], [1, 2, 4, 8, 16, 1])
+    factors = np.repeat([1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 9.0], [1, 2, 4, 8, 16, 1, 31])
     bands = facts_of(factors * expected_power(25, 5, 2))["power_over_that_stated_by_modes"]
+    assert list(bands) == ["1", "2 to 3", "4 to 7", "8 to 15", "16 to 31", "32"]  # a quarter of the points
     assert [band["ratio"] for band in bands.values()] == pytest.approx([1.1, 1.2, 1.3, 1.4, 1.5, 1.6])
     widths = np.array([1, 2, 4, 8, 16, 1])
     errors = [band["standard_error"] for band in bands.values()]
@@ -43,6 +53,106 @@ def test_the_parameters_of_a_spectrum_are_found(sigma, tau, gamma):
     assert list(found) == ["σ", "τ", "γ"]
 
 
+CUTS = {
+    "as stated": (20, 20, []),
+    "no cut": (None, None, []),
+    "stated above the grid": (None, 64, []),
+    "not stated": (20, None, ["hold no power above mode 20; stated: no cut. State {key}: 20."]),
+    "stated too high": (20, 40, ["no power above mode 20; stated: power up to mode 40. State {key}: 20."]),
+    "stated too low": (40, 20, ["power up to mode 40; stated: none above mode 20. State {key}: 40."]),
+    "none where one is stated": (
+        None,
+        20,
+        ["power up to mode 63; stated: none above mode 20. State {key}: null, which is no cut."],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CUTS)
+@pytest.mark.parametrize("law", [(25, 5, 2), (300, 20, 3), (1, 0, 0.6)])
+def test_the_highest_mode_with_power_is_held_against_that_stated(case, law):
+    cut, stated, expected = CUTS[case]
+    power = cut_at(cut or 63, expected_power(*law))
+    names = dict(zip(("sigma", "tau", "gamma"), law, strict=True))
+    facts = facts_of(power, stated=CircleDistribution(**names, num_modes=stated))
+    assert facts["highest_mode"]["with_power"] == (cut or 63)
+    assert list(facts["parameters_that_fit_best"].values()) == pytest.approx(law, rel=1e-2, abs=0.02)
+    ratios = [band["ratio"] for band in facts["power_over_that_stated_by_modes"].values()]
+    assert ratios == pytest.approx([1.0] * len(ratios))
+    last = list(facts["power_over_that_stated_by_modes"])[-1]
+    assert last == ("16 to 20" if 20 in (cut, stated) else "32")
+    said = burgers_checks.distribution_warnings(facts)
+    assert len(said) == len(expected)
+    for words, one in zip(expected, said, strict=True):
+        assert one.endswith(words.format(key="initial_distribution.num_modes")), one
+
+
+def test_a_spectrum_that_decays_into_rounding_has_no_cut():
+    """The power of γ = 8 is below 1e-12 from mode 5 on, which is no end of the distribution."""
+    steep = CircleDistribution(sigma=1e6, tau=5, gamma=8)
+    power = expected_power(1e6, 5, 8)
+    facts = facts_of(np.maximum(power, 1e-16 * power.sum()), stated=steep)
+    assert facts["highest_mode"]["with_power"] < 10
+    assert burgers_checks.distribution_warnings(facts) == []
+    (said,) = burgers_checks.distribution_warnings(facts_of(power, samples=1000))
+    assert said.startswith("The initial values are not of the distribution stated")
+
+
+@pytest.mark.parametrize("points", [32, 128, 8192])
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_the_cut_is_seen_in_files_of_either_precision(points, kind):
+    for cut in (20, None):
+        law = CircleDistribution(sigma=25, tau=5, gamma=2, num_modes=cut)
+        field = PeriodicGaussianField(25.0, 5.0, 2.0, num_modes=cut or 4095)
+        drawn = observe(np.stack([field.coefficients(0, 0, index) for index in range(8)]), points)
+        power = burgers_checks.powers(drawn.astype(kind).astype("float64")).mean(axis=0)
+        facts = burgers_checks.spectrum_facts(power, 8, law)
+        if points > 32:
+            assert facts["highest_mode"]["that_fits"] == (cut or burgers_checks.NO_CUT)
+        assert burgers_checks.distribution_warnings(facts) == []
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-150, 0.3, 1e150])
+@pytest.mark.parametrize("shape", ["zero", "constant", "one wave", "all modes"])
+def test_no_file_and_no_distribution_makes_numpy_warn(shape, size):
+    x = np.arange(64) / 64
+    functions = {
+        "zero": 0 * x,
+        "constant": 1 + 0 * x,
+        "one wave": np.sin(2 * np.pi * x),
+        "all modes": np.random.default_rng(0).normal(size=64),
+    }
+    drawn = np.stack([size * functions[shape], 0 * x])
+    stated = [
+        STATED,
+        CircleDistribution(sigma=1e200, tau=0, gamma=0.6, num_modes=20),
+        CircleDistribution(sigma=1e-200, tau=1e9, gamma=300, zero_mean=False),
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not burgers_checks.last_repeats_first(drawn)
+        burgers_checks.norm_ratios(drawn, drawn)
+        fits = burgers_checks.best_fits(drawn, 0.5 * drawn, 0.02, 0.2) if size < 1 else {}
+        for law in stated:
+            facts = burgers_checks.spectrum_facts(burgers_checks.powers(drawn).mean(axis=0), 2, law)
+            said = burgers_checks.distribution_warnings(facts)
+            json.dumps([fits, facts], allow_nan=False)  # as the card is written
+    if shape in ("zero", "constant") or not size:
+        assert said == ["The initial values are constant: no mode but the mean holds power."]
+
+
+def test_differences_from_a_solution_that_is_zero_are_numbers():
+    final, ours = np.array([[0.0, 0], [1, 1], [1, 1]]), np.array([[0.0, 0], [0, 0], [2, 2]])
+    assert burgers_checks.differences(final, ours).tolist() == [0.0, 1.0, 0.5]
+
+
+def test_the_last_value_repeats_the_first_of_a_closed_grid():
+    x = np.linspace(0, 1, 33)
+    assert burgers_checks.last_repeats_first(np.cos(2 * np.pi * x)[None])
+    assert not burgers_checks.last_repeats_first(np.cos(2 * np.pi * x)[None, :-1])
+    assert not burgers_checks.last_repeats_first(np.ones((1, 33)))
+
+
 def test_the_variance_counts_each_mode_twice_and_the_constant_once():
     power = expected_power(25, 5, 2)
     assert facts_of(power, 0.5)["pointwise_variance_of_these_modes"] == pytest.approx(
@@ -53,14 +163,15 @@ def test_the_variance_counts_each_mode_twice_and_the_constant_once():
     assert facts_of(power)["mean_mode_stated"] == ("absent" if STATED.zero_mean else "present")
 
 
-@pytest.mark.parametrize(("points", "modes"), [(16, 4), (128, 32), (256, 64), (512, 64)])
-def test_a_quarter_of_the_points_are_modes_that_are_compared_but_no_more_than_64(points, modes):
+@pytest.mark.parametrize(("points", "last"), [(16, 4), (128, 32), (256, 64), (512, 64)])
+def test_a_quarter_of_the_points_are_modes_that_are_compared_but_no_more_than_64(points, last):
     x = np.arange(points) / points
     power = burgers_checks.powers(np.stack([3.0 + np.cos(6 * np.pi * x), 4 * np.sin(2 * np.pi * x)]))
-    assert power.shape == (2, modes + 1)
-    expected = np.zeros((2, modes + 1))
+    expected = np.zeros((2, points // 2))
     expected[0, [0, 3]], expected[1, 1] = [9, 0.25], 4
     np.testing.assert_allclose(power, expected, atol=1e-12)
+    bands = burgers_checks.spectrum_facts(np.ones(points // 2), 1, STATED)["power_over_that_stated_by_modes"]
+    assert list(bands)[-1].split()[-1] == str(last)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +188,7 @@ def test_a_band_is_remarked_on_beyond_a_twentieth_and_five_standard_errors(ratio
             "2 to 3": {"ratio": ratio, "standard_error": error},
         },
         "parameters_that_fit_best": {"σ": 20.5, "τ": 4.0, "γ": 2.0},
+        "highest_mode": {"with_power": 9, "stated": "no cut", "that_fits": "no cut"},
         "mean_mode": "absent",
         "mean_mode_stated": "absent",
     }
@@ -163,6 +275,16 @@ def test_the_least_error_is_found_where_only_a_part_is_solved_exactly(least, fro
         return np.inf if exactly and shift < from_ else 1e-3 + (shift - least) ** 2
 
     assert burgers_checks._least(error) == pytest.approx(least, abs=1e-4)
+
+
+def test_no_steps_are_taken_where_they_are_not_needed():
+    """The error falls beyond the end of the exact solution, and ends there."""
+
+    def error(shift, exactly):
+        assert exactly or shift >= -1
+        return np.inf if shift < -1 else 3 + shift
+
+    assert burgers_checks._least(error, steps=False) == pytest.approx(-1, abs=0.1)
 
 
 def test_an_exact_shift_of_nothing_is_kept():

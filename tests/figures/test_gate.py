@@ -10,6 +10,7 @@ from dataclasses import fields, replace
 from functools import cache
 
 import pytest
+import torch
 import yaml
 from annotated_types import Ge, Gt, Le, Lt
 from merged_configuration import DEFAULT, ROOT, merged
@@ -28,6 +29,7 @@ from resolvent.figures.published.beside import (
     tables_of,
 )
 from resolvent.figures.published.recipe import (
+    AtLeast,
     AtMost,
     Free,
     Key,
@@ -39,6 +41,8 @@ from resolvent.figures.published.recipe import (
 from resolvent.models.registry import settings_class as model_settings
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.plan import Plan
+from resolvent.training.fit import Adam, computation_of
+from resolvent.training.schedules import Schedule
 from resolvent.training.settings import TrainingSettings
 
 # A run for each example and architecture that a reported number can be of.
@@ -83,8 +87,17 @@ def run_of(configuration, experiment, model, resolution):
     """The records of a run, as if it had been trained, with as many parameters as the paper's."""
     plan = plan_of(configuration)
     described = plan.description(experiment, model, resolution, plan.experiment(experiment).seeds[0])
-    facts = RunRecord(**described, grid={}, dataset_hash="d", versions={})
+    settings = {name: described["training"][name] for name in TrainingSettings.model_fields}
+    computed = computation(TrainingSettings(**settings))
+    facts = RunRecord(**described, grid={}, dataset_hash="d", versions={}, computation=computed)
     return facts, cost_of(facts)
+
+
+def computation(settings):
+    """What a trainer with these settings records of its optimiser."""
+    optimizer = Adam([torch.nn.Parameter(torch.zeros(1))], lr=settings.learning_rate)
+    Schedule(optimizer, settings, steps_per_epoch=4)
+    return computation_of(optimizer, settings.precision)
 
 
 def cost_of(facts):
@@ -104,7 +117,12 @@ def altered(facts, name, value):
     block, _, rest = name.partition(".")
     if not rest:
         return replace(facts, **{name: value})
-    attribute = {"data": "dataset_settings", "model": "settings", "training": "training"}[block]
+    attribute = {
+        "data": "dataset_settings",
+        "model": "settings",
+        "training": "training",
+        "computation": "computation",
+    }[block]
     settings = inner = copy.deepcopy(getattr(facts, attribute))
     while rest not in inner:
         part = next(key for key in sorted(inner, key=len, reverse=True) if rest.startswith(f"{key}."))
@@ -198,7 +216,11 @@ def test_another_value_of_any_field_takes_the_number_away(run):
     everything, recorded, reported = expected_by(facts), fields_of(facts), number(facts)
     for name, value in recorded.items():
         expected = expectation(name, everything)
-        other = 10 * expected.largest if isinstance(expected, AtMost) else other_value(name, value, facts)
+        other = other_value(name, value, facts)
+        if isinstance(expected, AtMost):
+            other = 10 * expected.largest
+        if isinstance(expected, AtLeast):
+            other = expected.least - 1
         while isinstance(expected, tuple) and other in expected:
             other = other_value(name, other, facts)
         changed = altered(facts, name, other)

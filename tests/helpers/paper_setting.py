@@ -7,7 +7,12 @@ from resolvent.common.records import RunRecord
 from resolvent.figures.published.beside import conditions, example_of
 from resolvent.figures.published.recipe import AtLeast, AtMost, Free, Key, expected_of, fields_of
 
-BLOCKS = {"data": "dataset_settings", "model": "settings", "training": "training", "computation": "computation"}
+BLOCKS = {
+    "data": "dataset_settings",
+    "model": "settings",
+    "training": "training",
+    "computation": "computation",
+}
 
 
 def completed(content: dict) -> dict:

@@ -9,6 +9,7 @@ import pytest
 from resolvent.planning import kept_digests
 from resolvent.planning import rerun as module
 from resolvent.planning.places import HOME as ROOT
+from resolvent.planning.plan import architecture_modules
 from resolvent.planning.rerun import everything_reached, files_read, script_digest
 
 CACHED = (
@@ -208,3 +209,15 @@ def test_a_library_that_is_developed_here_from_now_on_counts(kept, edit, tmp_pat
     monkeypatch.syspath_prepend(tmp_path / "elsewhere")
     forget()
     assert script_digest("solve", *HEAT) != first
+
+
+def test_another_version_of_the_package_that_a_network_comes_from_is_another_model(monkeypatch):
+    """Other models are not touched by it."""
+    releases = {}
+    for release in ("2.0.0", "2.0.1"):
+        monkeypatch.setattr("resolvent.planning.plan.version", lambda name, release=release: release)
+        names = {one: architecture_modules(one) for one in ("neuraloperator1d", "fno1d")}
+        releases[release] = {one: script_digest("train", *of) for one, of in names.items()}
+    first, second = releases.values()
+    assert first["neuraloperator1d"] != second["neuraloperator1d"]
+    assert first["fno1d"] == second["fno1d"]

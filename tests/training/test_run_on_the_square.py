@@ -2,6 +2,7 @@
 
 import json
 import time
+from importlib.metadata import version
 
 import numpy as np
 import pandas
@@ -45,6 +46,21 @@ def test_a_run_of_two_processes_leaves_the_files_of_a_run_of_one(card, tmp_path,
     one, two, nodes = (pandas.read_csv(tmp_path / name / "history.csv") for name in names)
     pandas.testing.assert_frame_equal(one, two, rtol=2e-3)
     pandas.testing.assert_frame_equal(two, nodes, check_exact=True)
+
+
+def test_a_run_records_what_no_setting_says(card, tmp_path):
+    """Also the packages whose modules the network has."""
+    package = {"width": 8, "modes": 4, "num_layers": 2}
+    run = {**RUN, "architecture": "neuraloperator2d", "settings": package}
+    train_run(card, tmp_path, 17, seed=3, run=run, code_digest=CODE, threads=1, gpus=0)
+    evaluate_run(card, tmp_path, described(run, 17, 3, COUNTS), threads=1, gpus=0)
+    record = read_run(tmp_path).record
+    assert record.computation == {
+        "optimiser": "Adam", "betas": [0.9, 0.999], "first_beta_cycles": [0.85, 0.95], "epsilon": 1e-8,
+        "amsgrad": False, "drop_last": True, "weights": "float32", "products": "float32",
+    }  # fmt: skip
+    assert record.versions["neuraloperator"] == version("neuraloperator")
+    assert record.versions["torch"] == version("torch")
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,17 @@ def test_a_viscosity_too_small_for_double_precision_is_refused():
         cole_hopf(initial, 0.01)
 
 
+def test_a_time_too_short_for_double_precision_is_refused():
+    """At the exponent 40 the potential spans e^40 at first, of which rounding leaves nothing."""
+    initial = np.array([[0, 0.1 + 0j], [0, 40 * 0.01 * np.pi + 0j]])
+    message = (
+        "Cole-Hopf: the potential falls below 1e-10 of its largest value, where rounding spoils the "
+        "solution (sample rows 1); use the time stepper BurgersSplitStep"
+    )
+    with pytest.raises(SolverError, match=f"^{re.escape(message)}$"):
+        cole_hopf(initial, 0.01, 1e-4)
+
+
 def test_a_work_grid_too_coarse_is_refused():
     message = (
         "Cole-Hopf: the highest eighth of the modes holds more than 1e-08 of the solution "
