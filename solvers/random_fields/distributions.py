@@ -32,7 +32,7 @@ class Distribution:
 
 
 DISTRIBUTIONS = {
-    # The public file holds modes 1 to 20 of the printed distribution and nothing above (docs/equations/burgers.md).
+    # The public file holds modes 1 to 20 of the printed one and nothing above (docs/equations/burgers.md).
     "cao_burgers": Distribution(
         "circle",
         25.0,

@@ -177,7 +177,7 @@ def test_a_constant_counts_by_its_share_of_the_variance(share, constant):
     assert facts["mean_mode"] == constant
     assert list(facts["power_over_that_stated_by_modes"]) == ["1", "2 to 3"]
     assert facts["highest_mode"]["with_power"] == 3
-    assert facts["parameters_that_fit_best"] == {}  # two modes cannot tell three numbers
+    assert facts["parameters_that_fit_best"] == {}  # two modes do not fix three numbers
     assert facts["pointwise_variance_of_these_modes"] == pytest.approx(5, rel=1e-3)
 
 

@@ -42,6 +42,35 @@ def test_quasi_optimality_holds_in_every_row():
     assert table["error"].max() > 1.01 * table["best"].max()
 
 
+def test_attention_of_an_updated_basis_has_the_nearest_responses():
+    """Theorem 4.4, with the maximum over the keys of eq. 42 written out by their Gram matrix."""
+    n = 64
+    generator = np.random.default_rng(SEED)
+    values, keys, v = (
+        projection.random_functions(count, n, generator)
+        for count in (projection.VALUES, projection.KEYS, projection.KEYS)
+    )
+    mass = keys.T @ keys / n
+
+    def misfits(z):
+        responses = keys.T @ (v - z) / n
+        return np.sqrt((responses * np.linalg.solve(mass, responses)).sum(axis=0))
+
+    z = projection.attend(projection.petrov_galerkin(values, keys), keys, v)
+    responses = projection.responses(keys, v - z)
+    np.testing.assert_allclose(np.linalg.norm(responses, axis=0), misfits(z), rtol=1e-12)
+    np.testing.assert_allclose(z, projection.project(values, z), atol=1e-12)  # in the span of Q
+    for direction in values.T:
+        for step in (-1e-3, 1e-3):
+            assert (misfits(z + step * direction[:, None]) > misfits(z)).all()
+    assert (misfits(projection.project(values, v)) > 1.01 * misfits(z)).any()  # nearest in L² is another
+
+
+def test_the_nearest_responses_are_those_of_least_squares_in_every_row():
+    table = projection.quasi_optimality([32, 128], SEED)
+    np.testing.assert_allclose(table["misfit"], table["least_misfit"], rtol=1e-10)
+
+
 def test_the_bound_is_attained_by_the_worst_function():
     """Choose f against the spaces: ‖f - p‖ = c⁻¹ min ‖f - q‖, so a larger constant c would be wrong."""
     n = 64

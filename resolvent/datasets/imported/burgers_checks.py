@@ -187,8 +187,8 @@ def spectrum_facts(power: np.ndarray, count: int, distribution: CircleDistributi
 
     Bands end at the highest mode that the file holds and the distribution states, and at a quarter of the
     points, because restriction by stride aliases. σ, τ and γ that fit best maximise the likelihood of the
-    modes that hold power, where there are three. A cut is told from a decay by the law that fits: the modes
-    above a cut would hold power by it.
+    modes that hold power, where there are three. They say what is a cut and what a decay: above a cut, modes
+    would hold power by the covariance that fits.
     """
     constant, mean = float(power[0]), power[1:]
     variance = constant + 2 * float(mean.sum())
@@ -198,15 +198,15 @@ def spectrum_facts(power: np.ndarray, count: int, distribution: CircleDistributi
     highest = int(holding.max(initial=0))
     stated = _log_covariance(modes, distribution.sigma, distribution.tau, distribution.gamma)
     fitting, fit = holding[holding <= compared], {}
-    law = stated
+    covariance = stated
     if len(fitting) >= 3:
         found = _most_likely(fitting, mean[fitting - 1], distribution)
         fit = {name: float(f"{value:.4g}") for name, value in zip(("σ", "τ", "γ"), found, strict=True)}
-        law = _log_covariance(modes, *found)
-    reach = 0  # the highest mode that would surely hold power by the law without a cut
+        covariance = _log_covariance(modes, *found)
+    reach = 0  # the highest mode that would surely hold power without a cut
     if highest:
-        law = law - logsumexp(law[:highest]) + np.log(mean[:highest].sum())
-        reach = int((law > np.log(variance) + np.log(SURELY * RESOLVED)).sum())
+        covariance = covariance - logsumexp(covariance[:highest]) + np.log(mean[:highest].sum())
+        reach = int((covariance > np.log(variance) + np.log(SURELY * RESOLVED)).sum())
     cut = distribution.num_modes if distribution.num_modes and distribution.num_modes < reach else None
     return {
         "power_over_that_stated_by_modes": _bands(

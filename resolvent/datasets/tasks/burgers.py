@@ -28,7 +28,7 @@ INPUT, TARGET = "initial_velocity", "final_velocity"
 METHODS = {
     "split-step": "Strang split-step: heat equation exactly in Fourier space, (u²/2)_x dealiased; "
     "one Richardson extrapolation in the step",
-    "etdrk4": "exponential time differencing, Runge-Kutta, dealiased; one Richardson extrapolation in the step",
+    "etdrk4": "exponential time differencing, Runge-Kutta, dealiased; one Richardson extrapolation",
     "cole-hopf": "closed form: Cole-Hopf transformation to the heat equation",
 }
 MARCHES = ((12, 8), (24, 16), (48, 32), (96, 48), (128, 104))  # modes and steps whose time is measured

@@ -40,7 +40,9 @@ def write_theory_page(
 ) -> None:
     """Write the page, all at once. `figures` are (SVG or PNG file, title, caption)."""
     cost = read_table(Path(costs), ["attention", "points", "seconds", "repetitions", "device"])
-    optimal = read_table(Path(quasi_optimality), ["spaces", "inf_sup", "ratio", "reproduction"])
+    optimal = read_table(
+        Path(quasi_optimality), ["spaces", "inf_sup", "ratio", "reproduction", "misfit", "least_misfit"]
+    )
     continuum = read_table(Path(continuum_orders), ["measurement", "case", "fitted", "theory"])
     render(
         "theory.html.j2",
@@ -93,7 +95,7 @@ def distance_rows(table: pd.DataFrame) -> list[list[str]]:
 
 
 def space_rows(table: pd.DataFrame) -> list[list[str]]:
-    """Return spaces, range of c, largest error in units of the bound, and in reproducing the best q."""
+    """Return spaces, range of c, largest error / bound, in reproducing the best q, and of the misfit."""
     rows = []
     for spaces, (label, _, _) in SPACES.items():
         group = table[table["spaces"] == spaces]
@@ -103,6 +105,7 @@ def space_rows(table: pd.DataFrame) -> list[list[str]]:
                 f"{group['inf_sup'].min():.3f} to {group['inf_sup'].max():.3f}",
                 f"{group['ratio'].max():.3f}",
                 f"{group['reproduction'].max():.1e}",
+                f"{(group['misfit'] / group['least_misfit'] - 1).abs().max():.1e}",
             ]
         )
     return rows

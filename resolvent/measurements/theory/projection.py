@@ -79,18 +79,23 @@ def quasi_optimality(points: list[int], seed: int) -> pandas.DataFrame:
     min-max term is then zero, and it says that the attention reproduces f_h (`reproduction`: by how much it
     does not).
 
+    Theorem 4.4 (eq. 42) is about the same p. Its keys are K, and f is a column of V: `misfit` is how far the
+    responses of p = Q̃(KᵀV)/n are from those of f, `least_misfit` the least of all q, without an attention.
+
     Columns: `spaces`, `draw`, `target`, `points`, `inf_sup` (c), `error`, `best`, `bound`, `ratio`
-    (error/bound), `reproduction`.
+    (error/bound), `reproduction`, `misfit`, `least_misfit`.
     """
     rows = []
     for n in points:
-        x = np.arange(n) / n
+        functions = targets(np.arange(n) / n)
+        v = np.pad(np.stack(list(functions.values()), axis=1), ((0, 0), (0, KEYS - len(functions))))
         for spaces, draw, values, keys in bases(n, seed):
-            solve = petrov_galerkin(values, keys)
+            updated = petrov_galerkin(values, keys)
+            attention = attend(updated, keys, v)
             c = inf_sup(values, keys)
-            for target, f in targets(x).items():
-                best = project(values, f)
-                error = norm(f - solve @ (keys.T @ f / n))
+            for (target, f), p in zip(functions.items(), attention.T, strict=False):  # the rest is zero
+                best, wanted = project(values, f), responses(keys, f)
+                error = norm(f - p)
                 bound = norm(f - best) / c
                 rows.append(
                     {
@@ -103,7 +108,9 @@ def quasi_optimality(points: list[int], seed: int) -> pandas.DataFrame:
                         "best": norm(f - best),
                         "bound": bound,
                         "ratio": error / bound,
-                        "reproduction": norm(solve @ (keys.T @ best / n) - best) / norm(best),
+                        "reproduction": norm(updated @ (keys.T @ best / n) - best) / norm(best),
+                        "misfit": np.linalg.norm(responses(keys, f - p)),
+                        "least_misfit": np.linalg.norm(wanted - project(responses(keys, values), wanted)),
                     }
                 )
     return pandas.DataFrame(rows)
@@ -133,6 +140,7 @@ def targets(x: np.ndarray) -> dict[str, np.ndarray]:
 def petrov_galerkin(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """Return attention of eq. 40, (n, d): responses b(vⱼ, f) ↦ q in span(Q) with the nearest responses.
 
+    Its columns are the updated basis Q̃ of Theorem 4.4.
     Q is padded with zeros to the d columns of V; the block matrix Λ has zeros there in any case.
     """
     n, padding = len(values), np.zeros((len(values), keys.shape[1] - values.shape[1]))
@@ -142,6 +150,11 @@ def petrov_galerkin(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
     q = np.hstack([values, padding])
     k = np.hstack([values @ schur_inverse, padding])
     return attend(q, k, keys @ mass_inverse)
+
+
+def responses(keys: np.ndarray, f: np.ndarray) -> np.ndarray:
+    """Return b(·, f) on an orthonormal basis of the keys' space: its length is the norm of the functional."""
+    return np.linalg.qr(keys)[0].T @ f / np.sqrt(len(f))
 
 
 def inf_sup(values: np.ndarray, keys: np.ndarray) -> float:

@@ -1,6 +1,8 @@
 """ViT-NO and FANO against their formulas written out, and what is theirs: patches, extension, memory."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from model_variants import SMALL, band_limited, grid, relative_error
 from resolvent.models.build import build
 from resolvent.models.calvello2024 import patched_neural_operator
 from resolvent.models.layers.patched_attention import patched_attention
+from resolvent.models.layers.patches import join, split
 
 HEADS = 2
 
@@ -253,3 +256,30 @@ def test_counts_with_complex_weights_once_as_in_the_paper_and_twice(architecture
     spectral = sum(number for name, number in counts.items() if "convolution" in name)
     assert sum(counts.values()) == twice
     assert sum(counts.values()) - spectral // 2 == once
+
+
+def test_the_model_of_the_documentation_is_cross_attention_between_patches():
+    """Definitions 17 and 18 written out, one head, one layer: every patch of the output by itself."""
+    page = (Path(__file__).parents[3] / "docs/models.md").read_text(encoding="utf-8")
+    (code,) = (
+        block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "PatchedCross" in block
+    )
+    exec(code, names := {"__name__": "patched"})
+    settings = {**SMALL["vit_no"], "width": 6, "num_heads": 1, "num_layers": 1, "smoother": "none"}
+    settings = names["PatchedCrossSettings"](**settings).model_dump()
+    operator = names["PatchedCross"](**settings).double()
+    generator = torch.Generator().manual_seed(1)
+    for parameter in operator.parameters():
+        parameter.data += 0.3 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+    x = grid(12, torch.float64, 2)
+    u, (layer,) = band_limited(x, 1, 1), operator.layers
+    y = operator.queries(split(x[None], 2))[0]
+    w = operator.lifting(split(torch.cat([u, x[None]], dim=-1), 2))[0]
+    q, k, v = (layer.projections(f)[..., 6 * i : 6 * i + 6] for i, f in enumerate((y, w, w)))
+    attended = []
+    for j in range(4):
+        weights = torch.stack([((q[j] * k[o]).sum() / 12**2).exp() for o in range(4)])
+        attended.append(sum(weight * one for weight, one in zip(weights / weights.sum(), v, strict=True)))
+    y = layer.attention_norm(y + layer.output(torch.stack(attended)))
+    expected = operator.projection(layer.feedforward_norm(y + layer.feedforward(y)))
+    torch.testing.assert_close(operator(u, x), join(expected[None], 2), rtol=1e-11, atol=1e-11)

@@ -83,7 +83,7 @@ def test_a_viscosity_too_small_for_double_precision_is_refused():
 
 
 def test_a_time_too_short_for_double_precision_is_refused():
-    """At the exponent 40 the potential spans e^40 at first, of which rounding leaves nothing."""
+    """The potential spans e^40 at first, of which rounding leaves nothing."""
     initial = np.array([[0, 0.1 + 0j], [0, 40 * 0.01 * np.pi + 0j]])
     message = (
         "Cole-Hopf: the potential falls below 1e-10 of its largest value, where rounding spoils the "
