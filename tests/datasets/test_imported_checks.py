@@ -69,14 +69,14 @@ CUTS = {
 
 
 @pytest.mark.parametrize("case", CUTS)
-@pytest.mark.parametrize("law", [(25, 5, 2), (300, 20, 3), (1, 0, 0.6)])
-def test_the_highest_mode_with_power_is_held_against_that_stated(case, law):
+@pytest.mark.parametrize("given", [(25, 5, 2), (300, 20, 3), (1, 0, 0.6)])
+def test_the_highest_mode_with_power_is_held_against_that_stated(case, given):
     cut, stated, expected = CUTS[case]
-    power = cut_at(cut or 63, expected_power(*law))
-    names = dict(zip(("sigma", "tau", "gamma"), law, strict=True))
+    power = cut_at(cut or 63, expected_power(*given))
+    names = dict(zip(("sigma", "tau", "gamma"), given, strict=True))
     facts = facts_of(power, stated=CircleDistribution(**names, num_modes=stated))
     assert facts["highest_mode"]["with_power"] == (cut or 63)
-    assert list(facts["parameters_that_fit_best"].values()) == pytest.approx(law, rel=1e-2, abs=0.02)
+    assert list(facts["parameters_that_fit_best"].values()) == pytest.approx(given, rel=1e-2, abs=0.02)
     ratios = [band["ratio"] for band in facts["power_over_that_stated_by_modes"].values()]
     assert ratios == pytest.approx([1.0] * len(ratios))
     last = list(facts["power_over_that_stated_by_modes"])[-1]
@@ -102,11 +102,11 @@ def test_a_spectrum_that_decays_into_rounding_has_no_cut():
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 def test_the_cut_is_seen_in_files_of_either_precision(points, kind):
     for cut in (20, None):
-        law = CircleDistribution(sigma=25, tau=5, gamma=2, num_modes=cut)
+        given = CircleDistribution(sigma=25, tau=5, gamma=2, num_modes=cut)
         field = PeriodicGaussianField(25.0, 5.0, 2.0, num_modes=cut or 4095)
         drawn = observe(np.stack([field.coefficients(0, 0, index) for index in range(8)]), points)
         power = burgers_checks.powers(drawn.astype(kind).astype("float64")).mean(axis=0)
-        facts = burgers_checks.spectrum_facts(power, 8, law)
+        facts = burgers_checks.spectrum_facts(power, 8, given)
         if points > 32:
             assert facts["highest_mode"]["that_fits"] == (cut or burgers_checks.NO_CUT)
         assert burgers_checks.distribution_warnings(facts) == []
@@ -133,8 +133,8 @@ def test_no_file_and_no_distribution_makes_numpy_warn(shape, size):
         assert not burgers_checks.last_repeats_first(drawn)
         burgers_checks.norm_ratios(drawn, drawn)
         fits = burgers_checks.best_fits(drawn, 0.5 * drawn, 0.02, 0.2) if size < 1 else {}
-        for law in stated:
-            facts = burgers_checks.spectrum_facts(burgers_checks.powers(drawn).mean(axis=0), 2, law)
+        for given in stated:
+            facts = burgers_checks.spectrum_facts(burgers_checks.powers(drawn).mean(axis=0), 2, given)
             said = burgers_checks.distribution_warnings(facts)
             json.dumps([fits, facts], allow_nan=False)  # as the card is written
     if shape in ("zero", "constant") or not size:
