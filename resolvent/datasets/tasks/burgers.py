@@ -252,6 +252,7 @@ class Burgers(Task):
 
     def description(self) -> dict:
         settings, distribution = self.settings, self.settings.initial_distribution
+        of_public_file = math.isclose(settings.final_time, 1 / (2 * math.pi))
         return {
             "equation": {
                 "in_words": "viscous Burgers' equation on the circle of length 1",
@@ -262,7 +263,8 @@ class Burgers(Task):
                 "parameters": {"viscosity ν": settings.viscosity, "final time T": settings.final_time},
                 "operator": "u(·, 0) ↦ u(·, T)",
                 "operator_in_latex": r"u(\cdot, 0) \mapsto u(\cdot, T)",
-                "source": "Cao 2021 (arXiv:2105.14995), eq. 18 and section C.2",
+                "source": "Cao 2021 (arXiv:2105.14995), eq. 18 and section C.2"
+                + ", at the time of the public file behind its numbers" * of_public_file,
             },
             "distribution_of_the_input": {
                 "in_symbols": "N(0, σ²(-Δ + τ²I)^{-γ})",
