@@ -98,7 +98,7 @@ def test_the_card_of_good_data_says_so_in_numbers(burgers, darcy, tmp_path):
     card = checked_burgers(tmp_path, burgers)
     found = card["error_budget"]
     assert found["labels_against_our_solver"]["samples"] == 108
-    assert found["labels_against_our_solver"]["largest_relative_l2"] < 1e-12
+    assert found["labels_against_our_solver"]["largest_relative_l2"] < 1e-10
     assert found["viscosity_that_fits_best"]["viscosity"] == pytest.approx(0.1 / (2 * np.pi), rel=1e-4)
     assert found["final_time_that_fits_best"]["final_time"] == pytest.approx(TIME, rel=1e-4)
     assert found["stored_against_the_file"]["largest_relative_l2"] == 0

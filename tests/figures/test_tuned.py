@@ -83,7 +83,7 @@ def test_the_page_has_the_effort_and_every_short_run(runs, tmp_path):
     for words in (
         "3 short runs of 5 epochs each, from seed 1,",
         "learning rate 0.0005, 0.001, 0.002; gradient clip none",
-        "on the 128 validation samples",
+        "on the 100 validation samples",
     ):
         assert words in page, words
     (table,) = re.findall(r"the error of every short run</summary>.*?</table>", page)

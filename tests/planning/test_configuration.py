@@ -31,7 +31,7 @@ def test_the_papers_setting_is_what_the_paper_says():
     assert experiment.resolutions == [512, 2048, 8192]
     assert 1127802 in experiment.seeds
     assert len(experiment.seeds) >= 3
-    assert (dataset.samples.train, dataset.samples.test) == (1848, 100)
+    assert (dataset.samples.train, dataset.samples.test) == (1024, 1000)
     assert experiment.samples.train == 1024
     assert experiment.training.epochs == 100
     assert experiment.training_at == {8192: {"batch_size": 4}}

@@ -114,8 +114,8 @@ def test_a_model_without_a_label_is_for_others_to_be_like_it():
             "models.mine.like: the name of another model belongs here, got ['galerkin']",
         ),
         (
-            {"datasets": {"burgers": {"like": "burgers"}}},
-            "datasets.burgers.like: leads back to where it started: burgers is like burgers",
+            {"datasets": {"kolmogorov": {"like": "kolmogorov"}}},
+            "datasets.kolmogorov.like: leads back to where it started: kolmogorov is like kolmogorov",
         ),
         (
             {"build": {"experiments": ["burger"]}},

@@ -141,7 +141,10 @@ def imports_of(script: str, *names: str) -> str:
         if isinstance(node, ast.Import)
         or (isinstance(node, ast.ImportFrom) and node.module not in WITHOUT_RESULT)
     ]
-    return "\n".join([*statements, *(f"import {name.partition(':')[0]}" for name in names)])
+    modules = (
+        name.partition(":")[0] for name in names if "==" not in name
+    )  # others are versions of packages
+    return "\n".join([*statements, *(f"import {module}" for module in modules)])
 
 
 def test_every_script_with_results_has_a_digest(digests):

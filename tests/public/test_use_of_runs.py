@@ -64,7 +64,7 @@ def test_numpy_torch_and_xarray_give_the_same_without_a_warning(velocity):
         labelled = run.predict(velocity)
         tensor = run.predict(torch.tensor(velocity.values, dtype=torch.float32))
     assert isinstance(labelled, xarray.DataArray)
-    assert labelled.attrs == {"long_name": "prediction of the velocity at time 1", "units": "1"}
+    assert labelled.attrs == {"long_name": "prediction of the velocity at time 0.159155", "units": "1"}
     np.testing.assert_array_equal(labelled, expected)
     assert tensor.dtype == torch.float32
     np.testing.assert_array_equal(tensor, expected.astype(np.float32))
