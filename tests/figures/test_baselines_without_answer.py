@@ -29,7 +29,7 @@ REMEDY = "use more num_modes"  # for whoever sets them: the grid does here
 
 @pytest.fixture(scope="module")
 def refused(tmp_path_factory):
-    """Baselines of the training grids 64 and 128, of which one checks what its grid resolves, and refuses 64."""
+    """Baselines of the training grids 64 and 128; one checks what its grid resolves, and refuses 64."""
     folder, grids = tmp_path_factory.mktemp("refused"), [64, 128]
     samples = {"train": 6, "validation": 2, "test": 6}
     card = make_dataset(

@@ -7,7 +7,7 @@ from run_files import replace_errors, set_resolution
 
 from resolvent.figures.common.bootstrap import ratio_to_reported, scatter
 from resolvent.figures.reported_vs_ours.markdown import table_lines
-from resolvent.figures.reported_vs_ours.page import write_reported_vs_ours
+from resolvent.figures.reported_vs_ours.page import VERDICTS, write_reported_vs_ours
 
 
 def table_2a(page):
@@ -51,7 +51,9 @@ def test_a_row_says_whether_the_ratio_can_be_one(make_run, tmp_path, level, word
     assert verdict == words
     low, high = (float(end) for end in ratio.partition("[")[2].rstrip("]").split(","))
     assert (low <= 1 <= high) == (words == "agrees")
-    assert f"1 comparison: 1 {words}." in table_2a(page)
+    counts = [int(words == one) for one in VERDICTS]
+    said = "{} agree{}; ours is lower in {}, higher in {}".format(counts[0], "s" * counts[0], *counts[1:])
+    assert f"1 comparison: {said}." in table_2a(page)
 
 
 def test_the_interval_of_a_ratio_knows_both_sides():
@@ -77,7 +79,7 @@ def test_seeds_of_one_setting_are_counted_once(make_run, tmp_path):
     page = write_page(tmp_path, runs)
     rows = rows_of_table_2a(page)
     assert [row.split(" | ")[3] for row in rows] == ["1", "2", "3", "all 3"]
-    assert "1 comparison: 1 agrees." in table_2a(page)
+    assert "1 comparison: 1 agrees; ours is lower in 0, higher in 0." in table_2a(page)
 
 
 def make_trajectories(make_run, model, quadrature, level):

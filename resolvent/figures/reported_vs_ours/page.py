@@ -135,9 +135,10 @@ def _mean_section(rows: list[Row]) -> str:
             verdicts.append(verdict(_ratio(compared)))
             cells.append(_of_all_seeds(compared, _ratio(compared)))
     counts = Counter(verdicts)
-    said = "; ".join(f"{counts[words]} {words}" for words in VERDICTS if counts[words])
+    agree, lower, higher = (counts[words] for words in VERDICTS)
     lead = "No row has a ratio."
     if verdicts:
+        said = f"{agree} agree{'s' * (agree == 1)}; ours is lower in {lower}, higher in {higher}"
         lead = f"{counted(len(verdicts), 'comparison')}: {said}."
     names = ("train_samples", "validation_samples", "test_samples", "epochs", "batch_size")
     values = {name: dict.fromkeys(str(getattr(row, name)) for row in rows) for name in names}
