@@ -70,13 +70,12 @@ def best_fits(initial: np.ndarray, final: np.ndarray, viscosity: float, final_ti
 
     Each entry has them and the errors of these samples' solutions there.
     """
-
     stated, widest = np.log([viscosity, final_time]), np.log(RANGE)
 
     def errors(log_viscosity: float, log_time: float, exactly: bool = False) -> np.ndarray:
         at = np.exp(np.clip([log_viscosity, log_time], stated - widest, stated + widest))
         try:
-            return differences(final, solved(initial, *at.tolist(), exactly=exactly))
+            return differences(final, solved(initial, float(at[0]), float(at[1]), exactly=exactly))
         except SolverError:
             return np.full(len(final), np.inf)
 
