@@ -7,9 +7,11 @@ and figures stay behind: they are large, and the tutorial reads tables.
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from resolvent.common.digests import digest_path
+from resolvent.common.records import CHECKPOINT, RunRecord, read_record, write_record
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "docs/tutorials/finished_study"
@@ -43,6 +45,10 @@ def copy_study(results: Path, kept: Path) -> None:
         place = kept / file.relative_to(results)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, place)
+        if file.name == "run.json":  # its checkpoint stays behind
+            record = read_record(file, RunRecord)
+            files = {name: digest for name, digest in record.files.items() if name != CHECKPOINT}
+            write_record(place, replace(record, files=files))
 
 
 if __name__ == "__main__":

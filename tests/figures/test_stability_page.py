@@ -2,8 +2,13 @@
 
 import csv
 import re
+import runpy
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from merged_configuration import ROOT
 from pages import links
 
 from resolvent.common.digests import write_digest
@@ -48,6 +53,17 @@ def study(tmp_path):
                         rows.writerow([model, peak, seed, status, 30.0, "A processor", epoch, value])
         write_digest(tables[-1])
     return read_study(tables, PANELS)
+
+
+def test_the_script_draws_every_panel_into_the_files_of_its_rule(study, tmp_path, monkeypatch):
+    monkeypatch.setattr("resolvent.planning.job.job", lambda snakemake: nullcontext())
+    kinds = ("svg", "png", "pdf")
+    files = [f"{tmp_path}/panel{n}.{kind}" for n in range(1, len(PANELS) + 1) for kind in kinds]
+    given = SimpleNamespace(
+        params=SimpleNamespace(facts=FACTS), output=files, input=sorted(tmp_path.glob("*.csv"))
+    )
+    runpy.run_path(str(ROOT / "workflow/scripts/draw_stability.py"), {"snakemake": given})
+    assert all(Path(file).stat().st_size > 0 for file in files)
 
 
 def test_a_run_is_its_last_epoch_and_collapsed_if_that_is_far_off(study):

@@ -8,7 +8,8 @@ with job(snakemake):
     from resolvent.figures.stability.panel import draw_stability_panel
     from resolvent.figures.stability.runs import read_study
 
-    panels, figures = snakemake.params.facts["panels"], snakemake.output[::2]
+    panels = snakemake.params.facts["panels"]
+    figures = [file for file in snakemake.output if file.endswith(".svg")]  # the PDF and the PNG lie beside
     study = read_study(map(Path, snakemake.input), panels)
     for panel, figure in zip(panels, figures, strict=True):
         draw_stability_panel(study, panel, figure)
