@@ -52,11 +52,10 @@ COLUMNS = (
     "ours",
     "paper's protocol",
     "ours / reported",
-    "verdict",
     *TRAINING_COLUMNS,
 )
 
-VERDICTS = ("agrees", "differs: ours is lower", "differs: ours is higher")
+VERDICTS = ("agrees", "differs: lower", "differs: higher")
 
 
 def write_reported_vs_ours(
@@ -170,13 +169,12 @@ def _cells(row: Row) -> tuple[str, ...]:
     reported = f"{row.reported}{_power(row.unit)}" if row.reported else "no such row"
     if row.reported_epoch:
         reported += f" (epoch {row.reported_epoch})"
-    ours, ratio, said = f"diverged (epoch {row.diverged})", DASH, DASH
+    ours, ratio = f"diverged (epoch {row.diverged})", DASH
     if not row.diverged:
         low, high = row.mean * np.exp(-row.below), row.mean * np.exp(row.above)
         ours = f"{_in_unit(row.mean, row.unit)} [{low / row.unit:.3f}, {high / row.unit:.3f}]"
     if row.compared:
-        found = _ratio([row])
-        ratio, said = _with_ends(found), verdict(found)
+        ratio = _judged(_ratio([row]))
     tested = row.protocol_epoch > 0
     return (
         row.model,
@@ -187,7 +185,6 @@ def _cells(row: Row) -> tuple[str, ...]:
         ours,
         f"{_in_unit(row.protocol, row.unit)} (epoch {row.protocol_epoch})" if tested else DASH,
         ratio,
-        said,
         f"{row.best_epoch} of {row.epochs}",
         duration(row.train_seconds),
         f"{row.seconds_per_step * 1e3:.0f} ms",
@@ -198,11 +195,11 @@ def _of_all_seeds(rows: list[Row], ratio: Interval) -> tuple[str, ...]:
     first, mean = rows[0], float(np.mean([row.mean for row in rows]))
     setting = (first.model, first.recipe or DASH, str(first.resolution), f"all {len(rows)}")
     numbers = (f"{first.reported}{_power(first.unit)}", _in_unit(mean, first.unit), DASH)
-    return (*setting, *numbers, _with_ends(ratio), verdict(ratio), DASH, DASH, DASH)
+    return (*setting, *numbers, _judged(ratio), DASH, DASH, DASH)
 
 
-def _with_ends(ratio: Interval) -> str:
-    return f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]"
+def _judged(ratio: Interval) -> str:
+    return f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}] {verdict(ratio)}"
 
 
 def _in_unit(value: float, unit: float) -> str:
