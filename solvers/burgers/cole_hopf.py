@@ -13,11 +13,12 @@ U₀       antiderivative of the initial field. It is periodic where the mean m 
 Convention: initial field and solution are Fourier coefficients (see `solvers.common.fourier`). φ lives on a
 periodic work grid, left end included and right end excluded, on which U₀ is observed spectrally.
 
-Expect: rounding error (about 1e-14 relative) from four FFTs and one exponential. The only approximations are
-the work grid and the rounding of φ, whose values span a factor exp((max U₀ - min U₀)/2ν) at first, and less
-as time goes on. The error is about the rounding unit times that factor at the final time.
-Limits: that exponent is refused beyond 45, where rounding reaches 1e-12 of the solution and soon all of it; a
-small viscosity needs a time stepper (`solvers.burgers.split_step`).
+Expect: four FFTs and one exponential. The only approximations are the work grid and the rounding of φ, whose
+values span a factor exp((max U₀ - min U₀)/2ν) at first, and less as time goes on. The error is about the
+rounding unit times that factor at the final time: 1e-14 (relative) at time 1 for Cao's distribution, and at
+most about 1e-8 at time 1/(2π).
+Limits: an exponent beyond 45 is refused, and so is a φ that still spans too much at the final time. A small
+viscosity needs a time stepper (`solvers.burgers.split_step`).
 Source: Hopf 1950, Comm. Pure Appl. Math. 3, 201; Cole 1951, Quart. Appl. Math. 9, 225.
 """
 
@@ -30,7 +31,7 @@ from resolvent.solvers.common.fourier import coefficients_of, observe
 
 NAME = "Cole-Hopf"
 
-LARGEST_EXPONENT = 45.0  # exp(45) = 3e19 times the rounding unit 1e-16: measured error 1e-12
+LARGEST_EXPONENT = 45.0  # exp(45) = 3e19 times the rounding unit 1e-16: measured error 1e-12 at time 1
 # Heat raises the least values of φ, but little in a short time. The measured error is at most twice the
 # rounding unit over (least φ)/(largest φ) at the final time; most samples are refused for their tail before.
 LEAST_POTENTIAL = 1e-10

@@ -1,11 +1,16 @@
 """The page of reported and own numbers says what was measured, and nothing that was not."""
 
+import csv
+
 import numpy as np
 import pandas as pd
 import pytest
+from merged_configuration import ROOT
 from run_files import replace_errors, set_resolution
 
 from resolvent.figures.common.bootstrap import ratio_to_reported, scatter
+from resolvent.figures.papers.cao2021.reported import EXAMPLES
+from resolvent.figures.published.tables import reported_rows
 from resolvent.figures.reported_vs_ours.markdown import table_lines
 from resolvent.figures.reported_vs_ours.page import VERDICTS, write_reported_vs_ours
 
@@ -105,6 +110,38 @@ def test_operators_with_and_without_weights_are_compared_by_their_medians(make_r
     assert "tno: not comparable: " in text
     assert "| tno | 1 | 1.00e-02* | 3.00e-02 |" in text
     assert "| without weights over with | — | 2.000 [2.000, 2.000] | 2.000 [2.000, 2.000] |" in text
+
+
+def test_levels_of_noise_are_rows_of_their_own(make_run, tmp_path):
+    """They are not seeds of one setting, and none takes another's place."""
+    inverse = {"equation": "darcy_inverse", "distribution": {"tau": 3.0}, "push_forward": "level_set"}
+    options = {"architecture": "transformer2d_coarse", "dataset": inverse, "dimension": 2, "label": "mine"}
+    runs = [make_run(f"m{level}", noise=level, **options) for level in (0.0, 0.01, 0.1)]
+    text = write_page(tmp_path, runs).read_text().partition("### Table 3")[2]
+    rows = [line.split(" | ")[0] for line in text.splitlines() if line.startswith("| mine")]
+    assert rows == ["| mine", "| mine, noise 0.01", "| mine, noise 0.1"]
+    assert "all 3" not in text
+
+
+def test_a_shorter_training_does_not_take_the_place_of_one_that_is_compared(make_run, tmp_path):
+    before = rows_of_table_2a(write_page(tmp_path, [make_run("galerkin", attention="galerkin")]))
+    shorter = make_run("shorter", label="galerkin", attention="galerkin", setting={"epochs": 10})
+    assert rows_of_table_2a(write_page(tmp_path, [shorter])) == before
+
+
+def test_a_seed_that_diverged_is_counted(make_run, tmp_path):
+    runs = [make_run(attention="galerkin", seed=seed, level=1.2e-3) for seed in (1, 2, 3)]
+    runs.append(make_run(attention="galerkin", seed=4, diverged_epoch=3))
+    assert rows_of_table_2a(write_page(tmp_path, runs))[-1].split(" | ")[3] == "3 of 4"
+
+
+def test_the_rows_kept_have_the_numbers_that_the_papers_report():
+    tables = {table.name: table for example in EXAMPLES for table in example.tables}
+    with (ROOT / "docs/measured/reported_rows.csv").open(encoding="utf-8") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["reported"]]
+    assert rows
+    for row in rows:
+        assert reported_rows(tables[row["table"]].file)[int(row["place"])]["reported"] == row["reported"]
 
 
 def test_rows_whose_runs_are_elsewhere_stay_and_those_made_again_are_replaced(make_run, tmp_path):

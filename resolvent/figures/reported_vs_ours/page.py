@@ -26,7 +26,7 @@ from resolvent.figures.reported_vs_ours.medians import (
     median_section,
     reports_medians,
 )
-from resolvent.figures.reported_vs_ours.rows import REPORTED_SAMPLES, Row, kept_rows, measured_row
+from resolvent.figures.reported_vs_ours.rows import REPORTED_SAMPLES, SETTING, Row, kept_rows, measured_row
 
 HEADER = """\
 # Reported and ours
@@ -39,10 +39,11 @@ operator ([Burgers](equations/burgers.md)). Below a table stands what differs.""
 MEANS = f"""\
 "Ours" is the mean relative L² error over the test samples, with its interval of 95 %. "Paper's protocol" is
 the lowest error of all epochs on the first {REPORTED_SAMPLES} test samples, as the paper chose its numbers.
-"Ours / reported" divides our mean by the reported number. Its interval knows both sides: our test samples,
-and the {REPORTED_SAMPLES} of the reported number, which are taken to scatter as ours do; with several seeds
-also the spread between seeds ([definition and coverage](statistics.md#reported-numbers)). A row *agrees* when
-the interval contains 1, and *differs* otherwise. A row of one seed compares two trained networks."""
+"Ours / reported" divides our mean by the reported number. Its interval includes the uncertainty of both: of
+our test samples, and of the {REPORTED_SAMPLES} behind the reported number, which are assumed to scatter as ours
+do; with several seeds also the spread between seeds
+([definition and coverage](statistics.md#reported-numbers)). A row *agrees* when the interval contains 1, and
+*differs* otherwise. A row of one seed compares two trained networks."""
 COLUMNS = (
     "model",
     "recipe",
@@ -124,7 +125,7 @@ def _mean_section(rows: list[Row]) -> str:
     A setting counts as one comparison from three seeds on, since two say too little of their spread.
     """
     cells, verdicts = [], []
-    for _, group in itertools.groupby(rows, key=lambda row: (row.model, row.recipe, row.resolution)):
+    for _, group in itertools.groupby(rows, key=lambda row: [getattr(row, name) for name in SETTING]):
         trained = list(group)
         cells += [_cells(row) for row in trained]
         compared = [row for row in trained if row.compared]
@@ -132,7 +133,7 @@ def _mean_section(rows: list[Row]) -> str:
             verdicts += [verdict(_ratio([row])) for row in compared]
         else:
             verdicts.append(verdict(_ratio(compared)))
-            cells.append(_of_all_seeds(compared, _ratio(compared)))
+            cells.append(_of_seeds(compared, len(trained)))
     counts = Counter(verdicts)
     agree, lower, higher = (counts[words] for words in VERDICTS)
     lead = "No row has a ratio."
@@ -166,18 +167,19 @@ def _ratio(rows: list[Row]) -> Interval:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    reported = f"{row.reported}{_power(row.unit)}" if row.reported else "no such row"
+    absent = "no such row" if row.reason.endswith("no such row") else DASH
+    reported = f"{row.reported}{_power(row.unit)}" if row.reported else absent
     if row.reported_epoch:
         reported += f" (epoch {row.reported_epoch})"
-    ours, ratio = f"diverged (epoch {row.diverged})", DASH
-    if not row.diverged:
+    ours, ratio = f"diverged (epoch {row.diverged})" if row.diverged else "not finite", DASH
+    if np.isfinite(row.mean):
         low, high = row.mean * np.exp(-row.below), row.mean * np.exp(row.above)
         ours = f"{_in_unit(row.mean, row.unit)} [{low / row.unit:.3f}, {high / row.unit:.3f}]"
     if row.compared:
         ratio = _judged(_ratio([row]))
     tested = row.protocol_epoch > 0
     return (
-        row.model,
+        _named(row),
         row.recipe or DASH,
         str(row.resolution),
         str(row.seed),
@@ -191,9 +193,15 @@ def _cells(row: Row) -> tuple[str, ...]:
     )
 
 
-def _of_all_seeds(rows: list[Row], ratio: Interval) -> tuple[str, ...]:
-    first, mean = rows[0], float(np.mean([row.mean for row in rows]))
-    setting = (first.model, first.recipe or DASH, str(first.resolution), f"all {len(rows)}")
+def _named(row: Row) -> str:
+    return f"{row.model}, noise {row.noise:g}" if row.noise else row.model
+
+
+def _of_seeds(rows: list[Row], trained: int) -> tuple[str, ...]:
+    """Return the line over the seeds that finished, of so many `trained`."""
+    first, mean, ratio = rows[0], float(np.mean([row.mean for row in rows])), _ratio(rows)
+    seeds = f"all {trained}" if len(rows) == trained else f"{len(rows)} of {trained}"
+    setting = (_named(first), first.recipe or DASH, str(first.resolution), seeds)
     numbers = (f"{first.reported}{_power(first.unit)}", _in_unit(mean, first.unit), DASH)
     return (*setting, *numbers, _judged(ratio), DASH, DASH, DASH)
 

@@ -19,7 +19,8 @@ from resolvent.figures.published.beside import record, reported_beside
 from resolvent.figures.published.tables import PaperTable, reported_rows
 
 REPORTED_SAMPLES = 100  # test samples behind every reported mean (Cao 2021, section 5)
-KEY = ("table", "model", "recipe", "resolution", "seed")
+SETTING = ("model", "recipe", "resolution", "noise")  # what the seeds of a row have in common
+KEY = ("table", *SETTING, "seed")
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Row:
     model: str
     recipe: str
     resolution: int
+    noise: float
     seed: int
     reported: str
     reported_epoch: str
@@ -67,8 +69,13 @@ class Row:
     command: str
 
     @property
+    def settled(self) -> bool:
+        """Return whether every setting is that of the reported number."""
+        return bool(self.reported) and not self.reason
+
+    @property
     def compared(self) -> bool:
-        return bool(self.reported) and not self.reason and math.isfinite(self.mean)
+        return self.settled and math.isfinite(self.mean)
 
     @property
     def scatter(self) -> Scatter:
@@ -80,8 +87,8 @@ def measured_row(run: Run, table: PaperTable, command: str) -> Row:
     cost, training = run.cost, run.record.training
     beside = reported_beside(run.record, cost, table)
     mean, found = math.nan, Scatter(*4 * [math.nan])
-    if not run.diverged:
-        errors = error_matrix([run.errors], run.resolution, run.noise).to_numpy().ravel()
+    errors = error_matrix([run.errors], run.resolution, run.noise).to_numpy().ravel()
+    if not run.diverged and errors.size:
         mean, found = float(errors.mean()), scatter(errors, REPORTED_SAMPLES)
     names = ("train_samples", "validation_samples", "test_samples", "epochs", "batch_size")
     row = table.row(record(run.record))
@@ -92,6 +99,7 @@ def measured_row(run: Run, table: PaperTable, command: str) -> Row:
         model=run.label,
         recipe=run.record.recipe or "",
         resolution=run.resolution,
+        noise=run.noise,
         seed=run.seed,
         reported=beside.digits,
         reported_epoch=beside.best_epoch,
@@ -111,11 +119,17 @@ def measured_row(run: Run, table: PaperTable, command: str) -> Row:
 
 
 def kept_rows(file: Path, new: list[Row]) -> list[Row]:
-    """Put new rows into the file, in place of older ones of the same key; return all in the papers' order."""
-    rows = {tuple(getattr(row, name) for name in KEY): row for row in [*_read(file), *new]}
-    ordered = sorted(
-        rows.values(), key=lambda row: (row.table, row.place, row.model, row.resolution, row.seed)
-    )
+    """Put new rows into the file, in place of older ones of the same key; return all in the papers' order.
+
+    A row that can be compared stays where the new one cannot: a shorter training does not replace it.
+    """
+    rows: dict[tuple, Row] = {}
+    for row in [*_read(file), *new]:
+        key = tuple(getattr(row, name) for name in KEY)
+        if not (key in rows and rows[key].settled and not row.settled):
+            rows[key] = row
+    order = ("table", "place", *SETTING, "seed")
+    ordered = sorted(rows.values(), key=lambda row: [getattr(row, name) for name in order])
     text = io.StringIO()
     writer = csv.DictWriter(text, [one.name for one in fields(Row)], lineterminator="\n")
     writer.writeheader()
