@@ -40,8 +40,8 @@ MEANS = f"""\
 "Ours" is the mean relative L² error over the test samples, with its interval of 95 %. "Paper's protocol" is
 the lowest error of all epochs on the first {REPORTED_SAMPLES} test samples, as the paper chose its numbers.
 "Ours / reported" divides our mean by the reported number. Its interval includes the uncertainty of both: of
-our test samples, and of the {REPORTED_SAMPLES} behind the reported number, which are assumed to scatter as ours
-do; with several seeds also the spread between seeds
+our test samples, and of the {REPORTED_SAMPLES} behind the reported number, which are assumed to scatter as
+ours do; with several seeds also the spread between seeds
 ([definition and coverage](statistics.md#reported-numbers)). A row *agrees* when the interval contains 1, and
 *differs* otherwise. A row of one seed compares two trained networks."""
 COLUMNS = (
