@@ -44,11 +44,12 @@ def copy_study(results: Path, kept: Path) -> None:
     for file in files:
         place = kept / file.relative_to(results)
         place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, place)
-        if file.name == "run.json":  # its checkpoint stays behind
-            record = read_record(file, RunRecord)
-            files = {name: digest for name, digest in record.files.items() if name != CHECKPOINT}
-            write_record(place, replace(record, files=files))
+        if file.name != "run.json":
+            shutil.copyfile(file, place)
+            continue
+        record = read_record(file, RunRecord)  # its checkpoint stays behind
+        files = {name: digest for name, digest in record.files.items() if name != CHECKPOINT}
+        write_record(place, replace(record, files=files))
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from resolvent.planning.configuration.settings import (
     Stability,
     model_settings,
     own_losses,
+    samples_read,
     training_settings,
 )
 from resolvent.planning.kept_answers import kept
@@ -221,11 +222,8 @@ class Plan:
         """
         e, m = self.experiment(experiment), self.configuration.models[model]
         counts = self.samples_of(experiment, model, resolution)
-        # A paper chooses its epoch by test samples: here by as many of them as there are for validation.
-        counts = counts | {"test": min(counts["test"], counts["validation"])}
         training = training_settings(e, model, m, resolution)
         settings = model_settings(m, resolution, self.dataset_of(experiment).settings)
-        seen = ("train", "validation", "test") if training.record_test_error else ("train", "validation")
         tuned = set(e.tuning.lists) if e.tuning else None
         return {
             "architecture": m.architecture,
@@ -234,7 +232,7 @@ class Plan:
             "noise": e.noise,
             "noise_samples": self.sample_counts(experiment)["train"],  # whose deviation is its unit, for all
             "training": training.model_dump(mode="json", exclude=tuned),
-            "samples": {split: counts[split] for split in seen},
+            "samples": samples_read(counts, training),
         }
 
     def short_training(self, experiment: str, model: str, resolution: Resolution, candidate: str) -> dict:
@@ -242,7 +240,7 @@ class Plan:
         e, m = self.experiment(experiment), self.configuration.models[model]
         settings = training_settings(e, model, m, resolution, e.tuning.short_run(candidate))
         run = self.training(experiment, model, resolution)
-        samples = {split: run["samples"][split] for split in ("train", "validation")}
+        samples = samples_read(self.samples_of(experiment, model, resolution), settings)
         return {**run, "training": settings.model_dump(mode="json"), "samples": samples}
 
     def short_runs(self, experiment: str, model: str, resolution: Resolution) -> dict[str, dict]:

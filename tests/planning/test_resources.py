@@ -45,6 +45,20 @@ def of_paper(name: str) -> dict:
     return yaml.safe_load((PROFILE.parents[3] / f"config/{name}.yaml").read_text())
 
 
+def test_a_short_run_reads_no_test_samples_whatever_the_long_ones_do():
+    short, long = (
+        [
+            needs_of(
+                {"experiments": {"burgers_tuned": {"training": {"record_test_error": recorded}}}}
+            ).training("burgers_tuned", "fno", 128, candidate)
+            for recorded in (False, True)
+        ]
+        for candidate in ("learning_rate_0.001", None)
+    )
+    assert short[0] == short[1]
+    assert long[0].seconds < long[1].seconds
+
+
 def test_every_attempt_asks_for_twice_as_much():
     need = Need(seconds=3000.0, bytes=2e9)
     assert [minutes_requested(need, attempt) for attempt in (1, 2, 3)] == [150, 300, 600]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from resolvent.solvers.burgers.split_step import BurgersSplitStep
 
 INPUT, TARGET = "initial_velocity", "final_velocity"
+PUBLIC_FILE_TIME = 1 / (2 * math.pi)  # of the data behind the numbers of Cao 2021 (docs/equations/burgers.md)
 METHODS = {
     "split-step": "Strang split-step: heat equation exactly in Fourier space, (u²/2)_x dealiased; "
     "one Richardson extrapolation in the step",
@@ -43,7 +44,7 @@ class BurgersSettings(SpaceDataset):
     equation: Literal["burgers"] = Field(description="the equation solved")
     viscosity: float = Field(0.1 / (2 * math.pi), ge=1e-9, le=1e3, description="ν")
     final_time: float = Field(
-        1 / (2 * math.pi),
+        PUBLIC_FILE_TIME,
         gt=0,
         description="time at which the solution is observed; the default is that of the public file behind "
         "the numbers of Cao 2021, whose text prints 1",
@@ -252,7 +253,7 @@ class Burgers(Task):
 
     def description(self) -> dict:
         settings, distribution = self.settings, self.settings.initial_distribution
-        of_public_file = math.isclose(settings.final_time, 1 / (2 * math.pi))
+        of_public_file = math.isclose(settings.final_time, PUBLIC_FILE_TIME)
         return {
             "equation": {
                 "in_words": "viscous Burgers' equation on the circle of length 1",

@@ -70,7 +70,7 @@ def median_interval(errors: np.ndarray) -> Interval:
 
 @dataclass(frozen=True)
 class Scatter:
-    """How far means over test samples lie from the truth, in logarithms: ends of intervals of 95 %.
+    """Scatter of means over test samples around the truth, in logarithms: ends of intervals of 95 %.
 
     below, above          of the mean of all samples, downwards and upwards.
     few_below, few_above  how far the mean of a few other samples may lie below and above the true mean.

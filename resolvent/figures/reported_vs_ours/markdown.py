@@ -1,16 +1,21 @@
 """What pages in Markdown have in common, and the tables of "reported and ours"."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from textwrap import fill
+from typing import TYPE_CHECKING
 
 from resolvent.figures.common.numbers import duration
-from resolvent.figures.common.results import Run
-from resolvent.figures.published.beside import reported_beside
-from resolvent.figures.published.tables import PaperTable
+
+if TYPE_CHECKING:
+    from resolvent.common.records import CostRecord
+    from resolvent.figures.reported_vs_ours.rows import Row
 
 TRAINING_COLUMNS = ("best epoch", "training", "per step")
 
 
-def training_cells(cost: dict) -> tuple[str, str, str]:
+def training_cells(cost: CostRecord | Row) -> tuple[str, str, str]:
     """Return what it took to train, under `TRAINING_COLUMNS`."""
     return (
         f"{cost.best_epoch} of {cost.epochs}",
@@ -31,11 +36,9 @@ def paragraph(words: str) -> str:
     return fill(words, 118, break_long_words=False, break_on_hyphens=False)
 
 
-def not_comparable(runs: list[Run], table: PaperTable | None = None) -> list[str]:
-    """Write a paragraph for every reason why a reported number cannot be compared, with the models."""
-    reasons: dict[str, list[str]] = {}
-    for run in runs:
-        beside = reported_beside(run.record, run.cost, table)
-        if beside.digits and beside.value is None:
-            reasons.setdefault(beside.reason, []).append(run.label)
-    return [f"\n{', '.join(dict.fromkeys(labels))}: {reason}." for reason, labels in reasons.items()]
+def not_comparable(reasons: Iterable[tuple[str, str]]) -> list[str]:
+    """Write a sentence for every reason why a reported number cannot be compared, from (label, reason)."""
+    labels: dict[str, dict[str, None]] = {}
+    for label, reason in reasons:
+        labels.setdefault(reason, {})[label] = None
+    return [f"{', '.join(of)}: {reason}." for reason, of in labels.items()]

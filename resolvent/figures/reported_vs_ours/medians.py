@@ -48,7 +48,9 @@ def reports_medians(facts: dict) -> bool:
 
 def median_section(runs: list[Run]) -> str:
     """Return the section on the runs on one dataset, in Markdown."""
-    lines = [*table_lines(COLUMNS, [_row(run) for run in runs]), *not_comparable(runs)]
+    besides = [(run.label, reported_beside(run.record, run.cost)) for run in runs]
+    why = not_comparable((label, one.reason) for label, one in besides if one.digits and one.value is None)
+    lines = [*table_lines(COLUMNS, [_row(run) for run in runs]), *(f"\n{sentence}" for sentence in why)]
     if isinstance(runs[0].resolution, str):
         lines += ["", *_at_other_times(runs)]
     return "\n".join(lines)

@@ -12,14 +12,20 @@ from resolvent.common.counts import counted
 from resolvent.common.files import write_text
 from resolvent.figures.common.bootstrap import ratio_to_reported
 from resolvent.figures.common.intervals import Interval
-from resolvent.figures.common.numbers import DASH, duration
+from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.ratios import SEEDS_TO_RANK
 from resolvent.figures.common.results import Run, read_runs
 from resolvent.figures.papers.calvello2024.reported import SOURCE as CALVELLO
 from resolvent.figures.papers.cao2021.reported import SOURCE as CAO
 from resolvent.figures.published.beside import record, tables_of
 from resolvent.figures.published.tables import PaperTable
-from resolvent.figures.reported_vs_ours.markdown import TRAINING_COLUMNS, paragraph, table_lines
+from resolvent.figures.reported_vs_ours.markdown import (
+    TRAINING_COLUMNS,
+    not_comparable,
+    paragraph,
+    table_lines,
+    training_cells,
+)
 from resolvent.figures.reported_vs_ours.medians import (
     INTRODUCTION,
     data_in_words,
@@ -143,11 +149,8 @@ def _mean_section(rows: list[Row]) -> str:
     names = ("train_samples", "validation_samples", "test_samples", "epochs", "batch_size")
     values = {name: dict.fromkeys(str(getattr(row, name)) for row in rows) for name in names}
     sizes = (f"{name.replace('_', ' ')} {' or '.join(values[name])}" for name in names)
-    reasons: dict[str, list[str]] = {}
-    for row in rows:
-        if row.reason and not row.reason.endswith("no such row"):
-            reasons.setdefault(row.reason, []).append(row.model)
-    why = (paragraph(f"{', '.join(dict.fromkeys(of))}: {reason}.") for reason, of in reasons.items())
+    reasons = ((row.model, row.reason) for row in rows if row.reason and not row.has_no_reported_row)
+    why = map(paragraph, not_comparable(reasons))
     table = "\n".join(table_lines(COLUMNS, cells))
     made = _machines_and_commands({row.machine for row in rows}, [row.command for row in rows]).strip()
     return "\n\n".join([lead, table, f"Sizes: {', '.join(sizes)}.", *why, made])
@@ -167,7 +170,7 @@ def _ratio(rows: list[Row]) -> Interval:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    absent = "no such row" if row.reason.endswith("no such row") else DASH
+    absent = "no such row" if row.has_no_reported_row else DASH
     reported = f"{row.reported}{_power(row.unit)}" if row.reported else absent
     if row.reported_epoch:
         reported += f" (epoch {row.reported_epoch})"
@@ -187,9 +190,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         ours,
         f"{_in_unit(row.protocol, row.unit)} (epoch {row.protocol_epoch})" if tested else DASH,
         ratio,
-        f"{row.best_epoch} of {row.epochs}",
-        duration(row.train_seconds),
-        f"{row.seconds_per_step * 1e3:.0f} ms",
+        *training_cells(row),
     )
 
 

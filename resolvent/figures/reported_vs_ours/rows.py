@@ -1,4 +1,4 @@
-"""What is measured of each training beside a reported number, in a small table that outlives its run.
+"""Keep the measurements of each training beside a reported number in a small table that outlives its run.
 
 A training at a paper's size takes hours, and its folder is not committed. A row has all that the page of
 reported and own numbers says of it.
@@ -12,6 +12,7 @@ import math
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from resolvent.common.counts import counted
 from resolvent.common.files import write_text
 from resolvent.figures.common.bootstrap import Scatter, scatter
 from resolvent.figures.common.results import Run, error_matrix
@@ -69,6 +70,10 @@ class Row:
     command: str
 
     @property
+    def has_no_reported_row(self) -> bool:
+        return self.reason.endswith("no such row")
+
+    @property
     def settled(self) -> bool:
         """Return whether every setting is that of the reported number."""
         return bool(self.reported) and not self.reason
@@ -113,7 +118,7 @@ def measured_row(run: Run, table: PaperTable, command: str) -> Row:
         **{name: training[name] for name in names},
         train_seconds=cost.train_seconds,
         seconds_per_step=cost.seconds_per_step,
-        machine=f"{cost.device}, {cost.threads} thread{'s' * (cost.threads > 1)} a run",
+        machine=f"{cost.device}, {counted(cost.threads, 'thread')} a run",
         command=command,
     )
 

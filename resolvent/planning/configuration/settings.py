@@ -312,6 +312,17 @@ def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSet
     return {name: value for name, value in given.items() if name in accepted}
 
 
+def samples_read(counts: dict[str, int], training: TrainingSettings) -> dict[str, int]:
+    """Return how many samples of each split a training reads, of those that its run uses (`counts`).
+
+    A paper chooses its epoch by test samples: here by as many of them as there are for validation.
+    """
+    read = {split: counts[split] for split in ("train", "validation")}
+    if training.record_test_error:
+        read["test"] = min(counts["test"], counts["validation"])
+    return read
+
+
 def training_settings(
     experiment: Experiment,
     key: str,

@@ -11,7 +11,13 @@ from resolvent.datasets.storage.layout import resolution_of
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.models.cost import Cost
 from resolvent.models.registry import resolve
-from resolvent.planning.configuration.settings import Model, Resolution, model_settings, training_settings
+from resolvent.planning.configuration.settings import (
+    Model,
+    Resolution,
+    model_settings,
+    samples_read,
+    training_settings,
+)
 from resolvent.planning.plan import STABILITY, DatasetPlan, Plan
 from resolvent.planning.prediction.costs import (
     EVALUATED_BYTES,
@@ -205,8 +211,7 @@ class Needs:
             + (dataset.dimension if settings.gradient_weight else 0),
             epochs=settings.epochs,
             batch_size=settings.batch_size,
-            tested=sum(self.plan.training(experiment, model, resolution)["samples"].values())
-            - counts["train"],
+            tested=sum(samples_read(counts, settings).values()) - counts["train"],
             gpu=self.gpu,
             processes=e.processes_for(model),
             nodes=e.nodes_for(model),
