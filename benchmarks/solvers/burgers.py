@@ -182,7 +182,10 @@ def by_scipy(initial: np.ndarray, method: str, modes: int, tolerance: float) -> 
 
 
 def quadrature(initial: np.ndarray) -> np.ndarray:
-    """u(x, T) = ∫ (x - y)/T G(x - y) φ(y) dy / ∫ G(x - y) φ(y) dy, on the points compared; G: heat kernel."""
+    """Integrate u(x, T) = ∫ (x - y)/T G(x - y) φ(y) dy / ∫ G(x - y) φ(y) dy on the points compared.
+
+    G is the heat kernel.
+    """
     wavenumbers = 2j * np.pi * np.arange(initial.shape[1])
     wavenumbers[0] = np.inf  # the mean is zero
     antiderivative = observe(initial / wavenumbers, POINTS)

@@ -76,9 +76,9 @@ class RunRecord:
         `TrainingSettings`, and the number of samples of each split that this run used; `noise_samples` is
         that of the training samples whose standard deviation is the unit of the noise.
     computation
-        What training computes with beside its settings: `optimiser` with `betas`, `first_beta_cycles`,
-        `epsilon` and `amsgrad`; `drop_last`, whether an incomplete last batch is left out; the types of
-        `weights` and of matrix `products`. Empty for runs from before it was recorded.
+        Optimiser and arithmetic of the training, beside its settings: `optimiser` with `betas`,
+        `first_beta_cycles`, `epsilon` and `amsgrad`; `drop_last`, whether an incomplete last batch is left
+        out; the types of `weights` and of matrix `products`. Empty for runs from before it was recorded.
     versions
         Of numpy, and, when it was trained, of torch and of every other package that the network comes from.
     config_hash

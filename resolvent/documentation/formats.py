@@ -86,7 +86,7 @@ OF_RUN = {
     "config_hash": "hash of all that determines the training but resolution, seed and data",
     "code_digest": "digest of the code that trained it",
     "versions": "versions of NumPy, and of torch and every other package that the network comes from",
-    "computation": "what training computes with beside its settings: the optimiser and its constants, "
+    "computation": "optimiser and arithmetic of the training: the optimiser and its constants, "
     "whether an incomplete last batch is left out, types of weights and products",
     "data_warnings": "what the check of an imported dataset remarks on",
     "metrics": "`label` and `description` of every metric of errors.csv, by its column",

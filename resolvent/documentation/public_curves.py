@@ -1,4 +1,4 @@
-"""The figure of docs/equations/burgers.md: four samples of the public data, and our solutions over them.
+"""Draw the figure of docs/equations/burgers.md: four samples of the public data, and our solutions over them.
 
 `python -m resolvent.documentation.public_curves` draws it.
 """

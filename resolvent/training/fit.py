@@ -376,7 +376,7 @@ class Trainer:
 
 
 def computation_of(optimizer: Adam, precision: str) -> dict:
-    """Return what training computes with beside its settings, as `RunRecord.computation` has it."""
+    """Describe optimiser and arithmetic of a training, as `RunRecord.computation` has them."""
     constants, group = optimizer.defaults, optimizer.param_groups[0]
     products = torch.get_float32_matmul_precision()
     if precision == "float32" and products != "highest":

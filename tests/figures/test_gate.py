@@ -94,7 +94,7 @@ def run_of(configuration, experiment, model, resolution):
 
 
 def computation(settings):
-    """What a trainer with these settings records of its optimiser."""
+    """Return what a trainer with these settings records of its optimiser."""
     optimizer = Adam([torch.nn.Parameter(torch.zeros(1))], lr=settings.learning_rate)
     Schedule(optimizer, settings, steps_per_epoch=4)
     return computation_of(optimizer, settings.precision)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from resolvent.solvers.burgers.cole_hopf import cole_hopf
+from resolvent.solvers.common.fourier import observe
 from resolvent.solvers.random_fields.circle import PeriodicGaussianField
 
 CAO_FIELD = PeriodicGaussianField(sigma=25.0, tau=5.0, gamma=2.0)
@@ -16,6 +18,14 @@ def relative_errors(values, truth):
     return np.linalg.norm(values - truth, axis=-1) / np.linalg.norm(truth, axis=-1)
 
 
-def slope(numbers_of_steps, errors):
-    """Observed order of convergence: least-squares fit of log error against log step."""
-    return -np.polyfit(np.log(numbers_of_steps), np.log(errors), 1)[0]
+def errors_against_cole_hopf(solution, initial, viscosity):
+    return relative_errors(observe(solution, 8192), observe(cole_hopf(initial, viscosity), 8192))
+
+
+def observed_order(march, steps, initial):
+    """Return the order of `march`, from a number of steps to the solution, at Cao's viscosity.
+
+    It is the least-squares fit of the logarithm of the error against that of the step.
+    """
+    errors = [errors_against_cole_hopf(march(one), initial, CAO_VISCOSITY).max() for one in steps]
+    return -np.polyfit(np.log(steps), np.log(errors), 1)[0]
