@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.io import sourcecache_entry
 from snakemake.utils import min_version
 
 # And below 9.28, as pyproject.toml has it: ancient_inputs.py, quick_plan.py and onstart below change what 9.27 does inside.
@@ -23,6 +24,7 @@ search_working_folder()
 
 from resolvent.common.errors import ResolventError
 from resolvent.common.locks import sole_writer
+from resolvent.datasets.errors import gone
 from resolvent.datasets.storage.layout import resolution_of
 from resolvent.planning.ancient_inputs import plan_behind_ancient_inputs
 from resolvent.planning.rerun import script_digest
@@ -63,6 +65,20 @@ allowed = workflow.global_resources
 hand_down_no_gpu(allowed, to_jobs=workflow.is_main_process)
 needs = Needs(plan, gpu=allowed.get("gpu").value != 0)
 requested = partial(request, longest=allowed.get("longest_minutes").value)
+
+
+# The card and the receipts of a store that was deleted are still there; its shards are solved as by `-R solve_<name>`.
+if workflow.is_main_process:
+    for _dataset in plan.datasets.values():
+        if _dataset.is_gone:
+            print(gone(_dataset.store), file=sys.stderr)
+            workflow.dag_settings.forcerun |= {f"solve_{_dataset.name}"}
+
+
+# A file beside a store as an input: Snakemake records this name in place of the path, so that nothing runs again where
+# the data have moved. And a card that need only be there: a dataset made again by the same code is the same.
+of_data = lambda file: sourcecache_entry(file, f"data_root/{Path(file).parent.name}/{Path(file).name}")
+card_of = lambda dataset: ancient(of_data(dataset.card))
 
 
 # The group whose jobs are one submission to a cluster, which `--jobs` goes with. Snakemake has no groups on one

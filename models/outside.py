@@ -14,6 +14,7 @@ from typing import Annotated, Any, TypeGuard
 
 from pydantic import AfterValidator
 
+Words = str  # what is said to a person: a result does not depend on it
 MOST_NAMES = 24  # in a message
 
 
@@ -84,7 +85,7 @@ BaselineLocation = Annotated[str, AfterValidator(partial(check_location, kind="B
 FigureLocation = Annotated[str, AfterValidator(partial(check_location, kind="OwnFigure"))]
 
 
-def unknown(kind: str, name: str, accepted: Iterable[str]) -> str:
+def unknown(kind: str, name: str, accepted: Iterable[str]) -> Words:
     """Say that a name is unknown, the nearest known one, and all of those, unless they fill the screen."""
     accepted = list(accepted)
     near = get_close_matches(name, accepted, n=1)
@@ -104,7 +105,7 @@ def _is_missing(error: Exception, module: str) -> TypeGuard[ModuleNotFoundError]
     return isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")
 
 
-def why_not(module: str, error: Exception) -> str:
+def why_not(module: str, error: Exception) -> Words:
     """Say in one line why a module could not be imported."""
     if _is_missing(error, module):
         return f"no module {error.name}; it must be installed, or its folder be on PYTHONPATH"

@@ -13,6 +13,8 @@ from merged_configuration import DEFAULT, merged
 from pages import broken_links, links, missing
 from pipeline_project import ROOT, Project, built_once, job_counts
 
+import resolvent
+from resolvent.datasets.errors import DatasetError
 from resolvent.documentation import dataset_measurements
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.configuration.load import load_configuration
@@ -20,6 +22,7 @@ from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.forecast import jobs
 from resolvent.planning.prediction.needs import Needs
+from resolvent.planning.verify import faults_below
 
 RUN = "results/test/burgers/{model}/n64/seed1127802"
 INSTEAD = "shown because the configured run, FNO, hopeless learning rate (n = 64, seed 1127802), diverged"
@@ -384,6 +387,54 @@ def test_a_clone_with_copied_results_reruns_nothing(project, tmp_path):
     for folder in ("results", "data", ".snakemake/metadata"):  # without their times
         shutil.copytree(project.folder / folder, clone.folder / folder, copy_function=shutil.copyfile)
     assert clone.planned() == {}
+
+
+def test_moved_data_run_nothing_again(project, tmp_path):
+    """Below another `data_root`, relative or absolute, and behind a link."""
+    moved = project.copied_to(tmp_path / "moved")
+    elsewhere = tmp_path / "large/data"
+    shutil.copytree(moved.folder / "data", elsewhere)
+    shutil.move(moved.folder / "data", moved.folder / "kept/data")
+    for root in (str(elsewhere), "kept/data"):
+        assert moved.planned(config={"data_root": root}) == {}
+    (moved.folder / "data").symlink_to(elsewhere)
+    assert moved.planned() == {}
+
+
+def test_a_store_that_is_gone_is_made_again_by_the_same_command(project, tmp_path):
+    """Every reader says so in the same words; nothing else is solved or trained again."""
+    other = project.copied_to(tmp_path / "gone")
+    before = other.contents("data")
+    store = next((other.folder / "data/burgers").glob("*.zarr"))
+    shutil.rmtree(store)
+    words = (
+        f"the store {store.relative_to(other.folder)} is gone: snakemake makes it again, to the same bytes"
+    )
+    planned = other.dry_run("--cores", "2")
+    assert words in planned
+    solved = {rule: jobs for rule, jobs in job_counts(planned).items() if rule.startswith(("solve", "train"))}
+    assert solved == {"solve_burgers": 2}
+    assert other.planned("theory") == {}
+    faults = "\n".join(faults_below([other.folder / "data"]))
+    with pytest.raises(DatasetError) as raised:
+        resolvent.open_dataset("burgers", data=other.folder / "data")
+    for said in (faults, str(raised.value)):
+        assert words.replace(str(name), str(store)) in said
+    other.forked_build("datasets")
+    assert other.contents("data") == before
+    assert other.planned() == {}
+
+
+def test_a_run_trained_anew_shows_itself_alone_on_the_board(project, tmp_path):
+    other = project.copied_to(tmp_path / "again")
+    run = RUN.format(model="fno")
+    board = other.folder / run / "tensorboard"
+    before = set(board.iterdir())
+    assert len(before) == 1
+    other.forked_build(f"{run}/checkpoint.pt", "-R", "train")
+    after = set(board.iterdir())
+    assert len(after) == 1
+    assert after != before
 
 
 @pytest.mark.parametrize(

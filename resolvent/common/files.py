@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from resolvent.common.errors import FileError
+from resolvent.common.errors import FileError, Words
 
-FULL_DISK = {
+FULL_DISK: dict[int, Words] = {
     errno.ENOSPC: "no space left on the device: free some, or move data_root or results_root",
     errno.EDQUOT: "disk quota exceeded: free some, or move data_root or results_root",
 }
 OWN_DIGEST = "sha256"  # key of a JSON file: of all its other keys
-REFUSED = {
+REFUSED: dict[int, Words] = {
     errno.EACCES: "permission denied: choose a data_root or results_root that you may write to",
     errno.EPERM: "operation not permitted: choose a data_root or results_root that you may write to",
     errno.EROFS: "the file system is read-only: choose another data_root or results_root",

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from resolvent.common.errors import FileError
+from resolvent.common.errors import FileError, Words
 from resolvent.common.files import write_atomically
 
 if TYPE_CHECKING:  # most pages are made without it, and it takes as long to import as many of them to make
@@ -38,7 +38,7 @@ ENGINE: Final = "h5netcdf"
 EXTREMES = ("median", "worst", "best")
 WITHOUT_COORDINATES = b"This is a netCDF dimension but not a netCDF variable"  # name of such an array
 AT_ALL_LEVELS = ("target", "target_power", "target_mean_square")  # what does not depend on the noise
-WORDS = {
+WORDS: dict[str, Words] = {
     "noise": "level of the noise on the inputs, in units of their pointwise standard deviation",
     "sample": "index in the test split",
     "extreme": "sample of median, of worst or of best error",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from resolvent.common.digests import check_present, file_digest
-from resolvent.common.errors import FileError
+from resolvent.common.errors import FileError, Words
 from resolvent.common.files import read_json, write_json
 
 CONDITION_COLUMNS = ("resolution", "noise", "realisation", "sample")  # of errors.csv; metrics follow
@@ -214,7 +214,7 @@ class BaselinesRecord:
     metrics: dict
     files: dict
 
-    def cost(self, resolution: int | str, name: str) -> BaselineCost:
+    def cost_of(self, resolution: int | str, name: str) -> BaselineCost:
         """Return what the baseline `name` costs at `resolution`.
 
         Raises
@@ -294,7 +294,8 @@ def check_same_run(path: Path, given: dict, expected: dict) -> None:
 
 
 def _built(kind: type[Record], content: dict, where: str) -> Record:
-    hints, remedy = get_type_hints(kind), "delete it and run snakemake"
+    hints = get_type_hints(kind)
+    remedy: Words = "delete it and run snakemake"
     for one in fields(kind):  # type: ignore[arg-type]
         if one.name not in content:
             if one.default is MISSING and one.default_factory is MISSING:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from resolvent.common.errors import ResolventError
+from resolvent.common.errors import ResolventError, Words
 
 
 class NoSuchModule(ValueError):
@@ -11,6 +11,11 @@ class NoSuchModule(ValueError):
 
 class DatasetError(ResolventError):
     """A store is missing, incomplete, damaged, or does not hold what was asked for."""
+
+
+def gone(store: Path | str) -> Words:
+    """Say of a store that is not there, though its card is, how it comes back."""
+    return f"the store {store} is gone: snakemake makes it again, to the same bytes"
 
 
 def damaged(store: Path | str, how: str) -> DatasetError:

@@ -67,6 +67,11 @@ class DatasetPlan:
         return f"{self.base}.zarr"
 
     @property
+    def is_gone(self) -> bool:
+        """Say whether the store is missing though the card of it is there: somebody has deleted it."""
+        return Path(self.card).exists() and not Path(self.store).exists()
+
+    @property
     def preview(self) -> str:
         return f"{self.base}.preview.npz"
 

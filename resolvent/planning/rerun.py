@@ -1,9 +1,14 @@
 """Digest of a rule's script and of all in the project that it reaches: the rule's trigger to run again.
 
 Every rule carries the digest of its script as a parameter, so that an edited solver, model, loss or template
-runs again exactly what depends on it. It is derived from the syntax trees of the script and, through imports
-(also those within functions), of project modules, and from the files that these modules read. Comments,
-docstrings, descriptions of settings, and the times of files do not count.
+runs again exactly what depends on it. It is derived from syntax trees: of the script, of the functions,
+classes and constants that it uses, of what these use in turn (imports within functions, too), and of what the
+modules on the way do when they are imported; and from the files that these modules read.
+
+What is said is no part of it: comments, docstrings, the arguments of `raise`, `warn`, `print` and of errors,
+keywords such as `description` and `remedy`, and what is annotated as `Words`: constants, variables, functions
+that return them. A better message throws no study away. Nor is what only watches a job (the rooms and modules
+in WITHOUT_RESULT), nor the times of files.
 
 What a script chooses by name when it runs is no import: the equation of a dataset, the architecture of a
 model, the item of a paper. The tables with these names are left out, and a rule names the chosen entry.
@@ -36,48 +41,22 @@ TABLES = (
     "resolvent.figures.papers.registry:PAPERS",
     "resolvent.models.registry:ARCHITECTURES",
 )
-# Modules with the settings of many things: of these and of the tables' modules only the definitions that are
-# used count, and what those use.
-SETTINGS = (
-    "resolvent.common.settings",
-    "resolvent.datasets.tasks.settings",
-    "resolvent.models.afno.settings",
-    "resolvent.models.calvello2024.patched_settings",
-    "resolvent.models.calvello2024.settings",
-    "resolvent.models.cao2021.settings",
-    "resolvent.models.deeponet.settings",
-    "resolvent.models.fno.settings",
-    "resolvent.models.neuraloperator.settings",
-    "resolvent.models.settings",
-    "resolvent.models.transolver.settings",
-    "resolvent.models.unet.settings",
-    "resolvent.training.settings",
-    "resolvent.measurements.settings",
-)
-# Modules on which no result depends. What is planned with the configuration reaches a job as its parameters,
-# or as a prediction of its cost, and a better prediction is no reason to write a report again.
-WITHOUT_RESULT = (
-    "resolvent",  # the names of `import resolvent`
-    "resolvent.datasets.storage.addresses",
-    "resolvent.common.errors",
-    "resolvent.datasets.errors",
-    "resolvent.datasets.storage.object_store",
-    "resolvent.common.progress",
-    "resolvent.common.watchdog",
-    "resolvent.figures.common.errors",
-    "resolvent.models.cost",
-    "resolvent.solvers.common.errors",
-    "resolvent.training.epoch_progress",
-    "resolvent.training.errors",
-    "resolvent.training.interruption",
-    "resolvent.planning.configuration.load",
-    "resolvent.planning.configuration.read",
-    "resolvent.planning.job",
-    "resolvent.planning.prediction.needs",
-    "resolvent.planning.plan",
-)
-# Methods of settings that predict a cost: a better prediction is no reason to run anything again.
-PREDICTIONS = ("cost", "seconds_per_sample", "seconds_of_checks", "bytes_of_checks", "bytes_of_solving")
+# Rooms and modules, by the last part of their name, on which no result depends: what is planned reaches a job
+# as its parameters, and the others watch it, speak for it, or carry its files.
+WITHOUT_RESULT = {
+    "planning", "errors", "progress", "watchdog", "interruption", "addresses", "object_store",
+}  # fmt: skip
+# Functions that predict a cost: a better prediction is no reason to run anything again.
+PREDICTIONS = {"cost", "seconds_per_sample", "seconds_of_checks", "bytes_of_checks", "bytes_of_solving"}
+# Calls whose arguments are said to a person; those of errors and warnings, by their names, are as well.
+SAID = {"print", "warn", "progress_bar"}
+SAID_KEYWORDS = {"description", "symptom", "remedy", "hint"}
+WORDS = "Words"  # annotation of what is said
+# Decorators that do nothing but to the function or class that they decorate.
+LOCAL_DECORATORS = {
+    "cache", "compiled", "compiled_exactly", "contextmanager", "dataclass", "intrinsic", "jit", "kept",
+    "lru_cache", "no_grad", "partial", "runtime_checkable", "wraps",
+}  # fmt: skip
 # Files that modules read beside the results: patterns, from the root of the project or, of a wheel, as ROOTS.
 FILES_READ = {
     "resolvent.figures.common.assets": ("resolvent/figures/assets/*",),
@@ -102,11 +81,11 @@ FILES_READ = {
     "resolvent.planning.captions": ("workflow/report/captions.yaml",),
 }
 
-STRIPPED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.If, ast.Call)
-LIBRARIES_SEEN: set[str] = (
-    set()
-)  # whose files were looked for, and which are libraries where a digest is kept
-LOCATION = re.compile(r"(\w+(?:\.\w+)+):\w+")  # "module:function", imported when it is called
+IMPORT, WHOLE = ":", ":*"  # after the name of a module: what its import does, and all that is in it
+LIBRARIES_SEEN: set[str] = set()  # packages whose files were looked for, and which are none of the project's
+# "module:function" or "module", imported when it is called or run.
+LOCATION = re.compile(r"(\w+(?:\.\w+)+)(:\w+)?")
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @cache
@@ -136,7 +115,7 @@ def script_digest(script: str, *names: str) -> str:
 @cache
 def _kept() -> dict:
     """Return the digests that are known, of the files as they are."""
-    rules = (TABLES, SETTINGS, WITHOUT_RESULT, PREDICTIONS, FILES_READ)
+    rules = (TABLES, sorted(WITHOUT_RESULT), sorted(PREDICTIONS), sorted(SAID | SAID_KEYWORDS), FILES_READ)
     kept = read_kept(state_of((folder / root for root, folder in ROOTS.items()), *rules))
     if any(map(_of_project, kept["libraries"])):  # one is developed beside the project now
         kept = {**kept, "libraries": [], "digests": {}}
@@ -160,45 +139,40 @@ def location_of(definition: type) -> str:
 
 @cache
 def everything_reached(script: str, *names: str) -> frozenset[str]:
-    """Return the modules, and of modules of settings and tables "module:definition", that count for the
-    digest."""
-    names = tuple(name for name in names if "==" not in name)
-    waiting, seen = [f"{SCRIPTS}.{script}", *names], set()
+    """Return all that counts for the digest: "module:definition", and "module:" of what is imported."""
+    waiting = [f"{SCRIPTS}.{script}{WHOLE}"]
+    waiting += [name if ":" in name else name + WHOLE for name in names if "==" not in name]
+    chosen, seen = set(waiting), set()
     for module in map(_module_of, waiting):
         if _file_of(module) is None:
             raise ModuleNotFoundError(f"no module {module} in {HOME}, nor installed")
-    waiting, chosen = [_whole(name) for name in waiting], set(map(_whole, names))
     while waiting:
         name = waiting.pop()
         module = _module_of(name)
-        cut = module in WITHOUT_RESULT or name in TABLES
-        if name in seen or _file_of(module) is None or (cut and name not in chosen):
+        if module.partition(".")[0] not in ROOTS:  # code of a user's own may do anything
+            name = module + WHOLE
+        left_out = name in TABLES or (_without_result(module) and module not in FILES_READ)
+        if name in seen or _file_of(module) is None or (left_out and name not in chosen):
             continue
         seen.add(name)
-        waiting += _used_by(name)
-        if "." in module:  # importing a.b runs a/__init__.py as well
-            waiting.append(module.rpartition(".")[0])
+        waiting += [module + IMPORT, *_used_by(name)]
+        if "." in module:  # importing a.b imports a
+            waiting.append(module.rpartition(".")[0] + IMPORT)
     return frozenset(seen)
 
 
-def files_read(modules: Iterable[str]) -> list[Path]:
-    """Return the files that these modules read beside the results."""
-    patterns = {pattern for module in modules for pattern in FILES_READ.get(module, ())}
+def files_read(names: Iterable[str]) -> list[Path]:
+    """Return the files that the modules of these names read beside the results."""
+    patterns = {pattern for name in names for pattern in FILES_READ.get(_module_of(name), ())}
     return sorted({file for pattern in patterns for file in ROOTS[pattern.partition("/")[0]].glob(pattern)})
 
 
-def partial_modules() -> set[str]:
-    """Return the modules of which only the definitions that are used count."""
-    return {*SETTINGS, *map(_module_of, TABLES)}
+def _without_result(module: str) -> bool:
+    return module.partition(".")[0] in ROOTS and not WITHOUT_RESULT.isdisjoint(module.split("."))
 
 
 def _module_of(name: str) -> str:
     return name.partition(":")[0]
-
-
-def _whole(name: str) -> str:
-    """Return the module of `name`, unless single definitions of that module count."""
-    return name if _module_of(name) in partial_modules() else _module_of(name)
 
 
 @cache
@@ -223,8 +197,19 @@ def _file_outside(module: str) -> Path | None:
 
 
 @cache
+def _of_project(module: str) -> bool:
+    """Say whether a module's code counts: the project's, and other code that is no installed library."""
+    top = module.partition(".")[0]
+    if top in ROOTS:
+        return True
+    LIBRARIES_SEEN.add(top)
+    file = _file_of(top)
+    return file is not None and not any(file.is_relative_to(folder) for folder in LIBRARIES)
+
+
+@cache
 def _tree(file: Path) -> ast.Module:
-    """Return the syntax tree without docstrings, imports for type checkers, descriptions and predictions."""
+    """Return the syntax tree without what is said, imports for type checkers, and predictions of costs."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     _strip(tree)
     return tree
@@ -233,33 +218,51 @@ def _tree(file: Path) -> ast.Module:
 # Plans look at every node of the project: ast.walk and NodeTransformer take twice as long.
 def _strip(node: ast.AST) -> None:
     """Take from a tree, in place, what `_tree` leaves out."""
+    _strip_here(node)
     for key in node._fields:
         value = getattr(node, key, None)
         if isinstance(value, ast.AST):
             _strip(value)
         elif isinstance(value, list):
-            value[:] = [one for one in value if not _is_prediction(one)]
+            value[:] = [
+                one for one in value if not (isinstance(one, ast.FunctionDef) and one.name in PREDICTIONS)
+            ]
             for one in value:
                 if isinstance(one, ast.AST):
                     _strip(one)
-    if isinstance(node, STRIPPED):
-        _strip_here(node)
-
-
-def _is_prediction(node: object) -> bool:
-    return isinstance(node, ast.FunctionDef) and node.name in PREDICTIONS
 
 
 def _strip_here(node: ast.AST) -> None:
     match node:
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
             node.body = []
-        case ast.Call(func=ast.Name(id="Field")):
-            node.keywords = [keyword for keyword in node.keywords if keyword.arg != "description"]
-        case ast.If() | ast.Call():
-            pass
-        case ast.AST(body=[ast.Expr(value=ast.Constant(value=str())), *rest]):
-            node.body = rest
+        case ast.Raise(exc=ast.Call() as error):
+            error.args, error.keywords = [], []
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if _is_said(name):
+            node.args, node.keywords = [], []
+        case ast.Call():
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in SAID_KEYWORDS]
+        case ast.AnnAssign(value=ast.Dict() as table, annotation=annotation) if _are_words(annotation):
+            table.values = []
+        case ast.AnnAssign(annotation=annotation) if _are_words(annotation):
+            node.value = None
+        case ast.FunctionDef(returns=annotation) if _are_words(annotation):
+            node.body = []
+        case ast.Module() | ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+            match node.body:
+                case [ast.Expr(value=ast.Constant(value=str())), *rest]:
+                    node.body = rest
+
+
+def _is_said(name: str) -> bool:
+    return name in SAID or name.endswith(("Error", "Warning", "Exception"))
+
+
+def _are_words(annotation: ast.expr | None) -> bool:
+    """Say whether an annotation is Words, or a container of them such as dict[str, Words]."""
+    return annotation is not None and any(
+        isinstance(node, ast.Name) and node.id == WORDS for node in _nodes(annotation)
+    )
 
 
 def _nodes(tree: ast.AST) -> list[ast.AST]:
@@ -276,34 +279,58 @@ def _nodes(tree: ast.AST) -> list[ast.AST]:
 
 
 @cache
-def _parts(name: str) -> tuple[ast.AST, ...]:
-    """Return the module's tree, or the statements of it that define the name after the colon."""
-    module, _, definition = name.partition(":")
-    tree = _tree(_file_of(module))
-    if not definition:
-        return (tree,)
-    return tuple(node for node in tree.body if definition in _defined_by(node))
+def _contents(module: str) -> dict[str, list[ast.stmt]]:
+    """Return the statements of a module by the name that they define; under "" what its import does.
+
+    A decorator that could enter its function in a list elsewhere makes it part of the import.
+    """
+    contents: dict[str, list[ast.stmt]] = {"": []}
+    for node in _tree(_file_of(module)).body:
+        for name in _defined_by(node) or {""}:
+            contents.setdefault(name, []).append(node)
+        if isinstance(node, DEFINITIONS) and not all(map(_is_local, node.decorator_list)):
+            contents[""].append(node)
+    return contents
 
 
 def _defined_by(node: ast.stmt) -> set[str]:
-    """Return the names that a statement binds or changes; of a call or a block every name in it."""
+    """Return the names that a statement defines; none when it does something else as well."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             return {node.name}
-        case ast.Import() | ast.ImportFrom():
-            return set()
-        case ast.Assign(targets=where):
+        case ast.Assign(targets=targets):
             pass
         case ast.AnnAssign(target=target):
-            where = [target]
+            targets = [target]
         case _:
-            where = [node]
-    return {name.id for one in where for name in _nodes(one) if isinstance(name, ast.Name)}
+            return set()
+    parts = [part for one in targets for part in _nodes(one)]
+    if not all(isinstance(part, ast.Name | ast.Tuple | ast.Store) for part in parts):
+        return set()
+    return {part.id for part in parts if isinstance(part, ast.Name)}
+
+
+def _is_local(decorator: ast.expr) -> bool:
+    if isinstance(decorator, ast.Call):
+        decorator = decorator.func
+    name = decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", "")
+    return name in LOCAL_DECORATORS
+
+
+@cache
+def _parts(name: str) -> tuple[ast.stmt, ...]:
+    """Return the statements of "module:definition", "module:" or "module:*"."""
+    module, _, definition = name.partition(":")
+    if definition == "*":
+        return tuple(_tree(_file_of(module)).body)
+    return tuple(_contents(module).get(definition, ()))
 
 
 @cache
 def _meaning(name: str) -> str:
-    return "\n".join(map(_text, _parts(name)))
+    return "\n".join(
+        _text(part) for part in _parts(name) if not isinstance(part, ast.Import | ast.ImportFrom)
+    )
 
 
 def _text(value: object) -> str:
@@ -319,64 +346,65 @@ def _text(value: object) -> str:
 
 
 @cache
-def _used_by(name: str) -> tuple[str, ...]:
-    """Return what a module or definition imports, uses of its own module, and names as "module:function"."""
-    used = []
+def _used_by(name: str) -> frozenset[str]:
+    """Return what a definition, or the import of a module, uses: of its module, and of others."""
+    module, _, definition = name.partition(":")
+    contents, bound = _contents(module), _bound_in(module)
+    if definition not in ("", "*", *contents):  # of another module, or made when it is asked for
+        return frozenset(bound.get(definition, {module + WHOLE}))
+    used: set[str] = set()
     for part in _parts(name):
-        for node in _nodes(part):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                used += [target for _, targets in _bound_imports(node) for target in targets]
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found = LOCATION.fullmatch(node.value)
-                used += [_whole(node.value)] if found and _of_project(found[1]) else []
-    if ":" in name:
-        used += _names_of_its_module(name)
-    return tuple(used)
-
-
-def _names_of_its_module(name: str) -> Iterator[str]:
-    """Yield what a definition refers to: other definitions of its module, and what that module imports."""
-    module = _module_of(name)
-    imported, defined = _bound_in(module)
-    for part in _parts(name):
-        for node in _nodes(part):
-            if isinstance(node, ast.Name):
-                yield from imported.get(node.id, ())
-                if node.id in defined:
-                    yield f"{module}:{node.id}"
+        nodes = _nodes(part)
+        here = {**bound, **_bound_by(nodes)} if definition else bound
+        owners = set()
+        for node in nodes:
+            match node:
+                case ast.Import() | ast.ImportFrom():
+                    used |= {_module_of(target) + IMPORT for _, target in _imported(node)}
+                case ast.Attribute(value=ast.Name(id=one) as owner, attr=attribute) if one in here:
+                    owners.add(owner)
+                    used |= {
+                        f"{_module_of(target)}:{attribute}" if target.endswith(WHOLE) else target
+                        for target in here[one]
+                    }
+                case ast.Name(id=one) if node not in owners:
+                    used |= here.get(one, set())
+                    used |= {f"{module}:{one}"} if one in contents else set()
+                case ast.Constant(value=str(value)):
+                    found = LOCATION.fullmatch(value)
+                    if found and _of_project(found[1]):
+                        used.add(value if found[2] else value + WHOLE)
+    return frozenset(used)
 
 
 @cache
-def _bound_in(module: str) -> tuple[dict[str, tuple[str, ...]], set[str]]:
-    """Return what a module imports, as `_bound_imports` has it, and the names that it defines."""
+def _bound_in(module: str) -> dict[str, set[str]]:
+    """Return the names that imports of a module bind, outside of its functions and classes."""
     body = _tree(_file_of(module)).body
-    imported = {key: targets for statement in body for key, targets in _bound_imports(statement)}
-    return imported, {one for statement in body for one in _defined_by(statement)}
+    return _bound_by(node for one in body if not isinstance(one, DEFINITIONS) for node in _nodes(one))
 
 
-def _bound_imports(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the names that an import statement binds, each with the project modules or definitions behind it.
+def _bound_by(nodes: Iterable[ast.AST]) -> dict[str, set[str]]:
+    """Return the names that imports among the nodes bind, each with what of the project is behind it."""
+    bound: dict[str, set[str]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for name, target in _imported(node):
+                bound.setdefault(name, set()).add(target)
+    return bound
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """Yield the names that an import statement binds, each with the project's module or definition behind it.
 
     The project uses absolute imports only.
     """
     if isinstance(node, ast.Import):
         for alias in node.names:
             if _of_project(alias.name):
-                yield alias.asname or alias.name.partition(".")[0], (alias.name,)
-    elif isinstance(node, ast.ImportFrom) and node.module and _of_project(node.module):
+                yield alias.asname or alias.name.partition(".")[0], alias.name + WHOLE
+    elif node.module and _of_project(node.module):
         for alias in node.names:
             inner = f"{node.module}.{alias.name}"
-            target = inner if _file_of(inner) else _whole(f"{node.module}:{alias.name}")
-            parent = () if node.module in partial_modules() else (node.module,)
-            yield alias.asname or alias.name, (*parent, target)
-
-
-@cache
-def _of_project(module: str) -> bool:
-    """Say whether a module's code counts: the project's, and other code that is no installed library."""
-    top = module.partition(".")[0]
-    if top in ROOTS:
-        return True
-    LIBRARIES_SEEN.add(top)
-    file = _file_of(top)
-    return file is not None and not any(file.is_relative_to(folder) for folder in LIBRARIES)
+            target = inner + WHOLE if _file_of(inner) else f"{node.module}:{alias.name}"
+            yield alias.asname or alias.name, target

@@ -61,7 +61,8 @@ def _stores(path: Path) -> list[Path]:
     if path.suffix in (".zarr", ".json"):
         store = path.with_suffix(".zarr")
         return [store] if store.exists() or path.exists() else []
-    return list(path.rglob("*.zarr"))
+    gone = (receipts.with_suffix(".zarr") for receipts in path.rglob("*.shards"))
+    return [*path.rglob("*.zarr"), *(one for one in gone if one.with_suffix(".json").exists())]
 
 
 def faults_of_run(folder: Path, cards: dict[str, set[str]] | None = None) -> list[str]:

@@ -61,9 +61,9 @@ def card_with_content(content_hash: str, name: str, roots: list[Path]) -> dict |
 
 
 def _cards_below(root: Path) -> Iterator[Path]:
-    """Yield the cards of finished datasets: each has a store, or the address of one, beside it."""
+    """Yield the cards of finished datasets: each has its receipts beside it, and a store, or had one."""
     for card in root.glob("*/*.json"):
-        if card.with_suffix(".zarr").exists():
+        if card.with_suffix(".zarr").exists() or card.with_suffix(".shards").exists():
             yield card
 
 

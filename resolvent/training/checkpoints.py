@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from resolvent.common.errors import Words
 from resolvent.common.files import write_atomically
 from resolvent.common.records import (
     CHECKPOINT,
@@ -18,7 +19,7 @@ from resolvent.common.records import (
     identity_of,
     read_record,
 )
-from resolvent.training.errors import TrainingError
+from resolvent.training.errors import NO_NUMBERS, TrainingError
 
 KEYS = ("operator", "architecture", "settings", "training", *IDENTITY)
 
@@ -55,9 +56,9 @@ def load(path: Path) -> dict:
     except MemoryError:
         raise
     except Exception as error:  # a strange file makes the reader raise anything
-        reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:100]}"
+        reason: Words = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:100]}"
         if isinstance(error, pickle.UnpicklingError):  # torch would advise to execute it
-            reason = "it holds more than numbers and text, and is not executed"
+            reason = NO_NUMBERS
         raise TrainingError(
             f"the checkpoint {path} is damaged ({reason}); delete it and run snakemake"
         ) from None

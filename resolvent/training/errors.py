@@ -1,6 +1,9 @@
 """What goes wrong with a run, in one line a user can act on."""
 
-from resolvent.common.errors import ResolventError
+from resolvent.common.errors import ResolventError, Words
+
+NO_NUMBERS: Words = "it holds more than numbers and text, and is not executed"
+ENDED: Words = "the processes have ended"
 
 
 class TrainingError(ResolventError):

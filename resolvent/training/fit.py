@@ -29,11 +29,11 @@ from resolvent.training.devices import (
 from resolvent.training.distributed.gradients import SharedOperator
 from resolvent.training.distributed.group import ALONE, Group
 from resolvent.training.eager import Adam
-from resolvent.training.epoch_progress import epoch_progress
 from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import Interruption, interruption
 from resolvent.training.losses import build_loss, relative_l2
 from resolvent.training.precision import forward_precision, tf32
+from resolvent.training.progress import epoch_progress
 from resolvent.training.schedules import Schedule
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_functions, as_samples, batch_size
@@ -273,14 +273,18 @@ class Trainer:
 
     def _halve(self) -> None:
         fitting = self._at_once // 2
-        name, kept = device_name(self.device), "whose gradients are added up"
+        name = device_name(self.device)
         if not fitting:
             raise TrainingError(
                 f"out of memory: not even one sample fits into that of {name}; choose a smaller model or "
                 "resolution, checkpointing: true where the model has it, or a larger device"
             )
         if self.group.first:
-            print(f"out of memory: from now on {fitting} samples at once on {name}, {kept}", file=sys.stderr)
+            print(
+                f"out of memory: from now on {fitting} samples at once on {name}, "
+                "whose gradients are added up",
+                file=sys.stderr,
+            )
         self.progress.micro_batch = fitting
         free_unused_memory(self.device)
 
@@ -350,7 +354,7 @@ class Trainer:
         error, epoch = min(tested, default=(None, None))
         return {"best_test_epoch": epoch, "best_test_relative_l2": error}
 
-    def cost(self, threads: int) -> dict:
+    def measured_cost(self, threads: int) -> dict:
         """Return what the run took, as `CostRecord` has it. Times are measured, so they differ between runs.
 
         `threads`, micro-batch and peak memory are those of a process, the memory that of this one.

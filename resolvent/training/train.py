@@ -175,7 +175,7 @@ def _write(
 ) -> None:
     """Write the files of the run. `of_run` (resolution, seed, config_hash) goes into them."""
     write_atomically(trainer.directory / "history.csv", lambda path: _write_history(path, progress.history))
-    cost = CostRecord(**of_run, **trainer.cost(threads), **_sizes(trainer))
+    cost = CostRecord(**of_run, **trainer.measured_cost(threads), **_sizes(trainer))
     write_record(trainer.directory / "cost.json", cost)
     diverged = progress.diverged_epoch is not None
     checkpoint = {

@@ -83,14 +83,14 @@ def cole_hopf(
     refuse(
         at_end.min(axis=1) <= LEAST_POTENTIAL * at_end.max(axis=1),
         NAME,
-        f"the potential falls below {LEAST_POTENTIAL:.0e} of its largest value, where rounding spoils "
-        "the solution",
-        "use the time stepper BurgersSplitStep",
+        symptom=f"the potential falls below {LEAST_POTENTIAL:.0e} of its largest value, where rounding "
+        "spoils the solution",
+        remedy="use the time stepper BurgersSplitStep",
     )
     solution = coefficients_of(-2 * viscosity * gradient / at_end)
     solution *= np.exp(-wavenumbers * final_time * mean)
     solution[:, :1] = mean
-    check_tail(solution, NAME, f"use more work_points (now {work_points})")
+    check_tail(solution, NAME, remedy=f"use more work_points (now {work_points})")
     return solution
 
 
@@ -98,7 +98,7 @@ def _check_exponent(exponents: Float[np.ndarray, " batch"]) -> None:
     refuse(
         exponents > LARGEST_EXPONENT,
         NAME,
-        f"(max U0 - min U0) / (2 viscosity) reaches {exponents.max(initial=0):.1f}, "
+        symptom=f"(max U0 - min U0) / (2 viscosity) reaches {exponents.max(initial=0):.1f}, "
         f"above {LARGEST_EXPONENT:.0f}, where rounding spoils the solution",
-        "use the time stepper BurgersSplitStep",
+        remedy="use the time stepper BurgersSplitStep",
     )

@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Complex
 
 from resolvent.solvers.common.checks import check_array, check_finite, check_initial, refuse
+from resolvent.solvers.common.errors import Words
 
 LARGEST_CORRECTION = 1e-3  # of the norm: beyond, the step is not yet where the error follows its order
 # Samples integrated together, always this many: a processor's vectors, and enough to fill a GPU.
@@ -46,10 +47,13 @@ def check_input(initial_coefficients: Complex[np.ndarray, "batch modes"], name: 
     SolverError
         Where a coefficient is not finite.
     """
-    hint = (
-        "resolvent.solvers.common.fourier.coefficients_of turns values on a periodic grid into coefficients"
+    check_array(
+        initial_coefficients,
+        "c",
+        ("batch", "modes"),
+        f"initial_coefficients of {name}",
+        hint="resolvent.solvers.common.fourier.coefficients_of turns values on a circle into coefficients",
     )
-    check_array(initial_coefficients, "c", ("batch", "modes"), f"initial_coefficients of {name}", hint)
     check_initial(initial_coefficients, name)
 
 
@@ -71,13 +75,13 @@ def check_convergence(
     SolverError
         Where a run is not finite, or the error estimated from the two exceeds LARGEST_CORRECTION of the norm.
     """
-    more_steps = f"use more num_steps (now {num_steps})"
-    check_finite(coarse, name, more_steps)
-    check_finite(fine, name, more_steps)
+    more_steps: Words = f"use more num_steps (now {num_steps})"
+    check_finite(coarse, name, remedy=more_steps)
+    check_finite(fine, name, remedy=more_steps)
     correction = np.linalg.norm(fine - coarse, axis=1) / (error_ratio - 1)
     refuse(
         correction > LARGEST_CORRECTION * np.linalg.norm(fine, axis=1),
         name,
-        f"halving the step moves the solution by more than {LARGEST_CORRECTION:.0e}",
-        more_steps,
+        symptom=f"halving the step moves the solution by more than {LARGEST_CORRECTION:.0e}",
+        remedy=more_steps,
     )

@@ -85,7 +85,7 @@ class BurgersEtdrk4:
         fine = self.march(initial_coefficients, self.num_steps)
         check_convergence(coarse, fine, 16, NAME, self.num_steps)
         solution = (16 * fine - coarse) / 15
-        check_tail(solution, NAME, f"use more num_modes (now {self.num_modes})")
+        check_tail(solution, NAME, remedy=f"use more num_modes (now {self.num_modes})")
         return solution
 
     def march(

@@ -80,7 +80,7 @@ class BurgersSplitStep:
         fine = self.strang(initial_coefficients, 2 * self.num_steps)
         check_convergence(coarse, fine, 4, NAME, self.num_steps)
         solution = (4 * fine - coarse) / 3
-        check_tail(solution, NAME, f"use more num_modes (now {self.num_modes})")
+        check_tail(solution, NAME, remedy=f"use more num_modes (now {self.num_modes})")
         return solution
 
     def strang(

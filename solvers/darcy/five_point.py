@@ -37,6 +37,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from resolvent.solvers.common.checks import check_array, refuse
+from resolvent.solvers.common.errors import CHECK, Words
 from resolvent.solvers.common.grid import Grid
 from resolvent.solvers.darcy.conjugate_gradients import Workspace, solve_sample, workspace
 from resolvent.solvers.darcy.multigrid import Levels, apply, conductances, levels
@@ -93,10 +94,13 @@ class DarcyFivePoint:
         SolverError
             Where a coefficient is not positive, a source not finite, or conjugate gradients do not converge.
         """
-        hint = (
-            "resolvent.solvers.common.cosine_series.observe_cosine evaluates a field's coefficients on a grid"
+        check_array(
+            coefficient,
+            "f",
+            ("batch", "n", "n"),
+            f"coefficient of {NAME}",
+            hint="resolvent.solvers.common.cosine_series.observe_cosine gives a field on a grid",
         )
-        check_array(coefficient, "f", ("batch", "n", "n"), f"coefficient of {NAME}", hint)
         points = coefficient.shape[-1]
         spacing = Grid(self.grid, points, dimension=2).spacing
         _check_positive(coefficient)
@@ -104,8 +108,8 @@ class DarcyFivePoint:
         refuse(
             ~np.isfinite(sources).all(axis=(1, 2)),
             NAME,
-            "the source is not finite",
-            "check where it comes from",
+            symptom="the source is not finite",
+            remedy=CHECK,
         )
         # Solved for sources of size one, so that neither tiny nor zero ones are lost in the stopping test.
         if np.ndim(source) == 0:
@@ -125,8 +129,8 @@ class DarcyFivePoint:
         refuse(
             iterations == 0,
             NAME,
-            f"the residual did not fall below {self.tolerance:.0e} in {MAX_ITERATIONS} iterations",
-            "use a larger tolerance, or less contrast in the coefficient",
+            symptom=f"the residual did not fall below {self.tolerance:.0e} in {MAX_ITERATIONS} iterations",
+            remedy="use a larger tolerance, or less contrast in the coefficient",
         )
         pressure *= size * coefficient.dtype.type(spacing**2)
         return pressure
@@ -217,7 +221,7 @@ def refined_pressure(
         Where `coefficient_on` is no function but, say, an array of values on one grid.
     """
     if not callable(coefficient_on):
-        got = f"an array of shape {np.shape(coefficient_on)}"
+        got: Words = f"an array of shape {np.shape(coefficient_on)}"
         raise TypeError(f"coefficient_on must be a function from m to values on m x m nodes, got {got}")
     fine = coefficient_on(factor * (points - 1) + 1)
     return DarcyFivePoint(face_mean="harmonic").solve(fine[None])[0, ::factor, ::factor].copy()
@@ -235,4 +239,4 @@ def _framed(source: Float[np.ndarray, "n n"], cells: bool) -> Float[np.ndarray, 
 
 def _check_positive(coefficient: Float[np.ndarray, "batch n n"]) -> None:
     positive: Bool[np.ndarray, " batch"] = ((coefficient > 0) & np.isfinite(coefficient)).all(axis=(1, 2))
-    refuse(~positive, NAME, "the coefficient is not positive", "check where it comes from")
+    refuse(~positive, NAME, symptom="the coefficient is not positive", remedy=CHECK)

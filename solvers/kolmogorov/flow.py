@@ -30,6 +30,7 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Complex, Float
 
 from resolvent.solvers.common.checks import check_array, check_finite, check_initial, refuse
+from resolvent.solvers.common.errors import Words
 from resolvent.solvers.common.fourier import product_points
 from resolvent.solvers.common.lanes import in_lanes, lanes_here
 
@@ -153,8 +154,10 @@ def march(
         Where an initial field is not finite.
     """
     check_times(times)
-    hint = "resolvent.solvers.common.fourier.coefficients_of_2d turns values on a grid into coefficients"
-    check_array(initial, "c", ("batch", "2K + 1", "K + 1"), f"initial of {NAME}", hint)
+    hint: Words = (
+        "resolvent.solvers.common.fourier.coefficients_of_2d turns values on a grid into coefficients"
+    )
+    check_array(initial, "c", ("batch", "2K + 1", "K + 1"), f"initial of {NAME}", hint=hint)
     if initial.shape[1] != 2 * initial.shape[2] - 1:
         raise ValueError(
             f"initial of {NAME} must be of shape (batch, 2K + 1, K + 1), got {initial.shape}; {hint}"
@@ -177,9 +180,9 @@ def march(
 
 def check_solution(result: Complex[np.ndarray, "batch times rows columns"], step: float) -> None:
     """Raise a SolverError where a sample blew up, with the step it was solved with, or is not resolved."""
-    shorter = f"use a shorter step (now {step:g}), which the modes kept can follow stably"
-    check_finite(result.reshape(len(result), -1), NAME, shorter)
-    _check_tail(result, f"use more num_modes (now {result.shape[-1] - 1})")
+    shorter: Words = f"use a shorter step (now {step:g}), which the modes kept can follow stably"
+    check_finite(result.reshape(len(result), -1), NAME, remedy=shorter)
+    _check_tail(result, remedy=f"use more num_modes (now {result.shape[-1] - 1})")
 
 
 def check_times(times: tuple[float, ...]) -> None:
@@ -206,11 +209,11 @@ def _both_signs(num_modes: int) -> Float[np.ndarray, " rows"]:
     return np.concatenate([np.arange(num_modes + 1.0), np.arange(-num_modes, 0.0)])
 
 
-def _check_tail(coefficients: Complex[np.ndarray, "batch times rows columns"], remedy: str) -> None:
+def _check_tail(coefficients: Complex[np.ndarray, "batch times rows columns"], *, remedy: Words) -> None:
     num_modes = coefficients.shape[-1] - 1
     largest = np.maximum(np.abs(_both_signs(num_modes))[:, None], np.arange(num_modes + 1))
     high = largest > num_modes - max(1, num_modes // 8)
     power = np.abs(coefficients) ** 2
     share = np.sqrt((power * high).sum(axis=(2, 3)) / power.sum(axis=(2, 3)).clip(min=1e-300)).max(axis=1)
-    symptom = f"the highest eighth of the modes holds more than {LARGEST_TAIL:.0%} of the vorticity"
-    refuse(share > LARGEST_TAIL, NAME, symptom, remedy)
+    symptom: Words = f"the highest eighth of the modes holds more than {LARGEST_TAIL:.0%} of the vorticity"
+    refuse(share > LARGEST_TAIL, NAME, symptom=symptom, remedy=remedy)

@@ -92,8 +92,8 @@ class Lorenz63:
         refuse(
             ~(left_out <= self.tolerance * largest),  # also true of numbers that are not finite
             NAME,
-            f"the last terms of the series exceed the tolerance {self.tolerance:.0e}",
-            f"use a shorter step (now {self.step:g})",
+            symptom=f"the last terms of the series exceed the tolerance {self.tolerance:.0e}",
+            remedy=f"use a shorter step (now {self.step:g})",
         )
         return states
 

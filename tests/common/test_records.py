@@ -96,9 +96,9 @@ def test_a_file_is_vouched_for_as_it_was(tmp_path):
     write_record(tmp_path / "cost.json", record)
     record = read_record(tmp_path / "cost.json", BaselinesRecord)
     assert check_file(file, record) == file
-    assert record.cost(64, "identity") == costs["64"]["identity"]
+    assert record.cost_of(64, "identity") == costs["64"]["identity"]
     with pytest.raises(FileError, match="the cost of the baseline identity at 128 is missing"):
-        record.cost(128, "identity")
+        record.cost_of(128, "identity")
     file.write_text("sample,relative_l2\n0,0.002\n")
     with pytest.raises(FileError, match=r"errors\.csv was altered or is of another run: delete it and run"):
         check_file(file, record)

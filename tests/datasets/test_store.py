@@ -125,7 +125,9 @@ def test_a_flipped_byte_is_noticed(dataset):
 
 def test_a_missing_store_is_noticed(dataset):
     shutil.rmtree(dataset / "burgers.zarr")
-    with pytest.raises(DatasetError, match=r"the store .*burgers\.zarr is missing; make it again with"):
+    with pytest.raises(
+        DatasetError, match=r"the store .*burgers\.zarr is gone: snakemake makes it again, to the same bytes"
+    ):
         load_samples(dataset / "burgers.json", 64, "train", 4)
 
 

@@ -19,7 +19,7 @@ from resolvent.figures.experiment.error_distributions import draw_error_distribu
 from resolvent.figures.experiment.error_table import write_error_tables
 from resolvent.figures.experiment.report import write_report
 from resolvent.figures.experiment.resolution_curves import draw_resolution_curves
-from resolvent.figures.papers.calvello2024.errors import write_low_resolution
+from resolvent.figures.papers.calvello2024.error_tables import write_low_resolution
 from resolvent.solvers.burgers.split_step import BurgersSplitStep
 from resolvent.solvers.common.fourier import coefficients_of, observe
 

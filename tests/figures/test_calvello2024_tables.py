@@ -23,7 +23,7 @@ from resolvent.figures.papers.calvello2024.cost_accuracy import (
     draw_against_operations,
     draw_against_parameters,
 )
-from resolvent.figures.papers.calvello2024.errors import write_high_resolution, write_low_resolution
+from resolvent.figures.papers.calvello2024.error_tables import write_high_resolution, write_low_resolution
 from resolvent.figures.papers.calvello2024.items import ITEMS
 
 ERRORS = [1e-2, 2e-2, 6e-2]  # median 2e-2, and of standardised fields 3e-2

@@ -6,7 +6,7 @@ import pytest
 from resolvent.common.runs import save_table
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.papers.cao2021.ablation import write_ablation
-from resolvent.figures.papers.cao2021.errors import write_burgers, write_darcy, write_inverse
+from resolvent.figures.papers.cao2021.error_tables import write_burgers, write_darcy, write_inverse
 from resolvent.figures.papers.cao2021.hours import write_hours
 from resolvent.figures.papers.cao2021.sizes import write_sizes
 from resolvent.figures.papers.cao2021.step_costs import write_step_costs

@@ -13,33 +13,42 @@ from resolvent.planning.plan import architecture_modules
 from resolvent.planning.rerun import everything_reached, files_read, script_digest
 
 CACHED = (
-    script_digest, everything_reached, module._file_of, module._tree, module._parts, module._meaning,
-    module._used_by, module._of_project, module._kept,
+    script_digest, everything_reached, module._file_of, module._tree, module._contents, module._parts,
+    module._meaning, module._used_by, module._bound_in, module._of_project, module._kept,
 )  # fmt: skip
 HEAT = ("resolvent.datasets.tasks_of_heat:Heat", "resolvent.datasets.settings:HeatSettings")
 SOURCES = {
     "workflow/scripts/solve.py": "from resolvent.planning.job import job\n\nwith job():\n"
-    "    from resolvent.datasets.run import run\n",
+    "    from resolvent.datasets.run import run\n    run()\n",
     "resolvent/planning/job.py": "def job(): pass\n",
     "resolvent/solvers/__init__.py": "",
     "resolvent/solvers/heat.py": '"""Heat."""\nfrom resolvent.solvers.grid import spacing\n\n'
     "def step(u):\n    return u * spacing\n",
     "resolvent/solvers/grid.py": "spacing = 0.1\n",
     "resolvent/solvers/nodes.py": "def nodes(n): return n\n",
+    "resolvent/solvers/errors.py": "Words = str\nclass TooHot(Exception):\n    heat = 'hot'\n",
+    "resolvent/solvers/refusals.py": "from resolvent.solvers.errors import TooHot, Words\nimport warnings\n"
+    "TABLE: dict[int, Words] = {1: 'of no use'}\nLIST = []\n"
+    "def check(u):\n    reason: Words = 'look again'\n    if u > 9: raise TooHot(f'{u} is too large')\n"
+    "    warnings.warn(say(TABLE))\n    print(reason)\n"
+    "def say(table) -> Words:\n    return 'so said'\ndef unused(): return 1\n"
+    "@LIST.append\ndef entered(): return 1\n",
     "resolvent/solvers/unrelated.py": "x = 1\n",
+    "resolvent/solvers/wave.py": "",
     "resolvent/datasets/__init__.py": "",
     "resolvent/datasets/progress.py": "bar = 3\n",
     "resolvent/datasets/run.py": "from typing import TYPE_CHECKING\nfrom resolvent.datasets.progress import bar\n"
     "from resolvent.datasets.settings import hashed\nfrom resolvent.datasets.tasks import task\n"
     "if TYPE_CHECKING:\n    from resolvent.solvers.unrelated import x\nelse:\n    from resolvent.datasets.pages import page\n"
-    "def run(): call('resolvent.datasets.called:later')\n",
+    "def run(): task(hashed(call('resolvent.datasets.called:later')))\n",
     "resolvent/datasets/called.py": "def later(): pass\n",
     "resolvent/datasets/pages.py": "page = open\n",
     "resolvent/datasets/page.html": "<p>",
     "resolvent/datasets/other.html": "<p>",
     "resolvent/datasets/tasks.py": "TASKS = {'heat': 'resolvent.datasets.tasks_of_heat:Heat', 'wave': 'resolvent.datasets.wave:Wave'}\n"
     "def task(name): return TASKS[name]\n",
-    "resolvent/datasets/tasks_of_heat.py": "class Heat:\n    def run(self):\n        import resolvent.solvers.heat\n",
+    "resolvent/datasets/tasks_of_heat.py": "class Heat:\n    def run(self):\n        import resolvent.solvers.heat as heat\n"
+    "        from resolvent.solvers.refusals import check\n        heat.step(check(1))\n",
     "resolvent/datasets/wave.py": "class Wave: pass\n",
     "resolvent/datasets/settings.py": "from pydantic import Field\nfrom resolvent.solvers.nodes import nodes\n"
     "from resolvent.solvers.unrelated import x\nLEAST = 3\ndef hashed(): return 0\n"
@@ -54,8 +63,6 @@ def edit(tmp_path, monkeypatch):
     """A small project, and a function that edits it."""
     monkeypatch.setattr(module, "ROOTS", dict.fromkeys(module.ROOTS, tmp_path))
     monkeypatch.setattr(module, "TABLES", ("resolvent.datasets.tasks:TASKS",))
-    monkeypatch.setattr(module, "SETTINGS", ("resolvent.datasets.settings",))
-    monkeypatch.setattr(module, "WITHOUT_RESULT", ("resolvent.datasets.progress", "resolvent.planning.job"))
     monkeypatch.setattr(module, "FILES_READ", {"resolvent.datasets.pages": ("resolvent/datasets/pa*.html",)})
     forget()
     for name, text in SOURCES.items():
@@ -81,22 +88,28 @@ def forget():
 @pytest.mark.parametrize(
     ("name", "old", "new", "changes"),
     [
-        ("workflow/scripts/solve.py", "import run\n", "import run\n    run()\n", True),
+        ("workflow/scripts/solve.py", "    run()\n", "    run(2)\n", True),
         ("workflow/scripts/solve.py", "with job", "# One shard.\nwith job", False),
         ("resolvent/solvers/heat.py", "u * spacing", "u / spacing", True),
         ("resolvent/solvers/grid.py", "0.1", "0.2", True),  # imported by what is imported, inside a function
-        ("resolvent/solvers/__init__.py", "", "import resolvent.solvers.unrelated\n", True),
+        ("resolvent/solvers/__init__.py", "", "import resolvent.solvers.wave\n", True),
         ("resolvent/solvers/heat.py", '"""Heat."""', '"""The heat equation."""', False),
         ("resolvent/solvers/heat.py", "def step(u):", "def step(u):  # one step\n", False),
         ("resolvent/datasets/called.py", "pass", "return 1", True),  # named as a string, to be imported later
         ("resolvent/datasets/page.html", "<p>", "<b>", True),
         ("resolvent/datasets/other.html", "<p>", "<b>", False),
-        (
-            "resolvent/solvers/unrelated.py",
-            "1",
-            "2",
-            False,
-        ),  # imported for annotations, and by other settings
+        # Imported for annotations, and by other settings.
+        ("resolvent/solvers/unrelated.py", "1", "2", False),
+        ("resolvent/solvers/unrelated.py", "1", "1\nprint(x)", True),  # which importing it does
+        ("resolvent/solvers/heat.py", "return", "if u < 0: raise ValueError('negative')\n    return", True),
+        ("resolvent/solvers/errors.py", "hot", "warm", False),
+        ("resolvent/solvers/refusals.py", "too large", "large", False),
+        ("resolvent/solvers/refusals.py", "so said", "said", False),
+        ("resolvent/solvers/refusals.py", "of no use", "useless", False),
+        ("resolvent/solvers/refusals.py", "look again", "look", False),
+        ("resolvent/solvers/refusals.py", "u > 9", "u > 8", True),
+        ("resolvent/solvers/refusals.py", "def unused(): return 1", "def unused(): return 2", False),
+        ("resolvent/solvers/refusals.py", "def entered(): return 1", "def entered(): return 2", True),
         ("resolvent/datasets/progress.py", "3", "4", False),  # shows, and computes nothing
         ("resolvent/datasets/tasks.py", "return TASKS[name]", "return TASKS.get(name)", True),
         ("resolvent/datasets/tasks.py", "'wave'", "'waves'", False),
@@ -129,7 +142,7 @@ def test_a_table_that_is_named_counts_with_all_its_entries(edit):
 
 
 @pytest.mark.parametrize(
-    "names", [("leap",), ("solve", "resolvent.solvers.wave"), ("solve", "resolvent.solvers.wave:Wave")]
+    "names", [("leap",), ("solve", "resolvent.solvers.waves"), ("solve", "resolvent.solvers.waves:Wave")]
 )
 def test_a_script_or_module_that_does_not_exist_is_an_error(edit, names):
     with pytest.raises(ModuleNotFoundError, match=rf"no module .*{names[-1].partition(':')[0]}"):
@@ -137,10 +150,16 @@ def test_a_script_or_module_that_does_not_exist_is_an_error(edit, names):
 
 
 def test_what_the_constants_name_exists():
-    for name in (*module.TABLES, *module.SETTINGS, *module.WITHOUT_RESULT, *module.FILES_READ):
-        file = module._file_of(name.partition(":")[0])
-        assert file is not None, name
-        assert module._parts(name), name
+    for name in (*module.TABLES, *module.FILES_READ):
+        assert module._file_of(name.partition(":")[0]) is not None, name
+        assert ":" not in name or module._parts(name), name
+    parts = {
+        part
+        for room in ("resolvent", "models", "solvers")
+        for file in (ROOT / room).rglob("*.py")
+        for part in file.relative_to(ROOT).with_suffix("").parts
+    }
+    assert parts >= module.WITHOUT_RESULT
 
 
 def test_every_file_beside_the_modules_is_read_by_one_of_them():

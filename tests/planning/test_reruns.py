@@ -1,21 +1,30 @@
 """What the digests of the real rules cover: all that scripts import, and each module where it counts."""
 
 import ast
+import inspect
 import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from dataset_fixtures import small_settings
+from training_fixtures import described
 
+from resolvent.evaluation.evaluate import evaluate_run
+from resolvent.planning import rerun
 from resolvent.planning.places import HOME as ROOT
 from resolvent.planning.rerun import (
     ROOTS,
     SCRIPTS,
     WITHOUT_RESULT,
     everything_reached,
-    partial_modules,
+    script_digest,
 )
+from resolvent.training.settings import TrainingSettings
+from resolvent.training.train import train_run
 
 # Plans a configuration, and prints the arguments of every digest that its rules ask for.
 PLANNED = """
@@ -49,6 +58,7 @@ for statements in json.loads(sys.argv[2]):
 ROOT_FIRST = os.environ | {"PYTHONPATH": str(ROOT)}
 EQUATIONS = {"burgers", "controlled_ode", "darcy", "darcy_inverse", "kolmogorov", "lorenz63"}
 MOVING = EQUATIONS - {"darcy", "darcy_inverse"}  # they have a film
+ERRORS = ("Error", "Warning", "Exception")
 ALONE = {""}  # the script chooses nothing by name
 
 
@@ -139,12 +149,24 @@ def imports_of(script: str, *names: str) -> str:
         ast.unparse(node)
         for node in nodes
         if isinstance(node, ast.Import)
-        or (isinstance(node, ast.ImportFrom) and node.module not in WITHOUT_RESULT)
+        or (isinstance(node, ast.ImportFrom) and WITHOUT_RESULT.isdisjoint(node.module.split(".")))
     ]
     modules = (
         name.partition(":")[0] for name in names if "==" not in name
     )  # others are versions of packages
     return "\n".join([*statements, *(f"import {module}" for module in modules)])
+
+
+def counts(name: str, call: tuple[str, ...]) -> bool:
+    """Say whether a definition, or any of a module, is used in the jobs of a digest."""
+    reached = everything_reached(*call)
+    return name in reached or any(one.startswith(f"{name}:") and not one.endswith(":") for one in reached)
+
+
+def some_of(digests) -> list[tuple[str, ...]]:
+    """Return for every script one choice, and for every choice one script."""
+    some = {call[1].partition(":")[0]: call for call in digests if call[1:]}
+    return list(({call[0]: call for call in digests if call not in some.values()} | some).values())
 
 
 def test_every_script_with_results_has_a_digest(digests):
@@ -154,32 +176,262 @@ def test_every_script_with_results_has_a_digest(digests):
 
 
 def test_the_digest_covers_all_that_a_script_imports(digests):
-    """Test all but what brings no result, and what tables and settings import of what was not chosen.
-
-    Of every script one choice is tried, and of every choice one script.
-    """
-    tried = {call[1].partition(":")[0]: call for call in digests if call[1:]}
-    tried = {call[0]: call for call in digests if call not in tried.values()} | tried
-    tried = list(tried.values())
-    apart = "\n".join(f"import {module}" for module in sorted(partial_modules()))
-    apart, *imported = modules_imported([apart, *(imports_of(*call) for call in tried)])
-    for call, modules in zip(tried, imported, strict=True):
+    """Test all but what brings no result."""
+    tried = some_of(digests)
+    for call, modules in zip(tried, modules_imported([imports_of(*call) for call in tried]), strict=True):
         covered = {name.partition(":")[0] for name in everything_reached(*call)}
         assert len(modules) > 2, call
-        assert modules <= covered | apart | set(WITHOUT_RESULT), call
+        assert {one for one in modules - covered if WITHOUT_RESULT.isdisjoint(one.split("."))} == set(), call
 
 
 @pytest.mark.parametrize("script", ONCE_MISSED)
 def test_what_lists_by_hand_had_left_out_counts(digests, script):
     for call in digests:
-        assert call[0] != script or set(ONCE_MISSED[script]) <= everything_reached(*call)
+        if call[0] == script:
+            assert {module for module in ONCE_MISSED[script] if not counts(module, call)} == set()
 
 
 @pytest.mark.parametrize("module", COUNTS)
 def test_a_module_counts_where_it_is_used_and_nowhere_else(digests, module):
     found = {}
     for script, *names in digests:
-        if module in everything_reached(script, *names):
+        if counts(module, (script, *names)):
             chosen = names[0].partition(":")[0].rpartition(".")[2] if names else ""
             found.setdefault(script, set()).add("" if script == "theory" else chosen)
     assert found == COUNTS[module]
+
+
+def test_only_settings_predict():
+    """A method of such a name counts for nothing, wherever it is."""
+    for name, file in project_files():
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ClassDef) and "planning" not in name:
+                methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
+                assert not methods & rerun.PREDICTIONS or node.name.endswith(("Settings", "Dataset")), (
+                    node.name
+                )
+
+
+def test_modules_named_errors_hold_errors_and_words_alone():
+    """By their name they count for nothing, so no result may come from them."""
+    files = [file for room in ("resolvent", "models", "solvers") for file in (ROOT / room).rglob("errors.py")]
+    for file in files:
+        if "planning" in file.parts:
+            continue
+        for node in ast.parse(file.read_text()).body:
+            said = ast.unparse(
+                getattr(node, "annotation", None) or getattr(node, "returns", None) or ast.Pass()
+            )
+            assert (
+                isinstance(node, ast.Import | ast.ImportFrom | ast.Expr)
+                or (isinstance(node, ast.ClassDef) and all(one.id.endswith(ERRORS) for one in node.bases))
+                or (isinstance(node, ast.Assign) and node.targets[0].id == "Words")
+                or said.endswith(("Words", *ERRORS))
+            ), f"{file}: {ast.unparse(node)[:80]}"
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """Return the root of a copy of the project, of which digests are made."""
+    for name in ("resolvent", "workflow"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(rerun, "ROOTS", dict.fromkeys(ROOTS, tmp_path))
+    parse, trees = rerun._tree.__wrapped__, {}
+
+    def parsed_once(file):
+        state = file, file.stat().st_mtime_ns
+        if state not in trees:
+            trees[state] = parse(file)
+        return trees[state]
+
+    monkeypatch.setattr(rerun, "_tree", parsed_once)
+    forget()
+    yield tmp_path
+    monkeypatch.undo()
+    forget()
+
+
+def forget():
+    for one in vars(rerun).values():
+        if hasattr(one, "cache_clear"):
+            one.cache_clear()
+
+
+def meanings(digests) -> dict[tuple[str, ...], dict[str, str]]:
+    """Return what counts for each digest, by name."""
+    return {call: {name: rerun._meaning(name) for name in everything_reached(*call)} for call in digests}
+
+
+def rooms(root) -> dict[str, list[Path]]:
+    """Return the modules of every folder of the project."""
+    found = {}
+    for file in sorted(root.glob("resolvent/**/*.py")) + sorted(root.glob("workflow/scripts/*.py")):
+        found.setdefault(str(file.parent.relative_to(root)), []).append(file)
+    return found
+
+
+class Reword(ast.NodeTransformer):
+    """Puts other words into messages: in `raise`, `warn`, `print` and errors."""
+
+    said, count = 0, 0
+
+    def visit(self, node):
+        is_said = isinstance(node, ast.Raise) or (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func).rpartition(".")[2].endswith(("warn", "print", *ERRORS))
+        )
+        self.said += is_said
+        node = self.generic_visit(node)
+        self.said -= is_said
+        if self.said and isinstance(node, ast.Constant) and isinstance(node.value, str):
+            self.count += 1
+            return ast.Constant(f"{node.value} (reworded)")
+        return node
+
+
+def test_a_reworded_message_in_any_room_plans_nothing(digests, copied):
+    before, messages = meanings(digests), {}
+    for room, files in rooms(copied).items():
+        for file in files:
+            tree = (reword := Reword()).visit(ast.parse(file.read_text()))
+            file.write_text(ast.unparse(tree))
+            messages[room] = messages.get(room, 0) + reword.count
+    assert sum(messages.values()) > 1000
+    assert sum(map(bool, messages.values())) > 30
+    forget()
+    after = meanings(digests)
+    changed = {
+        name for call in before for name, text in before[call].items() if after[call].get(name) != text
+    }
+    assert changed == set()
+    assert {call: sorted(names) for call, names in before.items()} == {
+        call: sorted(names) for call, names in after.items()
+    }
+
+
+class Increase(ast.NodeTransformer):
+    """Adds one to the first number that is no part of a message."""
+
+    done = False
+
+    def visit(self, node):
+        if self.done or isinstance(node, ast.Raise | ast.JoinedStr | ast.keyword):
+            return node
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            self.done = True
+            return ast.Constant(node.value + 1)
+        return self.generic_visit(node)
+
+
+def test_a_number_changed_in_any_room_plans_what_depends_on_it(digests, copied):
+    """Of every room the first function with a number in it that a job of this plan uses."""
+    before = {call: script_digest(*call) for call in some_of(digests)}
+    used = {name for call in before for name in everything_reached(*call)}
+    tried = 0
+    for room, files in rooms(copied).items():
+        for name, file, text in changed_numbers(files, copied, used):
+            original = file.read_text()
+            file.write_text(text)
+            forget()
+            changed = {call for call, digest in before.items() if script_digest(*call) != digest}
+            assert changed == {call for call in before if name in everything_reached(*call)}, name
+            assert changed, room
+            file.write_text(original)
+            tried += 1
+            break
+    assert tried > 30
+
+
+def changed_numbers(files, root, used):
+    """Yield each function that is used, its file, and the text of that with one of its numbers changed."""
+    for file in files:
+        module = str(file.relative_to(root).with_suffix("")).replace("/", ".")
+        tree = ast.parse(file.read_text())
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and f"{module}:{node.name}" in used:
+                change = Increase()
+                node.body = [change.visit(one) for one in node.body]
+                if change.done:
+                    yield f"{module}:{node.name}", file, ast.unparse(tree)
+                    tree = ast.parse(file.read_text())
+
+
+class Executed:
+    """Notes the functions of the project that run, as names of their modules and what defines them there."""
+
+    def __init__(self):
+        self.codes = set()
+
+    def __enter__(self):
+        sys.setprofile(lambda frame, event, _: self.codes.add(frame.f_code) if event == "call" else None)
+        return self
+
+    def __exit__(self, *_):
+        sys.setprofile(None)
+
+    def names(self) -> set[str]:
+        found, files = set(), {file.resolve(): name for name, file in project_files()}
+        for code in self.codes:
+            module = files.get(Path(code.co_filename).resolve())
+            in_function = code.co_flags & inspect.CO_OPTIMIZED  # of a class, it is run by an import
+            if module and in_function and WITHOUT_RESULT.isdisjoint(module.split(".")):
+                owner = code.co_qualname.partition(".")[0]
+                # A lambda or a comprehension at the top of a module is run by its import.
+                found.add(f"{module}:{'' if owner.startswith('<') else owner}")
+        return found
+
+
+def project_files():
+    for file in (ROOT / "resolvent").glob("**/*.py"):
+        parts = file.relative_to(ROOT).with_suffix("").parts
+        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), file
+    for room in ("models", "solvers"):
+        for file in (ROOT / room).glob("**/*.py"):
+            parts = ("resolvent", *file.relative_to(ROOT).with_suffix("").parts)
+            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), file
+
+
+def reached_by(digests, script, chosen) -> set[str]:
+    """Return the definitions that count for a script's job whose first choice is of this module."""
+    (call,) = (call for call in digests if call[0] == script and call[1].partition(":")[0] == chosen)
+    return set(everything_reached(*call))
+
+
+def is_covered(name: str, reached: set[str]) -> bool:
+    module = name.partition(":")[0]
+    by_import = f"{module}:" in reached and set(rerun._parts(name)) <= set(rerun._parts(f"{module}:"))
+    return name in reached or f"{module}:*" in reached or by_import
+
+
+def test_whatever_runs_in_a_job_counts(digests, tmp_path):
+    """The functions that run when a shard is solved, a dataset finalised, a model trained and evaluated."""
+    from resolvent.datasets.storage.card import finalise
+    from resolvent.datasets.storage.generation import generate_shard
+    from resolvent.datasets.tasks.registry import build_task
+
+    task = build_task(small_settings(samples_per_shard=30))
+    store, receipt, card = (tmp_path / f"burgers{end}" for end in (".zarr", ".receipt", ".json"))
+    with Executed() as solving:
+        generate_shard(task, store, 0, receipt, "c")
+    with Executed() as finalising:
+        finalise(task, store, [receipt], card, "c")
+    run = {
+        "architecture": "transformer1d", "grids": "stored", "noise": 0.0, "noise_samples": 20,
+        "settings": {"width": 8, "num_layers": 1, "num_heads": 1, "feedforward_width": 8, "modes": 4},
+        "training": TrainingSettings(epochs=2, batch_size=4).model_dump(mode="json"),
+        "samples": {"train": 20, "validation": 4},
+    }  # fmt: skip
+    with Executed() as training:
+        train_run(card, tmp_path / "run", 64, seed=3, run=run, code_digest="c", threads=1, gpus=0)
+    testing = described(run, 64, 3, {"train": 20, "validation": 4, "test": 6})
+    with Executed() as evaluating:
+        evaluate_run(card, tmp_path / "run", testing, threads=1, gpus=0)
+    for executed, script, chosen in (
+        (solving, "solve_dataset", "resolvent.datasets.tasks.burgers"),
+        (finalising, "finalise_dataset", "resolvent.datasets.tasks.burgers"),
+        (training, "train", "resolvent.models.cao2021.transformer1d"),
+        (evaluating, "evaluate", "resolvent.models.cao2021.transformer1d"),
+    ):
+        reached, names = reached_by(digests, script, chosen), executed.names()
+        assert len(names) > 30, script
+        assert {name for name in names if not is_covered(name, reached)} == set(), script

@@ -37,11 +37,9 @@ for call in (
     except (TypeError, ValueError) as error:
         print(error)
 """
-PERIODIC = (
-    "resolvent.solvers.common.fourier.coefficients_of turns values on a periodic grid into coefficients"
-)
+PERIODIC = "resolvent.solvers.common.fourier.coefficients_of turns values on a circle into coefficients"
 TORUS = "resolvent.solvers.common.fourier.coefficients_of_2d turns values on a grid into coefficients"
-SQUARE = "resolvent.solvers.common.cosine_series.observe_cosine evaluates a field's coefficients on a grid"
+SQUARE = "resolvent.solvers.common.cosine_series.observe_cosine gives a field on a grid"
 BURGERS = "must be a complex array of shape (batch, modes), got"
 FLOW = "initial of Kolmogorov flow must be a complex array of shape (batch, 2K + 1, K + 1), got"
 DARCY = "coefficient of Darcy must be a floating-point array of shape (batch, n, n), got"

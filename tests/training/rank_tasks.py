@@ -48,7 +48,7 @@ def state_of(trainer):
         "best": progress.best_state,
         "history": progress.history,
         "best_epoch": progress.best_epoch,
-        "cost": trainer.cost(threads=1),
+        "cost": trainer.measured_cost(threads=1),
     }
 
 

@@ -66,7 +66,7 @@ def test_recording_the_test_error_changes_nothing_but_the_record(tmp_path):
     assert [row[:-1] for row in progress.history] == [row[:-1] for row in plain.history]
     assert {row[-1] for row in plain.history} == {None}
     assert progress.best_epoch == plain.best_epoch
-    cost = watched.cost(threads=1)
+    cost = watched.measured_cost(threads=1)
     assert cost["best_test_relative_l2"] == min(recorded) == recorded[cost["best_test_epoch"] - 1]
     last = watched._mean_error(watched.test)
     assert last == recorded[-1]
@@ -83,7 +83,7 @@ def test_a_learning_rate_that_explodes_is_a_diverged_run(tmp_path):
     trainer = small_trainer(tmp_path, learning_rate=1e4, gradient_clip=1e9, epochs=10, initial_division=1.0)
     progress = trainer.fit()
     assert progress.diverged_epoch == len(progress.history) < 10
-    cost = trainer.cost(threads=1)
+    cost = trainer.measured_cost(threads=1)
     assert cost["status"] == "diverged"
     assert cost["diverged_epoch"] == progress.diverged_epoch
     again = small_trainer(

@@ -68,8 +68,8 @@ for _dataset in (one for one in plan.datasets.values() if one.moves):
 
 rule draw_dataset:
     input:
-        card=lambda wildcards: plan.datasets[wildcards.dataset].card,
-        preview=lambda wildcards: plan.datasets[wildcards.dataset].preview,
+        card=lambda wildcards: of_data(plan.datasets[wildcards.dataset].card),
+        preview=lambda wildcards: of_data(plan.datasets[wildcards.dataset].preview),
     output:
         [
             report(
@@ -101,8 +101,8 @@ rule draw_dataset:
 
 rule draw_flux:
     input:
-        card=lambda wildcards: plan.datasets[wildcards.dataset].card,
-        preview=lambda wildcards: plan.datasets[wildcards.dataset].preview,
+        card=lambda wildcards: of_data(plan.datasets[wildcards.dataset].card),
+        preview=lambda wildcards: of_data(plan.datasets[wildcards.dataset].preview),
     output:
         report(
             f"{DATASET_PAGES}/{{dataset}}/dataset_flux.svg",
@@ -127,7 +127,7 @@ rule draw_flux:
 
 rule dataset_film:
     input:
-        motion=lambda wildcards: plan.datasets[wildcards.dataset].motion,
+        motion=lambda wildcards: of_data(plan.datasets[wildcards.dataset].motion),
     output:
         film=report(
             f"{DATASET_PAGES}/{{dataset}}/film.mp4",
@@ -152,8 +152,8 @@ rule dataset_film:
 
 rule dataset_page:
     input:
-        card=lambda wildcards: plan.datasets[wildcards.dataset].card,
-        preview=lambda wildcards: plan.datasets[wildcards.dataset].preview,
+        card=lambda wildcards: of_data(plan.datasets[wildcards.dataset].card),
+        preview=lambda wildcards: of_data(plan.datasets[wildcards.dataset].preview),
         figures=lambda wildcards: [
             f"{DATASET_PAGES}/{wildcards.dataset}/{figure}.svg"
             for figure in DATASET_SHOWN[wildcards.dataset]

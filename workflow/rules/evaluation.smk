@@ -3,7 +3,7 @@
 
 rule evaluate:
     input:
-        card=lambda wildcards: ancient(plan.test_dataset_of(wildcards.experiment).card),
+        card=lambda wildcards: card_of(plan.test_dataset_of(wildcards.experiment)),
         checkpoint=rules.train.output.checkpoint,
         cost=rules.train.output.cost,
         history=rules.train.output.history,
@@ -36,8 +36,8 @@ rule evaluate:
 # One job for all operators of an experiment: they are timed on the same cores, one after another.
 rule inference:
     input:
-        card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
-        test_card=lambda wildcards: ancient(plan.test_dataset_of(wildcards.experiment).card),
+        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
+        test_card=lambda wildcards: card_of(plan.test_dataset_of(wildcards.experiment)),
         runs=lambda wildcards: [
             f"{folder}/{file}"
             for folder in plan.run_folders(wildcards.experiment)
@@ -73,7 +73,7 @@ rule inference:
 
 rule baselines:
     input:
-        card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
+        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
     output:
         errors=f"{plan.results}/{{experiment}}/baselines/errors.csv",
         cost=f"{plan.results}/{{experiment}}/baselines/cost.json",

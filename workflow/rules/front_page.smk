@@ -7,7 +7,7 @@ rule front_page:
         study=rules.plan_study.output.study,
         # As functions: of a list beside outputs of rules Snakemake hashes the whole for each of its files.
         cards=lambda wildcards: [
-            file for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)
+            of_data(file) for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)
         ],
         runs=lambda wildcards: [
             f"{folder}/{file}"

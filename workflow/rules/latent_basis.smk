@@ -3,7 +3,7 @@
 
 rule latent_basis:
     input:
-        card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
+        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
         checkpoint=rules.train.output.checkpoint,
     output:
         latent=f"{plan.results}/{RUN_FOLDER}/latent_basis.npz",

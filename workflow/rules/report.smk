@@ -142,7 +142,7 @@ rule report:
         film=lambda wildcards: (
             f"{ROLLED_OUT[wildcards.experiment]}/rollout.mp4" if wildcards.experiment in ROLLED_OUT else []
         ),
-        card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
+        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
         assets=ancient(rules.page_assets.output),
     output:
         page=f"{EXPERIMENT}/report.html",
@@ -195,7 +195,7 @@ for _experiment, _pages in RUN_PAGES.items():
                 for folder in plan.run_folders(experiment)
                 for file in ("run.json", "cost.json", *RUN_FILES)
             ],
-            card=ancient(plan.test_dataset_of(_experiment).card),
+            card=card_of(plan.test_dataset_of(_experiment)),
             assets=ancient(rules.page_assets.output),
         output:
             _pages,

@@ -7,7 +7,7 @@ ROLLED_OUT = {name: folder for name in plan.configuration.experiments if (folder
 
 rule rollout:
     input:
-        card=lambda wildcards: ancient(plan.test_dataset_of(wildcards.experiment).card),
+        card=lambda wildcards: card_of(plan.test_dataset_of(wildcards.experiment)),
         checkpoint=rules.train.output.checkpoint,
     output:
         rollout=f"{plan.results}/{RUN_FOLDER}/rollout.npz",

@@ -8,7 +8,7 @@ STABILITY_FOLDER = f"{plan.results}/{STABILITY}"
 
 rule measure_stability:
     input:
-        card=ancient(plan.dataset_of(STABILITY).card),
+        card=card_of(plan.dataset_of(STABILITY)),
     output:
         table=f"{STABILITY_FOLDER}/{{model}}.csv",
     log:

@@ -13,7 +13,7 @@ if any(e.tuning for e in plan.configuration.experiments.values()):
 
 rule train:
     input:
-        card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
+        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
         tuned=TUNED,
     output:
         checkpoint=f"{plan.results}/{RUN_FOLDER}/checkpoint.pt",

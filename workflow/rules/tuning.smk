@@ -4,7 +4,7 @@
 
 use rule train as train_short with:
     input:
-        card=lambda wildcards: ancient(plan.dataset_of(wildcards.experiment).card),
+        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
     output:
         checkpoint=f"{plan.results}/{SHORT_RUN_FOLDER}/checkpoint.pt",
         history=f"{plan.results}/{SHORT_RUN_FOLDER}/history.csv",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
 from resolvent.solvers.common.grid import Grid, Nodes
 
@@ -14,7 +15,7 @@ SPLITS = ("train", "validation", "test")  # in stored order; their numbers are p
 SPACE = ("z", "y", "x")  # axes of space, in stored order
 CHUNK_BYTES = 2**20  # about 1 MB: small enough for random batches, large enough for whole reads
 
-_GRID_IN_WORDS = {
+_GRID_IN_WORDS: dict[str, Words] = {
     "periodic": "the left end is included, the right end is not",
     "nodes": "both ends are included",
     "cell_centres": "cell centres: neither end is included",

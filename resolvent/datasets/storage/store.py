@@ -21,7 +21,7 @@ import zarr
 from zarr.codecs import BloscCodec, Crc32cCodec
 
 from resolvent.common.files import partial_path, read_json, readable_disk_errors, remove
-from resolvent.datasets.errors import DatasetError, damaged
+from resolvent.datasets.errors import DatasetError, damaged, gone
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.layout import Group, Layout
 from resolvent.datasets.storage.object_store import opened, upload
@@ -250,7 +250,7 @@ def open_store(path: Path) -> zarr.Group:
         When there is none, or its metadata cannot be read.
     """
     if not Path(path).exists():
-        raise damaged(path, "is missing")
+        raise DatasetError(gone(path))
     place = located(path)
     try:
         return zarr.open_group(opened(place), mode="r", zarr_format=3)

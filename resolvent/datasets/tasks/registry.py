@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, SerializeAsAny
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
+from resolvent.common.errors import Words
 from resolvent.datasets.errors import NoSuchModule
 from resolvent.datasets.tasks.settings import DatasetSettings
 
@@ -86,7 +87,7 @@ def _class_in(module: Any, name: str, equation: str) -> type[DatasetSettings]:
     found = getattr(module, name, None)
     if isinstance(found, type) and issubclass(found, DatasetSettings):
         return found
-    what = f" has no {name}" if found is None else f":{name} is not a class of dataset settings"
+    what: Words = f" has no {name}" if found is None else f":{name} is not a class of dataset settings"
     accepted = [
         key
         for key, one in vars(module).items()

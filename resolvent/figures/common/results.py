@@ -109,7 +109,7 @@ def read_baselines(directories: Iterable[str | Path]) -> list[Baseline]:
     for directory in directories:
         record, errors = runs.read_baselines_table(directory)
         for (resolution, key), rows in errors.groupby(["resolution", "baseline"], sort=False):
-            cost, noise = record.cost(resolution, key), float(rows["noise"].iloc[0])
+            cost, noise = record.cost_of(resolution, key), float(rows["noise"].iloc[0])
             baselines.append(Baseline(key, cost.label, resolution, noise, rows, cost))
     return baselines
 

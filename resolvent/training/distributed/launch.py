@@ -19,9 +19,10 @@ from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from resolvent.common.errors import Words
 from resolvent.common.watchdog import unwatched, watch
 from resolvent.training.distributed.nodes import Others, on_other_nodes
-from resolvent.training.errors import TrainingError
+from resolvent.training.errors import ENDED, TrainingError
 from resolvent.training.interruption import SIGNALS
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -120,13 +121,14 @@ def _agent(path: Path, devices: bool) -> str:
         for rank, failure in error.failures.items():
             if failure.error_file_data.get("rank") != rank and failure.exitcode != -signal.SIGTERM:
                 (path.parent / f"ended{rank}").write_text(_ending(failure.exitcode))
-        return "the processes have ended"
+        return ENDED
     except RendezvousError as error:
-        return f"the {order['nodes']} nodes did not meet at {order['endpoint']} ({error})"
+        unmet: Words = f"the {order['nodes']} nodes did not meet at {order['endpoint']} ({error})"
+        return unmet
     return ""
 
 
-def _unfinished(path: Path, asked: signal.Signals) -> str:
+def _unfinished(path: Path, asked: signal.Signals) -> Words:
     """Return nothing where all processes had done their task when they were asked to end."""
     order = json.loads(path.read_text())
     done = len(list(path.parent.glob("done*"))) == order["size"] * order["nodes"]
@@ -165,7 +167,7 @@ def _end(number: int, frame: object) -> None:
     raise SignalException("asked to end", signal.Signals(number))
 
 
-def _reported(folder: Path, size: int) -> str:
+def _reported(folder: Path, size: int) -> Words:
     """Return what went wrong, in one line: the first cause, not what followed; nothing if none is known."""
     reports = {}
     for file in folder.glob("*/attempt_0/*/error.json"):
@@ -183,7 +185,7 @@ def _reported(folder: Path, size: int) -> str:
     return ""
 
 
-def _ending(code: int) -> str:
+def _ending(code: int) -> Words:
     """Say how a process ended that left no report."""
     if code > 0:
         return f"ended with status {code}"

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from resolvent.common.errors import Words
+
 ENDING_SECONDS = 60  # that the other launchers have to end by themselves after the first one
 
 
@@ -49,7 +51,8 @@ def on_other_nodes(nodes: int, order: Path, gpus: int, others: Others) -> Iterat
 
     def look() -> None:
         if started.wait():
-            others.fault = f"the launchers on the other nodes ended with status {started.returncode}"
+            fault: Words = f"the launchers on the other nodes ended with status {started.returncode}"
+            others.fault = fault
             others.ended_first = not ended.is_set()
             if others.ended_first:
                 os.kill(os.getpid(), signal.SIGTERM)

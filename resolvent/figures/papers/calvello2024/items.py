@@ -7,7 +7,7 @@ REMARK = f"{HERE}.architecture_costs:remark"
 ITEMS: dict[str, Item] = {
     "table1": Item(
         "Table 1. Attention at low resolution",
-        f"{HERE}.errors:write_low_resolution",
+        f"{HERE}.error_tables:write_low_resolution",
         takes="comparisons",
         several=True,
         caption="Median over all test samples and seeds of the relative L² error of standardised fields in "
@@ -29,7 +29,7 @@ ITEMS: dict[str, Item] = {
     ),
     "table3": Item(
         "Table 3. Errors at high resolution",
-        f"{HERE}.errors:write_high_resolution",
+        f"{HERE}.error_tables:write_high_resolution",
         takes="comparisons",
         several=True,
         caption="Median over all test samples and seeds of the relative L² error of standardised fields in "

@@ -33,7 +33,7 @@ ITEMS: dict[str, Item] = {
     ),
     "table2a": Item(
         "Table 2a. Burgers' equation",
-        "resolvent.figures.papers.cao2021.errors:write_burgers",
+        "resolvent.figures.papers.cao2021.error_tables:write_burgers",
         takes="comparisons",
         table=TABLE_2A,
         caption=f"{RECIPES} "
@@ -43,7 +43,7 @@ ITEMS: dict[str, Item] = {
     ),
     "table2b": Item(
         "Table 2b. Darcy flow",
-        "resolvent.figures.papers.cao2021.errors:write_darcy",
+        "resolvent.figures.papers.cao2021.error_tables:write_darcy",
         takes="comparisons",
         table=TABLE_2B,
         caption=f"{RECIPES} "
@@ -54,7 +54,7 @@ ITEMS: dict[str, Item] = {
     ),
     "table3": Item(
         "Table 3. Inverse identification of the coefficient",
-        "resolvent.figures.papers.cao2021.errors:write_inverse",
+        "resolvent.figures.papers.cao2021.error_tables:write_inverse",
         takes="comparisons",
         several=True,
         table=TABLE_3,

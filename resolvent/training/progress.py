@@ -8,6 +8,7 @@ from pathlib import Path
 
 from torch.utils.tensorboard import SummaryWriter
 
+from resolvent.common.files import remove
 from resolvent.common.progress import progress_bar
 
 Row = dict[str, float | None]
@@ -15,9 +16,15 @@ Row = dict[str, float | None]
 
 @contextmanager
 def epoch_progress(directory: Path, epochs: int, done: int) -> Iterator[Callable[[Row], None]]:
-    """Yield a function that shows an epoch's numbers by name, of which None are left out."""
+    """Yield a function that shows an epoch's numbers by name, of which None are left out.
+
+    A run that begins anew leaves nothing of an earlier one on the board.
+    """
+    events = directory / "tensorboard"
+    if not done:
+        remove(events)
     with (
-        SummaryWriter(directory / "tensorboard", purge_step=done + 1) as board,
+        SummaryWriter(events, purge_step=done + 1) as board,
         progress_bar(epochs, "/".join(directory.parts[-4:]), "epochs", done) as bar,
     ):
 
