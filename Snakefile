@@ -24,7 +24,6 @@ search_working_folder()
 
 from resolvent.common.errors import ResolventError
 from resolvent.common.locks import sole_writer
-from resolvent.datasets.errors import gone
 from resolvent.datasets.storage.layout import resolution_of
 from resolvent.planning.ancient_inputs import plan_behind_ancient_inputs
 from resolvent.planning.rerun import script_digest
@@ -65,14 +64,6 @@ allowed = workflow.global_resources
 hand_down_no_gpu(allowed, to_jobs=workflow.is_main_process)
 needs = Needs(plan, gpu=allowed.get("gpu").value != 0)
 requested = partial(request, longest=allowed.get("longest_minutes").value)
-
-
-# The card and the receipts of a store that was deleted are still there; its shards are solved as by `-R solve_<name>`.
-if workflow.is_main_process:
-    for _dataset in plan.datasets.values():
-        if _dataset.is_gone:
-            print(gone(_dataset.store), file=sys.stderr)
-            workflow.dag_settings.forcerun |= {f"solve_{_dataset.name}"}
 
 
 # A file beside a store as an input: Snakemake records this name in place of the path, so that nothing runs again where

@@ -83,6 +83,12 @@ class RunRecord:
         Of numpy, and, when it was trained, of torch and of every other package that the network comes from.
     config_hash
         Hash of all that determines the training but resolution, seed and data.
+    targets
+        Of a run on imported data: `names` of the functions that are targets, and `mean` and `deviation` of
+        each over its training samples, in physical units.
+    prediction_spread
+        How much its predictions differ from one test sample to another, over how much the targets do: 0 where
+        it predicts the same for every input.
     metrics
         Label and description of every metric in errors.csv, by its column.
     files
@@ -114,6 +120,8 @@ class RunRecord:
     versions: dict
     computation: dict = field(default_factory=dict)
     data_warnings: list = field(default_factory=list)
+    targets: dict = field(default_factory=dict)
+    prediction_spread: float | None = None
     metrics: dict = field(default_factory=dict)
     files: dict = field(default_factory=dict)
     tuning: dict | None = None

@@ -89,6 +89,9 @@ OF_RUN = {
     "computation": "optimiser and arithmetic of the training: the optimiser and its constants, "
     "whether an incomplete last batch is left out, types of weights and products",
     "data_warnings": "what the check of an imported dataset remarks on",
+    "targets": "on imported data: `names` of the target functions, their `mean` and `deviation` in training",
+    "prediction_spread": "how much predictions differ from sample to sample, over how much targets do: 0 "
+    "where they are the same for every input",
     "metrics": "`label` and `description` of every metric of errors.csv, by its column",
     "files": "SHA-256 of history.csv, errors.csv, predictions.nc and checkpoint.pt; exported runs have no "
     "checkpoint",
@@ -150,7 +153,8 @@ LEADERBOARD = {
     "seeds": "number of seeds that are asked for",
     "finished": "number of those that finished",
     "diverged": "number of those that diverged; the others are missing",
-    "relative_l2": "mean relative L2 error of the test samples and seeds",
+    "metric": "`relative_l2`, or that of standardised functions where imported targets are far from zero",
+    "error": "mean error in this metric over the test samples and seeds",
     "low": "lower end of its 95 % interval",
     "high": "upper end",
     "verdict": "how it compares with the best of the others, in words",

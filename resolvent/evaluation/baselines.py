@@ -15,7 +15,7 @@ from resolvent.common.runs import metric_columns
 from resolvent.datasets.loading import Samples, Source, Split, blocks, read_card, training_noise
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.datasets.tasks.task import Task
-from resolvent.evaluation.conditions import CPU, Condition, error_rows, measured, write_table
+from resolvent.evaluation.conditions import CPU, Condition, error_rows, measured, target_scale, write_table
 from resolvent.evaluation.errors import EvaluationError
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, metric_words, metrics_with
 from resolvent.evaluation.ridge import RidgeRegression
@@ -23,8 +23,6 @@ from resolvent.models.outside import find
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.data import read_where_it_fits
-from resolvent.training.normalisation import Normaliser
-from resolvent.training.tensors import function_tensor
 
 Answer = Callable[[np.ndarray, Grid | Nodes], np.ndarray]
 
@@ -79,7 +77,8 @@ def write_baselines(
     EvaluationError
         When one of them cannot be used.
     """
-    known, added = metrics_with(metrics), own_baselines(own)
+    facts = read_card(card)
+    known, added = metrics_with(metrics, facts["targets"]), own_baselines(own)
     found = {
         resolution: measured_baselines(card, resolution, counts, noise, realisations, known, added)
         for resolution in resolutions
@@ -88,7 +87,7 @@ def write_baselines(
     write_table(errors, folder / "errors.csv")
     record = BaselinesRecord(
         experiment=experiment,
-        dataset_hash=read_card(card)["content_hash"],
+        dataset_hash=facts["content_hash"],
         costs={str(resolution): costs for resolution, (_, costs) in found.items()},
         metrics=metric_words(metric_columns(errors), known),
         files=file_digests(folder, ("errors.csv",)),
@@ -167,7 +166,7 @@ def baselines(
         if one.name in answers:
             raise EvaluationError(f"baselines: the name {one.name!r} is taken; choose another")
         answers[one.name], labels[one.name] = _learnt(one, train), one.label
-    scale = _scale(train)
+    scale = target_scale(train)
     rows, costs = [], {}
     for name, answer in answers.items():
         seconds, no_answer = None, None
@@ -242,10 +241,3 @@ def _answered(
             parts.append(error_rows(prediction, samples, condition, scale, metrics))
         tables.append(pandas.concat(parts, ignore_index=True).assign(sample=np.arange(len(source))))
     return pandas.concat(tables), seconds / sum(len(source) for _, source in test)
-
-
-def _scale(train: Source) -> Scale:
-    """Return mean and standard deviation (channels,) of the training targets."""
-    targets = (function_tensor(block.targets, block.target_grid) for block in blocks(train))
-    fitted = Normaliser.fitted(targets, "scalar")
-    return fitted.mean.numpy(), fitted.deviation.numpy()

@@ -17,12 +17,14 @@ import torch
 from torch import nn
 
 from resolvent.common.files import write_atomically
+from resolvent.common.moments import Moments
 from resolvent.common.predictions import Chosen, at_one_level, tree_of
 from resolvent.datasets.loading import Samples, Source, Split, blocks, training_noise
 from resolvent.datasets.spectra import powers, wavenumbers
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.data import read_where_it_fits
+from resolvent.training.normalisation import Normaliser
 from resolvent.training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
 
 if TYPE_CHECKING:
@@ -63,6 +65,13 @@ def measured(
                 noise = replace(unit, level=level, realisation=realisation) if level else None
                 split = Split(card, resolution, "test", counts["test"], grids=grids, noise=noise)
                 yield Condition(resolution, level, realisation), read_where_it_fits(split, CPU)
+
+
+def target_scale(train: Source) -> Scale:
+    """Return mean and standard deviation (channels,) of the training targets, in physical units."""
+    targets = (function_tensor(block.targets, block.target_grid) for block in blocks(train))
+    fitted = Normaliser.fitted(targets, "scalar")
+    return fitted.mean.numpy(), fitted.deviation.numpy()
 
 
 @torch.no_grad()
@@ -115,10 +124,11 @@ def evaluate(
 
     The latter is as `resolvent.common.predictions` describes it: the samples `shown`, those of median, worst
     and best error, the mean square of the errors by point and, on grids of space, the power by wavenumber; of
-    several realisations of one noise the first one. `operator` is None for a diverged run: its errors and
+    several realisations of one noise the first one. Its attribute `prediction_spread` is `Means.spread` under
+    the first condition. `operator` is None for a diverged run: its errors and
     predictions are NaN, which tables show as such.
     """
-    rows, kept = [], {}
+    rows, kept, spread = [], {}, None
     for condition, source in test:
         measured_blocks, means = [], Means(source.target_grid)
         for block in blocks(source):
@@ -127,6 +137,7 @@ def evaluate(
             means.add(block.targets, prediction)
         errors = pandas.concat(measured_blocks, ignore_index=True)
         errors["sample"] = np.arange(len(errors))
+        spread = means.spread() if spread is None else spread
         rows.append(errors)
         if condition.realisation:
             continue
@@ -145,7 +156,7 @@ def evaluate(
         target_axes = axes if source.target_grid == source.grid else _axes(source.target_grid)
         level = at_one_level(condition.noise, axes, target_axes, *there, means.power(), means.mean_square())
         kept.setdefault(condition.resolution, []).append(level)
-    return pandas.concat(rows, ignore_index=True), tree_of(kept, {})
+    return pandas.concat(rows, ignore_index=True), tree_of(kept, {"prediction_spread": spread})
 
 
 def _prediction(operator: nn.Module | None, samples: Samples, device: torch.device) -> np.ndarray:
@@ -159,6 +170,7 @@ class Means:
     def __init__(self, grid: Grid | Nodes):
         self.grid, self.count = grid, 0
         self.squares: dict[str, Any] = {}
+        self.moments: dict[str, Moments] = {}
         self.powers: dict[str, Any] = {}
 
     def add(self, target: np.ndarray, prediction: np.ndarray) -> None:
@@ -167,8 +179,21 @@ class Means:
         self.count += len(target)
         for name, values in functions.items():
             self.squares[name] = self.squares.get(name, 0) + np.sum(values**2, axis=0)
+            moments = self.moments.setdefault(name, Moments())
+            moments.add(len(values), values.mean(axis=0), values.var(axis=0))
             if isinstance(self.grid, Grid):
                 self.powers[name] = self.powers.get(name, 0) + powers(values, self.grid).sum(axis=0)
+
+    def spread(self) -> float:
+        """Return how much predictions differ from sample to sample, over how much targets do.
+
+        That is the ratio of standard deviations over samples, as the root mean square over points; of several
+        functions the largest.
+        """
+        axes = tuple(range(-self.grid.dimension, 0))
+        prediction, target = (self.moments[name].variance.mean(axes) for name in ("prediction", "target"))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.max(np.sqrt(prediction / target)))
 
     def mean_square(self) -> dict[str, np.ndarray]:
         """Return that of the targets and of the errors, at every point."""

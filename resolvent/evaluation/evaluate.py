@@ -7,6 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas
 import torch
 from torch import nn
@@ -24,9 +25,10 @@ from resolvent.common.records import (
     write_record,
 )
 from resolvent.common.runs import metric_columns
-from resolvent.datasets.loading import read_card
-from resolvent.evaluation.conditions import evaluate, measured, shown_samples, write_table
-from resolvent.evaluation.metrics import METRICS, Metric, metric_words, metrics_with
+from resolvent.datasets.loading import Split, read_card
+from resolvent.datasets.storage.layout import group_name
+from resolvent.evaluation.conditions import evaluate, measured, shown_samples, target_scale, write_table
+from resolvent.evaluation.metrics import Metric, metric_words, metrics_with
 from resolvent.training import checkpoints
 from resolvent.training.devices import choose_device
 from resolvent.training.trained import trained_operator
@@ -55,13 +57,14 @@ def evaluate_run(
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
-    known = metrics_with(metrics)
     facts = read_card(card)
+    known = metrics_with(metrics, facts["targets"])
     checkpoint = checkpoints.load_run(folder, description)
     cost = read_record(folder / "cost.json", CostRecord)
     check_same_run(folder / "cost.json", identity_of(cost), description)
     operator = trained_operator(checkpoint)
     errors, predictions = evaluate_operator(operator, card, description, device, facts["seed"], known)
+    spread = predictions.attrs.pop("prediction_spread")
     predictions.attrs = {name: description[name] for name in IDENTITY}
     write_table(errors, folder / "errors.csv")
     write_predictions(folder / "predictions.nc", predictions)
@@ -71,6 +74,8 @@ def evaluate_run(
         "data_warnings": facts.get("imported", {}).get("warnings", []),
         "versions": {"numpy": version("numpy")} | checkpoint.get("versions", {"torch": version("torch")}),
         "computation": checkpoint.get("computation", {}),
+        "targets": targets_in_training(card, description),
+        "prediction_spread": spread,
         "metrics": metric_words(metric_columns(errors), known),
         "files": file_digests(folder, (*RUN_FILES, CHECKPOINT)),
     }
@@ -84,16 +89,19 @@ def evaluate_operator(
     description: dict,
     device: torch.device,
     seed: int,
-    metrics: tuple[Metric, ...] = METRICS,
+    metrics: tuple[Metric, ...] | None = None,
 ) -> tuple[pandas.DataFrame, xarray.DataTree]:
     """Return the errors of an operator on the test split at `card`, and what is kept of its predictions.
 
     `description` is that of its run, as `evaluate_run` takes it; `seed` chooses the samples that are shown.
+    Standardised errors are measured of imported data, whose units are anyone's, and of runs in such units.
     """
-    training, scale = description["training"], None
+    training, scale, facts = description["training"], None, read_card(card)
+    if targets := targets_in_training(card, description):
+        scale = np.array(targets["mean"]), np.array(targets["deviation"])
+    elif operator is not None and training["normalisation"] == "scalar":
+        scale = tuple(part.cpu().numpy() for part in (operator.output.mean, operator.output.deviation))
     if operator is not None:
-        if training["normalisation"] == "scalar":
-            scale = tuple(part.cpu().numpy() for part in (operator.output.mean, operator.output.deviation))
         operator = operator.to(device)
     test = measured(
         card,
@@ -104,4 +112,18 @@ def evaluate_operator(
         grids=description["grids"],
     )
     shown = shown_samples(training["test_samples"], seed)
-    return evaluate(operator, test, device, shown, scale, metrics)
+    return evaluate(operator, test, device, shown, scale, metrics or metrics_with((), facts["targets"]))
+
+
+def targets_in_training(card: Path, description: dict) -> dict[str, list]:
+    """Return `names`, `mean` and `deviation` of the functions that are targets in training, of imported data.
+
+    Others have none, nor has imported data of other grids than those of training.
+    """
+    facts, resolution = read_card(card), description["resolution"]
+    count = description["training"]["noise_samples"]
+    there = group_name(resolution) in facts["groups"] and count <= facts["samples"]["train"]
+    if "imported" not in facts or not there:
+        return {}
+    mean, deviation = target_scale(Split(card, resolution, "train", count, grids=description["grids"]))
+    return {"names": facts["targets"], "mean": mean.tolist(), "deviation": deviation.tolist()}

@@ -7,7 +7,7 @@ one of a user's own, which an experiment names, in those of its runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,15 +84,15 @@ METRICS = (
 )
 
 
-def metrics_with(own: Iterable[str]) -> tuple[Metric, ...]:
-    """Return the metrics of every run, and those of a user's own, "module:name".
+def metrics_with(own: Iterable[str], targets: Sequence[str] = ()) -> tuple[Metric, ...]:
+    """Return the metrics of every run, one for each of several `targets`, and a user's own, "module:name".
 
     Raises
     ------
     EvaluationError
         When one cannot be imported, is no `Metric`, or has the name of another.
     """
-    metrics = {one.name: one for one in METRICS}
+    metrics = {one.name: one for one in (*METRICS, *_of_each_function(targets))}
     for location in own:
         try:
             metric = find(location, Metric)
@@ -102,6 +102,20 @@ def metrics_with(own: Iterable[str]) -> tuple[Metric, ...]:
             raise EvaluationError(f"metrics: {location}: the name {metric.name!r} is taken; choose another")
         metrics[metric.name] = metric
     return tuple(metrics.values())
+
+
+def _of_each_function(targets: Sequence[str]) -> list[Metric]:
+    """Return the error of each function by itself: in a norm of all of them the largest hides the others."""
+    return [
+        Metric(
+            f"relative_l2_{name}",
+            lambda prediction, target, grid, at=at: relative_l2(prediction[:, at], target[:, at], grid),
+            f"relative L² error, {name}",
+            f"the relative L² error of the function '{name}' alone",
+        )
+        for at, name in enumerate(targets)
+        if len(targets) > 1
+    ]
 
 
 def measure(

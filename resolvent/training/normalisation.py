@@ -19,7 +19,11 @@ from resolvent.datasets.loading import Source, blocks
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import function_tensor
 
-FLOOR = 1e-5  # added to a standard deviation, which is zero where the boundary condition holds
+FLOOR = (
+    1e-5  # added to a standard deviation, which is zero where the boundary condition holds, as in the papers
+)
+LARGEST_SHARE = 1e-2  # of the channel's own deviation that is added to it: the data may be of any size
+ROUNDING = 1e-7  # of a mean: below that the deviation of numbers in single precision is their rounding
 
 
 class Normaliser(nn.Module):
@@ -45,16 +49,26 @@ class Normaliser(nn.Module):
 
     @classmethod
     def of(cls, moments: Moments) -> Normaliser:
-        """Return that of training samples with these moments; 1e-5 is added to the deviation."""
-        return cls(moments.mean.float(), (moments.variance.sqrt() + FLOOR).float())
+        """Return that of training samples with these moments; 1e-5 is added to the deviation, of small data
+        less."""
+        mean, points = moments.mean, tuple(range(moments.mean.ndim - 1))
+        deviation, size = moments.variance.sqrt(), moments.mean.abs()
+        if points:
+            own, size = moments.variance.mean(points).sqrt(), size.amax(points)
+        else:
+            own = deviation
+        floor = torch.clamp(LARGEST_SHARE * own, max=FLOOR).maximum(ROUNDING * size)
+        return cls(mean, deviation + torch.where(floor > 0, floor, FLOOR))
 
     def normalise(self, u: Tensor) -> Tensor:
-        """Convert from physical units; (batch, ...space, channels)."""
-        return (u - self._at(self.mean, u)) / self._at(self.deviation, u)
+        """Convert from physical units; (batch, ...space, channels). The mean goes in double precision."""
+        normal = (u.double() - self._at(self.mean, u)) / self._at(self.deviation, u)
+        return normal.to(_at_least_single(u))
 
     def restore(self, v: Tensor) -> Tensor:
         """Convert to physical units: the inverse of `normalise`."""
-        return v * self._at(self.deviation, v) + self._at(self.mean, v)
+        physical = v.double() * self._at(self.deviation, v) + self._at(self.mean, v)
+        return physical.to(_at_least_single(v))
 
     def _at(self, statistic: Tensor, u: Tensor) -> Tensor:
         sizes = tuple(u.shape[1:3])
@@ -63,6 +77,10 @@ class Normaliser(nn.Module):
         channels_first = statistic.permute(2, 0, 1)[None]
         there = functional.interpolate(channels_first, size=sizes, mode="bilinear", align_corners=True)
         return there[0].permute(1, 2, 0)
+
+
+def _at_least_single(values: Tensor) -> torch.dtype:
+    return torch.promote_types(values.dtype, torch.float32)
 
 
 class NormalisedOperator(nn.Module):

@@ -8,6 +8,7 @@ import sys
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -125,8 +126,23 @@ def train_in_group(
     )
     progress = trainer.fit()
     if group.first:
+        if progress.diverged_epoch == 1 and settings.normalisation == "none":
+            _blame_units(train)
         of_run = {"resolution": resolution, "seed": seed, "config_hash": settings_hash(run)}
         _write(trainer, progress, run, of_run, train.grid, threads)
+
+
+def _blame_units(train: Source) -> None:
+    """Say of data far from size 1 what a run that diverged in its first epoch may lack."""
+    samples = train.read(range(min(CHECKED, len(train))))
+    for name, values in (("inputs", samples.inputs), ("targets", samples.targets)):
+        mean, deviation = float(np.mean(values)), float(np.std(values))
+        if not (1e-2 < deviation < 1e2 and abs(mean) < 10 * deviation):
+            print(
+                f"diverged in its first epoch: the {name} have mean {mean:.3g} and deviation {deviation:.3g}; "
+                "set training: {normalisation: scalar} in the experiment",
+                file=sys.stderr,
+            )
 
 
 def check_output(operator: nn.Module, samples: Samples, architecture: str) -> None:

@@ -224,7 +224,7 @@ def test_the_errors_are_those_of_the_comparison(finished):
     ]  # fmt: skip
     for row in table[:3]:
         (mean,) = (one for one in means if one["key"] == row["model"])
-        assert (row["relative_l2"], row["low"], row["high"]) == (mean["value"], mean["low"], mean["high"])
+        assert (row["error"], row["low"], row["high"]) == (mean["value"], mean["low"], mean["high"])
     (classical,) = (one["value"] for one in means if one["key"] == "coarse_solve")
     assert {row["classical_solver"] for row in table} == {classical}
     assert [row["diverged"] for row in table] == ["0", "0", "1", "0", "0", "0"]

@@ -27,6 +27,29 @@ def test_a_normaliser_standardises_every_point_and_is_undone():
     torch.testing.assert_close(normaliser.restore(normal), values, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("normalisation", ["scalar", "pointwise"])
+@pytest.mark.parametrize(("mean", "size"), [(0.0, 1e-12), (101325.0, 10.0), (0.0, 1e8), (273.15, 1e-3)])
+def test_a_normaliser_is_the_same_for_data_in_other_units(normalisation, mean, size):
+    """Such as pascals or kelvins, in single precision; the deviation is that of the data, not of a floor."""
+    generator = torch.Generator().manual_seed(1)
+    plain = torch.randn(64, 5, 5, 1, generator=generator, dtype=torch.float64)
+    expected = Normaliser.fitted([plain], normalisation).normalise(plain)
+    values = (mean + size * plain).float()
+    normaliser = Normaliser.fitted([values], normalisation)
+    rounding = 2e-2 + 6e-8 * mean / size
+    torch.testing.assert_close(normaliser.normalise(values).double(), expected, rtol=0, atol=4 * rounding)
+    torch.testing.assert_close(
+        normaliser.restore(normaliser.normalise(values)), values, rtol=2e-7, atol=1e-6 * size
+    )
+
+
+@pytest.mark.parametrize("value", [0.0, 5.0, 101325.0])
+def test_a_channel_that_is_constant_becomes_zero(value):
+    values = torch.full((8, 5, 5, 1), value)
+    for normalisation in ("scalar", "pointwise"):
+        assert not Normaliser.fitted([values], normalisation).normalise(values).any()
+
+
 def test_a_normaliser_is_interpolated_bilinearly_on_another_grid():
     x = torch.linspace(0, 1, 5)
     plane = (1 + 2 * x[:, None] + 3 * x[None, :])[..., None]  # bilinear interpolation is exact on it

@@ -1,9 +1,21 @@
+from resolvent.datasets.errors import gone
+
 # One pair of rules per dataset, so that `snakemake -R solve_burgers` means what it says. The output of a job
 # is a small file written last; the store itself is never an output, which Snakemake would delete.
 #
 # What uses a dataset names the digest of the code that makes it among its parameters (its settings are in the
 # file's name), and the card as `ancient`: the card must be there, but a dataset made again by the same code is the
 # same, and nothing that used it runs again.
+
+# A store that was deleted has left its card and receipts: its shards are solved as by `-R solve_<name>`.
+
+
+def receipts_of(dataset):
+    if dataset.is_gone and workflow.is_main_process:
+        print(gone(dataset.store), file=sys.stderr)
+        workflow.dag.forcerules.add(workflow.get_rule(f"solve_{dataset.name}"))
+    return dataset.receipts
+
 
 for _dataset in plan.datasets.values():
 
@@ -33,7 +45,7 @@ for _dataset in plan.datasets.values():
         name:
             f"finalise_{_dataset.name}"
         input:
-            receipts=_dataset.receipts,
+            receipts=lambda wildcards, dataset=_dataset: receipts_of(dataset),
         output:
             card=_dataset.card,
         log:

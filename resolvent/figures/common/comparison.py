@@ -9,11 +9,17 @@ from pathlib import Path
 
 import pandas as pd
 
+from resolvent.figures.common.metrics import error_in_words
 from resolvent.figures.common.ratios import SEEDS_TO_RANK
 from resolvent.figures.common.results import read_table, same_noise
 
 MODELS_FILE = "models.csv"
 RATIO = "ratio_to_best_other"
+TO_MEAN, TO_LINEAR = "ratio_to_mean", "ratio_to_linear"
+AGAINST = {"mean_predictor": TO_MEAN, "ridge_regression": TO_LINEAR}  # baselines that every model is held to
+LEARNT = 0.9  # times the errors of the mean: a model not shown to be below has learned next to nothing
+CONSTANT = 1e-3  # spread of predictions over that of targets: below, they are the same for every input
+PHYSICAL, STANDARDISED = "relative_l2", "standardised_relative_l2"
 MODEL = ("kind", "key", "trained_resolution", "trained_noise")  # identify a row of models.csv
 CONDITION = (*MODEL, "test_resolution", "test_noise")
 
@@ -29,7 +35,8 @@ COMPARISON_COLUMNS = {
     "metric": "column of errors.csv: `relative_l2`, `relative_h1`, …",
     "statistic": "`mean`, `median` or `worst` of the errors of all samples and seeds that finished, or "
     f"`{RATIO}`: the errors over those of the best of the other models, the geometric mean over samples and "
-    "seeds",
+    f"seeds; `{TO_MEAN}` and `{TO_LINEAR}`: likewise over those of the mean of the training targets and of "
+    "the linear operator that is fitted to them",
     "value": "the statistic; empty where every seed diverged or a baseline has no answer",
     "low": "lower end of its 95 % interval; of a ratio, it allows for the choice of the best",
     "high": "upper end",
@@ -54,6 +61,8 @@ MODELS_COLUMNS = {
     "ratio_of": "which of our numbers this ratio takes",
     "reported_note": "where the reported number is from, or why there is none",
     "tuned": "what short runs chose among, on validation samples; empty where nothing was tuned",
+    "leads": "the metric that pages lead with: of standardised functions where targets are far from zero",
+    "prediction_spread": "how much predictions differ from sample to sample, over how much targets do",
     "parameters": "number of parameters, a complex one counted twice",
     "parameters_complex_once": "number of parameters, a complex one counted once",
     "forward_flop": "operations of a forward pass of one sample",
@@ -99,18 +108,31 @@ class Tested:
         same_grid = facts["trained_resolution"] == facts["test_resolution"]
         return same_grid and bool(same_noise(facts["trained_noise"], facts["test_noise"]))
 
-    def error(self, metric: str = "relative_l2", statistic: str = "mean") -> Error:
-        """Return a statistic, NaN where it was not measured."""
-        return self.errors.get((metric, statistic), NO_ERROR)
+    @property
+    def leads(self) -> str:
+        """Return the metric that pages lead with."""
+        return self.facts["leads"]
 
-    def is_ranked(self, metric: str = "relative_l2") -> bool:
+    @property
+    def verdict(self) -> str:
+        """Say that a model has learned next to nothing, where it is not shown to have learned more."""
+        if self.facts["prediction_spread"] < CONSTANT:
+            return "predicts the same for every input"
+        little = self.error(statistic=TO_MEAN).high > LEARNT
+        return "is hardly better than the mean of the targets" if little else ""
+
+    def error(self, metric: str | None = None, statistic: str = "mean") -> Error:
+        """Return a statistic of a metric, or of the one that leads; NaN where it was not measured."""
+        return self.errors.get((metric or self.leads, statistic), NO_ERROR)
+
+    def is_ranked(self, metric: str | None = None) -> bool:
         """Return whether it is compared with other models, on seeds enough to call it worse."""
         ratio = self.error(metric, RATIO)
         return not (pd.isna(ratio.low) or pd.isna(ratio.high)) and self.facts["seeds"] >= SEEDS_TO_RANK
 
-    def is_among_the_best(self, metric: str = "relative_l2") -> bool:
-        """Return whether it is ranked, and not worse than the best of the others."""
-        return self.is_ranked(metric) and bool(self.error(metric, RATIO).low <= 1)
+    def is_among_the_best(self, metric: str | None = None) -> bool:
+        """Return whether it has learned, is ranked, and is not worse than the best of the others."""
+        return not self.verdict and self.is_ranked(metric) and bool(self.error(metric, RATIO).low <= 1)
 
 
 def read_comparison(path: str | Path) -> pd.DataFrame:
@@ -123,6 +145,16 @@ def read_comparison(path: str | Path) -> pd.DataFrame:
 def with_facts(rows: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of a comparison with the facts of their models beside them."""
     return rows.merge(models.drop(columns="label"), on=list(MODEL), how="left", validate="many_to_one")
+
+
+def leading(comparison: pd.DataFrame) -> str:
+    """Return the metric that pages of a comparison lead with."""
+    return comparison["leads"].iloc[0]
+
+
+def mean_error(comparison: pd.DataFrame) -> str:
+    """Return what the mean error in that metric is called, for the axis of a figure."""
+    return f"mean {error_in_words(leading(comparison))}"
 
 
 def errors_of(comparison: pd.DataFrame, metric: str, statistic: str) -> pd.DataFrame:

@@ -7,6 +7,14 @@ NAMES = {
 }
 
 
+def error_in_words(metric: str) -> str:
+    """Return what an error in this metric is called: "relative L² error"."""
+    of = {"standardised_relative_l2": "relative L² error of standardised functions"}
+    return of.get(metric, f"{name_of(metric)} error")
+
+
 def name_of(metric: str) -> str:
     """Return the name of a metric, for tables and figures."""
-    return NAMES.get(metric, metric.replace("_", " "))
+    function = metric.removeprefix("relative_l2_")
+    of_function = f"relative L², {function.replace('_', ' ')}"
+    return NAMES.get(metric, of_function if function != metric else metric.replace("_", " "))

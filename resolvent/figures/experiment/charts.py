@@ -11,7 +11,8 @@ from plotly.graph_objects import Figure
 from plotly.subplots import make_subplots
 
 from resolvent.common.counts import counted
-from resolvent.figures.common.comparison import Tested, by_condition, errors_of
+from resolvent.figures.common.comparison import Tested, by_condition, errors_of, leading, mean_error
+from resolvent.figures.common.metrics import error_in_words
 from resolvent.figures.common.numbers import duration, ends, scientific
 from resolvent.figures.common.results import (
     Baseline,
@@ -58,13 +59,13 @@ def chart_error_intervals(comparison: pd.DataFrame, looks: Looks) -> Figure:
             )  # fmt: skip
     figure.update_xaxes(**LOGARITHMIC, range=rounded(np.log10([low, high])))
     figure.update_yaxes(autorange="reversed")
-    figure.update_xaxes(title="mean relative L² error", row=max(1, len(places)), col=1)
+    figure.update_xaxes(title=mean_error(comparison), row=max(1, len(places)), col=1)
     return figure
 
 
 def chart_resolution_curves(comparison: pd.DataFrame, looks: Looks) -> Figure:
     """Chart the mean error at every test resolution: a panel a training resolution, a line a model."""
-    rows = with_training_noise(errors_of(comparison, "relative_l2", "mean"))
+    rows = with_training_noise(errors_of(comparison, leading(comparison), "mean"))
     rows = rows[np.isfinite(rows["value"])]
     models = rows[rows["kind"] == "model"]
     baselines = rows[(rows["kind"] == "baseline") & rows["test_resolution"].isin(models["test_resolution"])]
@@ -89,7 +90,7 @@ def chart_resolution_curves(comparison: pd.DataFrame, looks: Looks) -> Figure:
     tested = sorted(models["test_resolution"].unique())
     figure.update_xaxes(type="category", categoryorder="array", categoryarray=[str(one) for one in tested])
     low, high = _around(models["value"])
-    figure.update_yaxes(title="mean relative L² error", range=rounded(np.log10([low, high])), **LOGARITHMIC)
+    figure.update_yaxes(title=mean_error(comparison), range=rounded(np.log10([low, high])), **LOGARITHMIC)
     figure.update_xaxes(title="test resolution", row=max(1, len(trained)), col=1)
     return figure
 
@@ -119,7 +120,7 @@ def chart_cost(comparison: pd.DataFrame, looks: Looks) -> Figure:
             row=1 + places.index(facts["trained_resolution"]), col=1,
         )  # fmt: skip
     figure.update_xaxes(type="log", ticksuffix=" s")
-    figure.update_yaxes(title="mean relative L² error", **LOGARITHMIC)
+    figure.update_yaxes(title=mean_error(comparison), **LOGARITHMIC)
     figure.update_xaxes(title="training time", row=max(1, len(places)), col=1)
     return figure
 
@@ -268,7 +269,7 @@ def _subplots(titles: list[str], heights: list[int], one_axis: bool) -> Figure:
 def _words_of(one: Tested) -> str:
     """Return what stands beside the pointer: name, error, interval, seeds."""
     error, facts = one.error(), one.facts
-    lines = [f"<b>{facts['label']}</b>", f"mean relative L² error {scientific(error.value)}"]
+    lines = [f"<b>{facts['label']}</b>", f"mean {error_in_words(one.leads)} {scientific(error.value)}"]
     if np.isfinite(error.low):
         lines.append(f"95 % interval {ends(error.low, error.high, error.value)}")
     if facts["kind"] == "model":

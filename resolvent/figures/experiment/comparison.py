@@ -15,15 +15,18 @@ from resolvent.common.records import CONDITION_COLUMNS
 from resolvent.common.runs import save_table
 from resolvent.figures.common.bootstrap import mean_interval, median_interval
 from resolvent.figures.common.comparison import (
+    AGAINST,
     COMPARISON_COLUMNS,
     MODEL,
     MODELS_COLUMNS,
     MODELS_FILE,
+    PHYSICAL,
     RATIO,
+    STANDARDISED,
     with_facts,
 )
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.ratios import ratios_to_best_other
+from resolvent.figures.common.ratios import paired_ratio, ratios_to_best_other
 from resolvent.figures.common.results import (
     NO_ANSWER,
     Baseline,
@@ -38,6 +41,7 @@ from resolvent.figures.published.beside import example_of, reported_beside
 from resolvent.figures.published.tables import Example
 
 STATISTICS = ("mean", "median", "worst")
+FAR_FROM_ZERO = 3  # deviations: the mean of targets whose errors in physical units say little
 NO_METRIC = {*CONDITION_COLUMNS, "baseline"}  # columns of an errors.csv that say what a row is of
 PAPERS_PROTOCOL = "best epoch on the test samples, as the paper reports"
 MEDIANS = "median error of standardised fields, as the paper's public code has it"
@@ -87,10 +91,12 @@ def compare(runs: list[Run], baselines: list[Baseline]) -> tuple[pd.DataFrame, p
             if resolution == group[0].resolution and same_noise(noise, group[0].noise):
                 _add_ratio(models[-1], example_of(group[0].record), made)
             blocks += made
+    leads = models[0]["leads"] if models else PHYSICAL
     for baseline in baselines:
-        models.append(_facts_of_baseline(baseline))
+        models.append(_facts_of_baseline(baseline) | {"leads": leads})
         blocks += _blocks(_row_of_baseline(baseline), [baseline.errors], competes=False)
     _compare_models(blocks)
+    _compare_with_baselines(blocks)
     rows = [row for block in blocks for row in block.rows]
     return (
         pd.DataFrame(rows).reindex(columns=list(COMPARISON_COLUMNS)).astype({"sample": "Int64"}),
@@ -200,6 +206,8 @@ def _facts_of_model(group: list[Run]) -> dict:
         "reported_worst": beside.worst,
         "reported_note": beside.reason,
         "tuned": tuned_in_words(first),
+        "leads": _leading(first),
+        "prediction_spread": max(spreads) if (spreads := _spreads(finished)) else np.nan,
         "parameters": first.cost.parameters,
         "parameters_complex_once": first.cost.parameters_complex_once,
         "forward_flop": first.cost.forward_flop,
@@ -212,6 +220,20 @@ def _facts_of_model(group: list[Run]) -> dict:
             for name in ("dataset_hash", "config_hash", "code_digest")
         },
     }
+
+
+def _spreads(runs: list[Run]) -> list[float]:
+    return [run.record.prediction_spread for run in runs if run.record.prediction_spread is not None]
+
+
+def _leading(run: Run) -> str:
+    """Return the metric that says most: in physical units, that of targets far from zero says little."""
+    targets = run.record.targets
+    far = any(
+        abs(mean) > FAR_FROM_ZERO * deviation
+        for mean, deviation in zip(targets.get("mean", []), targets.get("deviation", []), strict=True)
+    )
+    return STANDARDISED if far else PHYSICAL
 
 
 def _facts_of_baseline(baseline: Baseline) -> dict:
@@ -286,6 +308,24 @@ def _compare_models(blocks: list[Block]) -> None:
             ratios = ratios_to_best_other([block.errors.to_numpy() for block in members])
             for block, ratio in zip(members, ratios, strict=True):
                 block.rows.append({**block.facts, "statistic": RATIO, **asdict(ratio)})
+
+
+def _compare_with_baselines(blocks: list[Block]) -> None:
+    """Add the errors of each model over those of the mean of the targets and of a fitted linear operator."""
+    same = ("trained_resolution", "test_resolution", "trained_noise", "test_noise", "metric")
+    held = {
+        (block.facts["key"], *(block.facts[name] for name in same)): block
+        for block in blocks
+        if block.facts["kind"] == "baseline"
+    }
+    for block in blocks:
+        for key, statistic in AGAINST.items():
+            other = held.get((key, *(block.facts[name] for name in same)))
+            if other is None or block.facts["kind"] == "baseline" or block.errors.empty or other.errors.empty:
+                continue
+            if list(block.errors.columns) == list(other.errors.columns):
+                ratio = paired_ratio(block.errors.to_numpy(), other.errors.to_numpy())
+                block.rows.append({**block.facts, "statistic": statistic, **asdict(ratio)})
 
 
 def _mean(runs: list[Run], name: str) -> float:

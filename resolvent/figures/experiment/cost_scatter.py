@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from resolvent.figures.common.comparison import errors_of, read_comparison
+from resolvent.figures.common.comparison import errors_of, leading, mean_error, read_comparison
 from resolvent.figures.common.labels import label_points, label_right
 from resolvent.figures.common.numbers import duration
 from resolvent.figures.common.results import on_training_grid, read_runs, resolution_in_words
@@ -29,7 +29,8 @@ def draw_cost_scatter(comparison: str | Path, runs: list[str | Path], output: st
 
     Baselines train nothing: they are dashed lines. Seconds compare only runs on one machine and device.
     """
-    own = on_training_grid(errors_of(read_comparison(comparison), "relative_l2", "mean"))
+    comparison = read_comparison(comparison)
+    own = on_training_grid(errors_of(comparison, leading(comparison), "mean"))
     looks = appearances(read_runs(runs))
     resolutions = sorted(own[own["kind"] == "model"]["trained_resolution"].unique())
     figure, axes = new_figure(
@@ -42,7 +43,7 @@ def draw_cost_scatter(comparison: str | Path, runs: list[str | Path], output: st
         _time_axis(panel, models["train_seconds"])
         limits = error_limits(panel, models["value"], margin=4)
         title(panel, f"trained and tested on {resolution_in_words(resolution)}")
-        panel.set_ylabel("mean relative L² error")
+        panel.set_ylabel(mean_error(comparison))
         grid_lines(panel, "both")
         for row in models[models["trained_resolution"] == resolution].to_dict("records"):
             _draw_model(panel, row, looks[row["key"]], models["parameters"].max())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from resolvent.figures.common.comparison import Tested, by_condition, read_comparison
+from resolvent.figures.common.comparison import Tested, by_condition, mean_error, read_comparison
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import on_training_grid, read_runs, resolution_in_words
 from resolvent.figures.common.style import (
@@ -26,7 +26,8 @@ def draw_error_intervals(comparison: str | Path, runs: list[str | Path], output:
 
     The axis is that of the models: arrows and numbers stand for baselines beyond it.
     """
-    panels = rows_of_means(read_comparison(comparison))
+    comparison = read_comparison(comparison)
+    panels = rows_of_means(comparison)
     looks = appearances(read_runs(runs))
     models = [one.error().value for rows in panels.values() for one in rows if one.facts["kind"] == "model"]
     counts = [max(1, len(rows)) for rows in panels.values()]
@@ -58,7 +59,7 @@ def draw_error_intervals(comparison: str | Path, runs: list[str | Path], output:
                 continue
             panel.hlines(index, error.low, error.high, color=colour, lw=1.6)
             panel.plot([error.value], [index], ls="", ms=6 if model else 9, **marks)
-    axes[-1, 0].set_xlabel("mean relative L² error")
+    axes[-1, 0].set_xlabel(mean_error(comparison))
     return save(figure, output)
 
 

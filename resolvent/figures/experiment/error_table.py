@@ -66,7 +66,7 @@ def headline(
     cells: dict[Column, Callable[[Tested], Cell]] = {
         Column(f"error{_in_unit(unit)}", note=INTERVAL): lambda one: error_cell(one, unit=unit),
     }
-    if any(one.error("relative_l2", RATIO).known for one in models):
+    if any(one.error(statistic=RATIO).known for one in models):
         cells[Column(OVER_BEST, note=INTERVAL, latex=False)] = _ratio
     if any(not absent(one.facts["best_test_mean"]) for one in models):
         cells[Column(BEST_TEST)] = lambda one: _best_test(one.facts, unit)
@@ -150,7 +150,7 @@ def of_one_run(comparison: pd.DataFrame) -> Table:
 
 def error_cell(
     one: Tested,
-    metric: str = "relative_l2",
+    metric: str | None = None,
     statistic: str = "mean",
     unit: float | None = None,
     short: bool = False,
@@ -171,10 +171,16 @@ def error_cell(
     return Cell(
         in_words(error.value, unit),
         note=note,
-        warning=facts["status"] if lost and statistic == "mean" and not short else "",
+        warning=_warning(one) if statistic == "mean" and not short else "",
         value=error.value,
         bold=statistic == "mean" and one.is_among_the_best(metric),
     )
+
+
+def _warning(one: Tested) -> str:
+    """Say which seeds were lost, and what a model has not learned."""
+    lost = one.facts["status"] if one.facts["diverged_seeds"] else ""
+    return "; ".join(filter(None, (lost, one.verdict)))
 
 
 def _names(comparison: pd.DataFrame) -> list[tuple[str, str]]:
@@ -237,7 +243,7 @@ def _training(facts: dict) -> Cell:
     return Cell(duration(facts["train_seconds"]), value=facts["train_seconds"])
 
 
-def _ratio(one: Tested, metric: str = "relative_l2") -> Cell:
+def _ratio(one: Tested, metric: str | None = None) -> Cell:
     ratio = one.error(metric, RATIO)
     if not ratio.known:
         return NO_NUMBER
@@ -303,7 +309,7 @@ def _table(
         made = [make(row[place]) if place in row else EMPTY for place in places for make in cells.values()]
         return [_name(row), *made, count]
 
-    compared = any(one.error("relative_l2", RATIO).known for one in found)
+    compared = any(one.error(statistic=RATIO).known for one in found)
     note = NOT_RANKED if compared and not any(one.is_ranked() for one in found) else ""
     bodies = ([line(row) for row in rows[kind]] for kind in ("model", "baseline"))
     return Table(heads, *bodies, note=note)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from resolvent.common.counts import of_few
 from resolvent.figures.common.charts import plotly_chart
-from resolvent.figures.common.comparison import read_comparison
+from resolvent.figures.common.comparison import mean_error, read_comparison
 from resolvent.figures.common.film import film_of
 from resolvent.figures.common.location import one_of_each, spread_of
 from resolvent.figures.common.page import inlined_figure, relative, render, without_budget
@@ -97,6 +97,7 @@ def write_report(
         title=title,
         command=command,
         verdicts=verdicts(comparison),
+        of_errors=mean_error(comparison),
         summary=summarise(loaded),
         labels=about_labels(comparison, facts.get("stated_accuracy")),
         lost=[_entry(run, folder) for run in loaded if run.diverged],

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from resolvent.figures.common.comparison import errors_of, read_comparison
+from resolvent.figures.common.comparison import errors_of, leading, mean_error, read_comparison
 from resolvent.figures.common.labels import label_right
 from resolvent.figures.common.results import read_runs, resolution_in_words, with_training_noise
 from resolvent.figures.common.style import (
@@ -29,7 +29,8 @@ def draw_resolution_curves(comparison: str | Path, runs: list[str | Path], outpu
     A baseline is on the training grid on every grid, so its line is the same in every panel. Noise is that
     of training.
     """
-    table = with_training_noise(errors_of(read_comparison(comparison), "relative_l2", "mean"))
+    comparison = read_comparison(comparison)
+    table = with_training_noise(errors_of(comparison, leading(comparison), "mean"))
     looks = appearances(read_runs(runs))
     models, baselines = (table[table["kind"] == kind] for kind in ("model", "baseline"))
     trained, tested = sorted(models["trained_resolution"].unique()), models["test_resolution"].unique()
@@ -39,7 +40,7 @@ def draw_resolution_curves(comparison: str | Path, runs: list[str | Path], outpu
         places = resolution_axis(panel, tested)
         limits = error_limits(panel, models["value"], margin=4)
         title(panel, f"trained on {resolution_in_words(resolution)}")
-        panel.set_ylabel("mean relative L² error")
+        panel.set_ylabel(mean_error(comparison))
         grid_lines(panel)
         panel.axvline(places[resolution], color=MUTED, lw=0.6, ls=":")
         here = models[models["trained_resolution"] == resolution]

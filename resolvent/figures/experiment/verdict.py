@@ -2,7 +2,16 @@
 
 import pandas as pd
 
-from resolvent.figures.common.comparison import RATIO, Tested, by_condition
+from resolvent.figures.common.comparison import (
+    AGAINST,
+    PHYSICAL,
+    RATIO,
+    STANDARDISED,
+    TO_MEAN,
+    Tested,
+    by_condition,
+)
+from resolvent.figures.common.metrics import error_in_words
 from resolvent.figures.common.numbers import ends, scientific, times
 from resolvent.figures.common.ratios import SEEDS_TO_RANK
 from resolvent.figures.common.results import on_training_grid, resolution_in_words
@@ -35,15 +44,38 @@ def _verdict(where: str, rows: list[Tested]) -> str:
     )
     if not models:
         return f"{where} every run diverged: there are no errors to compare."
-    first, *others = models
-    words = [f"{where} {_named(first)} has the lowest mean relative L² error, {_with_interval(first)}."]
-    if others:
-        words.append(_difference(first, others, models))
     baselines = [one for one in rows if one.facts["kind"] == "baseline" and one.error().known]
+    first, *others = models
+    lowest = f"{_named(first)} has the lowest mean {error_in_words(first.leads)}, {_with_interval(first)}"
+    little = [one for one in models if one.verdict]
+    if len(little) == len(models):
+        mean = [one for one in baselines if AGAINST.get(one.facts["key"]) == TO_MEAN]
+        beside = f"; that of the mean of the targets is {scientific(mean[0].error().value)}" if mean else ""
+        words = [f"{where} no model has learned more than the mean of the targets: {lowest}{beside}."]
+    else:
+        words = [f"{where} {lowest}."]
+        if others:
+            words.append(_difference(first, others, models))
+        words += [f"{_named(one)} {one.verdict}." for one in little]
+    if first.leads == STANDARDISED:
+        words.append(
+            "These are errors after subtracting the mean of the targets and dividing by their deviation: the "
+            "mean is far from zero, so that the error in physical units, "
+            f"{scientific(first.error(PHYSICAL).value)}, says little."
+        )
+    if functions := _by_function(first):
+        words.append(f"By function its errors are {functions}.")
     if baselines:
         best = min(baselines, key=lambda one: one.error().value)
         words.append(f"The best baseline, “{best.facts['label']}”, has {scientific(best.error().value)}.")
     return " ".join(words)
+
+
+def _by_function(one: Tested) -> str:
+    """Return the mean physical error of each of several functions; nothing where there is one."""
+    found = {metric: error.value for (metric, statistic), error in one.errors.items() if statistic == "mean"}
+    names = [metric for metric in found if metric.startswith(f"{PHYSICAL}_")]
+    return ", ".join(f"{scientific(found[name])} ({name.removeprefix(f'{PHYSICAL}_')})" for name in names)
 
 
 def _difference(first: Tested, others: list[Tested], models: list[Tested]) -> str:
@@ -56,7 +88,7 @@ def _difference(first: Tested, others: list[Tested], models: list[Tested]) -> st
         )
     among = [one for one in models if one.is_among_the_best()]
     if len(among) == 1:
-        ratio = among[0].error("relative_l2", RATIO)
+        ratio = among[0].error(statistic=RATIO)
         return (
             f"The difference is real: {_named(among[0])} has {times(ratio.value)} times the errors of the "
             f"best of the others, sample by sample (95 % interval {times(ratio.low)} to {times(ratio.high)})."

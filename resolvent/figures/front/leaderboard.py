@@ -136,6 +136,8 @@ def best_in_words(rows: list[Row]) -> str:
     found = sorted((row for row in rows if row.error), key=lambda row: row.error.value)
     if not found:
         return "nothing compared yet"
+    if all(row.tested.verdict for row in found):
+        return f"no model has learned more than the mean of the targets: {scientific(found[0].error.value)}"
     for row in found:
         if row.verdict == "best":
             value, ends = ratio_in_words(row)
@@ -143,7 +145,7 @@ def best_in_words(rows: list[Row]) -> str:
     tied = [row.planned.label for row in found if row.verdict == "tied for the best"]
     if tied:
         return f"tied for the best: {', '.join(tied)}"
-    first = found[0]
+    first = next(row for row in found if not row.tested.verdict)
     return f"{first.planned.label} has the lowest error, {scientific(first.error.value)}; {NOT_RANKED}"
 
 
@@ -165,7 +167,8 @@ def as_table(results: Results) -> pd.DataFrame:
                 "seeds": len(row.runs),
                 "finished": sum(run.state == "finished" for run in row.runs),
                 "diverged": sum(run.state == "diverged" for run in row.runs),
-                "relative_l2": error and error.value,
+                "metric": row.tested and row.tested.leads,
+                "error": error and error.value,
                 "low": error and error.low,
                 "high": error and error.high,
                 "verdict": row.verdict,

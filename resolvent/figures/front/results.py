@@ -52,14 +52,14 @@ class Row:
 
     @property
     def error(self) -> Error | None:
-        """Return the mean relative L2 error over samples and seeds, if there is one."""
+        """Return the mean error over samples and seeds in the metric that leads, if there is one."""
         error = self.tested.error() if self.tested else None
         return error if error and error.known else None
 
     @property
     def ratio(self) -> Error | None:
         """Return its errors over those of the best of the other models, if it was compared with any."""
-        ratio = self.tested.error("relative_l2", RATIO) if self.tested else None
+        ratio = self.tested.error(statistic=RATIO) if self.tested else None
         return ratio if ratio and ratio.known else None
 
     @property
@@ -67,6 +67,8 @@ class Row:
         """Return what the data allow to say: whether it is the best, ties with the best or is worse."""
         if self.error is None:
             return self.state
+        if self.tested.verdict:
+            return self.tested.verdict
         if not self.tested.is_ranked():
             return NOT_RANKED
         if self.ratio.high < 1:

@@ -1,0 +1,139 @@
+"""What pages say of models that learned next to nothing, of large units, and of several functions."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from run_files import replace_errors, vouched
+
+from resolvent.figures.common.comparison import TO_LINEAR, TO_MEAN, by_condition, leading, read_comparison
+from resolvent.figures.common.results import on_training_grid
+from resolvent.figures.common.table import as_latex
+from resolvent.figures.experiment.comparison import write_comparison
+from resolvent.figures.experiment.error_table import headline
+from resolvent.figures.experiment.verdict import verdicts
+
+SAMPLES = 40
+
+
+def errors_about(level, seed):
+    return level * np.exp(0.05 * np.random.default_rng(seed).normal(size=SAMPLES))
+
+
+def with_columns(run, **columns):
+    """Give errors columns of other metrics, as factors of the relative L2 error."""
+    errors = pd.read_csv(run / "errors.csv")
+    for name, factor in columns.items():
+        errors[name] = errors["relative_l2"] * factor
+    return replace_errors(run, errors)
+
+
+def with_facts(run, **facts):
+    record = json.loads((run / "run.json").read_text()) | facts
+    (run / "run.json").write_text(json.dumps(record))
+    return vouched(run)
+
+
+@pytest.fixture
+def baselines(make_baselines):
+    """The mean of the targets has the error 1.016, a fitted linear operator 0.994."""
+    folder = make_baselines()
+    errors = pd.read_csv(folder / "errors.csv")
+    levels = {"mean_predictor": 1.016, "ridge_regression": 0.994}
+    table = pd.concat(
+        errors[errors["baseline"] == "mean_predictor"]
+        .head(SAMPLES)
+        .assign(baseline=key, relative_l2=errors_about(level, 0), sample=range(SAMPLES))
+        for key, level in levels.items()
+    )
+    costs = json.loads((folder / "cost.json").read_text())
+    costs["costs"]["512"]["ridge_regression"] = {
+        "label": "Linear ridge regression", "seconds_per_sample": 1e-3, "parameters": 0,
+    }  # fmt: skip
+    (folder / "cost.json").write_text(json.dumps(costs))
+    return replace_errors(folder, table)
+
+
+def compared(runs, baselines, tmp_path):
+    write_comparison(runs, [baselines], tmp_path / "comparison.csv")
+    table = read_comparison(tmp_path / "comparison.csv")
+    return table, {one.facts["key"]: one for one in by_condition(on_training_grid(table))}
+
+
+def test_models_that_learned_nothing_are_neither_bold_nor_the_best(make_run, baselines, tmp_path):
+    runs = [
+        make_run(model, seed=seed, errors=errors_about(level, 10 * seed))
+        for model, level in {"fno": 0.968, "galerkin": 0.979, "linear": 1.001}.items()
+        for seed in (1, 2, 3)
+    ]
+    table, found = compared(runs, baselines, tmp_path)
+    for model in ("fno", "galerkin", "linear"):
+        assert found[model].verdict == "is hardly better than the mean of the targets"
+        assert not found[model].is_among_the_best()
+        assert (
+            0.9 < found[model].error(statistic=TO_MEAN).low < found[model].error(statistic=TO_MEAN).high < 1.1
+        )
+        assert 0.9 < found[model].error(statistic=TO_LINEAR).value < 1.1
+    (words,) = verdicts(table)
+    assert words.startswith(
+        "On n = 512 no model has learned more than the mean of the targets: “fno” has the lowest mean "
+        "relative L² error, "
+    )
+    assert "that of the mean of the targets is 1.0" in words
+    assert "textbf" not in as_latex(headline(table))
+
+
+def test_of_models_of_which_one_learned_the_others_are_named(make_run, baselines, tmp_path):
+    runs = [
+        make_run(model, seed=seed, errors=errors_about(level, 10 * seed))
+        for model, level in {"fno": 0.1, "galerkin": 0.979}.items()
+        for seed in (1, 2, 3)
+    ]
+    table, found = compared(runs, baselines, tmp_path)
+    assert found["fno"].verdict == ""
+    assert found["fno"].is_among_the_best()
+    (words,) = verdicts(table)
+    assert "“galerkin” is hardly better than the mean of the targets." in words
+    assert "textbf" in as_latex(headline(table))
+
+
+def test_constant_predictions_are_named(make_run, baselines, tmp_path):
+    runs = [
+        with_facts(make_run("fno", seed=seed, errors=errors_about(0.1, seed)), prediction_spread=0.0)
+        for seed in (1, 2)
+    ]
+    table, found = compared(runs, baselines, tmp_path)
+    assert found["fno"].verdict == "predicts the same for every input"
+    assert "no model has learned more than the mean" in verdicts(table)[0]
+
+
+def test_of_data_in_pascals_the_page_leads_with_standardised_errors(make_run, baselines, tmp_path):
+    """In physical units 23 % of the fluctuation is an error of 1e-5."""
+    targets = {"names": ["pressure"], "mean": [101325.0], "deviation": [10.0]}
+    runs = [
+        with_facts(
+            with_columns(
+                make_run("fno", errors=errors_about(1.24e-5, 1)), standardised_relative_l2=0.23 / 1.24e-5
+            ),
+            targets=targets,
+        )
+    ]
+    table, found = compared(runs, with_columns(baselines, standardised_relative_l2=1.0), tmp_path)
+    assert leading(table) == "standardised_relative_l2"
+    assert found["fno"].error().value == pytest.approx(0.23, rel=0.02)
+    (words,) = verdicts(table)
+    assert "“fno” has the lowest mean relative L² error of standardised functions, 0.23" in words
+    assert "the error in physical units, 1.24" in words
+    assert "says little" in words
+
+
+def test_of_several_functions_each_has_its_error(make_run, baselines, tmp_path):
+    """Beside a pressure of size 1e5 a velocity of the wrong sign does not show in the error of both."""
+    names = {"relative_l2_velocity": 2 / 2e-5, "relative_l2_pressure": 0.9}
+    runs = [with_columns(make_run("fno", errors=errors_about(2e-5, 1)), **names)]
+    table, found = compared(runs, with_columns(baselines, **names), tmp_path)
+    assert found["fno"].error("relative_l2_velocity").value == pytest.approx(2, rel=0.02)
+    (words,) = verdicts(table)
+    assert "By function its errors are 2.0" in words
+    assert "(velocity), 1.8" in words.replace("\u00a0", " ")
