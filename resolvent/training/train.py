@@ -139,7 +139,7 @@ def _blame_units(train: Source) -> None:
         mean, deviation = float(np.mean(values)), float(np.std(values))
         if not (1e-2 < deviation < 1e2 and abs(mean) < 10 * deviation):
             print(
-                f"diverged in its first epoch: the {name} have mean {mean:.3g} and deviation {deviation:.3g}; "
+                f"diverged in the first epoch: the {name} have mean {mean:.3g}, deviation {deviation:.3g}; "
                 "set training: {normalisation: scalar} in the experiment",
                 file=sys.stderr,
             )

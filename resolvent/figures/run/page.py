@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from resolvent.figures.common.charts import plotly_chart
-from resolvent.figures.common.comparison import with_facts
+from resolvent.figures.common.comparison import leading, mean_error, with_facts
 from resolvent.figures.common.numbers import in_bytes
 from resolvent.figures.common.page import relative, render
 from resolvent.figures.common.results import Run, read_json, read_runs
@@ -87,7 +87,8 @@ def _write_page(run, looks, card, card_file, title, experiment, root, command, p
             "name": run.record.dataset,
             "link": relative(root / "datasets" / f"{run.record.dataset}.html", folder),
         },
-        summary=_summary(rows, run),
+        summary=_summary(rows, run, leading(models)),
+        of_errors=mean_error(models),
         errors=as_html(of_one_run(with_facts(rows, models))),
         metrics=run.record.metrics,
         training=training and plotly_chart(training),
@@ -121,9 +122,9 @@ def _write_page(run, looks, card, card_file, title, experiment, root, command, p
     )
 
 
-def _summary(rows, run: Run) -> dict | None:
-    """Return statistics of the relative L2 error as the run was trained, as comparison.csv computes them."""
-    here = rows[(rows["metric"] == "relative_l2") & (rows["test_resolution"] == run.resolution)]
+def _summary(rows, run: Run, metric: str) -> dict | None:
+    """Return statistics of the metric that leads, as the run was trained, as comparison.csv computes them."""
+    here = rows[(rows["metric"] == metric) & (rows["test_resolution"] == run.resolution)]
     here = here[here["test_noise"] == run.noise].set_index("statistic")
     if run.diverged or here["value"].isna().all():
         return None
