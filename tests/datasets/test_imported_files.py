@@ -11,6 +11,7 @@ from merged_configuration import DEFAULT, merged
 from public_files import FORMATS, write_mat
 
 from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.contents import content_digest
 from resolvent.datasets.imported.readers.mat import open_mat
 from resolvent.datasets.tasks.registry import build_task, settings_of
@@ -85,18 +86,21 @@ def test_another_layout_is_one_line_when_it_is_planned(version, change, said, tm
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "said", "remedy"),
     [
-        (scipy.sparse.eye(COUNT, POINTS), "is sparse"),
-        (np.array(["a", 1], dtype=object), "is cell"),
-        ({"inside": 1.0}, "is struct"),
-        ("text", "is char"),
+        (scipy.sparse.eye(COUNT, POINTS), "is sparse", "save it in full"),
+        (np.array(["a", 1], dtype=object), "is a cell array", "in MATLAB save cat"),
+        ({"inside": 1.0}, "is a struct", "in MATLAB save('data.mat', '-struct'"),
+        ("text", "is text", ""),
     ],
     ids=["sparse", "cell", "struct", "text"],
 )
-def test_what_is_no_array_of_numbers_is_named(values, said, tmp_path):
-    line = refusal(source=str(write_mat(tmp_path / "data.mat", variables(u=values))))
+def test_what_is_no_array_of_numbers_is_named(values, said, remedy, tmp_path):
+    path = write_mat(tmp_path / "data.mat", variables(u=values))
+    line = refusal(source=str(path))
     assert f"variable 'u' {said}; expected: an array of real numbers" in line
+    assert remedy in line
+    assert said == "is text" or f"'u' {said}; " in check_file(path).problem
 
 
 @pytest.mark.parametrize("version", FORMATS)

@@ -86,13 +86,17 @@ def check_file(path: Path | str, second: Path | str | None = None) -> Report:
             source = dict(zip(("input", "target") if paired else ("train", "test"), paths, strict=True))
         if paired:
             _require_common_axes(*files)
-        detected = detect({"input": files[0], "target": files[-1] if paired else files[0]})
+        try:
+            detected = detect({"input": files[0], "target": files[-1] if paired else files[0]})
+        except DatasetError:
+            for file in files:
+                file.require_real()  # says more, where there is such a variable
+            raise
         report.found = detected.remarks
         block = _block(source, detected, files[-1] if len(files) == 2 and not paired else None)
         settings = ArraysDataset.model_validate(block)
         settings.series()
         report.warnings = _warnings(settings)
-        report.warnings += [f"In {file.name} {note}." for file in files for note in file.notes]
         report.warnings += [words for words in [of_few(settings.samples.test)] if words]
         report.numbers = _numbers(detected, block)
         report.configuration = _configuration(_name(paths[0]), block, settings)
@@ -231,7 +235,8 @@ def _warnings(settings: ArraysDataset) -> list[str]:
         names = [(split, index) for index in range(min(size, LOOKED_AT))]
         if names:
             checks.add(names, task.draw(names))
-    return Checks.warnings(checks.findings(), settings)
+    notes = [f"In {file.name} {note}." for file in task.series.files.values() for note in file.notes]
+    return Checks.warnings(checks.findings(), settings) + notes
 
 
 def _name(path: str) -> str:

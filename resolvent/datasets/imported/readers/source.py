@@ -12,6 +12,7 @@ from typing import Any
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import HDF5, USERBLOCK, ArraysFile, unreadable
+from resolvent.datasets.imported.readers.by_sample import by_sample
 
 ACCEPTED = "NumPy (.npz, .npy), MAT 5 and 7.3, HDF5, NetCDF, Zarr, PyTorch (.pt), and what xarray opens"
 NUMPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
@@ -65,7 +66,7 @@ def open_source(source: Path | str) -> ArraysFile:
         In one line that names it: when there is nothing, it cannot be read, is damaged, or has no format
         that is known.
     """
-    return _open_remote(str(source)) if is_remote(str(source)) else _open_local(Path(source))
+    return by_sample(_open_remote(str(source)) if is_remote(str(source)) else _open_local(Path(source)))
 
 
 def _open_local(path: Path) -> ArraysFile:
@@ -126,6 +127,7 @@ def _open_file(path: Path | str, head: bytes, content: Any) -> ArraysFile:
         return _open_netcdf(path, content)
     if head.startswith(HDF5) or head[USERBLOCK:].startswith(HDF5):
         if suffix in NETCDF_SUFFIXES or hdf5.is_netcdf(content):
+            _read_by(hdf5.all_own, path, content, "not a whole NetCDF file")
             return _open_netcdf(path, content)
         return _read_by(hdf5.Hdf5File, path, content, "not a whole HDF5 file")
     if head[:2] in (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"):
