@@ -15,6 +15,7 @@ from resolvent.datasets.errors import DatasetError
 EXACT = 2**53  # beyond it a float64 has no longer every integer
 HDF5 = b"\x89HDF\r\n\x1a\n"  # what HDF5 begins with
 USERBLOCK = 512  # bytes before it in a MAT file of version 7.3
+SMALL, RATIO = 2**28, 200  # bytes to unpack, and times those stored, from which on nothing is unpacked
 Selection = tuple[slice, ...]
 MISSING = ("_FillValue", "missing_value")  # attributes that name the number which stands for a missing one
 PACKED = ("scale_factor", "add_offset")  # attributes of numbers that are not stored as they are
@@ -99,13 +100,18 @@ class ArraysFile(ABC):
         """Return how many chunks of a variable were never written, of how many, and what they are read as."""
         return 0, 0, None
 
+    def unpacked(self, name: str) -> tuple[float, float]:
+        """Return the bytes that reading a row of a variable takes, and the bytes stored of the variable."""
+        return 0, 0
+
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of the variable `name`.
 
         Raises
         ------
         DatasetError
-            When there is none, it is not an array of real numbers, or it is packed.
+            When there is none, it is not an array of real numbers, it is packed, or a row of it takes far
+            more memory than the variable is stored in.
         """
         if name in self._sound:
             return self.shapes[name]
@@ -125,6 +131,7 @@ class ArraysFile(ABC):
                 f"{self.path}: variable '{name}' is packed ({', '.join(packed)}); expected: numbers as they "
                 "are; unpack them with xarray and save them again"
             )
+        require_size(f"{self.path}: variable '{name}'", *self.unpacked(name))
         missing, chunks, fill = self.chunks(name)
         if missing:
             self._remarks.append(f"'{name}' lacks {missing} of {chunks} chunks, which are read as {fill}")
@@ -242,6 +249,15 @@ def unreadable(path: Path | str, error: Exception, what: str) -> DatasetError:
     """Return the line for a file that a library cannot read."""
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     return DatasetError(f"{path}: {what} ({reason}); copy the file anew")
+
+
+def require_size(what: str, unpacked: float, stored: float) -> None:
+    """Raise a `DatasetError` where a small file takes much memory, as one that is made to exhaust it does."""
+    if unpacked > SMALL and unpacked > RATIO * stored:
+        raise DatasetError(
+            f"{what} is stored in {stored / 1e6:.3g} MB and unpacks to {unpacked / 1e6:.4g} MB, more than "
+            f"{RATIO} times its size; save it uncompressed, or in HDF5 in smaller chunks"
+        )
 
 
 def kind_of(dtype: Any) -> str | None:

@@ -18,7 +18,13 @@ from typing import Any
 import numpy as np
 
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.readers.arrays_file import ArraysFile, Selection, is_single, kind_of
+from resolvent.datasets.imported.readers.arrays_file import (
+    ArraysFile,
+    Selection,
+    is_single,
+    kind_of,
+    require_size,
+)
 
 WELL_FIELDS = ("t0_fields", "t1_fields", "t2_fields")
 CACHE = 2**26  # bytes of chunks kept
@@ -72,6 +78,12 @@ def chunks_of(dataset: Any) -> tuple[int, int, Any]:
     return every - dataset.id.get_num_chunks(), every, dataset.fillvalue
 
 
+def unpacked_of(dataset: Any, rows: int) -> tuple[float, float]:
+    """Return the bytes that reading one of the `rows` of a dataset takes, and those it is stored in."""
+    values = max(dataset.size / max(1, rows), math.prod(dataset.chunks or ()))
+    return values * dataset.dtype.itemsize, dataset.id.get_storage_size()
+
+
 class Hdf5File(ArraysFile):
     """The datasets of an HDF5 file by their paths, `group/name`."""
 
@@ -105,6 +117,9 @@ class Hdf5File(ArraysFile):
 
     def chunks(self, name: str) -> tuple[int, int, Any]:
         return chunks_of(self._one(name))
+
+    def unpacked(self, name: str) -> tuple[float, float]:
+        return unpacked_of(self._one(name), (*self.shapes[name], 1)[0])
 
     def dims(self, name: str) -> tuple[str, ...] | None:
         if name in self.elsewhere:
@@ -175,8 +190,10 @@ class Hdf5File(ArraysFile):
 
 
 def all_own(path: Path | str, content: Any) -> ArraysFile:
-    """Open an HDF5 file; raise a `DatasetError` where one of its variables lies in another file."""
+    """Open an HDF5 file; raise a `DatasetError` where a variable lies in another file, or unpacks to much."""
     file = Hdf5File(path, content)
     for name in file.elsewhere:
         file.shape(name)
+    for name in file.shapes:
+        require_size(f"{path}: variable '{name}'", *file.unpacked(name))
     return file

@@ -14,7 +14,7 @@ import numpy as np
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import HDF5, USERBLOCK, ArraysFile, Selection, unreadable
-from resolvent.datasets.imported.readers.hdf5 import chunks_of, variables
+from resolvent.datasets.imported.readers.hdf5 import chunks_of, unpacked_of, variables
 
 REAL = (
     "double",
@@ -102,6 +102,11 @@ class MatFile5(MatFile):
     def _kind(self, name: str) -> str:
         return self._kinds[name]
 
+    def unpacked(self, name: str) -> tuple[float, float]:
+        if isinstance(self._content, str):
+            return self.bytes_in_memory[name], Path(self._content).stat().st_size
+        return self.bytes_in_memory[name], self._content.seek(0, 2)
+
     def _read(self, name: str, selection: Selection) -> np.ndarray:
         import scipy.io
 
@@ -145,6 +150,9 @@ class MatFile73(MatFile):
         if variable.attrs.get("MATLAB_sparse") is not None:
             return "sparse"
         return kind or ("double" if variable.dtype.kind in "fiub" else str(variable.dtype))
+
+    def unpacked(self, name: str) -> tuple[float, float]:
+        return unpacked_of(self._content[name], (*self.shapes[name], 1)[0])
 
     def chunks(self, name: str) -> tuple[int, int, Any]:
         return chunks_of(self._content[name])

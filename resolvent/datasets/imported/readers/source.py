@@ -10,15 +10,34 @@ import re
 from pathlib import Path
 from typing import Any
 
+from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.readers.arrays_file import HDF5, USERBLOCK, ArraysFile, unreadable
+from resolvent.datasets.imported.readers.arrays_file import (
+    HDF5,
+    USERBLOCK,
+    ArraysFile,
+    require_size,
+    unreadable,
+)
 from resolvent.datasets.imported.readers.by_sample import by_sample
 
+SAVE: Words = "saved by torch.save({'a': a, 'u': u}, 'data.pt')"
 ACCEPTED = "NumPy (.npz, .npy), MAT 5 and 7.3, HDF5, NetCDF, Zarr, PyTorch (.pt), and what xarray opens"
 NUMPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
 NETCDF3, MAT = (b"CDF\x01", b"CDF\x02", b"CDF\x05"), b"MATLAB "
 ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")  # one of them is in the folder of every store
 NETCDF_SUFFIXES = (".nc", ".nc4", ".cdf", ".netcdf")
+# What a file of another format begins with, what it is, and how it becomes one that is read.
+FOREIGN: dict[bytes, Words] = {
+    b"\x1f\x8b": "is compressed by gzip; unpack it first: gunzip",
+    b"BZh": "is compressed by bzip2; unpack it first: bunzip2",
+    b"\xfd7zXZ": "is compressed by xz; unpack it first: unxz",
+    b"\x28\xb5\x2f\xfd": "is compressed by zstd; unpack it first: unzstd",
+    b"7z\xbc\xaf": "is a 7z archive; unpack it first: 7z x",
+    b"\x0e\x03\x13\x01": "is HDF4; convert it to HDF5 first: h4toh5",
+    b"PAR1": "is Parquet, a table; save arrays: np.savez('data.npz', a=…, u=…)",
+    b"GRIB": "is GRIB; install the package cfgrib, with which xarray opens it",
+}
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -147,11 +166,19 @@ def _open_zip(path: Path | str, content: Any) -> ArraysFile:
 
     try:
         with zipfile.ZipFile(content) as archive:
-            names = archive.namelist()
+            members = archive.infolist()
     except Exception as error:
         raise unreadable(path, error, "not a whole .npz or .pt file") from None
+    names = [one.filename for one in members]
+    require_size(str(path), sum(one.file_size for one in members), sum(one.compress_size for one in members))
     if hasattr(content, "seek"):
         content.seek(0)
+    if any("/code/" in name for name in names):
+        raise DatasetError(f"{path}: is a TorchScript program; expected: tensors, {SAVE}")
+    if any(name.endswith("archive_format") for name in names):
+        raise DatasetError(f"{path}: is a program of torch.export; expected: tensors, {SAVE}")
+    if any(name.rpartition("/")[2] in ZARR for name in names):
+        raise DatasetError(f"{path}: is a Zarr store in a zip archive; unpack it first: unzip")
     if any(name.endswith("/data.pkl") for name in names):
         return _read_by(TorchFile, path, content, "not a file of tensors")
     if names and all(name.endswith(".npy") for name in names):
@@ -173,9 +200,21 @@ def _open_other(path: Path | str, head: bytes, content: Any) -> ArraysFile:
     try:
         return XarrayFile(path, content)
     except Exception:  # of any kind: of engines that do not know it
-        raise DatasetError(
-            f"{path}: begins with {head[:8]!r}, no format that is known; expected: {ACCEPTED}"
-        ) from None
+        raise DatasetError(f"{path}: {_foreign(head)}; expected: {ACCEPTED}") from None
+
+
+def _foreign(head: bytes) -> Words:
+    """Say what a file is that begins with `head`, and what to do with it."""
+    for begins, words in FOREIGN.items():
+        if head.startswith(begins):
+            return words
+    if head[257:262] == b"ustar":
+        return "is a tar archive; unpack it first: tar -xf"
+    if head.decode("ascii", "replace").replace("\n", "").replace("\r", "").replace("\t", "").isprintable():
+        return (
+            "is text, such as CSV; save arrays: np.savez('data.npz', u=np.loadtxt('data.csv', delimiter=','))"
+        )
+    return f"begins with {head[:8]!r}, no format that is known"
 
 
 def _read_by(reader: Any, path: Path | str, content: Any, what: str) -> ArraysFile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 import struct
 from collections.abc import Mapping
 from contextlib import suppress
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from resolvent.datasets.imported.readers.arrays_file import ArraysFile, Selection, is_single, kind_of
+from resolvent.datasets.imported.readers.arrays_file import SMALL, ArraysFile, Selection, is_single, kind_of
 
 ONLY = "array"  # name of the one variable of a store that is an array
 
@@ -59,6 +60,12 @@ class ZarrStore(ArraysFile):
     def chunks(self, name: str) -> tuple[int, int, Any]:
         array = self._arrays[name]
         return array.nchunks - array.nchunks_initialized, array.nchunks, array.fill_value
+
+    def unpacked(self, name: str) -> tuple[float, float]:
+        array = self._arrays[name]
+        values = max(math.prod(array.shape[1:]), math.prod(array.shards or array.chunks))
+        size = float(values * np.dtype(array.dtype).itemsize)
+        return size, float(array.nbytes_stored()) if size > SMALL else size
 
     def _read(self, name: str, selection: Selection) -> np.ndarray:
         return np.asarray(self._arrays[name][selection or ...])
