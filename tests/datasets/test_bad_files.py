@@ -160,7 +160,7 @@ BAD = {
     "of no format": (written("data.npz", b"\x00a,u"), {}, r"begins with b'.x00a,u', no format that is"),
     "an archive": (archive, {}, r"is an archive with table.csv; expected: NumPy"),
     "a pickle": (written("data.pt", pickle.dumps({"a": 1})), {}, r"is a pickle, which can run code"),
-    "a folder": (lambda folder: folder, {}, r"is a folder; expected: a file, or a Zarr store"),
+    "a folder": (lambda folder: folder, {}, r"is a folder without files of data; expected"),
     "a broken link": (broken_link, {}, r"is a link to .*moved.npz, which does not exist"),
     "a pipe": (a_pipe, {}, r"is no ordinary file"),
     "Zarr without metadata": (zarr_without("zarr.json"), {}, r"is a folder; expected: .* zarr.json"),
