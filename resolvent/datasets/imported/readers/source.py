@@ -7,8 +7,11 @@ what else fsspec knows. The format is what its first bytes say, whatever the nam
 from __future__ import annotations
 
 import re
+import socket
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
@@ -38,6 +41,7 @@ FOREIGN: dict[bytes, Words] = {
     b"PAR1": "is Parquet, a table; save arrays: np.savez('data.npz', a=…, u=…)",
     b"GRIB": "is GRIB; install the package cfgrib, with which xarray opens it",
 }
+PATIENCE = 10  # seconds to wait for a server
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -62,7 +66,10 @@ def filesystem(address: str) -> tuple[Any, str]:
             "environment variables, such as AWS_PROFILE"
         )
     try:
-        return fsspec.core.url_to_fs(address)
+        files, place = fsspec.core.url_to_fs(address, **options(address))
+        if hasattr(files, "retries"):  # of S3: each of them waits as long as the first
+            files.retries = 2
+        return files, place
     except (ImportError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise DatasetError(f"the address {address} cannot be opened ({reason})") from None
@@ -70,10 +77,41 @@ def filesystem(address: str) -> tuple[Any, str]:
         raise unreachable(address, error) from None
 
 
+def options(address: str) -> dict[str, Any]:
+    """Return what fsspec and Zarr need to give up a server that is silent for `PATIENCE` seconds."""
+    if address.startswith(("http://", "https://")):
+        from aiohttp import ClientTimeout
+
+        return {"client_kwargs": {"timeout": ClientTimeout(None, sock_connect=PATIENCE, sock_read=PATIENCE)}}
+    if address.startswith("s3://"):
+        patience = {"connect_timeout": PATIENCE, "read_timeout": PATIENCE, "retries": {"max_attempts": 0}}
+        return {"config_kwargs": patience}
+    return {}
+
+
 def unreachable(address: str, error: Exception) -> DatasetError:
     """Return the line for an address at which nothing can be read."""
-    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    reason, _ = _reason(address, error)
     return DatasetError(f"the address {address} cannot be read ({reason}); expected: a file or a Zarr store")
+
+
+def _reason(address: str, error: BaseException) -> tuple[Words, bool]:
+    """Say why nothing can be read at an address, and whether its server answers: fsspec hides the cause."""
+    at: BaseException | None = error
+    while at is not None:
+        status = getattr(at, "status", None)
+        if isinstance(status, int) and status != 404:
+            return f"the server answers {status} {getattr(at, 'message', '')}", status < 500
+        if isinstance(at, TimeoutError) or "Timeout" in type(at).__name__:
+            return f"the server does not answer within {PATIENCE} s", False
+        if isinstance(at, socket.gaierror):
+            return f"there is no host {urlsplit(address).hostname}, or no network", False
+        if isinstance(at, ConnectionRefusedError):
+            return "the connection is refused", False
+        at = at.__cause__ or at.__context__
+    if isinstance(error, FileNotFoundError):
+        return "there is nothing there", True
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200], True
 
 
 def open_source(source: Path | str) -> ArraysFile:
@@ -110,10 +148,18 @@ def _open_local(path: Path) -> ArraysFile:
 
 def _open_remote(address: str) -> ArraysFile:
     files, place = filesystem(address)
+    content: Any = None
     try:
+        try:
+            content = files.open(place, "rb")
+        except Exception as error:  # of any kind; where the server answers, it may be a store
+            if not _reason(address, error)[1]:
+                raise
+            missing = error
         if any(files.exists(f"{place.rstrip('/')}/{name}") for name in ZARR):
             return _open_store(address, address)
-        content = files.open(place, "rb")
+        if content is None:
+            raise missing
         head = content.read(2 * USERBLOCK)
         content.seek(0)
     except DatasetError:
@@ -126,7 +172,9 @@ def _open_remote(address: str) -> ArraysFile:
 def _open_store(path: str, place: str) -> ArraysFile:
     from resolvent.datasets.imported.readers.zarr_store import ZarrStore
 
-    return _read_by(ZarrStore, path, place, "not a Zarr store, or damaged")
+    return _read_by(
+        partial(ZarrStore, storage_options=options(path) or None), path, place, "not a Zarr store, or damaged"
+    )
 
 
 def _open_file(path: Path | str, head: bytes, content: Any) -> ArraysFile:

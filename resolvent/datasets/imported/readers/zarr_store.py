@@ -22,11 +22,11 @@ class ZarrStore(ArraysFile):
 
     version = "Zarr"
 
-    def __init__(self, path: Path | str, content: Any):
+    def __init__(self, path: Path | str, content: Any, storage_options: dict | None = None):
         import zarr
 
         super().__init__(path)
-        root: Any = zarr.open(str(content), mode="r")
+        root: Any = zarr.open(str(content), mode="r", storage_options=storage_options)
         self.version = f"Zarr {root.metadata.zarr_format}"
         arrays = {ONLY: root} if isinstance(root, zarr.Array) else dict(_arrays(root))
         self._arrays: dict[str, Any] = arrays
