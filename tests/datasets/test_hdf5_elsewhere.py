@@ -5,7 +5,7 @@ import re
 import h5py
 import numpy as np
 import pytest
-from array_files import COUNT, POINTS, arrays, write_hdf5
+from array_files import COUNT, POINTS, arrays, write_hdf5, write_zarr
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.check import check_file
@@ -102,3 +102,19 @@ def test_chunks_of_matlab_that_are_missing_are_warned_of(tmp_path):
     file = open_source(write("data.mat", half, tmp_path))
     file.shape("u")
     assert file.notes == ["'u' lacks 1 of 2 chunks, which are read as 0.0"]
+
+
+def test_chunks_of_zarr_that_are_links_out_of_the_store_are_refused(tmp_path):
+    store = write_zarr(tmp_path / "data.zarr", arrays())
+    (store / "u/c/0/0").unlink()
+    (store / "u/c/0/0").symlink_to(store / "u/c/1/0")
+    assert open_source(store).shape("u") == (COUNT, POINTS)
+    (store / "u/c/0/0").unlink()
+    (store / "u/c/0/0").symlink_to(secret(tmp_path))
+    said = (
+        r"data\.zarr: u/c/0/0 is a link out of the store; copy the store with what its links lead to: cp -rL"
+    )
+    with pytest.raises(DatasetError, match=said):
+        open_source(store)
+    (tmp_path / "named.zarr").symlink_to(write_zarr(tmp_path / "other/real.zarr", arrays()))
+    assert open_source(tmp_path / "named.zarr").shape("u") == (COUNT, POINTS)

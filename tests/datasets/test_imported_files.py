@@ -221,3 +221,13 @@ def test_a_variable_of_mat_5_is_predicted_to_be_in_memory_whole(tmp_path):
         needed[version] = solving(settings).bytes, finalising(settings).bytes
     both = 2 * 8 * COUNT * POINTS
     assert np.subtract(*needed.values()) == pytest.approx([both, both])
+
+
+def test_what_a_reader_remarks_on_is_on_the_card(tmp_path, monkeypatch):
+    content = variables()
+    content["u"][2:4, 5] = -9999.0
+    task = build_task(settings_of(SETTINGS | {"source": str(write_mat(tmp_path / "data.mat", content))}))
+    task.compute([("train", index) for index in range(8)])
+    monkeypatch.setattr(task, "warnings", lambda findings: [])
+    facts = task.hold_to_accuracy({"labels_against_our_solver": {"not_available": "none"}}, "store")
+    assert facts["imported"]["warnings"][-1].startswith("In data.mat 'u' has the value -9999 2 times in")

@@ -1,5 +1,8 @@
 """Many files: lists of any length, folders and patterns, in natural order, where it is clear what each is."""
 
+import resource
+from pathlib import Path
+
 import numpy as np
 import pytest
 import yaml
@@ -176,3 +179,16 @@ def test_two_parts_of_one_name_are_no_pair(tmp_path, monkeypatch):
     files(tmp_path, "part0.npy", "part1.npy")
     said = "part0.npy and part1.npy differ in a number alone: parts of one array are given as 'part*.npy'"
     assert check_file("part0.npy", "part1.npy").problem.startswith(said)
+
+
+def test_more_files_than_may_be_open_say_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files(tmp_path, *(f"d/part{number}.h5" for number in range(40)))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    in_use = len(list(Path("/proc/self/fd").iterdir()))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (in_use + 20, hard))
+    try:
+        problem = check_file("d").problem
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert "too many files are open at once; allow more (ulimit -n), or join files" in problem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -247,6 +248,10 @@ def _place(good: np.ndarray, selection: Selection, shape: tuple[int, ...]) -> st
 
 def unreadable(path: Path | str, error: Exception, what: str) -> DatasetError:
     """Return the line for a file that a library cannot read."""
+    if isinstance(error, OSError) and error.errno == errno.EMFILE:
+        return DatasetError(
+            f"{path}: too many files are open at once; allow more (ulimit -n), or join files into one"
+        )
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     return DatasetError(f"{path}: {what} ({reason}); copy the file anew")
 

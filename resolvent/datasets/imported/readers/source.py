@@ -6,6 +6,8 @@ what else fsspec knows. The format is what its first bytes say, whatever the nam
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import socket
 from functools import partial
@@ -131,6 +133,7 @@ def _open_local(path: Path) -> ArraysFile:
         raise DatasetError(f"the file {path} is a link to {path.readlink()}, which does not exist")
     if path.is_dir():
         if any((path / name).exists() for name in ZARR):
+            _require_inside(path)
             return _open_store(str(path), str(path))
         raise DatasetError(
             f"the file {path} is a folder; expected: a file, or a Zarr store with {', '.join(ZARR[:3])}"
@@ -142,8 +145,21 @@ def _open_local(path: Path) -> ArraysFile:
         with path.open("rb") as file:
             head = file.read(2 * USERBLOCK)
     except OSError as error:
+        if error.errno == errno.EMFILE:
+            raise unreadable(path, error, "not read") from None
         raise DatasetError(f"the file {path} cannot be read ({error.strerror})") from None
     return _open_file(path, head, str(path))
+
+
+def _require_inside(store: Path) -> None:
+    """Raise a `DatasetError` for a link in a store that leads out of it: chunks may be of any bytes."""
+    for folder, folders, files in os.walk(store):
+        for one in (os.path.join(folder, name) for name in (*folders, *files)):
+            if os.path.islink(one) and not Path(one).resolve().is_relative_to(store.resolve()):
+                raise DatasetError(
+                    f"{store}: {Path(one).relative_to(store)} is a link out of the store; copy the store with what "
+                    f"its links lead to: cp -rL"
+                )
 
 
 def _open_remote(address: str) -> ArraysFile:
