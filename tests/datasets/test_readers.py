@@ -65,10 +65,14 @@ def test_a_sparse_array_of_matlab_is_refused(tmp_path):
     with h5py.File(path, "w", userblock_size=512) as file:
         one = file.create_dataset("sparse", data=np.arange(3.0))
         one.attrs["MATLAB_class"], one.attrs["MATLAB_sparse"] = np.bytes_("double"), 3
+        empty = file.create_dataset("empty", data=np.array([0, 3], dtype="uint64"))
+        empty.attrs["MATLAB_class"], empty.attrs["MATLAB_empty"] = np.bytes_("double"), 1
     with path.open("r+b") as file:
         file.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
     with pytest.raises(DatasetError, match="variable 'sparse' is sparse"):
         open_source(path).shape("sparse")
+    with pytest.raises(DatasetError, match="variable 'empty' is empty"):
+        open_source(path).shape("empty")
 
 
 def test_an_archive_of_numpy_is_in_memory_whole(tmp_path):

@@ -192,3 +192,10 @@ def test_more_files_than_may_be_open_say_so(tmp_path, monkeypatch):
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert "too many files are open at once; allow more (ulimit -n), or join files" in problem
+
+
+def test_an_error_on_many_files_names_the_first_and_counts_the_others(twelve):
+    few = SETTINGS | {"source": "data", "samples": {"train": 40, "validation": 1, "test": 1}}
+    said = r"^data/part0\.npz and 11 more files: has 24 samples; samples asks for 42"
+    with pytest.raises(DatasetError, match=said):
+        settings_of(few).with_contents()

@@ -149,6 +149,8 @@ class MatFile73(MatFile):
         kind = kind.decode() if isinstance(kind, bytes) else str(kind)
         if variable.attrs.get("MATLAB_sparse") is not None:
             return "sparse"
+        if variable.attrs.get("MATLAB_empty"):  # its numbers are the lengths of its axes
+            return "empty"
         return kind or ("double" if variable.dtype.kind in "fiub" else str(variable.dtype))
 
     def unpacked(self, name: str) -> tuple[float, float]:

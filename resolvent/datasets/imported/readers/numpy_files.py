@@ -92,4 +92,4 @@ def _header(file: Any) -> tuple[tuple[int, ...], np.dtype, int]:
             np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         )
         shape, _, dtype = read(file)
-        return shape, dtype, file.tell()
+        return shape, dtype, file.seek(0, 1)

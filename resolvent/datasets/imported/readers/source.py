@@ -157,8 +157,8 @@ def _require_inside(store: Path) -> None:
         for one in (os.path.join(folder, name) for name in (*folders, *files)):
             if os.path.islink(one) and not Path(one).resolve().is_relative_to(store.resolve()):
                 raise DatasetError(
-                    f"{store}: {Path(one).relative_to(store)} is a link out of the store; copy the store with what "
-                    f"its links lead to: cp -rL"
+                    f"{store}: {Path(one).relative_to(store)} is a link out of the store; copy the store "
+                    "with what its links lead to: cp -rL"
                 )
 
 
