@@ -12,6 +12,7 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.coordinates import spacing_of
 from resolvent.datasets.imported.readers.source import open_source
+from resolvent.datasets.tasks.registry import settings_of
 
 WORDS = np.array(["one", "two", "three"])
 
@@ -151,6 +152,8 @@ def test_vectors_of_matlab_are_coordinates_and_times(version, tmp_path):
     block = check_file(path).configuration["datasets"]["own_data"]
     assert block["length"] == pytest.approx(2 * np.pi, abs=1e-12)
     assert (block["axes"], block["target_times"]) == (["sample", "time", "x"], [4])
+    with pytest.raises(DatasetError, match=r"coordinates 'x' go from 0 to .* length 1 from 0"):
+        settings_of(block | {"length": 1.0, "coordinates": {}}).with_contents()
 
 
 def torch_file(path, values):
