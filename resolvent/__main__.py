@@ -176,7 +176,8 @@ def predict(
 @app.command(rich_help_panel=USE, name="import")
 def import_file(
     files: Annotated[
-        list[str], typer.Argument(help="A file, a store or an address; or two: of inputs and of targets.")
+        list[str],
+        typer.Argument(help="A file, a store, an address, a folder; two: inputs and targets; or many."),
     ],
     check: Annotated[
         bool, typer.Option("--check", help="Look, and print what to paste; nothing is written.")
@@ -188,8 +189,6 @@ def import_file(
     """
     from resolvent.datasets.imported.check import check_file
 
-    if len(files) > 2:
-        raise ResolventError(f"{len(files)} files given; accepted: one, or two")
     report = check_file(*files)
     print(report.text(), end="")
     if report.problem:

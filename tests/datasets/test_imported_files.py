@@ -11,6 +11,7 @@ from merged_configuration import DEFAULT, merged
 from public_files import FORMATS, write_mat
 
 from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.contents import content_digest
 from resolvent.datasets.imported.readers.mat import open_mat
 from resolvent.datasets.tasks.registry import build_task, settings_of
@@ -85,18 +86,21 @@ def test_another_layout_is_one_line_when_it_is_planned(version, change, said, tm
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "said", "remedy"),
     [
-        (scipy.sparse.eye(COUNT, POINTS), "is sparse"),
-        (np.array(["a", 1], dtype=object), "is cell"),
-        ({"inside": 1.0}, "is struct"),
-        ("text", "is char"),
+        (scipy.sparse.eye(COUNT, POINTS), "is sparse", "save it in full"),
+        (np.array(["a", 1], dtype=object), "is a cell array", "in MATLAB save cat"),
+        ({"inside": 1.0}, "is a struct", "in MATLAB save('data.mat', '-struct'"),
+        ("text", "is text", ""),
     ],
     ids=["sparse", "cell", "struct", "text"],
 )
-def test_what_is_no_array_of_numbers_is_named(values, said, tmp_path):
-    line = refusal(source=str(write_mat(tmp_path / "data.mat", variables(u=values))))
+def test_what_is_no_array_of_numbers_is_named(values, said, remedy, tmp_path):
+    path = write_mat(tmp_path / "data.mat", variables(u=values))
+    line = refusal(source=str(path))
     assert f"variable 'u' {said}; expected: an array of real numbers" in line
+    assert remedy in line
+    assert said == "is text" or f"'u' {said}; " in check_file(path).problem
 
 
 @pytest.mark.parametrize("version", FORMATS)
@@ -217,3 +221,13 @@ def test_a_variable_of_mat_5_is_predicted_to_be_in_memory_whole(tmp_path):
         needed[version] = solving(settings).bytes, finalising(settings).bytes
     both = 2 * 8 * COUNT * POINTS
     assert np.subtract(*needed.values()) == pytest.approx([both, both])
+
+
+def test_what_a_reader_remarks_on_is_on_the_card(tmp_path, monkeypatch):
+    content = variables()
+    content["u"][2:4, 5] = -9999.0
+    task = build_task(settings_of(SETTINGS | {"source": str(write_mat(tmp_path / "data.mat", content))}))
+    task.compute([("train", index) for index in range(8)])
+    monkeypatch.setattr(task, "warnings", lambda findings: [])
+    facts = task.hold_to_accuracy({"labels_against_our_solver": {"not_available": "none"}}, "store")
+    assert facts["imported"]["warnings"][-1].startswith("In data.mat 'u' has the value -9999 2 times in")

@@ -50,14 +50,14 @@ def test_a_source_names_the_files_of_every_split(case):
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ([], "source is a list of 0; accepted: "),
-        (["a", "b", "c"], "source is a list of 3; accepted: "),
+        ([], "source: []; accepted: "),
+        (["a", ["b"], "c"], "source: ['a', ['b'], 'c']; accepted: "),
         ({}, "source has the keys none; accepted: "),
         ({"train": "a", "input": "b"}, "source has the keys train, input; accepted: "),
         ({"train": []}, "source: []; accepted: "),
         ({"train": ["a", 3]}, "source: ['a', 3]; accepted: "),
         ({"train": {"input": "a"}}, "source: {'input': 'a'}; accepted: "),
-        ({"train": {"input": "a", "target": ["u"]}}, "source: {'input': 'a', 'target': ['u']}; accepted: "),
+        ({"train": {"input": "a", "target": []}}, "source: {'input': 'a', 'target': []}; accepted: "),
     ],
 )
 def test_other_sources_are_refused(source, words):

@@ -3,13 +3,16 @@
 import h5py
 import numpy as np
 import pytest
+import torch
 import xarray
 from array_files import arrays, write_hdf5, write_npz, write_zarr
+from public_files import FORMATS, write_mat
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.coordinates import spacing_of
 from resolvent.datasets.imported.readers.source import open_source
+from resolvent.datasets.tasks.registry import settings_of
 
 WORDS = np.array(["one", "two", "three"])
 
@@ -63,10 +66,14 @@ def test_a_sparse_array_of_matlab_is_refused(tmp_path):
     with h5py.File(path, "w", userblock_size=512) as file:
         one = file.create_dataset("sparse", data=np.arange(3.0))
         one.attrs["MATLAB_class"], one.attrs["MATLAB_sparse"] = np.bytes_("double"), 3
+        empty = file.create_dataset("empty", data=np.array([0, 3], dtype="uint64"))
+        empty.attrs["MATLAB_class"], empty.attrs["MATLAB_empty"] = np.bytes_("double"), 1
     with path.open("r+b") as file:
         file.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
     with pytest.raises(DatasetError, match="variable 'sparse' is sparse"):
         open_source(path).shape("sparse")
+    with pytest.raises(DatasetError, match="variable 'empty' is empty"):
+        open_source(path).shape("empty")
 
 
 def test_an_archive_of_numpy_is_in_memory_whole(tmp_path):
@@ -122,3 +129,60 @@ def test_coordinates_in_steps_that_single_precision_makes_unequal_are_read(tmp_p
     np.testing.assert_array_equal(spacing_of(file, "x"), x)
     with pytest.raises(DatasetError, match=r"coordinates 'many' have the shape \(2, 3\); expected: one axis"):
         spacing_of(file, "many")
+
+
+@pytest.mark.parametrize("version", FORMATS)
+def test_vectors_of_matlab_have_one_axis(version, tmp_path):
+    x = np.arange(16) * (2 * np.pi / 16)
+    values = {"row": x[None], "column": x[:, None], "one": np.array([[2.5]]), "field": np.ones((3, 16))}
+    file = open_source(write_mat(tmp_path / "data.mat", values, version))
+    assert file.shapes == {"row": (16,), "column": (16,), "one": (), "field": (3, 16)}
+    for name in ("row", "column"):
+        np.testing.assert_array_equal(file.read(name, ()), x)
+        np.testing.assert_array_equal(file.rows(name, range(3, 7)), x[3:7])
+        np.testing.assert_array_equal(file.values(name), x)
+    assert file.read("one", ()) == 2.5
+
+
+@pytest.mark.parametrize("version", FORMATS)
+def test_vectors_of_matlab_are_coordinates_and_times(version, tmp_path):
+    x = np.arange(32) * (2 * np.pi / 32)
+    u = np.cos(x + np.arange(5)[:, None] + np.random.default_rng(0).normal(size=(40, 1, 1)))
+    path = write_mat(tmp_path / "data.mat", {"u": u, "x": x[None], "t": np.arange(5.0)[:, None]}, version)
+    block = check_file(path).configuration["datasets"]["own_data"]
+    assert block["length"] == pytest.approx(2 * np.pi, abs=1e-12)
+    assert (block["axes"], block["target_times"]) == (["sample", "time", "x"], [4])
+    with pytest.raises(DatasetError, match=r"coordinates 'x' go from 0 to .* length 1 from 0"):
+        settings_of(block | {"length": 1.0, "coordinates": {}}).with_contents()
+
+
+def torch_file(path, values):
+    torch.save({"u": values}, path)
+    return open_source(path)
+
+
+def test_tensors_with_gradients_and_parameters_are_read(tmp_path):
+    values = torch.arange(6.0).reshape(2, 3)
+    for given in (values.clone().requires_grad_(), torch.nn.Parameter(values.clone()), values.bfloat16()):
+        file = torch_file(tmp_path / "data.pt", given)
+        assert (file.not_real("u"), file.single("u")) == (None, True)
+        np.testing.assert_array_equal(file.read("u", ()), values)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (torch.zeros(2, 3).to(torch.float8_e4m3fn), r"float8_e4m3fn; .* save tensor.float\(\)"),
+        (torch.zeros(2, 3, device="meta"), r"a tensor without values \(meta\); .* save the"),
+        (torch.zeros(2, 3).to_sparse(), r"sparse; .* save it in full"),
+        (torch.zeros(2, 3, dtype=torch.complex32), "complex; .* real and imaginary parts as two"),
+        (torch.nested.nested_tensor([torch.zeros(2), torch.zeros(3)]), "ragged; .* one length"),
+    ],
+    ids=["float8", "meta", "sparse", "complex32", "nested"],
+)
+def test_tensors_that_are_no_array_of_numbers_are_one_line(values, said, tmp_path):
+    with pytest.raises(DatasetError, match=said) as error:
+        torch_file(tmp_path / "data.pt", values).shape("u")
+    assert "\n" not in str(error.value)
+    report = check_file(tmp_path / "data.pt")
+    assert said.partition(";")[0].replace("\\", "") in report.problem

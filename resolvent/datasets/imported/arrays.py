@@ -10,7 +10,7 @@ from resolvent.common.settings import Settings
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.channels import Channel, Name, channels_of, parsed
 from resolvent.datasets.imported.contents import check_digests, content_digest
-from resolvent.datasets.imported.pools import Pool, paths_of, pools_of
+from resolvent.datasets.imported.pools import Pool, found_pools, paths_of, pools_of
 from resolvent.datasets.imported.readers.source import is_remote, open_source
 from resolvent.datasets.tasks.settings import SpaceDataset
 from resolvent.solvers.common.grid import Grid, check_restriction
@@ -59,11 +59,12 @@ class ArraysDataset(SpaceDataset):
     """
 
     equation: Literal["arrays"] = Field(description="arrays of files, whose equation is not solved here")
-    source: str | list[str] | dict[str, str | list[str] | dict[str, str]] = Field(
-        description="a file (.npz, .npy, .mat, HDF5, NetCDF, .pt), a Zarr store, or the address of one; two "
-        "as a list: training samples from the first, the others from the last; `{input: …, target: …}`; or "
-        "files by split, `{train: …, validation: …, test: …}`, each as above or a list of files that follow "
-        "each other. Without `validation`, validation samples follow the training samples"
+    source: str | list[str] | dict[str, str | list[str] | dict[str, str | list[str]]] = Field(
+        description="a file (.npz, .npy, .mat, HDF5, NetCDF, .pt), a Zarr store, or the address of one; a "
+        "folder, a pattern such as `data/*.npy`, or a list of more than two: their samples follow each "
+        "other; a list of two: training samples from the first, the others from the last; `{input: …, "
+        "target: …}`; or by split, `{train: …, validation: …, test: …}`, each as above. Without "
+        "`validation`, validation samples follow the training samples"
     )
     sha256: list[str] | None = Field(
         None,
@@ -135,7 +136,7 @@ class ArraysDataset(SpaceDataset):
 
     @model_validator(mode="after")
     def _arrays_make_sense(self) -> Self:
-        paths_of(self.source)
+        pools_of(self.source)
         channels_of(self)
         if self.rows is not None and self.groups is not None:
             raise ValueError("rows and groups both choose the splits; leave one of them out")
@@ -235,8 +236,8 @@ class ArraysDataset(SpaceDataset):
         return [content_digest(path) for path in paths_of(self.source)]
 
     def pools(self) -> list[Pool]:
-        """Return the files that splits are taken from, unopened."""
-        return pools_of(self.source)
+        """Return the files that splits are taken from, unopened. Raises a `DatasetError` where none is."""
+        return found_pools(self.source)
 
     def series(self) -> Series:
         """Open the files, check them, and find the rows of every sample. Raises as `with_contents`."""

@@ -19,7 +19,8 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.datasets.imported.arrays_checks import Checks
 from resolvent.datasets.imported.channels import variable_of
-from resolvent.datasets.imported.detect import LOOKED_AT, Detected, detect
+from resolvent.datasets.imported.detect import LOOKED_AT, Detected, Function, detect
+from resolvent.datasets.imported.pools import in_natural_order, parts_of_one, paths_of, without_numbers
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.storage.layout import SPLITS
@@ -68,31 +69,38 @@ def _yaml(entry: tuple[str, Any]) -> str:
     )
 
 
-def check_file(path: Path | str, second: Path | str | None = None) -> Report:
-    """Look into a file, or two, and report what a dataset of it would be; nothing is written.
+def check_file(*given: Path | str) -> Report:
+    """Look into a file, a folder, a pattern, or several, and report what a dataset of it would be.
 
     A file that cannot be imported has a `problem` in the report; no error is raised.
     """
     report = Report([])
     try:
-        paths = [str(path)] if second is None else [str(path), str(second)]
-        files = [open_source(one) for one in paths]
-        for file in files:
-            report.files.append(f"{file.path}: {file.version}")
-            report.variables += [_line(file, name) for name in file.shapes]
+        paths = [str(one) for one in given]
+        source: Any = paths[0] if len(paths) == 1 else in_natural_order(paths)
+        opened = [[open_source(one) for one in paths_of(part)] for part in _parts(paths, source)]
+        files = [part[0] for part in opened]
+        for part in opened:
+            more = f"; and {len(part) - 1} more files" if len(part) > 1 else ""
+            report.files.append(f"{part[0].path}: {part[0].version}{more}")
+            report.variables += [_line(part[0], name) for name in part[0].shapes]
         paired = len(files) == 2 and len(files[0].shapes) == 1
-        source: Any = paths[0]
         if len(files) == 2:
+            _require_roles(paths, paired)
             source = dict(zip(("input", "target") if paired else ("train", "test"), paths, strict=True))
         if paired:
             _require_common_axes(*files)
-        detected = detect({"input": files[0], "target": files[-1] if paired else files[0]})
+        try:
+            detected = detect({"input": files[0], "target": files[-1] if paired else files[0]})
+        except DatasetError:
+            for file in files:
+                file.require_real()  # says more, where there is such a variable
+            raise
         report.found = detected.remarks
-        block = _block(source, detected, files[-1] if len(files) == 2 and not paired else None)
+        block = _block(source, detected, opened[0], opened[-1] if len(files) == 2 and not paired else [])
         settings = ArraysDataset.model_validate(block)
         settings.series()
         report.warnings = _warnings(settings)
-        report.warnings += [f"In {file.name} {note}." for file in files for note in file.notes]
         report.warnings += [words for words in [of_few(settings.samples.test)] if words]
         report.numbers = _numbers(detected, block)
         report.configuration = _configuration(_name(paths[0]), block, settings)
@@ -118,7 +126,7 @@ def _line(file: ArraysFile, name: str) -> str:
     return f"{name}: {shape}, {words}" + (f" ({', '.join(dims)})" if dims else "")
 
 
-def _block(source: Any, detected: Detected, test: ArraysFile | None) -> dict:
+def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[ArraysFile]) -> dict:
     """Return the settings of a dataset of what was detected."""
     entries = [*detected.inputs, *detected.targets]
     functions = {detected.function(entry).name: detected.function(entry) for entry in entries}
@@ -150,7 +158,7 @@ def _block(source: Any, detected: Detected, test: ArraysFile | None) -> dict:
     if detected.coordinates:
         block["coordinates"] = detected.coordinates
     block |= _times(detected)
-    block["samples"] = _samples(detected, block, test)
+    block["samples"] = _samples(detected, block, files, test)
     if detected.split:
         block["groups"] = {"variable": detected.split, **{split: [split] for split in SPLITS}}
     return block
@@ -196,13 +204,15 @@ def _require_common_axes(given: ArraysFile, wanted: ArraysFile) -> None:
         )
 
 
-def _samples(detected: Detected, block: dict, test: ArraysFile | None) -> dict[str, int]:
+def _samples(
+    detected: Detected, block: dict, files: list[ArraysFile], test: list[ArraysFile]
+) -> dict[str, int]:
     """Split what there is: a tenth each for validation and test, at least one.
 
     For intervals to mean something, up to a fifth is for the test until that is `FEW_TEST_SAMPLES`.
     """
     one = detected.function(detected.inputs[0])
-    count = one.size("sample") or 1
+    count = _rows(one, files) or 1
     per = 1
     if "window_every" in block:
         per = (one.size("time") - block["target_times"][0] - 1) // block["window_every"] + 1
@@ -212,15 +222,36 @@ def _samples(detected: Detected, block: dict, test: ArraysFile | None) -> dict[s
     if detected.split:
         return {split: size * per for split, size in detected.split_sizes.items()}
     part = max(1, count // 10)
-    if test is not None:
-        tested = test.shapes[one.name][one.axes.index("sample")]
-        return {"train": (count - part) * per, "validation": part * per, "test": tested * per}
+    if test:
+        return {"train": (count - part) * per, "validation": part * per, "test": _rows(one, test) * per}
     if count < 3:
         raise DatasetError(
             f"{block['source']}: has {count} samples; expected: at least 3, one for each split"
         )
     tested = max(part, min(FEW_TEST_SAMPLES, count // 5))
     return {"train": (count - part - tested) * per, "validation": part * per, "test": tested * per}
+
+
+def _rows(one: Function, files: list[ArraysFile]) -> int:
+    """Count the samples of a function in all files; 0 where it has no axis of them."""
+    if not one.size("sample"):
+        return 0
+    return sum(file.shape(one.name)[one.axes.index("sample")] for file in files)
+
+
+def _parts(paths: list[str], source: Any) -> list[Any]:
+    """Return what is one source each: two paths are two, more of them are one."""
+    return list(paths) if len(paths) == 2 else [source]
+
+
+def _require_roles(paths: list[str], paired: bool) -> None:
+    """Raise a `DatasetError` where two files of an array each are parts of one as well."""
+    if paired and parts_of_one(paths):
+        raise DatasetError(
+            f"{' and '.join(paths)} differ in a number alone: parts of one array are given as "
+            f"'{without_numbers(paths[0])}'; of a pair write source: {{input: {paths[0]}, target: "
+            f"{paths[1]}}}"
+        )
 
 
 def _warnings(settings: ArraysDataset) -> list[str]:
@@ -231,7 +262,8 @@ def _warnings(settings: ArraysDataset) -> list[str]:
         names = [(split, index) for index in range(min(size, LOOKED_AT))]
         if names:
             checks.add(names, task.draw(names))
-    return Checks.warnings(checks.findings(), settings)
+    notes = [f"In {file.name} {note}." for file in task.series.files.values() for note in file.notes]
+    return Checks.warnings(checks.findings(), settings) + notes
 
 
 def _name(path: str) -> str:

@@ -176,7 +176,8 @@ class Series:
         alone = len(series) == 1 and (self.lone or cut)  # windows of one series are split, and nothing else
         units, per = (per, 1) if alone else (len(series), per)
         wanted = {split: -(-sizes[split] // per) for split in pool.splits}
-        path = " and ".join(dict.fromkeys(str(one.path) for pair in files for one in pair.values()))
+        paths = list(dict.fromkeys(str(one.path) for pair in files for one in pair.values()))
+        path = " and ".join(paths) if len(paths) < 3 else f"{paths[0]} and {len(paths) - 1} more files"
         if self.settings.groups is not None:
             found = self._by_group(pool, files, wanted, path)
         elif self.settings.rows is not None:

@@ -96,6 +96,7 @@ class ImportedTask(Task):
                 "relative L² difference {median_relative_l2:.1e} in the median, "
                 "{largest_relative_l2:.1e} at most, over {samples} samples"
             )
+        warnings = warnings + [f"In {file.name} {note}." for file in self.files for note in file.notes]
         return {
             "imported": {
                 "summary": f"imported; labels checked against our solver: {found.format(**labels)}",

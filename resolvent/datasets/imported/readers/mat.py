@@ -14,6 +14,7 @@ import numpy as np
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import HDF5, USERBLOCK, ArraysFile, Selection, unreadable
+from resolvent.datasets.imported.readers.hdf5 import chunks_of, unpacked_of, variables
 
 REAL = (
     "double",
@@ -55,7 +56,11 @@ def _is_hdf5(content: Any) -> bool:
 
 
 class MatFile(ArraysFile):
-    """The variables of a MAT file, in MATLAB's order of axes."""
+    """The variables of a MAT file, in MATLAB's order of axes.
+
+    MATLAB has no array of fewer than two axes. A variable of 1 × n or n × 1 is a vector here, of one axis,
+    and one of 1 × 1 is a number.
+    """
 
     @abstractmethod
     def _kind(self, name: str) -> str:
@@ -63,10 +68,16 @@ class MatFile(ArraysFile):
 
     def not_real(self, name: str) -> str | None:
         kind = self._kind(name)
-        return None if kind in REAL else kind
+        words = {"cell": "a cell array", "struct": "a struct", "char": "text"}
+        return None if kind in REAL else words.get(kind, kind)
 
     def single(self, name: str) -> bool:
         return self._kind(name) in ("single", "logical", "int8", "uint8", "int16", "uint16")
+
+
+def _vector(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of a variable without the axes of length 1 that only MATLAB gives it."""
+    return tuple(size for size in shape if size != 1) if len(shape) == 2 else shape
 
 
 class MatFile5(MatFile):
@@ -80,7 +91,7 @@ class MatFile5(MatFile):
         super().__init__(path)
         self._content = content
         found = scipy.io.whosmat(content, appendmat=False)
-        self.shapes = {name: tuple(map(int, shape)) for name, shape, _ in found}
+        self.shapes = {name: _vector(tuple(map(int, shape))) for name, shape, _ in found}
         self._kinds = {name: kind for name, _, kind in found}
         self._loaded: dict[str, np.ndarray] = {}
 
@@ -91,6 +102,11 @@ class MatFile5(MatFile):
     def _kind(self, name: str) -> str:
         return self._kinds[name]
 
+    def unpacked(self, name: str) -> tuple[float, float]:
+        if isinstance(self._content, str):
+            return self.bytes_in_memory[name], Path(self._content).stat().st_size
+        return self.bytes_in_memory[name], self._content.seek(0, 2)
+
     def _read(self, name: str, selection: Selection) -> np.ndarray:
         import scipy.io
 
@@ -98,12 +114,12 @@ class MatFile5(MatFile):
             if hasattr(self._content, "seek"):
                 self._content.seek(0)
             content = scipy.io.loadmat(self._content, variable_names=[name], appendmat=False)
-            self._loaded[name] = content[name]
+            self._loaded[name] = content[name].reshape(self.shapes[name])
         values = self._loaded[name]
         if np.iscomplexobj(values):  # the header does not say so
-            raise DatasetError(
-                f"{self.path}: variable '{name}' is complex; expected: an array of real numbers"
-            )
+            self._kinds[name] = "complex"
+            self._sound.discard(name)
+            self.shape(name)
         return values[selection]
 
 
@@ -117,20 +133,34 @@ class MatFile73(MatFile):
 
         super().__init__(path)
         self._content: Any = h5py.File(content, "r", rdcc_nbytes=2**26)
+        found, self._elsewhere = variables(self._content)
         names = [name for name in self._content if not name.startswith("#")]
-        self.shapes = {name: tuple(getattr(self._content[name], "shape", ())[::-1]) for name in names}
+        self.shapes = {name: _vector(found.get(name, ())[::-1]) for name in names}
 
     def _kind(self, name: str) -> str:
+        if name in self._elsewhere:
+            return self._elsewhere[name]
         variable = self._content[name]
         if not hasattr(variable, "dtype"):
-            return "a struct"
+            return "sparse" if "MATLAB_sparse" in variable.attrs else "struct"
         if variable.dtype.names:
-            return "complex" if set(variable.dtype.names) == {"real", "imag"} else "a struct"
+            return "complex" if set(variable.dtype.names) == {"real", "imag"} else "struct"
         kind = variable.attrs.get("MATLAB_class", b"")
         kind = kind.decode() if isinstance(kind, bytes) else str(kind)
         if variable.attrs.get("MATLAB_sparse") is not None:
             return "sparse"
+        if variable.attrs.get("MATLAB_empty"):  # its numbers are the lengths of its axes
+            return "empty"
         return kind or ("double" if variable.dtype.kind in "fiub" else str(variable.dtype))
 
+    def unpacked(self, name: str) -> tuple[float, float]:
+        return unpacked_of(self._content[name], (*self.shapes[name], 1)[0])
+
+    def chunks(self, name: str) -> tuple[int, int, Any]:
+        return chunks_of(self._content[name])
+
     def _read(self, name: str, selection: Selection) -> np.ndarray:
-        return self._content[name][(..., *reversed(selection))].transpose()
+        found = self._content[name]
+        if found.ndim != len(self.shapes[name]):  # a vector
+            return found[()].reshape(self.shapes[name])[selection]
+        return found[(..., *reversed(selection))].transpose()

@@ -5,12 +5,14 @@ Neither is ever unpickled: an array of Python objects is refused.
 
 from __future__ import annotations
 
+import math
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile, Selection, is_single, kind_of
 
 ONLY = "array"  # name of the one variable of an .npy
@@ -38,7 +40,7 @@ class NpyFile(_NumpyFile):
         super().__init__(path)
         mapped = isinstance(content, str)
         if mapped:
-            shape, dtype = _header(open(content, "rb"))  # noqa: SIM115
+            shape, dtype, _ = _header(open(content, "rb"))  # noqa: SIM115
             if dtype.hasobject:
                 self.shapes, self._dtypes = {ONLY: shape}, {ONLY: dtype}
                 return
@@ -60,9 +62,15 @@ class NpzFile(_NumpyFile):
         self.shapes, self._dtypes = {}, {}
         self._loaded: dict[str, np.ndarray] = {}
         with zipfile.ZipFile(content) as archive:
-            for member in archive.namelist():
-                name = member.removesuffix(".npy")
-                self.shapes[name], self._dtypes[name] = _header(archive.open(member))
+            for member in archive.infolist():
+                name = member.filename.removesuffix(".npy")
+                shape, dtype, start = _header(archive.open(member))
+                self.shapes[name], self._dtypes[name] = shape, dtype
+                wanted, has = math.prod(shape) * dtype.itemsize, member.file_size - start
+                if wanted != has and not dtype.hasobject:
+                    raise DatasetError(
+                        f"{path}: '{name}' has {has} bytes of values; of the shape {shape} expected: {wanted}"
+                    )
 
     @property
     def bytes_in_memory(self) -> dict[str, float]:
@@ -76,12 +84,12 @@ class NpzFile(_NumpyFile):
         return self._loaded[name][selection]
 
 
-def _header(file: Any) -> tuple[tuple[int, ...], np.dtype]:
-    """Read the shape and the type of the array in an open .npy."""
+def _header(file: Any) -> tuple[tuple[int, ...], np.dtype, int]:
+    """Read the shape and the type of the array in an open .npy, and where its values begin."""
     with file:
         version = np.lib.format.read_magic(file)
         read = (
             np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         )
         shape, _, dtype = read(file)
-    return shape, dtype
+        return shape, dtype, file.seek(0, 1)

@@ -6,18 +6,44 @@ what else fsspec knows. The format is what its first bytes say, whatever the nam
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import socket
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.readers.arrays_file import HDF5, USERBLOCK, ArraysFile, unreadable
+from resolvent.datasets.imported.readers.arrays_file import (
+    HDF5,
+    USERBLOCK,
+    ArraysFile,
+    require_size,
+    unreadable,
+)
+from resolvent.datasets.imported.readers.by_sample import by_sample
 
+SAVE: Words = "saved by torch.save({'a': a, 'u': u}, 'data.pt')"
 ACCEPTED = "NumPy (.npz, .npy), MAT 5 and 7.3, HDF5, NetCDF, Zarr, PyTorch (.pt), and what xarray opens"
 NUMPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
 NETCDF3, MAT = (b"CDF\x01", b"CDF\x02", b"CDF\x05"), b"MATLAB "
 ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")  # one of them is in the folder of every store
 NETCDF_SUFFIXES = (".nc", ".nc4", ".cdf", ".netcdf")
+# What a file of another format begins with, what it is, and how it becomes one that is read.
+FOREIGN: dict[bytes, Words] = {
+    b"\x1f\x8b": "is compressed by gzip; unpack it first: gunzip",
+    b"BZh": "is compressed by bzip2; unpack it first: bunzip2",
+    b"\xfd7zXZ": "is compressed by xz; unpack it first: unxz",
+    b"\x28\xb5\x2f\xfd": "is compressed by zstd; unpack it first: unzstd",
+    b"7z\xbc\xaf": "is a 7z archive; unpack it first: 7z x",
+    b"\x0e\x03\x13\x01": "is HDF4; convert it to HDF5 first: h4toh5",
+    b"PAR1": "is Parquet, a table; save arrays: np.savez('data.npz', a=…, u=…)",
+    b"GRIB": "is GRIB; install the package cfgrib, with which xarray opens it",
+}
+PATIENCE = 10  # seconds to wait for a server
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -42,7 +68,10 @@ def filesystem(address: str) -> tuple[Any, str]:
             "environment variables, such as AWS_PROFILE"
         )
     try:
-        return fsspec.core.url_to_fs(address)
+        files, place = fsspec.core.url_to_fs(address, **options(address))
+        if hasattr(files, "retries"):  # of S3: each of them waits as long as the first
+            files.retries = 2
+        return files, place
     except (ImportError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise DatasetError(f"the address {address} cannot be opened ({reason})") from None
@@ -50,10 +79,41 @@ def filesystem(address: str) -> tuple[Any, str]:
         raise unreachable(address, error) from None
 
 
+def options(address: str) -> dict[str, Any]:
+    """Return what fsspec and Zarr need to give up a server that is silent for `PATIENCE` seconds."""
+    if address.startswith(("http://", "https://")):
+        from aiohttp import ClientTimeout
+
+        return {"client_kwargs": {"timeout": ClientTimeout(None, sock_connect=PATIENCE, sock_read=PATIENCE)}}
+    if address.startswith("s3://"):
+        patience = {"connect_timeout": PATIENCE, "read_timeout": PATIENCE, "retries": {"max_attempts": 0}}
+        return {"config_kwargs": patience}
+    return {}
+
+
 def unreachable(address: str, error: Exception) -> DatasetError:
     """Return the line for an address at which nothing can be read."""
-    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    reason, _ = _reason(address, error)
     return DatasetError(f"the address {address} cannot be read ({reason}); expected: a file or a Zarr store")
+
+
+def _reason(address: str, error: BaseException) -> tuple[Words, bool]:
+    """Say why nothing can be read at an address, and whether its server answers: fsspec hides the cause."""
+    at: BaseException | None = error
+    while at is not None:
+        status = getattr(at, "status", None)
+        if isinstance(status, int) and status != 404:
+            return f"the server answers {status} {getattr(at, 'message', '')}", status < 500
+        if isinstance(at, TimeoutError) or "Timeout" in type(at).__name__:
+            return f"the server does not answer within {PATIENCE} s", False
+        if isinstance(at, socket.gaierror):
+            return f"there is no host {urlsplit(address).hostname}, or no network", False
+        if isinstance(at, ConnectionRefusedError):
+            return "the connection is refused", False
+        at = at.__cause__ or at.__context__
+    if isinstance(error, FileNotFoundError):
+        return "there is nothing there", True
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200], True
 
 
 def open_source(source: Path | str) -> ArraysFile:
@@ -65,7 +125,7 @@ def open_source(source: Path | str) -> ArraysFile:
         In one line that names it: when there is nothing, it cannot be read, is damaged, or has no format
         that is known.
     """
-    return _open_remote(str(source)) if is_remote(str(source)) else _open_local(Path(source))
+    return by_sample(_open_remote(str(source)) if is_remote(str(source)) else _open_local(Path(source)))
 
 
 def _open_local(path: Path) -> ArraysFile:
@@ -73,6 +133,7 @@ def _open_local(path: Path) -> ArraysFile:
         raise DatasetError(f"the file {path} is a link to {path.readlink()}, which does not exist")
     if path.is_dir():
         if any((path / name).exists() for name in ZARR):
+            _require_inside(path)
             return _open_store(str(path), str(path))
         raise DatasetError(
             f"the file {path} is a folder; expected: a file, or a Zarr store with {', '.join(ZARR[:3])}"
@@ -84,16 +145,37 @@ def _open_local(path: Path) -> ArraysFile:
         with path.open("rb") as file:
             head = file.read(2 * USERBLOCK)
     except OSError as error:
+        if error.errno == errno.EMFILE:
+            raise unreadable(path, error, "not read") from None
         raise DatasetError(f"the file {path} cannot be read ({error.strerror})") from None
     return _open_file(path, head, str(path))
 
 
+def _require_inside(store: Path) -> None:
+    """Raise a `DatasetError` for a link in a store that leads out of it: chunks may be of any bytes."""
+    for folder, folders, files in os.walk(store):
+        for one in (os.path.join(folder, name) for name in (*folders, *files)):
+            if os.path.islink(one) and not Path(one).resolve().is_relative_to(store.resolve()):
+                raise DatasetError(
+                    f"{store}: {Path(one).relative_to(store)} is a link out of the store; copy the store "
+                    "with what its links lead to: cp -rL"
+                )
+
+
 def _open_remote(address: str) -> ArraysFile:
     files, place = filesystem(address)
+    content: Any = None
     try:
+        try:
+            content = files.open(place, "rb")
+        except Exception as error:  # of any kind; where the server answers, it may be a store
+            if not _reason(address, error)[1]:
+                raise
+            missing = error
         if any(files.exists(f"{place.rstrip('/')}/{name}") for name in ZARR):
             return _open_store(address, address)
-        content = files.open(place, "rb")
+        if content is None:
+            raise missing
         head = content.read(2 * USERBLOCK)
         content.seek(0)
     except DatasetError:
@@ -106,7 +188,9 @@ def _open_remote(address: str) -> ArraysFile:
 def _open_store(path: str, place: str) -> ArraysFile:
     from resolvent.datasets.imported.readers.zarr_store import ZarrStore
 
-    return _read_by(ZarrStore, path, place, "not a Zarr store, or damaged")
+    return _read_by(
+        partial(ZarrStore, storage_options=options(path) or None), path, place, "not a Zarr store, or damaged"
+    )
 
 
 def _open_file(path: Path | str, head: bytes, content: Any) -> ArraysFile:
@@ -126,6 +210,7 @@ def _open_file(path: Path | str, head: bytes, content: Any) -> ArraysFile:
         return _open_netcdf(path, content)
     if head.startswith(HDF5) or head[USERBLOCK:].startswith(HDF5):
         if suffix in NETCDF_SUFFIXES or hdf5.is_netcdf(content):
+            _read_by(hdf5.all_own, path, content, "not a whole NetCDF file")
             return _open_netcdf(path, content)
         return _read_by(hdf5.Hdf5File, path, content, "not a whole HDF5 file")
     if head[:2] in (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"):
@@ -145,11 +230,19 @@ def _open_zip(path: Path | str, content: Any) -> ArraysFile:
 
     try:
         with zipfile.ZipFile(content) as archive:
-            names = archive.namelist()
+            members = archive.infolist()
     except Exception as error:
         raise unreadable(path, error, "not a whole .npz or .pt file") from None
+    names = [one.filename for one in members]
+    require_size(str(path), sum(one.file_size for one in members), sum(one.compress_size for one in members))
     if hasattr(content, "seek"):
         content.seek(0)
+    if any("/code/" in name for name in names):
+        raise DatasetError(f"{path}: is a TorchScript program; expected: tensors, {SAVE}")
+    if any(name.endswith("archive_format") for name in names):
+        raise DatasetError(f"{path}: is a program of torch.export; expected: tensors, {SAVE}")
+    if any(name.rpartition("/")[2] in ZARR for name in names):
+        raise DatasetError(f"{path}: is a Zarr store in a zip archive; unpack it first: unzip")
     if any(name.endswith("/data.pkl") for name in names):
         return _read_by(TorchFile, path, content, "not a file of tensors")
     if names and all(name.endswith(".npy") for name in names):
@@ -171,9 +264,21 @@ def _open_other(path: Path | str, head: bytes, content: Any) -> ArraysFile:
     try:
         return XarrayFile(path, content)
     except Exception:  # of any kind: of engines that do not know it
-        raise DatasetError(
-            f"{path}: begins with {head[:8]!r}, no format that is known; expected: {ACCEPTED}"
-        ) from None
+        raise DatasetError(f"{path}: {_foreign(head)}; expected: {ACCEPTED}") from None
+
+
+def _foreign(head: bytes) -> Words:
+    """Say what a file is that begins with `head`, and what to do with it."""
+    for begins, words in FOREIGN.items():
+        if head.startswith(begins):
+            return words
+    if head[257:262] == b"ustar":
+        return "is a tar archive; unpack it first: tar -xf"
+    if head.decode("ascii", "replace").replace("\n", "").replace("\r", "").replace("\t", "").isprintable():
+        return (
+            "is text, such as CSV; save arrays: np.savez('data.npz', u=np.loadtxt('data.csv', delimiter=','))"
+        )
+    return f"begins with {head[:8]!r}, no format that is known"
 
 
 def _read_by(reader: Any, path: Path | str, content: Any, what: str) -> ArraysFile:

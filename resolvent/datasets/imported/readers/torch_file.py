@@ -38,30 +38,39 @@ class TorchFile(ArraysFile):
                 f"({refused[1] if refused else words[:120]}); expected: tensors in dictionaries and lists"
             ) from None
         self._tensors = dict(_tensors(found))
-        self.shapes = {name: tuple(one.shape) for name, one in self._tensors.items()}
+        self.shapes = {n: () if one.is_nested else tuple(one.shape) for n, one in self._tensors.items()}
 
-    def _dtype(self, name: str) -> np.dtype:
+    def _empty(self, name: str) -> Any:
+        """Return an empty tensor of the type of a variable; for bfloat16, which NumPy lacks, of float32."""
         import torch
 
-        tensor = self._tensors[name]
-        if tensor.dtype is torch.bfloat16:
-            return np.dtype(np.float32)
-        return (
-            tensor[tuple(slice(0, 0) for _ in tensor.shape)].numpy().dtype if tensor.ndim else np.dtype(float)
-        )
+        dtype = self._tensors[name].dtype
+        return torch.empty(0, dtype=torch.float32 if dtype is torch.bfloat16 else dtype)
 
     def not_real(self, name: str) -> str | None:
-        if self._tensors[name].is_sparse or self._tensors[name].is_quantized:
-            return "sparse or quantised"
-        return kind_of(self._dtype(name))
+        tensor = self._tensors[name]
+        if tensor.is_nested:
+            return "ragged"
+        if tensor.is_quantized:
+            return "quantised"
+        if str(tensor.layout) != "torch.strided":
+            return "sparse"
+        if tensor.is_meta:
+            return "a tensor without values (meta)"
+        if tensor.is_complex():
+            return "complex"
+        try:
+            return kind_of(self._empty(name).numpy().dtype)
+        except TypeError:  # a type that NumPy lacks
+            return str(tensor.dtype)
 
     def single(self, name: str) -> bool:
-        return is_single(self._dtype(name))
+        return is_single(self._empty(name).numpy().dtype)
 
     def _read(self, name: str, selection: Selection) -> np.ndarray:
         import torch
 
-        values = self._tensors[name][selection].detach()
+        values = self._tensors[name].detach()[selection]
         return (values.float() if values.dtype is torch.bfloat16 else values).numpy()
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from resolvent.datasets.imported.readers.arrays_file import ArraysFile, Selection, is_single, kind_of
+from resolvent.datasets.imported.readers.arrays_file import MISSING, ArraysFile, Selection, is_single, kind_of
 
 
 class XarrayFile(ArraysFile):
@@ -33,6 +34,10 @@ class XarrayFile(ArraysFile):
                 for name, one in node.to_dataset(inherit=False).variables.items()
             }
         self.shapes = {name: tuple(one.shape) for name, one in self._variables.items()}
+
+    def attributes(self, name: str) -> Mapping[str, Any]:
+        encoding = self._variables[name].encoding  # xarray has put nan in the place of these
+        return {key: np.nan for key in MISSING if encoding.get(key) is not None}
 
     def dims(self, name: str) -> tuple[str, ...] | None:
         return tuple(map(str, self._variables[name].dims))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import math
+import struct
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.readers.arrays_file import ArraysFile, Selection, is_single, kind_of
+from resolvent.datasets.imported.readers.arrays_file import SMALL, ArraysFile, Selection, is_single, kind_of
 
 ONLY = "array"  # name of the one variable of a store that is an array
-SCALED = ("scale_factor", "add_offset", "missing_value")  # what xarray decodes
 
 
 class ZarrStore(ArraysFile):
@@ -19,11 +22,11 @@ class ZarrStore(ArraysFile):
 
     version = "Zarr"
 
-    def __init__(self, path: Path | str, content: Any):
+    def __init__(self, path: Path | str, content: Any, storage_options: dict | None = None):
         import zarr
 
         super().__init__(path)
-        root: Any = zarr.open(str(content), mode="r")
+        root: Any = zarr.open(str(content), mode="r", storage_options=storage_options)
         self.version = f"Zarr {root.metadata.zarr_format}"
         arrays = {ONLY: root} if isinstance(root, zarr.Array) else dict(_arrays(root))
         self._arrays: dict[str, Any] = arrays
@@ -43,20 +46,26 @@ class ZarrStore(ArraysFile):
     def is_text(self, name: str) -> bool:
         return np.dtype(self._arrays[name].dtype).kind in "UST"
 
-    def shape(self, name: str) -> tuple[int, ...]:
-        shape = super().shape(name)
+    def attributes(self, name: str) -> Mapping[str, Any]:
         array = self._arrays[name]
-        scaled = [key for key in SCALED if key in array.attrs]
-        if scaled:
-            raise DatasetError(
-                f"{self.path}: variable '{name}' is packed ({', '.join(scaled)}); expected: numbers as they "
-                "are; unpack them with xarray and save them again"
-            )
-        missing = array.nchunks - array.nchunks_initialized
-        words = f"'{name}' lacks {missing} of {array.nchunks} chunks, which are read as {array.fill_value}"
-        if missing and words not in self.notes:
-            self.notes.append(words)
-        return shape
+        found = dict(array.attrs)
+        code = found.get("_FillValue")
+        if isinstance(code, str) and np.dtype(array.dtype).kind == "f":  # as xarray writes it in version 3
+            with suppress(ValueError, struct.error):
+                (found["_FillValue"],) = struct.unpack("<d", base64.standard_b64decode(code))
+        if "_ARRAY_DIMENSIONS" in found and array.fill_value:  # as xarray writes it in version 2
+            found.setdefault("_FillValue", array.fill_value)
+        return found
+
+    def chunks(self, name: str) -> tuple[int, int, Any]:
+        array = self._arrays[name]
+        return array.nchunks - array.nchunks_initialized, array.nchunks, array.fill_value
+
+    def unpacked(self, name: str) -> tuple[float, float]:
+        array = self._arrays[name]
+        values = max(math.prod(array.shape[1:]), math.prod(array.shards or array.chunks))
+        size = float(values * np.dtype(array.dtype).itemsize)
+        return size, float(array.nbytes_stored()) if size > SMALL else size
 
     def _read(self, name: str, selection: Selection) -> np.ndarray:
         return np.asarray(self._arrays[name][selection or ...])

@@ -1,0 +1,201 @@
+"""Many files: lists of any length, folders and patterns, in natural order, where it is clear what each is."""
+
+import resource
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from array_files import write_hdf5, write_npz, write_zarr
+from typer.testing import CliRunner
+
+from resolvent.__main__ import app
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.check import check_file
+from resolvent.datasets.imported.pools import paths_of
+from resolvent.datasets.tasks.registry import settings_of
+
+POINTS = 32
+X = np.arange(POINTS) / POINTS
+SETTINGS = {
+    "equation": "arrays", "input": "a", "target": "u", "axes": ["sample", "x"], "finest": POINTS,
+    "grid": "periodic", "samples": {"train": 22, "validation": 1, "test": 1},
+}  # fmt: skip
+
+
+def part(number: int, count: int = 2) -> dict[str, np.ndarray]:
+    phases = np.random.default_rng(number).uniform(0, 6, size=(count, 1))
+    return {"a": np.cos(2 * np.pi * X + phases) + number, "u": np.sin(2 * np.pi * X + phases) + number}
+
+
+def means(source) -> list[int]:
+    """Return the number of the file that each sample is from: the mean of its input."""
+    task = settings_of(SETTINGS | {"source": source}).with_contents().task()
+    drawn = task.draw([(split, row) for split, size in SETTINGS["samples"].items() for row in range(size)])
+    return np.rint(drawn[:, 0].mean(axis=-1)).astype(int).tolist()
+
+
+@pytest.fixture
+def twelve(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    for number in range(12):
+        write_npz(tmp_path / f"data/part{number}.npz", part(number))
+    (tmp_path / "data/README.md").write_text("notes")
+    (tmp_path / "data/.part3.npz.swp").write_text("other")
+    return tmp_path
+
+
+IN_ORDER = [number for number in range(12) for _ in range(2)]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["data", "data/", "data/*.npz", "data/part?*.npz", [f"data/part{number}.npz" for number in range(12)],
+     {"train": ["data/part?.npz", "data/part10.npz"], "test": "data/part11.npz"}],
+    ids=str,
+)  # fmt: skip
+def test_many_files_follow_each_other_in_natural_order(source, twelve):
+    if isinstance(source, dict):
+        source |= {"validation": ["data/part11.npz"]}
+    assert means(source) == IN_ORDER
+
+
+def test_a_file_that_comes_later_is_another_dataset(twelve):
+    first = settings_of(SETTINGS | {"source": "data"}).with_contents()
+    assert len(first.sha256) == 12
+    write_npz(twelve / "data/part12.npz", part(12))
+    assert settings_of(SETTINGS | {"source": "data"}).with_contents().sha256 != first.sha256
+    with pytest.raises(DatasetError, match="sha256 has 12 entries for 13 files; it has changed since"):
+        first.task().draw([("train", 0)])
+    for one in (twelve / "data").glob("*"):
+        one.unlink()
+    assert settings_of(first.model_dump()) == first  # what a card says needs no file
+
+
+def test_pairs_of_patterns_belong_together_by_their_numbers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for role, name in (("in", "a"), ("out", "u")):
+        (tmp_path / role).mkdir()
+        for number in range(12):
+            np.save(tmp_path / role / f"{name}_{number}.npy", part(number)[name])
+    changes = {"input": "array", "target": "array", "source": {"input": "in/*.npy", "target": "out"}}
+    task = settings_of(SETTINGS | changes).with_contents().task()
+    drawn = task.draw([("train", row) for row in range(22)])
+    np.testing.assert_array_equal(drawn[20], [part(10)["a"][0], part(10)["u"][0]])
+    places = {"input": "in/a_{}.npy", "target": "out/u_{}.npy"}
+    lists = {role: [place.format(number) for number in range(12)] for role, place in places.items()}
+    again = settings_of(SETTINGS | changes | {"source": lists}).with_contents().task()
+    np.testing.assert_array_equal(again.draw([("train", row) for row in range(22)]), drawn)
+    (tmp_path / "out/u_3.npy").rename(tmp_path / "out/u_30.npy")
+    with pytest.raises(DatasetError, match=r"in/a_3\.npy and out/u_4\.npy; expected: the same numbers in"):
+        settings_of(SETTINGS | changes).with_contents()
+    (tmp_path / "out/u_30.npy").unlink()
+    with pytest.raises(DatasetError, match=r"12 files of inputs \(in/\*\.npy\) and 11 of targets \(out\)"):
+        settings_of(SETTINGS | changes).with_contents()
+
+
+def files(folder, *names):
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if name.endswith("zarr"):
+            write_zarr(path, part(0))
+        elif name.endswith("h5"):
+            write_hdf5(path, part(0))
+        else:
+            np.save(path, part(0)["a"])
+
+
+OPEN = {
+    "two roles": (["d/a.npy", "d/u.npy"], "d", r"source: {input: d/a\.npy, target: d/u\.npy}"),
+    "a pattern of two roles": (["d/a1.npy", "d/a2.npy", "d/u1.npy", "d/u2.npy"], "d/*.npy",
+        r"source: {input: d/a\*\.npy, target: d/u\*\.npy}"),
+    "splits": (["d/train_0.h5", "d/train_1.h5", "d/val_0.h5", "d/test_0.h5"], "d",
+        r"source: {train: d/train_\*\.h5, validation: d/val_0\.h5, test: d/test_0\.h5}"),
+    "folders of splits": (["d/train/1.h5", "d/valid/1.h5", "d/test/1.h5"], "d",
+        r"source: {train: d/train, validation: d/valid, test: d/test}"),
+    "kinds": (["d/a.npy", "d/b.h5"], "d", r"source: {input: d/a\.npy, target: d/b\.h5}"),
+    "many names": (["d/mon.h5", "d/tue.h5", "d/wed.h5"], "d", r"source: \[d/mon\.h5, d/tue\.h5, d/wed\.h5\]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", OPEN)
+def test_files_whose_roles_are_open_are_refused_with_what_to_write(case, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names, source, said = OPEN[case]
+    files(tmp_path, *names)
+    with pytest.raises(DatasetError, match=said) as error:
+        paths_of(source)
+    assert "\n" not in str(error.value)
+    assert check_file(source).problem == str(error.value)
+    (written,) = yaml.safe_load("source: " + str(error.value).partition("source: ")[2]).values()
+    assert sorted(paths_of(written)) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("d/*.npz", r"no file is named d/\*\.npz; paths are from the working folder"),
+        ("d/empty", r"the file d/empty is a folder without files of data; expected: a file"),
+        ("https://a.org/*.h5", r"https://a\.org/\*\.h5 is a pattern at an address; expected: a list of add"),
+        ("no.h5", "the file no.h5 does not exist"),
+    ],
+)
+def test_what_names_no_file_is_said(source, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d/empty").mkdir(parents=True)
+    assert said.replace("\\", "")[:40] in check_file(source).problem
+    with pytest.raises(DatasetError, match=said):
+        settings_of(SETTINGS | {"source": source}).with_contents()
+
+
+def test_a_folder_of_stores_and_a_name_with_brackets_are_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files(tmp_path, "d/p10.zarr", "d/p9.zarr", "data[1].npy")
+    assert paths_of("d") == ["d/p9.zarr", "d/p10.zarr"]
+    assert paths_of("data[1].npy") == ["data[1].npy"]
+    assert paths_of("d/p9.zarr") == ["d/p9.zarr"]
+
+
+@pytest.mark.parametrize("given", [["data"], ["data/*.npz"], "all"])
+def test_the_check_prints_a_configuration_of_many_files(given, twelve):
+    names = [f"data/part{number}.npz" for number in (10, 11, *range(10))] if given == "all" else given
+    report = check_file(*names)
+    assert report.problem is None
+    (block,) = report.configuration["datasets"].values()
+    want = [f"data/part{number}.npz" for number in range(12)] if given == "all" else given[0]
+    assert block["source"] == want
+    assert sum(block["samples"].values()) == 24
+    assert settings_of(block).with_contents().task().draw([("train", 0)]).shape == (1, 2, POINTS)
+    (line,) = [one for one in report.files if "and 11 more" in one]
+    assert line == "data/part0.npz: NumPy .npz; and 11 more files"
+    result = CliRunner().invoke(app, ["import", "--check", *names])
+    assert (result.exit_code, result.stdout) == (0, report.text())
+
+
+def test_two_parts_of_one_name_are_no_pair(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files(tmp_path, "part0.npy", "part1.npy")
+    said = "part0.npy and part1.npy differ in a number alone: parts of one array are given as 'part*.npy'"
+    assert check_file("part0.npy", "part1.npy").problem.startswith(said)
+
+
+def test_more_files_than_may_be_open_say_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files(tmp_path, *(f"d/part{number}.h5" for number in range(40)))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    in_use = len(list(Path("/proc/self/fd").iterdir()))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (in_use + 20, hard))
+    try:
+        problem = check_file("d").problem
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert "too many files are open at once; allow more (ulimit -n), or join files" in problem
+
+
+def test_an_error_on_many_files_names_the_first_and_counts_the_others(twelve):
+    few = SETTINGS | {"source": "data", "samples": {"train": 40, "validation": 1, "test": 1}}
+    said = r"^data/part0\.npz and 11 more files: has 24 samples; samples asks for 42"
+    with pytest.raises(DatasetError, match=said):
+        settings_of(few).with_contents()
