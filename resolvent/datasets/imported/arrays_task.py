@@ -118,6 +118,8 @@ class ArraysTask(Task):
         values = np.squeeze(values, axis=gone)
         left = [axis for axis in axes if axis in kept]
         values = values.transpose([left.index(axis) for axis in kept])
+        falling = self.series.falling or ()
+        values = np.flip(values, tuple(at for at, axis in enumerate(kept) if axis in falling))
         if "sample" not in axes:
             values = values[None]
         if not channel.space:
