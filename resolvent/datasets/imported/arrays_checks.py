@@ -10,14 +10,18 @@ import numpy as np
 from resolvent.common.counts import counted
 from resolvent.common.errors import Words
 from resolvent.common.moments import Moments
+from resolvent.datasets.storage.layout import SPACE
 
 if TYPE_CHECKING:
     from resolvent.datasets.imported.arrays import ArraysDataset
     from resolvent.datasets.imported.arrays_task import ArraysTask
+    from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 
 JUMP = 4.0  # of a periodic function at the seam, over the largest jump inside, from which on it has none
 SEAMLESS = 1.0  # below it the seam is as smooth as the inside
 REPEATED = 1e-7  # of the largest value: below it the last value is the first one
+LEVELS = 8  # at most so many different values: piecewise constant, of which a seam says nothing
+VANISHES = 0.02  # of the mean size: a mean over samples below it at an end is a boundary value of zero
 FAR, SIZES = 10.0, (1e-2, 1e2)  # deviations that a mean is off zero, and deviations, that models learn from
 
 
@@ -43,6 +47,39 @@ def seam(values: np.ndarray, dimension: int) -> dict[str, float]:
         outside = 1.5 * along[..., [0, -1]] - 0.5 * along[..., [1, -2]]
         beyond.append(float(np.abs(outside).max()) / largest)
     return {"seam": max(ratios), "both_ends": max(ends), "at_ends": max(edges), "half_cell": max(beyond)}
+
+
+def ends_of(file: ArraysFile, name: str, axes: tuple[str, ...], most_samples: int) -> dict[str, Any] | None:
+    """Measure how the first functions of a variable go on at their ends, as `seam` does.
+
+    Also whether they vanish at an end and have a kink there, were they periodic. None where they have few
+    values, whose jumps say nothing.
+    """
+    selection: list[slice] = []
+    for axis, size in zip(axes, file.shapes[name], strict=True):
+        most = most_samples if axis == "sample" else 1 if axis in ("time", "channel") else size
+        selection.append(slice(0, min(most, size)))
+    values: Any = file.read(name, tuple(selection))
+    kept = [axis for axis in ("sample", *SPACE) if axis in axes]
+    gone = tuple(number for number, axis in enumerate(axes) if axis not in kept)
+    values = np.squeeze(values, axis=gone)
+    left = [axis for axis in axes if axis in kept]
+    values = values.transpose([left.index(axis) for axis in kept])
+    values = values if "sample" in axes else values[None]
+    if len(np.unique(values)) <= LEVELS:
+        return None
+    size, vanishes = np.abs(values).mean(), False
+    for number in range(1, values.ndim):
+        along = np.moveaxis(values, number, -1)
+        at = along[..., [0, -1]]
+        beyond = at + (at - along[..., [1, -2]]) / 2  # half a cell, where cell centres have the boundary
+        edges = np.minimum(*(np.abs(one).reshape(-1, 2).mean(axis=0) for one in (at, beyond)))
+        around, inside = (
+            np.abs(np.diff(part, 2, axis=-1)).reshape(len(part), -1).max(axis=1, initial=0.0)
+            for part in (along[..., [-2, -1, 0, 1]], along)
+        )
+        vanishes |= bool(edges.min() < VANISHES * size and np.median(around - inside) > 0)
+    return {**seam(values, values.ndim - 1), "vanishes": vanishes}
 
 
 class Checks:

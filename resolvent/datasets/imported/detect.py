@@ -11,7 +11,7 @@ import numpy as np
 
 from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.arrays_checks import REPEATED, seam
+from resolvent.datasets.imported.arrays_checks import REPEATED, ends_of
 from resolvent.datasets.imported.axes import FEW, Axes, readings
 from resolvent.datasets.imported.channels import variable_of
 from resolvent.datasets.imported.coordinates import (
@@ -34,8 +34,6 @@ TARGETS = ("target", "targets", "output", "outputs", "u", "sol", "solution", "te
            "final", "later", "after")  # fmt: skip
 LOOKED_AT = 32  # samples whose functions are looked at
 SMOOTH = 1.5  # jump at the seam over the largest one inside, below which functions are taken for periodic
-LEVELS = 8  # at most so many different values: piecewise constant, of which a seam says nothing
-VANISHES = 0.02  # of the mean size: a mean over samples below it at an end is a boundary value of zero
 
 
 @dataclass
@@ -335,11 +333,10 @@ def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
     """Find the grid: by its coordinates, by what the file says, by how functions go on at their ends."""
     file, one = files["input"], found.function(found.inputs[0])
     points, said, guess = one.size("x"), file.boundary(), ""
-    ends = {
-        entry: _ends(files[role], found.function(entry))
-        for role, entries in (("input", found.inputs), ("target", found.targets))
-        for entry in entries[:1]
-    }
+    ends = {}
+    for role, entries in (("input", found.inputs), ("target", found.targets)):
+        function = found.function(entries[0])
+        ends[entries[0]] = ends_of(files[role], function.name, function.axes, LOOKED_AT)
     measured = {entry: end for entry, end in ends.items() if end is not None}
     jump = max((end["seam"] for end in measured.values()), default=0.0)
     if said is not None:
@@ -388,36 +385,3 @@ def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
         found.guessed["length"] = "there are no coordinates"
     if guess:
         found.guessed["grid"] = guess
-
-
-def _ends(file: ArraysFile, one: Function) -> dict[str, Any] | None:
-    """Measure how the first functions of a variable go on at their ends, as `seam` does.
-
-    Also whether they vanish at an end and have a kink there, were they periodic. None where they have few
-    values, whose jumps say nothing.
-    """
-    selection: list[slice] = []
-    for axis, size in zip(one.axes, one.shape, strict=True):
-        most = LOOKED_AT if axis == "sample" else 1 if axis in ("time", "channel") else size
-        selection.append(slice(0, min(most, size)))
-    values: Any = file.read(one.name, tuple(selection))
-    kept = [axis for axis in ("sample", *SPACE) if axis in one.axes]
-    gone = tuple(number for number, axis in enumerate(one.axes) if axis not in kept)
-    values = np.squeeze(values, axis=gone)
-    left = [axis for axis in one.axes if axis in kept]
-    values = values.transpose([left.index(axis) for axis in kept])
-    values = values if "sample" in one.axes else values[None]
-    if len(np.unique(values)) <= LEVELS:
-        return None
-    size, vanishes = np.abs(values).mean(), False
-    for number in range(1, values.ndim):
-        along = np.moveaxis(values, number, -1)
-        at = along[..., [0, -1]]
-        beyond = at + (at - along[..., [1, -2]]) / 2  # half a cell, where cell centres have the boundary
-        edges = np.minimum(*(np.abs(one).reshape(-1, 2).mean(axis=0) for one in (at, beyond)))
-        around, inside = (
-            np.abs(np.diff(part, 2, axis=-1)).reshape(len(part), -1).max(axis=1, initial=0.0)
-            for part in (along[..., [-2, -1, 0, 1]], along)
-        )
-        vanishes |= bool(edges.min() < VANISHES * size and np.median(around - inside) > 0)
-    return {**seam(values, values.ndim - 1), "vanishes": vanishes}
