@@ -10,7 +10,7 @@ import numpy as np
 from resolvent.common.counts import counted
 from resolvent.common.errors import Words
 from resolvent.common.moments import Moments
-from resolvent.datasets.storage.layout import SPACE
+from resolvent.datasets.imported.channels import Name, read_rows
 
 if TYPE_CHECKING:
     from resolvent.datasets.imported.arrays import ArraysDataset
@@ -55,17 +55,9 @@ def ends_of(file: ArraysFile, name: str, axes: tuple[str, ...], most_samples: in
     Also whether they vanish at an end and have a kink there, were they periodic. None where they have few
     values, whose jumps say nothing.
     """
-    selection: list[slice] = []
-    for axis, size in zip(axes, file.shapes[name], strict=True):
-        most = most_samples if axis == "sample" else 1 if axis in ("time", "channel") else size
-        selection.append(slice(0, min(most, size)))
-    values: Any = file.read(name, tuple(selection))
-    kept = [axis for axis in ("sample", *SPACE) if axis in axes]
-    gone = tuple(number for number, axis in enumerate(axes) if axis not in kept)
-    values = np.squeeze(values, axis=gone)
-    left = [axis for axis in axes if axis in kept]
-    values = values.transpose([left.index(axis) for axis in kept])
-    values = values if "sample" in axes else values[None]
+    entry = Name(name, name, 0 if "channel" in axes else None, axes)
+    rows = dict(zip(axes, file.shapes[name], strict=True)).get("sample", 1)
+    values = read_rows(file, entry, 0, range(min(most_samples, rows)))
     if len(np.unique(values)) <= LEVELS:
         return None
     size, vanishes = np.abs(values).mean(), False
