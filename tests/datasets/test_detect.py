@@ -5,6 +5,7 @@ import pytest
 import zarr
 from array_files import write_npz
 
+from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.axes import readings
 from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.coordinates import FoundGrid, found_grid
@@ -215,7 +216,9 @@ def test_what_cannot_be_known_is_asked_for_in_the_first_line(case, tmp_path):
 
 def test_functions_of_two_grids_are_no_pair(tmp_path):
     file = written(tmp_path / "data.npz", {"a": ROWS, "u": (12, 31)})
-    with pytest.raises(Undecided, match=r"state input and target.*'a' \(12 × 32\), 'u' \(12 × 31\)"):
+    with pytest.raises(
+        DatasetError, match=r"one grid, with as many samples: 'a' \(12 × 32\) and 'u' \(12 × 31"
+    ):
         detect({"input": file, "target": file})
 
 

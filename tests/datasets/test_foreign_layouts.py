@@ -189,8 +189,48 @@ def test_where_only_a_person_knows_there_is_a_block_to_fill_in(tmp_path):
     settings_of(block | filled | {"samples": {"train": 15, "validation": 2, "test": 3}}).with_contents()
 
 
+def test_rectangles_alone_are_refused_before_input_and_target_are_asked_for(tmp_path):
+    fields = {name: (("time", "lat", "lon"), waves(1, 24, 40)) for name in ("T", "q", "z")}
+    xarray.Dataset(fields).to_netcdf(tmp_path / "one.nc", engine="h5netcdf")
+    assert (
+        "rectangular grids are not supported: crop or interpolate 'T'"
+        in check_file(tmp_path / "one.nc").problem
+    )
+
+
 def test_names_of_axes_that_are_not_known_are_asked_for(tmp_path):
     data = xarray.Dataset({"fice": (("time", "hlat", "hlon"), waves(30, 24, 40))})
     data.to_netcdf(tmp_path / "ice.nc", engine="h5netcdf")
     problem = check_file(tmp_path / "ice.nc").problem
     assert "state the axes of 'fice' (30 × 24 × 40): the file names them time, hlat, hlon" in problem
+
+
+def cells() -> np.ndarray:
+    found = np.empty(3, dtype=object)
+    found[:] = [np.ones(4), np.ones(5), np.ones(6)]
+    return found
+
+
+UNREAD = {
+    "structs": (
+        {"data": {"u": np.ones((9, 8))}},
+        "save the fields as variables of their own (save -struct in",
+    ),
+    "cells": ({"u": cells()}, "save the samples as one array in place of cells (cat or cell2mat in MATLAB)"),
+}
+
+
+@pytest.mark.parametrize("case", UNREAD)
+def test_what_is_not_read_has_a_remedy_of_its_own_first(case, tmp_path):
+    values, words = UNREAD[case]
+    scipy.io.savemat(tmp_path / "data.mat", values)
+    assert check_file(tmp_path / "data.mat").problem.startswith(f"{tmp_path / 'data.mat'}: {words}")
+
+
+def test_complex_and_ragged_arrays_have_a_remedy_first(tmp_path):
+    np.save(tmp_path / "waves.npy", 1j * waves(40, 64))
+    words = "save real and imaginary parts as two channels of one array"
+    assert check_file(tmp_path / "waves.npy").problem.startswith(f"{tmp_path / 'waves.npy'}: {words}")
+    np.savez(tmp_path / "ragged.npz", u=cells())
+    words = "bring the samples to one grid and save them as one array of real numbers (numpy.stack)"
+    assert check_file(tmp_path / "ragged.npz").problem.startswith(f"{tmp_path / 'ragged.npz'}: {words}")

@@ -18,7 +18,7 @@ TOLERANCE = 1e-3  # of a spacing: what coordinates in float32 are off by
 WORDS = {
     "sample": "sample samples batch trajectory trajectories traj realization realisation ensemble "
     "member case run",
-    "time": "time times t tt step steps timestep frame frames",
+    "time": "time times t tt step steps timestep frame frames time_counter valid_time",
     "channel": "channel channels c component components variable variables feature features",
     "x": "x lon longitude xc nx rlon",
     "y": "y lat latitude yc ny rlat",

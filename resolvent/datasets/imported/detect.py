@@ -32,6 +32,14 @@ INPUTS = ("input", "inputs", "a", "coeff", "coefficient", "nu", "x", "u0", "init
           "f")  # fmt: skip
 TARGETS = ("target", "targets", "output", "outputs", "u", "sol", "solution", "tensor", "y", "p", "pressure",
            "final", "later", "after")  # fmt: skip
+# What to do with variables that are not read, by a word of what they are.
+REMEDIES: dict[str, Words] = {
+    "complex": "save real and imaginary parts as two channels of one array",
+    "object": "bring the samples to one grid and save them as one array of real numbers (numpy.stack)",
+    "cell": "save the samples as one array in place of cells (cat or cell2mat in MATLAB)",
+    "struct": "save the fields as variables of their own (save -struct in MATLAB)",
+    "sparse": "save full arrays (full in MATLAB)",
+}
 LOOKED_AT = 32  # samples whose functions are looked at
 SMOOTH = 1.5  # jump at the seam over the largest one inside, below which functions are taken for periodic
 
@@ -171,10 +179,8 @@ def _settle(functions: dict[str, Function]) -> None:
 def _require_square(one: Function, path: Any) -> None:
     """Raise an error where the axes of a function are not known, or of space differ in length."""
     if one.asks:
-        names = ", ".join(one.dims)
-        raise Undecided(
-            f"{path}: state the axes of {one.words}: the file names them {names}, of which some are not known"
-        )
+        words = f"the file names them {', '.join(one.dims)}, of which some are not known"
+        raise Undecided(f"{path}: state the axes of {one.words}: {words}")
     if one.choices:
         listed = " or ".join(f"[{', '.join(axes)}]" for axes in one.choices)
         raise Undecided(
@@ -191,19 +197,20 @@ def _require_square(one: Function, path: Any) -> None:
 
 def _nothing(file: ArraysFile) -> DatasetError:
     """Return the error for a file in which nothing is read as functions of space."""
-    shapes = ", ".join(f"{name} {shape}" for name, shape in list(file.shapes.items())[:6]) or "nothing"
-    several = [name for name, shape in file.shapes.items() if sum(size > 1 for size in shape) > 1]
-    kinds = {name: kind for name in several if (kind := file.not_real(name)) is not None}
-    if len(kinds) < len(several):
+    kinds = {name: kind for name in file.shapes if (kind := file.not_real(name)) is not None}
+    listed = ", ".join(f"{name} {shape}" for name, shape in list(file.shapes.items())[:6]) or "nothing"
+    if any(sum(size > 1 for size in shape) > 1 and n not in kinds for n, shape in file.shapes.items()):
         return Undecided(
             f"{file.path}: state input, target and axes: no variable is surely an array of functions on as "
-            f"many points along every axis of space; found: {shapes}"
+            f"many points along every axis of space; found: {listed}"
         )
-    found = f"found: {shapes}" + "".join(f"; '{name}' is {kind}" for name, kind in list(kinds.items())[:1])
-    return DatasetError(
-        f"{file.path}: save the samples as one array of real numbers, (samples, x) or (samples, y, x): no "
-        f"variable is an array of functions; {found}"
-    )
+    remedy, found = "save the samples as one array of real numbers, (samples, x) or (samples, y, x)", ""
+    for name, kind in kinds.items():
+        if known := [words for word, words in REMEDIES.items() if word in kind]:
+            remedy, found = known[0], f"'{name}' is {kind}; "
+            break
+    words = f"{found}no variable is an array of functions; found: {listed}"
+    return DatasetError(f"{file.path}: {remedy}: {words}")
 
 
 def _find_numbers(found: Detected, file: ArraysFile) -> None:
@@ -271,6 +278,13 @@ def _choose(found: Detected, file: ArraysFile) -> None:
         if same:
             found.remarks.append(f"left out: {', '.join(same)}; add what belongs to input and to target")
         return
+    if given is not None and wanted is not None:
+        raise DatasetError(
+            f"{file.path}: interpolate input and target to one grid, with as many samples: {given.words} and "
+            f"{wanted.words} differ"
+        )
+    if all(one.certain for one in functions):
+        _require_square(functions[0], file.path)
     known = given or wanted
     others = [one for one in functions if one is not known and (known is None or _fit(one, known))]
     first, *more = ([known] if known else []) + others
@@ -316,8 +330,7 @@ def _take(found: Detected, given: Function, wanted: Function, why: Words, why_ta
 
 
 def _fit(one: Function, other: Function) -> bool:
-    alike = all(one.size(axis) == other.size(axis) for axis in ("sample", *SPACE))
-    return alike and one is not other
+    return one is not other and all(one.size(axis) == other.size(axis) for axis in ("sample", *SPACE))
 
 
 def _named(functions: list[Function], names: tuple[str, ...]) -> Function | None:
