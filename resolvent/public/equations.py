@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
+from resolvent.datasets.imported.arrays_checks import JUMP, seam
+from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Nodes
 
 FEWEST_MODES = {"burgers": 192, "kolmogorov": 42}  # also where the grid of the values carries fewer
@@ -101,20 +105,22 @@ def burgers(
     coefficients = coefficients_of(fields)
     physics = {"viscosity": viscosity, "final_time": final_time, "length": length}
     num_modes = max(FEWEST_MODES["burgers"], points // 2 - 1)
-    if method == "cole-hopf":
-        from resolvent.solvers.burgers.cole_hopf import cole_hopf
+    _warn_of_a_jump(fields)
+    with _modes_by_points(num_modes, points, "observe(coefficients_of(values), n)"):
+        if method == "cole-hopf":
+            from resolvent.solvers.burgers.cole_hopf import cole_hopf
 
-        final = cole_hopf(coefficients, **physics, work_points=max(1024, 4 * points))
-    elif method == "split-step":
-        from resolvent.solvers.burgers.split_step import BurgersSplitStep
+            final = cole_hopf(coefficients, **physics, work_points=max(1024, 4 * points))
+        elif method == "split-step":
+            from resolvent.solvers.burgers.split_step import BurgersSplitStep
 
-        final = BurgersSplitStep(**physics, num_modes=num_modes, num_steps=num_steps).solve(coefficients)
-    elif method == "etdrk4":
-        from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
+            final = BurgersSplitStep(**physics, num_modes=num_modes, num_steps=num_steps).solve(coefficients)
+        elif method == "etdrk4":
+            from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
 
-        final = BurgersEtdrk4(**physics, num_modes=num_modes, num_steps=num_steps).solve(coefficients)
-    else:
-        raise ValueError(f"unknown method {method!r}; accepted: split-step, etdrk4, cole-hopf")
+            final = BurgersEtdrk4(**physics, num_modes=num_modes, num_steps=num_steps).solve(coefficients)
+        else:
+            raise ValueError(f"unknown method {method!r}; accepted: split-step, etdrk4, cole-hopf")
     return _returned(observe(final, points), single)
 
 
@@ -191,13 +197,13 @@ def kolmogorov(
     from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
 
     points = fields.shape[-1]
-    solver = KolmogorovEtdrk4(
-        viscosity=viscosity,
-        forcing_wavenumber=forcing_wavenumber,
-        num_modes=max(FEWEST_MODES["kolmogorov"], points // 2 - 1),
-        step=step,
-    )
-    later = solver.solve(coefficients_of_2d(fields), (final_time,))[:, 0]
+    num_modes = max(FEWEST_MODES["kolmogorov"], points // 2 - 1)
+    _warn_of_a_jump(fields)
+    with _modes_by_points(num_modes, points, "observe_2d(coefficients_of_2d(values), n)"):
+        solver = KolmogorovEtdrk4(
+            viscosity=viscosity, forcing_wavenumber=forcing_wavenumber, num_modes=num_modes, step=step
+        )
+        later = solver.solve(coefficients_of_2d(fields), (final_time,))[:, 0]
     return _returned(observe_2d(later, points), single)
 
 
@@ -270,6 +276,33 @@ EQUATIONS = {
     "lorenz63": lorenz63,
     "controlled_ode": controlled_ode,
 }
+
+
+def _warn_of_a_jump(fields: np.ndarray) -> None:
+    """Warn of values (samples, ...space) that do not go on from the last point to the first."""
+    found = seam(fields, fields.ndim - 1)["seam"]
+    if found > JUMP:
+        warnings.warn(
+            f"values jump from the last point to the first {found:.3g} times as far as between any "
+            "neighbours: the equation is periodic; give values of a whole period",
+            stacklevel=4,
+        )
+
+
+@contextmanager
+def _modes_by_points(num_modes: int, points: int, evaluated: str) -> Iterator[None]:
+    """Name in an error the way to more modes: more points. `evaluated` gives the same values there."""
+    try:
+        yield
+    except SolverError as error:
+        if "num_modes" not in str(error):
+            raise
+        more = 4 * (num_modes + 1)
+        remedy = (
+            f"give values on n = {more} points or more (now {points}): {evaluated} of "
+            "resolvent.solvers.common.fourier"
+        )
+        raise SolverError(error.finding, remedy) from None
 
 
 def _checked(

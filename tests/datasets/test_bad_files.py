@@ -145,7 +145,7 @@ def archive(folder):
     return folder / "data.npz"
 
 
-FALLING = np.linspace(1, 0, POINTS)
+TURNING = np.abs(np.linspace(-1, 1, POINTS))
 UNEVEN = np.linspace(0, 1, POINTS) ** 2
 GROUPS = {"variable": "part", "train": [0], "validation": [1], "test": [2]}
 # What is wrong: a function that writes the file into a folder, changes of the settings, and what is said.
@@ -192,8 +192,8 @@ BAD = {
     "no such channel": (npz(a=np.zeros((COUNT, 2, POINTS)), u=np.zeros((COUNT, 2, POINTS))),
         {"input": "a[0]", "target": "u[2]", "axes": ["sample", "channel", "x"]},
         r"has 2 channels; 'u\[2\]' asks for number 2, counted from 0; accepted: up to 1"),
-    "coordinates that fall": (npz(x=FALLING), {}, r"coordinates 'x' do not increase: 1 is followed by 0.93"),
-    "coordinates that are uneven": (npz(x=UNEVEN), {}, r"coordinates 'x' are not uniform: steps"),
+    "coordinates that turn": (npz(x=TURNING), {}, r"'x' neither rise nor fall throughout: sort the points"),
+    "coordinates that are uneven": (npz(x=UNEVEN), {}, r"'x' are not uniform: interpolate the functions to"),
     "coordinates of another grid": (npz(x=np.linspace(0, 1, POINTS)), {}, r"expected: those of periodic"),
     "coordinates that are missing": (npz(), {"coordinates": {"x": "xs"}}, r"there is no variable 'xs'"),
     "rows that overlap": (npz(), {"rows": {"train": [0, 9], "validation": [9, 11], "test": [8, 14]}},

@@ -6,9 +6,10 @@ import zarr
 from array_files import write_npz
 
 from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.axes import readings
 from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.coordinates import FoundGrid, found_grid
-from resolvent.datasets.imported.detect import axes_by_shape, detect
+from resolvent.datasets.imported.detect import Undecided, detect
 from resolvent.datasets.imported.readers.source import open_source
 
 AXES = {
@@ -16,45 +17,75 @@ AXES = {
     (20, 64, 64): "sample y x",
     (20, 64, 8): "sample x channel",
     (20, 8, 64): "sample channel x",
-    (20, 9, 64): "sample time x",
-    (20, 64, 9): "sample time x",
+    (20, 9, 64): "sample time x, sample x time",
+    (20, 64, 9): "sample time x, sample x time",
+    (20, 32, 128): "sample time x, sample x time",
     (20, 64, 64, 64): "sample z y x",
     (20, 4, 64, 64): "sample channel y x",
     (20, 5, 64, 64): "sample time y x",
     (20, 64, 64, 8): "sample y x channel",
     (20, 64, 64, 9): "sample y x time",
-    (20, 11, 64, 8): "sample time x channel",
-    (20, 11, 64, 9): None,
+    (20, 11, 64, 8): "sample time x channel, sample x time channel",
+    (20, 11, 64, 9): "",
     (20, 11, 64, 64, 8): "sample time y x channel",
     (20, 8, 64, 64, 64): "sample channel z y x",
     (20, 9, 64, 64, 64): "sample time z y x",
     (20, 64, 64, 64, 3): "sample z y x channel",
-    (20, 64, 64, 64, 9): "sample z y x channel",
-    (20, 64, 32, 64, 3): None,
-    (20, 3, 3, 3, 3, 3): None,
+    (20, 64, 64, 64, 9): "sample z y x time",
+    (20, 64, 32, 64, 3): "",
+    (20, 3, 3, 3, 3, 3): "",
 }
+
+
+def read(shape, **known) -> str:
+    return ", ".join(" ".join(one.axes) for one in readings(shape, **known))
 
 
 @pytest.mark.parametrize("shape", AXES, ids=str)
 def test_axes_are_guessed_by_their_lengths(shape):
-    expected = AXES[shape]
-    assert axes_by_shape(shape, set()) == (expected and tuple(expected.split()))
+    assert read(shape) == AXES[shape]
+    assert not any(one.certain for one in readings(shape))
 
 
-@pytest.mark.parametrize(
-    ("shape", "axes"),
-    [
-        ((20, 64, 64), "sample time x"),
-        ((20, 5, 64), "sample time x"),
-        ((20, 3, 64, 64), "sample time y x"),
-        ((20, 64, 64, 5), "sample y x time"),
-        ((20, 5, 64, 64, 64), "sample time z y x"),
-    ],
-    ids=str,
-)
-def test_a_length_of_times_makes_an_axis_of_time(shape, axes):
-    times = {shape[-1] if axes.endswith("time") else shape[1]}
-    assert axes_by_shape(shape, times) == tuple(axes.split())
+LENGTHS = {
+    "times last": ((40, 64, 11), {"time": 11, "x": 64}, "sample x time"),
+    "times first": ((11, 40, 64), {"time": 11, "x": 64}, "time sample x"),
+    "samples last": ((64, 200), {"x": 64}, "x sample"),
+    "one series": ((256, 100), {"x": 256, "time": 100}, "x time"),
+    "one series of squares": ((11, 64, 64), {"time": 11, "x": 64, "y": 64}, "time y x"),
+    "times and points alike": (
+        (60, 100, 100),
+        {"time": 100, "x": 100},
+        "sample time x, sample x time",
+    ),
+    "times alone": ((20, 5, 64), {"time": 5}, "sample time x"),
+    "as many times as points": ((20, 64, 64), {"time": 64}, "sample time x, sample x time"),
+    "times of squares": ((20, 3, 64, 64), {"time": 3}, "sample time y x"),
+    "times behind squares": ((20, 64, 64, 5), {"time": 5}, "sample y x time"),
+    "times of cubes": ((20, 5, 64, 64, 64), {"time": 5}, "sample time z y x"),
+    "functions of time, or one series": ((20, 100), {"time": 100}, "sample x, x time"),
+    "a side that is known": ((20, 64, 64), {"x": 64}, "sample y x"),
+    "a rectangle": ((20, 32, 48), {"y": 32, "x": 48}, "sample y x"),
+    "another grid": ((20, 64), {"x": 50}, ""),
+    "edges": ((20, 64), {"x": 65}, "sample x"),
+}
+
+
+@pytest.mark.parametrize("case", LENGTHS)
+def test_lengths_of_coordinates_decide_before_order_does(case):
+    shape, lengths, expected = LENGTHS[case]
+    assert read(shape, lengths={axis: {size} for axis, size in lengths.items()}) == expected
+
+
+def test_an_axis_that_the_file_says_is_certain_and_a_usual_one_is_not():
+    (one,) = readings((40, 64, 11), lengths={"time": {11}, "x": {64}})
+    assert one.certain
+    (one,) = readings((64, 64), lengths={"x": {64}})
+    assert (one.axes, one.certain) == (("sample", "x"), False)
+    (one,) = readings((40, 64), dims=("sample", "x"))
+    assert (one.certain, one.asks) == (True, False)
+    (one,) = readings((40, 64), dims=("time", "station"))
+    assert (one.certain, one.asks) == (False, True)
 
 
 GRIDS = {
@@ -107,35 +138,87 @@ def test_without_coordinates_a_grid_is_found_by_its_ends_and_has_the_length_1(ca
     file = open_source(write_npz(tmp_path / "data.npz", {"a": values, "u": 2 * values}))
     found = detect({"input": file, "target": file})
     assert found.grid == FoundGrid(kind, 1.0, 0.0)
-    assert "no coordinates: the length 1 is a guess" in found.remarks
+    assert found.guessed["length"] == "there are no coordinates"
 
 
 ROWS, CHANNELS, TIMES = (12, 32), (12, 3, 32), (12, 9, 32)
 CHOICES = {
-    "by their names": ({"b": ROWS, "sol": ROWS, "nu": ROWS}, "nu", "sol", "by their names"),
-    "by the first part of a name": ({"b": ROWS, "initial_u": ROWS, "u": ROWS}, "initial_u", "u", "by their"),
-    "the rest where one has a known name": ({"b": ROWS, "nu": ROWS}, "nu", "b", "a guess"),
-    "the rest before a known target": ({"sol": ROWS, "b": ROWS}, "b", "sol", "a guess"),
-    "no names that are known": ({"b": ROWS, "c": ROWS}, "b", "c", "a guess"),
-    "an evolution": ({"b": (12, 33), "c": TIMES}, "c", "c", "input at its first, target at its last"),
-    "channels": ({"b": CHANNELS}, "b[0]", "b[1]", "the first two channels of 'b'"),
+    "by their names": ({"b": ROWS, "sol": ROWS, "nu": ROWS}, "nu", "sol", "by its name"),
+    "by the first part of a name": (
+        {"b": ROWS, "initial_u": ROWS, "u": ROWS},
+        "initial_u",
+        "u",
+        "by its name",
+    ),
+    "the rest where one has a known name": ({"b": ROWS, "nu": ROWS}, "nu", "b", "by its name"),
+    "the rest before a known target": ({"sol": ROWS, "b": ROWS}, "b", "sol", "the other function"),
+    "an evolution": ({"b": (12, 33), "c": TIMES, "t": (9,)}, "c", "c", "at the first time"),
 }
+
+
+def written(path, shapes):
+    rng = np.random.default_rng(0)
+    values = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+    return open_source(write_npz(path, values | {"t": np.arange(9.0)} if "t" in shapes else values))
 
 
 @pytest.mark.parametrize("case", CHOICES)
 def test_input_and_target_are_chosen(case, tmp_path):
     shapes, given, wanted, why = CHOICES[case]
-    values = {name: np.random.default_rng(0).normal(size=shape) for name, shape in shapes.items()}
-    file = open_source(write_npz(tmp_path / "data.npz", values))
+    file = written(tmp_path / "data.npz", shapes)
     found = detect({"input": file, "target": file})
     assert (found.inputs, found.targets) == ([given], [wanted])
-    assert why in found.remarks[0]
+    assert found.guessed["input"] == why
+
+
+OPEN = {
+    "two names that are not known": (
+        {"b": ROWS, "c": ROWS},
+        "state input and target, which the file does not say: 'b' (12 × 32) and 'c' (12 × 32)",
+        2,
+    ),
+    "three": (
+        {"b": ROWS, "c": ROWS, "d": ROWS},
+        "state input and target, which the file does not say: 'b' (12 × 32), 'c' (12 × 32), 'd' (12 × 32)",
+        0,
+    ),
+    "channels": ({"b": CHANNELS}, "channels of 'b' (12 × 3 × 32); or give a second file with the targets", 2),
+    "numbered variables": (
+        {"run_0/u": ROWS, "run_1/u": ROWS, "run_2/u": ROWS},
+        "stack the samples to one array (numpy.stack): 'run_0/u' (12 × 32), 'run_1/u' (12 × 32), "
+        "'run_2/u' (12 × 32) differ by a number alone",
+        0,
+    ),
+    "one function": (
+        {"b": ROWS},
+        "give a second file with the targets, or state which axis is time: there is one function alone, 'b'",
+        0,
+    ),
+    "axes in either order": (
+        {"a": (60, 32, 128), "u": (60, 32, 128)},
+        "state the axes of 'a' (60 × 32 × 128), which the file does not say: [sample, time, x] or "
+        "[sample, x, time]; a rectangular field [sample, y, x] is not supported",
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OPEN)
+def test_what_cannot_be_known_is_asked_for_in_the_first_line(case, tmp_path):
+    shapes, words, choices = OPEN[case]
+    file = written(tmp_path / "data.npz", shapes)
+    with pytest.raises(Undecided) as caught:
+        detect({"input": file, "target": file})
+    assert str(caught.value).removeprefix(f"{file.path}: ").startswith(("state", "stack", "give"))
+    assert words in str(caught.value)
+    assert len(caught.value.choices) == choices
 
 
 def test_functions_of_two_grids_are_no_pair(tmp_path):
-    values = {"a": np.ones(ROWS), "u": np.ones((12, 31))}
-    file = open_source(write_npz(tmp_path / "data.npz", values))
-    with pytest.raises(DatasetError, match=r"one function alone, 'a' \(12, 32\)"):
+    file = written(tmp_path / "data.npz", {"a": ROWS, "u": (12, 31)})
+    with pytest.raises(
+        DatasetError, match=r"one grid, with as many samples: 'a' \(12 × 32\) and 'u' \(12 × 31"
+    ):
         detect({"input": file, "target": file})
 
 

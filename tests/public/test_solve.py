@@ -10,6 +10,7 @@ import resolvent
 from resolvent.common.norms import relative_l2
 from resolvent.public import equations
 from resolvent.solvers.common.errors import SolverError
+from resolvent.solvers.common.fourier import coefficients_of, observe
 
 X = np.arange(64) / 64
 WAVE = np.sin(2 * np.pi * X) + 0.3 * np.cos(6 * np.pi * X)
@@ -34,6 +35,31 @@ def test_a_longer_circle_is_the_same_problem_in_other_units():
     stretched = resolvent.solve("burgers", WAVE, viscosity=0.1, length=2.0, final_time=2.0, **closed)
     expected = resolvent.solve("burgers", WAVE, viscosity=0.05, final_time=1.0, **closed)
     assert relative_l2(stretched[None], expected[None]) < 1e-10
+
+
+def test_the_way_to_more_modes_is_more_points_and_it_leads_there():
+    with pytest.raises(
+        SolverError, match=r"; give values on n = 772 points or more \(now 64\): observe\(coeff"
+    ):
+        resolvent.solve("burgers", WAVE, viscosity=3e-3)
+    fine = observe(coefficients_of(WAVE[None]), 772)
+    assert np.isfinite(resolvent.solve("burgers", fine, viscosity=3e-3)).all()
+    random = 30 * np.random.default_rng(0).normal(size=(16, 16))
+    with pytest.raises(SolverError, match=r"give values on n = 172 points or more \(now 16\): observe_2d\("):
+        resolvent.solve("kolmogorov", random, viscosity=1e-4)
+
+
+def test_a_part_of_a_period_is_warned_of(recwarn):
+    with pytest.warns(
+        UserWarning, match=r"jump from the last point to the first [\d.]+ times .* whole period"
+    ):
+        resolvent.solve("burgers", np.sin(1.2 * np.pi * X))
+    with pytest.warns(UserWarning, match="give values of a whole period"):
+        resolvent.solve("kolmogorov", np.sin(1.2 * np.pi * X)[:, None] * np.ones(64), final_time=0.02)
+    recwarn.clear()
+    resolvent.solve("burgers", WAVE)
+    resolvent.solve("burgers", np.sign(WAVE + 1e-3), viscosity=1.0)
+    assert not recwarn.list
 
 
 def test_darcy_is_linear_in_the_source_and_inverse_in_the_coefficient():

@@ -8,15 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from resolvent.common.counts import counted
+from resolvent.common.errors import Words
+from resolvent.common.moments import Moments
+from resolvent.datasets.imported.channels import Name, read_rows
 
 if TYPE_CHECKING:
     from resolvent.datasets.imported.arrays import ArraysDataset
     from resolvent.datasets.imported.arrays_task import ArraysTask
+    from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 
 JUMP = 4.0  # of a periodic function at the seam, over the largest jump inside, from which on it has none
 SEAMLESS = 1.0  # below it the seam is as smooth as the inside
 REPEATED = 1e-7  # of the largest value: below it the last value is the first one
-LEAST = 8  # samples from which on a statistic of them is trusted
+LEVELS = 8  # at most so many different values: piecewise constant, of which a seam says nothing
+VANISHES = 0.02  # of the mean size: a mean over samples below it at an end is a boundary value of zero
+FAR, SIZES = 10.0, (1e-2, 1e2)  # deviations that a mean is off zero, and deviations, that models learn from
 
 
 def seam(values: np.ndarray, dimension: int) -> dict[str, float]:
@@ -43,6 +49,31 @@ def seam(values: np.ndarray, dimension: int) -> dict[str, float]:
     return {"seam": max(ratios), "both_ends": max(ends), "at_ends": max(edges), "half_cell": max(beyond)}
 
 
+def ends_of(file: ArraysFile, name: str, axes: tuple[str, ...], most_samples: int) -> dict[str, Any] | None:
+    """Measure how the first functions of a variable go on at their ends, as `seam` does.
+
+    Also whether they vanish at an end and have a kink there, were they periodic. None where they have few
+    values, whose jumps say nothing.
+    """
+    entry = Name(name, name, 0 if "channel" in axes else None, axes)
+    rows = dict(zip(axes, file.shapes[name], strict=True)).get("sample", 1)
+    values = read_rows(file, entry, 0, range(min(most_samples, rows)))
+    if len(np.unique(values)) <= LEVELS:
+        return None
+    size, vanishes = np.abs(values).mean(), False
+    for number in range(1, values.ndim):
+        along = np.moveaxis(values, number, -1)
+        at = along[..., [0, -1]]
+        beyond = at + (at - along[..., [1, -2]]) / 2  # half a cell, where cell centres have the boundary
+        edges = np.minimum(*(np.abs(one).reshape(-1, 2).mean(axis=0) for one in (at, beyond)))
+        around, inside = (
+            np.abs(np.diff(part, 2, axis=-1)).reshape(len(part), -1).max(axis=1, initial=0.0)
+            for part in (along[..., [-2, -1, 0, 1]], along)
+        )
+        vanishes |= bool(edges.min() < VANISHES * size and np.median(around - inside) > 0)
+    return {**seam(values, values.ndim - 1), "vanishes": vanishes}
+
+
 class Checks:
     """Gathers what is said of the samples of a dataset, batch by batch, on the finest grid."""
 
@@ -51,6 +82,7 @@ class Checks:
         self.ranges: dict[str, list[float]] = {one.stored: [np.inf, -np.inf] for one in task.channels}
         self.constant = dict.fromkeys(self.ranges, 0)
         self.seams: dict[str, list[dict[str, float]]] = {one.stored: [] for one in task.channels if one.space}
+        self.moments = {one.stored: Moments() for one in task.channels}
         self.seen: dict[str, set[bytes]] = {}
         self.same = self.looked_at = 0
 
@@ -70,6 +102,7 @@ class Checks:
             values = drawn[:, number]
             low, high = self.ranges[channel.stored]
             self.ranges[channel.stored] = [min(low, float(values.min())), max(high, float(values.max()))]
+            self.moments[channel.stored].add(len(values), values.mean(), values.var())
             flat = values.reshape(len(values), -1)
             self.constant[channel.stored] += int((flat == flat[:, :1]).all(axis=1).sum())
             if channel.space:
@@ -84,6 +117,10 @@ class Checks:
         }
         return {
             "range": {name: f"{low:.6g} to {high:.6g}" for name, (low, high) in self.ranges.items()},
+            "mean_and_standard_deviation": {
+                name: [float(f"{one.mean:.6g}"), float(f"{one.variance**0.5:.6g}")]
+                for name, one in self.moments.items()
+            },
             "constant_samples": {one.stored: self.constant[one.stored] for one in self.channels if one.space},
             "inputs_in_two_splits": shared,
             "targets_equal_to_their_input": self.same,
@@ -103,7 +140,7 @@ class Checks:
     @staticmethod
     def warnings(findings: dict, settings: ArraysDataset) -> list[str]:
         """Say in a sentence each what is odd."""
-        words = []
+        words = unscaled(findings)
         total = findings["samples_looked_at"]
         for name, count in findings["constant_samples"].items():
             if count:
@@ -119,6 +156,16 @@ class Checks:
         for name, found in findings["at_the_ends"].items():
             words += grid_warnings(name, found, settings.grid)
         return words
+
+
+def unscaled(findings: dict) -> list[Words]:
+    """Say which functions and numbers are far from mean 0 and deviation 1, and what to do."""
+    return [
+        f"'{name}' has the mean {mean:.4g} and the standard deviation {deviation:.4g}: train with "
+        "normalisation: scalar, or errors are small of models that learned nothing."
+        for name, (mean, deviation) in findings["mean_and_standard_deviation"].items()
+        if deviation and (abs(mean) > FAR * deviation or not SIZES[0] <= deviation <= SIZES[1])
+    ]
 
 
 def grid_warnings(name: str, found: dict[str, float], kind: str) -> list[str]:

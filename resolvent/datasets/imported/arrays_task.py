@@ -11,11 +11,11 @@ import numpy as np
 
 from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.datasets.imported.arrays_checks import Checks
-from resolvent.datasets.imported.channels import Channel
+from resolvent.datasets.imported.channels import Channel, read_rows
 from resolvent.datasets.imported.contents import check_digests
 from resolvent.datasets.imported.pools import paths_of
 from resolvent.datasets.imported.series import Place, Series
-from resolvent.datasets.storage.layout import SPACE, Axis, Group, Variable, space_group
+from resolvent.datasets.storage.layout import Axis, Group, Variable, space_group
 from resolvent.datasets.tasks.error_budget import against_computed_again, hold_to_accuracy
 from resolvent.datasets.tasks.task import Task
 from resolvent.solvers.common.grid import Grid
@@ -98,32 +98,16 @@ class ArraysTask(Task):
 
     def _read(self, channel: Channel, places: list[Place]) -> np.ndarray:
         """Read one channel of samples in adjoining rows, (samples, ...space)."""
-        file, axes = places[0].files[channel.role], channel.name.axes
-        windowed = self.settings.window_every is not None
-        selection = []
-        for axis, size in zip(axes, file.shape(channel.name.variable), strict=True):
-            if axis == "sample":
-                selection.append(slice(places[0].row, places[-1].row + 1))
-            elif axis == "time":
-                time = (channel.time or 0) + (places[0].start if windowed else 0)
-                time += size if time < 0 else 0
-                selection.append(slice(time, time + 1))
-            elif axis == "channel":
-                selection.append(slice(channel.name.channel, (channel.name.channel or 0) + 1))
-            else:
-                selection.append(slice(0, size))
-        values = file.read(channel.name.variable, tuple(selection))
-        kept = [axis for axis in ("sample", *SPACE) if axis in axes]
-        gone = tuple(number for number, axis in enumerate(axes) if axis not in kept)
-        values = np.squeeze(values, axis=gone)
-        left = [axis for axis in axes if axis in kept]
-        values = values.transpose([left.index(axis) for axis in kept])
-        if "sample" not in axes:
-            values = values[None]
+        time = channel.time
+        if time is not None and self.settings.window_every is not None:
+            time += places[0].start
+        rows = range(places[0].row, places[-1].row + 1)
+        values = read_rows(places[0].files[channel.role], channel.name, time, rows)
         if not channel.space:
             shape = (len(values), *[self.settings.finest] * self.settings.dimension)
-            values = np.broadcast_to(values.reshape(-1, *[1] * self.settings.dimension), shape)
-        return values
+            return np.broadcast_to(values.reshape(-1, *[1] * self.settings.dimension), shape)
+        falling = self.series.falling or ()
+        return np.flip(values, tuple(1 + at for at, axis in enumerate(channel.space) if axis in falling))
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         """Restrict what was read, (samples, channels, ...space), to the grids stored."""

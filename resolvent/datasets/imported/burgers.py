@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from resolvent.datasets.imported.settings import ImportedDataset
 from resolvent.datasets.imported.task import ImportedTask
-from resolvent.datasets.storage.layout import Group, group_name
+from resolvent.datasets.storage.layout import Group, group_name, stretched
 from resolvent.datasets.tasks.burgers import INPUT, TARGET, Burgers, BurgersDataset, BurgersSettings
 from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.settings import CirclePoints
@@ -31,7 +31,10 @@ BOTH_ENDS = "the last value repeats the first: both ends are included"
 
 
 class ImportedBurgersDataset(ImportedDataset, BurgersSettings):
-    """Burgers data from a MAT file with variables a (initial values) and u, (samples, points) each."""
+    """Burgers data from a file with an initial velocity and a solution, `a` and `u` if no others are named.
+
+    On a circle of length L, u(x, t)/L is a solution on the unit circle, at x/L, with the viscosity ν/L².
+    """
 
     variables = ("a", "u")
 
@@ -77,13 +80,15 @@ class ImportedBurgers(ImportedTask):
         # A file may have fewer points than the distribution needs: what is drawn then ends at the grid.
         cut = min(settings.initial_distribution.num_modes or carried, carried)
         given["initial_distribution"] = settings.initial_distribution.model_copy(update={"num_modes": cut})
+        given["viscosity"] = settings.viscosity / settings.length**2
         self.generated = Burgers(BurgersDataset(equation="burgers", num_modes=modes, **given))
 
     def groups(self) -> tuple[Group, ...]:
-        return self.generated.groups()
+        return tuple(stretched(group, self.settings.length) for group in self.generated.groups())
 
     def baselines(self) -> dict[str, Baseline]:
-        return self.generated.baselines()
+        found = self.generated.baselines()
+        return {name: _on_circle(answer, self.settings.length) for name, answer in found.items()}
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         """Restrict what was read, (samples, 2, points), to the grids stored."""
@@ -96,25 +101,27 @@ class ImportedBurgers(ImportedTask):
     def findings(self, stored: Stored) -> dict:
         from resolvent.datasets.imported import burgers_checks as checks
 
-        settings, stated = self.settings, (self.settings.viscosity, self.settings.final_time)
+        settings, length = self.settings, self.settings.length
+        stated = (settings.viscosity / length**2, settings.final_time)
         errors, powers, closed, ratios, reason = [], [], [], [], ""
         for start in range(0, len(stored.all_positions), PART):
             drawn = self.draw(stored.names(stored.all_positions[start : start + PART]))
             initial, final = drawn[:, 0], drawn[:, 1]
             try:
-                errors.append(checks.differences(final, checks.solved(initial, *stated)))
+                ours = length * checks.solved(initial / length, *stated)
+                errors.append(checks.differences(final, ours))
             except SolverError as error:
                 reason = str(error)
             powers.append(checks.powers(initial).sum(axis=0))
             closed.append(checks.last_repeats_first(drawn))
             ratios.append(checks.norm_ratios(initial, final))
         total, few = stored.layout.num_samples, self.draw(stored.names(stored.random_positions(FITTED)))
-        findings = {
+        findings: dict = {
             "observed_on": group_name(settings.finest),
             "labels_against_our_solver": {"not_available": reason}
             if reason
             else error_facts(np.concatenate(errors), total),
-            **checks.best_fits(few[:, 0], few[:, 1], *stated),
+            **_of_length(checks.best_fits(few[:, 0] / length, few[:, 1] / length, *stated), length),
             "distribution_of_the_input": checks.spectrum_facts(
                 np.sum(powers, axis=0) / total, total, settings.initial_distribution
             ),
@@ -140,5 +147,25 @@ class ImportedBurgers(ImportedTask):
     def description(self) -> dict:
         facts = self.generated.description()
         facts["distribution_of_the_input"]["truncation"] = "as in the file"
+        equation: dict = facts["equation"]
+        length = self.settings.length
+        equation["parameters"] |= {"viscosity ν": self.settings.viscosity}
+        if length != 1:
+            equation["in_words"] = f"viscous Burgers' equation on the circle of length L = {length:.6g}"
+            for key in ("in_symbols", "in_latex"):
+                equation[key] = equation[key].replace("(0, 1)", "(0, L)")
         facts["solver"] = {"method": "unknown: the solutions are the file's", "checked_by": "Cole-Hopf"}
         return facts
+
+
+def _on_circle(answer: Baseline, length: float) -> Baseline:
+    """Return the answer on a circle of this length of a baseline on the unit circle."""
+    return lambda values, grid: length * answer(values / length, grid)
+
+
+def _of_length(fits: dict[str, dict], length: float) -> dict[str, dict]:
+    """Return fits on the unit circle with the viscosities of one of this length."""
+    for fit in fits.values():
+        if "viscosity" in fit:
+            fit["viscosity"] = float(f"{fit['viscosity'] * length**2:.5g}")
+    return fits

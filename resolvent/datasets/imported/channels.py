@@ -6,11 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from resolvent.datasets.imported.pools import pools_of
 from resolvent.datasets.storage.layout import SPACE
 
 if TYPE_CHECKING:
     from resolvent.datasets.imported.arrays import ArraysDataset
+    from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 
 AXES = ("sample", "time", "channel", *SPACE)
 RESERVED = {"x", "y", "z", "time", "sample", "split"}  # names of arrays that every store has
@@ -96,6 +99,27 @@ def parsed(entry: str, axes: Any) -> Name:
         remedy = f"name a channel, such as {variable}[0]" if channel is None else "leave the brackets out"
         raise ValueError(f"'{entry}' and its axes {', '.join(name.axes)} do not fit; {remedy}")
     return name
+
+
+def read_rows(file: ArraysFile, name: Name, time: int | None, rows: range) -> np.ndarray:
+    """Read rows of the axis of samples of a function, (samples, ...space), or of a number, (samples,)."""
+    axes, selection = name.axes, []
+    for axis, size in zip(axes, file.shape(name.variable), strict=True):
+        if axis == "sample":
+            selection.append(slice(rows.start, rows.stop))
+        elif axis == "time":
+            at = (time or 0) + (size if (time or 0) < 0 else 0)
+            selection.append(slice(at, at + 1))
+        elif axis == "channel":
+            selection.append(slice(name.channel, (name.channel or 0) + 1))
+        else:
+            selection.append(slice(0, size))
+    values = file.read(name.variable, tuple(selection))
+    kept = [axis for axis in ("sample", *SPACE) if axis in axes]
+    values = np.squeeze(values, axis=tuple(at for at, axis in enumerate(axes) if axis not in kept))
+    left = [axis for axis in axes if axis in kept]
+    values = values.transpose([left.index(axis) for axis in kept])
+    return values if "sample" in axes else values[None]
 
 
 def channels_of(settings: ArraysDataset) -> list[Channel]:

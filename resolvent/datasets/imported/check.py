@@ -1,29 +1,35 @@
 """Look into a file of others: `resolvent import --check FILE` says what it has, and what to paste.
 
-What is printed is a configuration as it stands: what was found stands in comments above it. A second file is
-the one of the targets, where the first has one array alone; else the one of the test samples.
+What is printed is a configuration as it stands: what was found stands in comments above it, and what is
+guessed says so on its line. Where a person has to say what is what, a block to fill in is printed instead. A
+second file is the one of the targets, where the first has one array alone; else the one of the test samples.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from textwrap import indent
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from resolvent.common.counts import FEW_TEST_SAMPLES, of_few
-from resolvent.common.errors import ResolventError
+from resolvent.common.errors import ResolventError, Words
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays import ArraysDataset
-from resolvent.datasets.imported.arrays_checks import Checks
-from resolvent.datasets.imported.channels import variable_of
-from resolvent.datasets.imported.detect import LOOKED_AT, Detected, Function, detect
+from resolvent.datasets.imported.arrays_checks import Checks, unscaled
+from resolvent.datasets.imported.channels import AXES, variable_of
+from resolvent.datasets.imported.detect import LOOKED_AT, Detected, Function, Undecided, detect
 from resolvent.datasets.imported.pools import in_natural_order, parts_of_one, paths_of, without_numbers
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.storage.layout import SPLITS
+
+if TYPE_CHECKING:
+    from resolvent.datasets.imported.arrays_task import ArraysTask
 
 FEWEST = 10  # samples below which a series is cut into windows
 LAG = 4  # a window of a series reaches over a part of so many
@@ -39,6 +45,8 @@ class Report:
     found          how input, target, axes and grid were recognised.
     warnings       what is odd in the samples looked at.
     configuration  of a dataset and an experiment on it; None where there is a problem.
+    guessed        why keys of the configuration that are guesses are as they are.
+    to_fill        a block in YAML that a person completes, where there is no configuration.
     problem        why nothing can be imported; one line.
     """
 
@@ -48,6 +56,8 @@ class Report:
     numbers: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     configuration: dict | None = None
+    guessed: dict[str, Words] = field(default_factory=dict)
+    to_fill: str = ""
     problem: str | None = None
 
     def text(self) -> str:
@@ -56,16 +66,25 @@ class Report:
         lines += [f"warning: {one}" for one in self.warnings]
         comments = "".join(f"# {line}\n" for line in lines)
         if self.configuration is None:
-            return comments
-        block = "".join(map(_yaml, self.configuration.items()))
-        return f"{comments}\n{block}"
+            return comments + ("\n" + self.to_fill if self.to_fill else "")
+        return f"{comments}\n{_marked(''.join(map(_yaml, self.configuration.items())), self.guessed)}"
+
+
+def _marked(block: str, guessed: dict[str, Words]) -> str:
+    """Say on the line of each key of a dataset, or of its experiment, why it is as it is."""
+    for key, why in guessed.items():
+        mark = f"  # {why}" if key == "training" else f"  # guess: {why}"
+        at = re.search(rf"(?m)^ {{4}}(# )?{key}:.*$", block)
+        if at is not None:
+            block = block[: at.end()] + mark + block[at.end() :]
+    return block
 
 
 def _yaml(entry: tuple[str, Any]) -> str:
     """Write a key of the configuration: what is innermost on one line."""
-    flow = None if isinstance(entry[1], dict) else False
+    flow = None if isinstance(entry[1], dict | list) else False
     return yaml.safe_dump(
-        dict([entry]), sort_keys=False, allow_unicode=True, width=100, default_flow_style=flow
+        dict([entry]), sort_keys=False, allow_unicode=True, width=10**6, default_flow_style=flow
     )
 
 
@@ -74,39 +93,92 @@ def check_file(*given: Path | str) -> Report:
 
     A file that cannot be imported has a `problem` in the report; no error is raised.
     """
-    report = Report([])
+    report, paths = Report([]), [str(one) for one in given]
     try:
-        paths = [str(one) for one in given]
+        # Two paths are two sources, more of them are one.
         source: Any = paths[0] if len(paths) == 1 else in_natural_order(paths)
-        opened = [[open_source(one) for one in paths_of(part)] for part in _parts(paths, source)]
-        files = [part[0] for part in opened]
+        opened = [
+            [open_source(one) for one in paths_of(part)] for part in (paths if len(paths) == 2 else [source])
+        ]
         for part in opened:
             more = f"; and {len(part) - 1} more files" if len(part) > 1 else ""
             report.files.append(f"{part[0].path}: {part[0].version}{more}")
             report.variables += [_line(part[0], name) for name in part[0].shapes]
-        paired = len(files) == 2 and len(files[0].shapes) == 1
-        if len(files) == 2:
-            _require_roles(paths, paired)
-            source = dict(zip(("input", "target") if paired else ("train", "test"), paths, strict=True))
-        if paired:
-            _require_common_axes(*files)
-        try:
-            detected = detect({"input": files[0], "target": files[-1] if paired else files[0]})
-        except DatasetError:
-            for file in files:
-                file.require_real()  # says more, where there is such a variable
-            raise
-        report.found = detected.remarks
-        block = _block(source, detected, opened[0], opened[-1] if len(files) == 2 and not paired else [])
-        settings = ArraysDataset.model_validate(block)
-        settings.series()
-        report.warnings = _warnings(settings)
-        report.warnings += [words for words in [of_few(settings.samples.test)] if words]
-        report.numbers = _numbers(detected, block)
-        report.configuration = _configuration(_name(paths[0]), block, settings)
+        _look_into(report, source, opened, paths)
     except (ResolventError, ValueError) as error:
         report.problem = " ".join(_message(error).split())
     return report
+
+
+def _look_into(report: Report, source: Any, opened: list[list[ArraysFile]], paths: list[str]) -> None:
+    """Complete a report; raises where nothing can be imported, with `to_fill` where a person can."""
+    files = [part[0] for part in opened]
+    paired = len(files) == 2 and len(files[0].shapes) == 1
+    if len(files) == 2:
+        _require_roles(paths, paired)
+        source = dict(zip(("input", "target") if paired else ("train", "test"), paths, strict=True))
+    if paired:
+        _require_common_axes(*files)
+    roles = {"input": files[0], "target": files[-1] if paired else files[0]}
+    test = opened[-1] if len(files) == 2 and not paired else []
+    name = _name(paths[0])
+    try:
+        detected = detect(roles)
+    except Undecided as error:
+        blocks = []
+        for stated in error.choices:
+            with suppress(DatasetError):
+                found = detect(roles, **stated)
+                blocks.append((_block(source, found, opened[0], test), found.guessed))
+        report.to_fill = _to_fill(name, source, files, blocks)
+        raise
+    except DatasetError:
+        for file in files:
+            file.require_real()  # says more, where there is such a variable
+        raise
+    report.found, report.guessed = detected.remarks, detected.guessed
+    block = _block(source, detected, opened[0], test)
+    settings = ArraysDataset.model_validate(block)
+    task = settings.task()
+    findings = _findings(task)
+    report.warnings = Checks.warnings(findings, settings)
+    report.warnings += [f"In {one.name} {note}." for one in task.series.files.values() for note in one.notes]
+    report.warnings += [words for words in [of_few(settings.samples.test)] if words]
+    report.numbers = _numbers(detected, block)
+    report.configuration = _configuration(name, block, settings)
+    if (far := unscaled(findings)) and "experiments" in report.configuration:
+        report.configuration["experiments"][name]["training"]["normalisation"] = "scalar"
+        report.guessed["training"] = far[0].partition(":")[0]
+
+
+def _to_fill(name: str, source: Any, files: list[ArraysFile], blocks: list[tuple[dict, dict]]) -> str:
+    """Return a configuration for a person to complete: settings to choose from, or keys to fill in.
+
+    blocks  settings of a dataset with what is guessed among them.
+    """
+    top = _yaml(("name", name)) + _yaml(("build", {"datasets": [name]}))
+    if blocks:
+        first, guessed = blocks[0]
+        common = {key: one for key, one in first.items() if all(b.get(key) == one for b, _ in blocks)}
+        text = _marked(_yaml(("datasets", {name: common})), guessed)
+        for number, (block, guessed) in enumerate(blocks):
+            rest = {key: one for key, one in block.items() if key not in common}
+            text_of_rest = indent("".join(map(_yaml, rest.items())), "    ")
+            text += "    # or:\n" if number else "    # either, without the '#':\n"
+            text += "".join(f"    # {line[4:]}\n" for line in _marked(text_of_rest, guessed).splitlines())
+        return top + text
+    lines = [_line(file, one) for file in files for one, shape in file.shapes.items() if len(shape) > 1]
+    files_named = yaml.safe_dump({"source": source}, sort_keys=False, allow_unicode=True, width=10**6)
+    return (
+        f"{top}datasets:\n  {name}:\n    equation: arrays\n{indent(files_named, '    ')}"
+        f"    input:  # of {'; '.join(lines[:8])}; name[0] on an axis of channels\n"
+        "    target:\n"
+        f"    axes:  # [...] in the file's order, of {', '.join(AXES)}; if orders differ {{name: [...], …}}\n"
+        "    finest:  # points along each axis of space\n"
+        "    grid:  # periodic, nodes or cell_centres\n"
+        "    length: 1.0\n"
+        "    samples: {train: , validation: , test: }\n"
+    )
 
 
 def _message(error: Exception) -> str:
@@ -133,23 +205,14 @@ def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[
     first = detected.function(detected.inputs[0])
     axes = {name: list(one.axes) for name, one in functions.items()}
     alike = len({tuple(one) for one in axes.values()}) == 1
-    sides = {first.size(axis) for axis in "zyx" if first.size(axis)}
-    if len(sides) > 1:
-        shape = " × ".join(map(str, first.shape))
-        raise DatasetError(
-            f"{source}: '{first.name}' has {shape} values, with {', '.join(first.axes)} as axes; "
-            f"expected: as many "
-            "points along every axis of space"
-        )
-    points = sides.pop()
     grid = detected.grid
     block: dict[str, Any] = {
         "equation": "arrays",
         "source": source,
-        "input": detected.inputs[0],
-        "target": detected.targets[0],
+        "input": detected.inputs[0] if len(detected.inputs) == 1 else detected.inputs,
+        "target": detected.targets[0] if len(detected.targets) == 1 else detected.targets,
         "axes": list(first.axes) if alike else axes,
-        "finest": points,
+        "finest": first.size("x"),
         "grid": grid.kind,
         "length": grid.length,
     }
@@ -173,7 +236,7 @@ def _numbers(detected: Detected, block: dict) -> list[str]:
         for entry in (*detected.inputs, *detected.targets)
     }
     axes |= {variable_of(entry): one for entry, one in detected.numbers.items()}
-    keys = {"input": [block["input"], *detected.numbers], "axes": axes}
+    keys = {"input": [*detected.inputs, *detected.numbers], "axes": axes}
     lines = yaml.safe_dump(keys, sort_keys=False, allow_unicode=True, width=10**6, default_flow_style=None)
     return [
         f"one number for each sample: {', '.join(detected.numbers)}; for the models to know it, write below",
@@ -239,11 +302,6 @@ def _rows(one: Function, files: list[ArraysFile]) -> int:
     return sum(file.shape(one.name)[one.axes.index("sample")] for file in files)
 
 
-def _parts(paths: list[str], source: Any) -> list[Any]:
-    """Return what is one source each: two paths are two, more of them are one."""
-    return list(paths) if len(paths) == 2 else [source]
-
-
 def _require_roles(paths: list[str], paired: bool) -> None:
     """Raise a `DatasetError` where two files of an array each are parts of one as well."""
     if paired and parts_of_one(paths):
@@ -254,16 +312,14 @@ def _require_roles(paths: list[str], paired: bool) -> None:
         )
 
 
-def _warnings(settings: ArraysDataset) -> list[str]:
+def _findings(task: ArraysTask) -> dict:
     """Look at the first samples of every split."""
-    task = settings.task()
     checks = Checks(task)
-    for split, size in settings.samples.model_dump().items():
+    for split, size in task.settings.samples.model_dump().items():
         names = [(split, index) for index in range(min(size, LOOKED_AT))]
         if names:
             checks.add(names, task.draw(names))
-    notes = [f"In {file.name} {note}." for file in task.series.files.values() for note in file.notes]
-    return Checks.warnings(checks.findings(), settings) + notes
+    return checks.findings()
 
 
 def _name(path: str) -> str:

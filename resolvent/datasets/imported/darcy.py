@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from resolvent.datasets.imported.settings import ImportedDataset
 from resolvent.datasets.imported.task import ImportedTask
-from resolvent.datasets.storage.layout import Group, group_name
+from resolvent.datasets.storage.layout import Group, group_name, stretched
 from resolvent.datasets.tasks.darcy import INPUT, TARGET, Darcy, DarcyDataset, DarcySettings
 from resolvent.datasets.tasks.settings import SidePoints
 from resolvent.datasets.tasks.task import Baseline
@@ -28,7 +28,10 @@ SHARED = ("distribution", "push_forward", "above", "below", "finest", "face_mean
 
 
 class ImportedDarcyDataset(ImportedDataset, DarcySettings):
-    """Darcy data from MAT files with variables coeff and sol, (samples, points, points) each."""
+    """Darcy data from files with a coefficient and a pressure, `coeff` and `sol` if no others are named.
+
+    On a square of side L the pressure is L² times that on the unit square, for the same coefficient at x/L.
+    """
 
     variables = ("coeff", "sol")
     quantities = DarcyDataset.quantities
@@ -94,10 +97,11 @@ class ImportedDarcy(ImportedTask):
         self.generated = forward_task(settings, settings.grid)
 
     def groups(self) -> tuple[Group, ...]:
-        return self.generated.groups()
+        return tuple(stretched(group, self.settings.length) for group in self.generated.groups())
 
     def baselines(self) -> dict[str, Baseline]:
-        return self.generated.baselines()
+        found = self.generated.baselines()
+        return {name: _times(self.settings.length**2, answer) for name, answer in found.items()}
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         """Restrict what was read, (samples, 2, points, points), to the grids stored."""
@@ -113,7 +117,7 @@ class ImportedDarcy(ImportedTask):
 
         settings = self.settings
         drawn = self.draw(stored.names(stored.random_positions(CHECKED)))
-        coefficient, pressure = drawn[:, 0], drawn[:, 1]
+        coefficient, pressure = drawn[:, 0], drawn[:, 1] / settings.length**2
         few, many = slice(0, COMPARED), len(drawn)
         fields = self.generated.draw([("train", index) for index in range(many)])
         drawn_by_us = self.generated.coefficients.on_grid(
@@ -151,11 +155,17 @@ class ImportedDarcy(ImportedTask):
     def description(self) -> dict:
         facts = self.generated.description()
         facts["distribution_of_the_input"]["truncation"] = "as in the file"
+        if self.settings.length != 1:
+            facts["equation"]["in_words"] += f", of side {self.settings.length:.6g} in place of 1"
         facts["solver"] = {
             "method": "unknown: the pressures are the file's",
             "checked_by": f"5-point finite differences, {self.settings.face_mean} mean on faces",
         }
         return facts
+
+
+def _times(factor: float, answer: Baseline) -> Baseline:
+    return lambda values, grid: factor * answer(values, grid)
 
 
 def forward_task(settings: DarcySettings, grid: str) -> Darcy:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from resolvent.datasets.imported.channels import Name
 from resolvent.datasets.imported.darcy import (
     SHARED,
     ImportedDarcy,
@@ -15,16 +16,16 @@ from resolvent.datasets.imported.darcy import (
 )
 from resolvent.datasets.imported.settings import ImportedDataset
 from resolvent.datasets.imported.task import ImportedTask
-from resolvent.datasets.storage.layout import Group
+from resolvent.datasets.storage.layout import Group, stretched
 from resolvent.datasets.tasks.darcy_inverse import INPUT, TARGET, DarcyInverse, DarcyInverseDataset
 from resolvent.datasets.tasks.settings import SidePoints
 from resolvent.datasets.tasks.task import Baseline
 
 
 class ImportedDarcyInverseDataset(ImportedDataset, DarcyInverseDataset):
-    """Darcy data from MAT files with variables coeff and sol: the pressure is the input."""
+    """Darcy data from files with a coefficient and a pressure: the pressure is the input."""
 
-    variables = ImportedDarcyDataset.variables
+    variables = ("sol", "coeff")
 
     equation: Literal["darcy_inverse"] = Field(description="the equation solved")
     resolutions: Annotated[list[SidePoints], Field(min_length=1)] = DarcyInverseDataset.model_fields[
@@ -32,6 +33,10 @@ class ImportedDarcyInverseDataset(ImportedDataset, DarcyInverseDataset):
     ]  # type: ignore[assignment]
     finest: SidePoints = Field(421, description="points along each side in the file, taken for nodes")
     accuracy: float = ImportedDarcyDataset.model_fields["accuracy"]  # type: ignore[assignment]
+
+    def functions(self) -> list[tuple[Name, int]]:
+        """Return where the coefficient and the pressure are in a file, in this order, each with its time."""
+        return ImportedDataset.functions(self)[::-1]
 
     def task(self) -> ImportedDarcyInverse:  # type: ignore[override]
         return ImportedDarcyInverse(self)
@@ -53,7 +58,7 @@ class ImportedDarcyInverse(ImportedDarcy):
         self.inverse = DarcyInverse(DarcyInverseDataset(equation="darcy_inverse", **given))
 
     def groups(self) -> tuple[Group, ...]:
-        return self.inverse.groups()
+        return tuple(stretched(group, self.settings.length) for group in self.inverse.groups())
 
     def baselines(self) -> dict[str, Baseline]:
         return self.inverse.baselines()

@@ -1,74 +1,88 @@
-"""Guess what the variables of a file are: axes by name or by shape, input and target, and the grid."""
+"""Guess what the variables of a file are: axes, input and target, and the grid."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.arrays_checks import REPEATED, seam
+from resolvent.datasets.imported.arrays_checks import REPEATED, ends_of
+from resolvent.datasets.imported.axes import FEW, Axes, readings
 from resolvent.datasets.imported.channels import variable_of
-from resolvent.datasets.imported.coordinates import FoundGrid, coordinates_of, found_grid, spacing_of
-from resolvent.datasets.imported.readers.arrays_file import ArraysFile
-from resolvent.datasets.storage.layout import SPLITS
-
-WORDS = {
-    "sample": "sample samples batch trajectory trajectories traj realization realisation ensemble "
-    "member case run",
-    "time": "time times t step steps timestep frame frames",
-    "channel": "channel channels c component components variable variables feature features",
-    "x": "x lon longitude xc",
-    "y": "y lat latitude yc",
-    "z": "z level depth height zc",
-}
-AXIS_OF = {word: axis for axis, words in WORDS.items() for word in words.split()}
-# Names that inputs and targets have in files, the likeliest first; also as a first part, `initial_…`.
-INPUTS = (
-    "input",
-    "inputs",
-    "a",
-    "coeff",
-    "coefficient",
-    "nu",
-    "x",
-    "u0",
-    "initial",
-    "before",
-    "control",
-    "f",
+from resolvent.datasets.imported.coordinates import (
+    FoundGrid,
+    axis_of,
+    coordinates_of,
+    found_grid,
+    is_whole,
+    lines_of,
+    near,
+    spacing_of,
 )
+from resolvent.datasets.imported.readers.arrays_file import ArraysFile
+from resolvent.datasets.storage.layout import SPACE, SPLITS
+
+# Names that inputs and targets have in files, the likeliest first; also as a first part, `initial_…`.
+INPUTS = ("input", "inputs", "a", "coeff", "coefficient", "nu", "x", "u0", "initial", "before", "control",
+          "f")  # fmt: skip
 TARGETS = ("target", "targets", "output", "outputs", "u", "sol", "solution", "tensor", "y", "p", "pressure",
            "final", "later", "after")  # fmt: skip
-FEW = 8  # at most so many entries along an axis of channels
+# What to do with variables that are not read, by a word of what they are.
+REMEDIES: dict[str, Words] = {
+    "complex": "save real and imaginary parts as two channels of one array",
+    "object": "bring the samples to one grid and save them as one array of real numbers (numpy.stack)",
+    "cell": "save the samples as one array in place of cells (cat or cell2mat in MATLAB)",
+    "struct": "save the fields as variables of their own (save -struct in MATLAB)",
+    "sparse": "save full arrays (full in MATLAB)",
+}
 LOOKED_AT = 32  # samples whose functions are looked at
 SMOOTH = 1.5  # jump at the seam over the largest one inside, below which functions are taken for periodic
 
 
 @dataclass
 class Function:
-    """A variable that is a function of space, with the axes that it seems to have."""
+    """A variable that is a function of space, with the axes that it seems to have.
+
+    certain  whether the file says which axis is which.
+    choices  what the axes may be, of which a person chooses; none where they are known or usual.
+    dims     names that the file gives the axes; `asks`: whether there is an unknown one among them.
+    """
 
     name: str
     shape: tuple[int, ...]
-    axes: tuple[str, ...]
+    axes: Axes
+    certain: bool = False
+    choices: list[Axes] = field(default_factory=list)
+    dims: Axes = ()
+    asks: bool = False
 
     def size(self, axis: str) -> int:
         """Return the length along an axis; 0 where there is no such axis."""
         return dict(zip(self.axes, self.shape, strict=True)).get(axis, 0)
 
     @property
-    def entry(self) -> str:
-        """Return what names it in the configuration: of an axis of channels the first."""
-        return f"{self.name}[0]" if "channel" in self.axes else self.name
+    def entries(self) -> list[str]:
+        """Return what names it in the configuration: with an axis of channels each of them, up to `FEW`."""
+        count = min(FEW, self.size("channel"))
+        return [f"{self.name}[{number}]" for number in range(count)] or [self.name]
+
+    @property
+    def words(self) -> str:
+        """Return its name and its shape."""
+        return f"'{self.name}' ({' × '.join(map(str, self.shape))})"
 
 
 @dataclass
 class Detected:
     """What a file seems to have.
 
-    remarks  how each guess was made.
+    remarks  what was found, a line each.
+    guessed  why each key of the configuration that is a guess is as it is.
     numbers  variables with one number for each sample, by entry of `input`, with their axes.
     """
 
@@ -78,6 +92,7 @@ class Detected:
     grid: FoundGrid = field(default_factory=lambda: FoundGrid("nodes", 1.0, 0.0))
     coordinates: dict[str, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    guessed: dict[str, Words] = field(default_factory=dict)
     split: str | None = None
     split_sizes: dict[str, int] = field(default_factory=dict)
     numbers: dict[str, list[str]] = field(default_factory=dict)
@@ -87,36 +102,62 @@ class Detected:
         return self.functions[variable_of(entry)]
 
 
-def detect(files: dict[str, ArraysFile]) -> Detected:
+class Undecided(DatasetError):
+    """Raised where a person has to say what the file does not.
+
+    choices  what may be stated, each as keywords of `detect`; none where more is open.
+    """
+
+    def __init__(self, words: Words, choices: list[dict] | None = None):
+        super().__init__(words)
+        self.choices = choices or []
+
+
+def detect(
+    files: dict[str, ArraysFile],
+    axes: Mapping[tuple[int, ...], Axes] | None = None,
+    pair: tuple[list[str], list[str]] | None = None,
+) -> Detected:
     """Guess what a dataset of `files`, that of each role, would be.
+
+    axes  of arrays of a shape, and `pair`: the entries of input and target, which are then not guessed.
 
     Raises
     ------
+    Undecided
+        When a person has to choose: input and target, or axes that may be others as well.
     DatasetError
-        When nothing in them is a function of space, or there is no target.
+        When nothing in the files is a function of space.
     """
     found = Detected()
     for file in dict.fromkeys(files.values()):
+        lines = lines_of(file)
         for name in file.shapes:
-            one = _function(file, name)
-            if one is not None:
-                found.functions[name] = one
+            if (function := _function(file, name, lines, axes or {})) is not None:
+                found.functions[name] = function
     path = files["input"].path
     if not found.functions:
-        raise DatasetError(
-            f"{path}: no variable is an array of functions; expected: (samples, x), (samples, y, x), "
-            f"…; found: "
-            f"{_listed(files['input'])}"
-        )
-    if files["input"] is files["target"]:
+        raise _nothing(files["input"])
+    _settle(found.functions)
+    if pair is not None:
+        found.inputs, found.targets = pair
+    elif files["input"] is files["target"]:
         _choose(found, files["input"])
     else:
         for role, chosen in (("input", found.inputs), ("target", found.targets)):
-            one = next((_function(files[role], name) for name in files[role].shapes), None)
-            if one is None:
-                raise DatasetError(f"{files[role].path}: no variable is an array of functions")
-            chosen.append(one.entry)
-    _find_grid(found, files["input"])
+            first = next((name for name in files[role].shapes if name in found.functions), None)
+            if first is None:
+                raise _nothing(files[role])
+            chosen += found.functions[first].entries
+    for entry in (*found.inputs, *found.targets):
+        one = found.function(entry)
+        _require_square(one, path)
+        if not one.certain:
+            found.guessed["axes"] = f"by the lengths of {one.words}, and the usual order"
+    for name in dict.fromkeys(map(variable_of, (*found.inputs, *found.targets))):
+        if found.functions[name].size("channel") > FEW:
+            found.remarks.append(f"left out: the channels of '{name}' from number {FEW} on")
+    _find_grid(found, files)
     for name in files["input"].shapes:
         if name.rpartition("/")[2] == "split" and files["input"].is_text(name):
             _find_split(found, files["input"], name)
@@ -124,15 +165,62 @@ def detect(files: dict[str, ArraysFile]) -> Detected:
     return found
 
 
+def _settle(functions: dict[str, Function]) -> None:
+    """Choose axes, where they may be several, so that points and samples are those of another function."""
+    for one in functions.values():
+        others = [other for other in functions.values() if not other.choices]
+        fitting = [
+            axes for axes in one.choices if any(_fit(replace(one, axes=axes), other) for other in others)
+        ]
+        if len(fitting) == 1:
+            one.axes, one.choices = fitting[0], []
+
+
+def _require_square(one: Function, path: Any) -> None:
+    """Raise an error where the axes of a function are not known, or of space differ in length."""
+    if one.asks:
+        words = f"the file names them {', '.join(one.dims)}, of which some are not known"
+        raise Undecided(f"{path}: state the axes of {one.words}: {words}")
+    if one.choices:
+        listed = " or ".join(f"[{', '.join(axes)}]" for axes in one.choices)
+        raise Undecided(
+            f"{path}: state the axes of {one.words}, which the file does not say: {listed}; a rectangular "
+            "field [sample, y, x] is not supported",
+            [{"axes": {one.shape: axes}} for axes in one.choices],
+        )
+    if len({one.size(axis) for axis in SPACE if axis in one.axes}) > 1:
+        raise DatasetError(
+            f"{path}: rectangular grids are not supported: crop or interpolate {one.words} to as many points "
+            f"along every axis of space; its axes are {', '.join(one.axes)}"
+        )
+
+
+def _nothing(file: ArraysFile) -> DatasetError:
+    """Return the error for a file in which nothing is read as functions of space."""
+    kinds = {name: kind for name in file.shapes if (kind := file.not_real(name)) is not None}
+    listed = ", ".join(f"{name} {shape}" for name, shape in list(file.shapes.items())[:6]) or "nothing"
+    if any(sum(size > 1 for size in shape) > 1 and n not in kinds for n, shape in file.shapes.items()):
+        return Undecided(
+            f"{file.path}: state input, target and axes: no variable is surely an array of functions on as "
+            f"many points along every axis of space; found: {listed}"
+        )
+    remedy, found = "save the samples as one array of real numbers, (samples, x) or (samples, y, x)", ""
+    for name, kind in kinds.items():
+        if known := [words for word, words in REMEDIES.items() if word in kind]:
+            remedy, found = known[0], f"'{name}' is {kind}; "
+            break
+    words = f"{found}no variable is an array of functions; found: {listed}"
+    return DatasetError(f"{file.path}: {remedy}: {words}")
+
+
 def _find_numbers(found: Detected, file: ArraysFile) -> None:
     """Take note of variables with one number for each sample that are no coordinates."""
     count = found.function(found.inputs[0]).size("sample")
     taken = {*found.coordinates.values(), found.split}
     for name, shape in file.shapes.items():
-        leaf = name.rpartition("/")[2].lower()
         if shape not in ((count,), (count, 1)) or count < 2 or name in taken or name in found.functions:
             continue
-        if leaf in AXIS_OF or "coordinate" in leaf or file.not_real(name) is not None:
+        if axis_of(name) is not None or file.not_real(name) is not None:
             continue
         if len(shape) == 1:
             found.numbers[name] = ["sample"]
@@ -149,81 +237,30 @@ def _find_split(found: Detected, file: ArraysFile, name: str) -> None:
         found.remarks.append(f"splits as '{name}' has them")
 
 
-def _listed(file: ArraysFile) -> str:
-    shapes = [f"{name} {shape}" for name, shape in list(file.shapes.items())[:6]]
-    return ", ".join(shapes) or "nothing"
-
-
-def _function(file: ArraysFile, name: str) -> Function | None:
-    """Return a variable as a function of space; None where it is none."""
+def _function(
+    file: ArraysFile, name: str, lines: Mapping[str, np.ndarray], stated: Mapping[tuple[int, ...], Axes]
+) -> Function | None:
+    """Return a variable as a function of space; None where it is none, or of axes that are not known."""
     shape = file.shapes[name]
     leaf = name.rpartition("/")[2].lower()
-    if len(shape) < 2 or not all(shape) or file.not_real(name) is not None:
+    if name in lines or "coordinate" in leaf or leaf.endswith("_bnds"):
         return None
-    if sum(size > 1 for size in shape) < 2 or "coordinate" in leaf or leaf.endswith("_bnds"):
+    if sum(size > 1 for size in shape) < 2 or not all(shape) or file.not_real(name) is not None:
         return None
-    dims = file.dims(name)
-    named = tuple(AXIS_OF.get(dim.lower().rpartition("/")[2], "") for dim in dims or ())
-    if named and all(named) and len(set(named)) == len(named) and _space(named):
-        return Function(name, shape, named)
-    axes = axes_by_shape(shape, _lengths(file, name, "time"))
-    if axes is None:
+    if shape in stated:
+        return Function(name, shape, stated[shape], certain=True)
+    lengths: dict[str, set[int]] = {}
+    for line, values in lines.items():
+        if near(line, name):
+            axis = axis_of(line) or ""
+            lengths.setdefault(axis, set()).add(len(values))
+            if line.endswith("t-coordinate"):  # PDEBench has one time more
+                lengths[axis].add(len(values) - 1)
+    found = readings(shape, file.dims(name), lengths, x_first=file.version.endswith("(PDEBench)"))
+    if not found:
         return None
-    if file.version.endswith("(PDEBench)"):  # x comes first there
-        axes = tuple({"x": "y", "y": "x"}.get(axis, axis) if "y" in axes else axis for axis in axes)
-    return Function(name, shape, axes)
-
-
-def _space(axes: tuple[str, ...]) -> bool:
-    space = {axis for axis in axes if axis in "zyx"}
-    return space in ({"x"}, {"x", "y"}, {"x", "y", "z"})
-
-
-def _lengths(file: ArraysFile, name: str, axis: str) -> set[int]:
-    """Return the lengths of variables that look like coordinates of an axis; PDEBench has one time more."""
-    folder = name.rpartition("/")[0]
-    words = [word for word, means in AXIS_OF.items() if means == axis]
-    leaves = {*words, *(f"{word}-coordinate" for word in words)}
-    found = set()
-    for other, shape in file.shapes.items():
-        if other.rpartition("/")[2].lower() in leaves and len(shape) == 1 and other != f"{folder}/{name}":
-            found |= {shape[0], shape[0] - 1}
-    return found
-
-
-def axes_by_shape(shape: tuple[int, ...], times: set[int]) -> tuple[str, ...] | None:
-    """Guess the axes of an array, samples first; None where no guess is at hand.
-
-    times  lengths that an axis of time has.
-    """
-    if len(shape) == 2:
-        return ("sample", "x")
-    if len(shape) == 3:
-        _, one, last = shape
-        if one == last and one not in times:
-            return ("sample", "y", "x")
-        if last <= FEW < one:
-            return ("sample", "x", "channel")
-        return ("sample", "channel", "x") if one <= FEW and one not in times else ("sample", "time", "x")
-    if len(shape) == 4:
-        _, one, two, last = shape
-        if one == two == last:
-            return ("sample", "z", "y", "x")
-        if two == last:
-            return ("sample", "channel" if one <= 4 and one not in times else "time", "y", "x")
-        if one == two:
-            return ("sample", "y", "x", "channel" if last <= FEW and last not in times else "time")
-        return ("sample", "time", "x", "channel") if last <= FEW else None
-    if len(shape) == 5:
-        _, one, two, three, last = shape
-        if one == two == three and last <= FEW and one not in times:
-            return ("sample", "z", "y", "x", "channel")
-        if two == three and last <= FEW:
-            return ("sample", "time", "y", "x", "channel")
-        if two == three == last:
-            return ("sample", "channel" if one <= FEW and one not in times else "time", "z", "y", "x")
-        return ("sample", "z", "y", "x", "channel") if one == two == three else None
-    return None
+    first, choices = found[0], [one.axes for one in found] if len(found) > 1 else []
+    return Function(name, shape, first.axes, first.certain, choices, file.dims(name) or (), first.asks)
 
 
 def _choose(found: Detected, file: ArraysFile) -> None:
@@ -232,35 +269,68 @@ def _choose(found: Detected, file: ArraysFile) -> None:
     given = _named(functions, INPUTS)
     wanted = _named([one for one in functions if one is not given], TARGETS)
     if given is not None and wanted is not None and _fit(given, wanted):
-        found.inputs, found.targets = [given.entry], [wanted.entry]
-        found.remarks.append("input and target by their names: another choice may be right")
+        _take(found, given, wanted, "by its name", "by its name")
         return
     evolving = next((one for one in functions if one.size("time") > 1), None)
     if evolving is not None:
-        found.inputs = found.targets = [evolving.entry]
-        found.remarks.append(f"'{evolving.name}' has an axis of time: input at its first, target at its last")
+        _take(found, evolving, evolving, "at the first time", "at a later time")
+        same = [one.name for one in functions if one is not evolving and _fit(one, evolving)]
+        if same:
+            found.remarks.append(f"left out: {', '.join(same)}; add what belongs to input and to target")
         return
-    several = next((one for one in functions if one.size("channel") > 1), None)
-    if several is not None:
-        found.inputs, found.targets = [f"{several.name}[0]"], [f"{several.name}[1]"]
-        found.remarks.append(f"input and target are the first two channels of '{several.name}': a guess")
-        return
-    given = given or next((one for one in functions if one is not wanted), None)
-    wanted = wanted or next((one for one in functions if one is not given), None)
-    if given is not None and wanted is not None and _fit(given, wanted):
-        found.inputs, found.targets = [given.entry], [wanted.entry]
-        found.remarks.append(f"input '{given.name}' and target '{wanted.name}': a guess")
-        return
-    raise DatasetError(
-        f"{file.path}: one function alone, '{functions[0].name}' {functions[0].shape}; expected: an "
-        f"input and a "
-        "target, or an axis of time; a second file may be given"
-    )
+    if given is not None and wanted is not None:
+        raise DatasetError(
+            f"{file.path}: interpolate input and target to one grid, with as many samples: {given.words} and "
+            f"{wanted.words} differ"
+        )
+    if all(one.certain for one in functions):
+        _require_square(functions[0], file.path)
+    known = given or wanted
+    others = [one for one in functions if one is not known and (known is None or _fit(one, known))]
+    first, *more = ([known] if known else []) + others
+    words = f"{file.path}: state input and target, which the file does not say: "
+    if known and len(more) == 1:
+        pair = (more[0], known) if known is wanted else (known, more[0])
+        _take(found, *pair, *("by its name" if one is known else "the other function" for one in pair))
+    elif len(functions) == 2 and _fit(*functions):
+        one, other = (function.entries for function in functions)
+        listed = " and ".join(function.words for function in functions)
+        raise Undecided(words + listed, [{"pair": (one, other)}, {"pair": (other, one)}])
+    elif not more and first.size("channel") == 2:
+        found.inputs, found.targets = first.entries[:1], first.entries[1:]
+        found.guessed |= {"input": "one of two channels", "target": "the other channel"}
+    elif not more and first.size("channel") > 2:
+        entries = first.entries
+        raise Undecided(
+            f"{words}channels of {first.words}; or give a second file with the targets",
+            [{"pair": (entries[:-1], entries[-1:])}, {"pair": (entries[:1], entries[1:])}],
+        )
+    elif len(functions) > 1 and len({re.sub(r"\d+", "", one.name) for one in functions}) == 1:
+        raise Undecided(
+            f"{file.path}: stack the samples to one array (numpy.stack): {_some(functions)} differ by a "
+            "number alone"
+        )
+    elif len(functions) > 1:
+        raise Undecided(words + _some(functions))
+    else:
+        unread = [f"; '{name}' is not read: {kind}" for name in file.shapes if (kind := file.not_real(name))]
+        raise Undecided(
+            f"{file.path}: give a second file with the targets, or state which axis is time: there is one "
+            f"function alone, {first.words}{''.join(unread[:2])}"
+        )
+
+
+def _some(functions: list[Function]) -> Words:
+    return ", ".join(one.words for one in functions[:4]) + (", …" if len(functions) > 4 else "")
+
+
+def _take(found: Detected, given: Function, wanted: Function, why: Words, why_target: Words) -> None:
+    found.inputs, found.targets = given.entries, wanted.entries
+    found.guessed |= {"input": why, "target": why_target}
 
 
 def _fit(one: Function, other: Function) -> bool:
-    alike = all(one.size(axis) == other.size(axis) for axis in ("sample", "z", "y", "x"))
-    return alike and one is not other
+    return one is not other and all(one.size(axis) == other.size(axis) for axis in ("sample", *SPACE))
 
 
 def _named(functions: list[Function], names: tuple[str, ...]) -> Function | None:
@@ -272,25 +342,33 @@ def _named(functions: list[Function], names: tuple[str, ...]) -> Function | None
     return None
 
 
-def _find_grid(found: Detected, file: ArraysFile) -> None:
-    """Find the grid of the input: by its coordinates, by what the file says, by how its ends go on."""
-    one = found.function(found.inputs[0])
-    points, periodic, ends = one.size("x"), None, _ends(found, file)
-    said = file.boundary()
+def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
+    """Find the grid: by its coordinates, by what the file says, by how functions go on at their ends."""
+    file, one = files["input"], found.function(found.inputs[0])
+    points, said, guess = one.size("x"), file.boundary(), ""
+    ends = {}
+    for role, entries in (("input", found.inputs), ("target", found.targets)):
+        function = found.function(entries[0])
+        ends[entries[0]] = ends_of(files[role], function.name, function.axes, LOOKED_AT)
+    measured = {entry: end for entry, end in ends.items() if end is not None}
+    jump = max((end["seam"] for end in measured.values()), default=0.0)
     if said is not None:
         periodic = said == "periodic"
         found.remarks.append(
             f"the file says that the boundary is {'periodic' if periodic else 'not periodic'}"
         )
-    elif ends["both_ends"] <= REPEATED:
+    elif repeated := [entry for entry, end in measured.items() if end["both_ends"] <= REPEATED]:
         periodic = False
-        found.remarks.append("the last value repeats the first one: both ends are points")
+        found.remarks.append(f"the last value of '{repeated[0]}' repeats the first one: both ends are points")
+    elif zero := [entry for entry, end in measured.items() if end["vanishes"]]:
+        periodic = False
+        guess = f"'{zero[0]}' is zero at an end, where it has a kink: not periodic"
+    elif not measured:
+        periodic = False
+        guess = "functions of few values do not show whether they are periodic"
     else:
-        periodic = ends["seam"] < SMOOTH
-        found.remarks.append(
-            f"from the last point to the first, functions jump {ends['seam']:.2g} times as far as between "
-            f"neighbours inside: {'periodic' if periodic else 'not periodic'}"
-        )
+        periodic = jump < SMOOTH
+        guess = f"at the seam functions jump {jump:.2g} times as far as inside"
     if periodic and points % 2:
         periodic = False
         found.remarks.append(
@@ -298,33 +376,25 @@ def _find_grid(found: Detected, file: ArraysFile) -> None:
         )
     name = coordinates_of(file, "x", points, set(found.functions), one.name)
     if name is not None:
-        found.grid = found_grid(spacing_of(file, name), periodic)
+        values = spacing_of(file, name)
+        values = values if values[-1] > values[0] else values[::-1]
+        alone = found_grid(values, None)
+        if said is None and alone.kind == "nodes" and is_whole(alone.length):
+            periodic = False
+        found.grid = found_grid(values, periodic)
+        if all(
+            found_grid(values, other) == found.grid for other in (True, False)
+        ) or alone == found.grid == found_grid(values, False):
+            guess = ""
         found.coordinates = {"x": name}
         found.remarks.append(f"{found.grid.kind.replace('_', ' ')} by the coordinates '{name}'")
-        return
-    if periodic:
-        kind = "periodic"
-    elif ends["at_ends"] > 1e-3 and ends["half_cell"] < 0.1 * ends["at_ends"]:
-        kind = "cell_centres"
-        found.remarks.append("functions vanish half a cell beyond their ends: cell centres")
     else:
-        kind = "nodes"
-    found.grid = FoundGrid(kind, 1.0, 0.0)
-    found.remarks.append("no coordinates: the length 1 is a guess")
-
-
-def _ends(found: Detected, file: ArraysFile) -> dict[str, float]:
-    """Measure how the functions of the first input go on at their ends, as `seam` does."""
-    one = found.function(found.inputs[0])
-    selection: list[slice] = []
-    for axis, size in zip(one.axes, one.shape, strict=True):
-        most = LOOKED_AT if axis == "sample" else 1 if axis in ("time", "channel") else size
-        selection.append(slice(0, min(most, size)))
-    values: Any = file.read(one.name, tuple(selection))
-    kept = [axis for axis in ("sample", "z", "y", "x") if axis in one.axes]
-    gone = tuple(number for number, axis in enumerate(one.axes) if axis not in kept)
-    values = np.squeeze(values, axis=gone)
-    left = [axis for axis in one.axes if axis in kept]
-    values = values.transpose([left.index(axis) for axis in kept])
-    values = values if "sample" in one.axes else values[None]
-    return seam(values, values.ndim - 1)
+        kind = "periodic" if periodic else "nodes"
+        if not periodic and any(
+            end["at_ends"] > 1e-3 and end["half_cell"] < 0.1 * end["at_ends"] for end in measured.values()
+        ):
+            kind, guess = "cell_centres", "functions vanish half a cell beyond their ends"
+        found.grid = FoundGrid(kind, 1.0, 0.0)
+        found.guessed["length"] = "there are no coordinates"
+    if guess:
+        found.guessed["grid"] = guess

@@ -40,6 +40,7 @@ class Series:
     def __init__(self, settings: ArraysDataset):
         self.settings = settings
         self.files: dict[str, ArraysFile] = {}
+        self.falling: set[str] | None = None  # axes along which coordinates fall: values are flipped
         self.lone = "sample" not in settings.channels[0].name.axes
         self.pools = [(pool, self._opened(pool)) for pool in settings.pools()]
         self._windows = self._count_windows()
@@ -100,7 +101,13 @@ class Series:
             counts = {}
             for channel in self.settings.channels:
                 counts[channel.name.entry] = self._check(files[channel.role], channel)
-            check_coordinates(self.settings, files["input"])
+            falling = check_coordinates(self.settings, files["input"])
+            if self.falling not in (None, falling):
+                raise DatasetError(
+                    f"{files['input'].path}: its coordinates fall along other axes than those of the files "
+                    "before it; expected: one grid for all files"
+                )
+            self.falling = falling
             self._check_counts(files, counts)
             opened.append(files)
         return opened

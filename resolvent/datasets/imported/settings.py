@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.channels import Name, parsed
 from resolvent.datasets.imported.contents import check_digests, content_digest
+from resolvent.datasets.imported.coordinates import coordinates_of, spacing_of
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.source import open_source
+from resolvent.datasets.storage.layout import SPACE
 from resolvent.datasets.tasks.settings import SpaceDataset
 
 SECONDS_PER_BYTE = 2e-8  # to decompress a file
+SAME_LENGTH = 1e-3  # relative, of the length stated and that of the coordinates in a file
 
 
 def _as_list(value: Any) -> Any:
@@ -25,7 +29,7 @@ class ImportedDataset(SpaceDataset):
     Training samples are the first rows of the first file, test samples the last rows of the last one, and
     validation samples the rows before those.
 
-    variables  names in the file of the input and the target.
+    variables  usual names in the file of the input and the target.
     """
 
     variables: ClassVar[tuple[str, str]]
@@ -38,8 +42,51 @@ class ImportedDataset(SpaceDataset):
         None,
         description="SHA-256 of each file, which another content then fails; default: found when planned",
     )
+    input: str | None = Field(
+        None,
+        description="name of the input in the file, `group/name` in a group, `name[0]` on an axis of "
+        "channels; default: as in the public files",
+    )
+    target: str | None = Field(None, description="the same of the target")
+    axes: list[str] | dict[str, list[str]] | None = Field(
+        None,
+        description="the axes of the arrays in their order in the file, of sample, time, channel, y, x; "
+        "where variables differ, by their names; default: samples and space",
+    )
+    input_times: list[int] = Field(
+        [0],
+        min_length=1,
+        max_length=1,
+        description="which time of the input is taken, if it has such an axis",
+    )
+    target_times: list[int] = Field(
+        [-1], min_length=1, max_length=1, description="the same of the target, from the end if negative"
+    )
+    length: float = Field(1.0, gt=0, description="length of the interval, or of a side")
     finest: int = Field(description="points along each axis in the file")
     seed: int = Field(1127802, ge=0, lt=2**63, description="seed of the choice of the samples checked")
+
+    @model_validator(mode="after")
+    def _functions_make_sense(self) -> Self:
+        for name, _ in self.functions():
+            if name.space != SPACE[-self.dimension :] or "sample" not in name.axes:
+                expected = ", ".join(("sample", *SPACE[-self.dimension :]))
+                raise ValueError(
+                    f"axes of '{name.variable}', {', '.join(name.axes)}; accepted: {expected} in any order, "
+                    "and time and channel"
+                )
+        return self
+
+    def functions(self) -> list[tuple[Name, int]]:
+        """Return where the input and the target are in a file, each with its time."""
+        given, wanted = self.input or self.variables[0], self.target or self.variables[1]
+        axes = self.axes or ["sample", *SPACE[-self.dimension :]]
+        return [(parsed(given, axes), self.input_times[0]), (parsed(wanted, axes), self.target_times[0])]
+
+    def count(self, file: ArraysFile) -> int:
+        """Count the samples of a file."""
+        name = self.functions()[0][0]
+        return file.shape(name.variable)[name.axes.index("sample")]
 
     def with_contents(self) -> Self:
         """Check the headers of the files, and return the settings with the SHA-256 of each.
@@ -57,28 +104,51 @@ class ImportedDataset(SpaceDataset):
     def checked_files(self) -> list[ArraysFile]:
         """Open the files, and check that they hold what these settings say. Raises as `with_contents`."""
         files = [open_source(file) for file in self.source]
-        row = (self.finest,) * self.dimension
         for file in files:
-            for name in self.variables:
-                shape, expected = file.shape(name), ", ".join(map(str, ("samples", *row)))
-                if shape[1:] != row or not shape[0]:
-                    hint = ""
-                    if len(shape) == 1 + self.dimension and len(set(shape[1:])) == 1:
-                        hint = f"; if these are its points, set finest: {shape[1]}"
-                    raise DatasetError(
-                        f"{file.path}: variable '{name}' has shape {shape}; expected: ({expected}){hint}"
-                    )
-            first, second = (file.shape(name)[0] for name in self.variables)
-            if first != second:
-                raise DatasetError(
-                    f"{file.path}: '{self.variables[0]}' has {first} samples, "
-                    f"'{self.variables[1]}' {second}; expected: as many"
-                )
+            counts = [self._check(file, *function) for function in self.functions()]
+            if counts[0] != counts[1]:
+                given, wanted = (name.entry for name, _ in self.functions())
+                words = f"'{given}' has {counts[0]} samples, '{wanted}' {counts[1]}"
+                raise DatasetError(f"{file.path}: {words}; expected: as many")
         self._check_counts(files)
         return files
 
+    def _check(self, file: ArraysFile, name: Name, time: int) -> int:
+        """Hold a variable, and the coordinates beside it, against these settings; returns its samples."""
+        shape, at = file.shape(name.variable), f"{file.path}: variable '{name.variable}'"
+        sides = {"sample": "samples", **dict.fromkeys(SPACE, str(self.finest))}
+        expected = ", ".join(sides.get(axis, axis) for axis in name.axes)
+        sizes = dict(zip(name.axes, shape, strict=False))
+        if len(shape) != len(name.axes):
+            remedy = f"; or state axes, those {len(shape)} of the file" * (len(shape) > 1)
+            raise DatasetError(f"{at} has shape {shape}; expected: ({expected}){remedy}")
+        if any(sizes[axis] != self.finest for axis in name.space) or not all(shape):
+            square = {sizes[axis] for axis in name.space}
+            hint = f"; if these are its points, set finest: {max(square)}" * (len(square) == 1)
+            raise DatasetError(f"{at} has shape {shape}; expected: ({expected}){hint}")
+        if "time" in sizes and not -sizes["time"] <= time < sizes["time"]:
+            raise DatasetError(f"{at} has {sizes['time']} times; time {time} is asked for, counted from 0")
+        if name.channel is not None and name.channel >= sizes["channel"]:
+            raise DatasetError(f"{at} has {sizes['channel']} channels; '{name.entry}' counts from 0")
+        self._check_length(file, name)
+        return sizes["sample"]
+
+    def _check_length(self, file: ArraysFile, name: Name) -> None:
+        taken = {other.variable for other, _ in self.functions()}
+        line = coordinates_of(file, "x", self.finest, taken, name.variable)
+        if line is None:
+            return
+        values = spacing_of(file, line)
+        reach = abs(float(values[-1] - values[0]))
+        lengths = (reach, reach * len(values) / (len(values) - 1))
+        if all(abs(one - self.length) > SAME_LENGTH * self.length for one in lengths):
+            raise DatasetError(
+                f"{file.path}: set length: {lengths[1]:.6g}, or {lengths[0]:.6g} on nodes: the coordinates "
+                f"'{line}' go from {values[0]:g} to {values[-1]:g}; length is {self.length:g}"
+            )
+
     def _check_counts(self, files: list[ArraysFile]) -> None:
-        sizes, rows = self.samples, [file.shape(self.variables[0])[0] for file in files]
+        sizes, rows = self.samples, [self.count(file) for file in files]
         asked = [sizes.total] if len(files) == 1 else [sizes.train, sizes.validation + sizes.test]
         splits = ["train, validation and test"] if len(files) == 1 else ["train", "validation and test"]
         for file, has, wanted, names in zip(files, rows, asked, splits, strict=True):
@@ -108,4 +178,5 @@ class ImportedDataset(SpaceDataset):
             found = [open_source(file).bytes_in_memory for file in self.source]
         except DatasetError:
             return 0.0  # reported when it is planned
-        return sum(one.get(name, 0.0) for one in found for name in self.variables)
+        names = {name.variable for name, _ in self.functions()}
+        return sum(one.get(name, 0.0) for one in found for name in names)

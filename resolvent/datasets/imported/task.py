@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from resolvent.datasets.imported.channels import read_rows
 from resolvent.datasets.imported.contents import check_digests, content_digest
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.settings import ImportedDataset
@@ -55,13 +56,13 @@ class ImportedTask(Task):
 
     def draw(self, samples: list[tuple[str, int]]) -> np.ndarray:
         """Read the inputs and targets of `samples`, (samples, 2, ...), with one read for adjoining rows."""
-        rows = self.files[-1].shape(self.settings.variables[0])[0]
+        rows, functions = self.settings.count(self.files[-1]), self.settings.functions()
         places = [self.settings.place(split, index, rows) for split, index in samples]
         parts = []
         for _, run in groupby(enumerate(places), lambda entry: (entry[1][0], entry[1][1] - entry[0])):
             members = [place for _, place in run]
             file, span = self.files[members[0][0]], range(members[0][1], members[-1][1] + 1)
-            parts.append(np.stack([file.rows(name, span) for name in self.settings.variables], axis=1))
+            parts.append(np.stack([read_rows(file, *function, span) for function in functions], axis=1))
         return np.concatenate(parts)
 
     @abstractmethod
@@ -116,11 +117,12 @@ class ImportedTask(Task):
         return [content_digest(file) for file in self.settings.source]
 
     def _facts(self, file: ArraysFile, digest: str) -> dict:
-        shapes = {name: " × ".join(map(str, file.shape(name))) for name in self.settings.variables}
+        names = dict.fromkeys(name.variable for name, _ in self.settings.functions())
+        shapes = {name: " × ".join(map(str, file.shape(name))) for name in names}
         return {"file": file.name, "format": file.version, "variables": shapes, "sha256": digest}
 
     def _rows_in_words(self) -> dict[str, str]:
-        rows, words = self.files[-1].shape(self.settings.variables[0])[0], {}
+        rows, words = self.settings.count(self.files[-1]), {}
         for split, size in self.layout.samples.items():
             if size:
                 file, first = self.settings.place(split, 0, rows)

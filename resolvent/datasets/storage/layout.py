@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -144,6 +144,14 @@ def space_group(grid: Grid, *variables: Variable, units: str = "1", more: tuple[
     axes = tuple(Axis(name, grid.coordinates, words, units) for name in names)
     placed = (Variable(v.name, v.long_name, v.units, (*v.axes, *names)) for v in variables)
     return Group(group_name(grid.points), grid, (*more, *axes), tuple(placed))
+
+
+def stretched(group: Group, length: float) -> Group:
+    """Lay out the same functions on a grid of another length."""
+    assert isinstance(group.grid, Grid)
+    by = length / group.grid.length
+    axes = tuple(replace(axis, coordinates=by * axis.coordinates) for axis in group.axes)
+    return replace(group, grid=replace(group.grid, length=length), axes=axes)
 
 
 def time_group(name: str, times: Nodes, variables: tuple[Variable, ...], numbers=()) -> Group:

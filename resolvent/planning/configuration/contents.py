@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from resolvent.common.counts import of_few
 from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.planning.configuration.errors import ConfigurationError
-from resolvent.planning.configuration.settings import Configuration
+from resolvent.planning.configuration.settings import Configuration, training_settings
 
 
 def remarks(configuration: Configuration) -> Iterator[str]:
@@ -16,6 +17,13 @@ def remarks(configuration: Configuration) -> Iterator[str]:
         tested = configuration.datasets[one.test_dataset or one.dataset].samples.test
         if words := of_few(one.samples.test or tested):
             yield f"experiments.{name}: {words}"
+        dataset = configuration.datasets[one.dataset]
+        if isinstance(dataset, ArraysDataset) and any(
+            training_settings(one, key, configuration.models[key], points).normalisation == "none"
+            for key in one.models
+            for points in one.resolutions
+        ):
+            yield from (f"experiments.{name}: {words}" for words in dataset.unscaled())
 
 
 def with_contents(configuration: Configuration) -> Configuration:

@@ -89,7 +89,11 @@ IMPORTED: Condition = (
         ("data.imported", "data.source", "data.sha256", "data.accuracy", "data.tolerance"),
         Free("the card has what a check of the files found"),
     )
-    | {"data.method": UNUSED, "data.num_modes": UNUSED, "data.num_steps": UNUSED},
+    | dict.fromkeys(
+        ("data.input", "data.target", "data.axes", "data.input_times", "data.target_times"),
+        Free("where the functions are in the files"),
+    )
+    | {"data.method": UNUSED, "data.num_modes": UNUSED, "data.num_steps": UNUSED, "data.length": 1.0},
 )
 
 # The encoder in every example (Table 5, eq. 17).
