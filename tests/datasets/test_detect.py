@@ -184,9 +184,9 @@ OPEN = {
     ),
     "channels": ({"b": CHANNELS}, "channels of 'b' (12 × 3 × 32); or give a second file with the targets", 2),
     "numbered variables": (
-        {"run_0/u": ROWS, "run_1/u": ROWS, "run_2/u": ROWS},
-        "stack the samples to one array (numpy.stack): 'run_0/u' (12 × 32), 'run_1/u' (12 × 32), "
-        "'run_2/u' (12 × 32) differ by a number alone",
+        {"u0": ROWS, "u1": ROWS, "u2": ROWS},
+        "stack the samples to one array (numpy.stack): 'u0' (12 × 32), 'u1' (12 × 32), 'u2' (12 × 32) differ "
+        "by a number alone",
         0,
     ),
     "one function": (
