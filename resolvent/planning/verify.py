@@ -23,6 +23,7 @@ from resolvent.common.predictions import node_name
 from resolvent.common.records import (
     CHECKPOINT,
     INFERENCE_COLUMNS,
+    WEIGHTS,
     CostRecord,
     TunedRecord,
     check_file,
@@ -38,7 +39,6 @@ from resolvent.figures.common.comparison import (
 )
 
 BEGINNINGS = {".png": b"\x89PNG\r\n\x1a\n", ".pdf": b"%PDF-"}
-WEIGHTS = "model.safetensors"  # of an exported run, in the place of its checkpoint
 POOLED = {"mean": np.mean, "median": np.median, "worst": np.max}
 
 

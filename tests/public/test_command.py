@@ -225,15 +225,6 @@ def test_another_error_of_a_value_is_not_hidden(monkeypatch):
         command.main()
 
 
-def test_an_exported_run_does_not_have_the_working_folder_searched(own_folder):
-    (own_folder / "given").mkdir()
-    (own_folder / "given/model.safetensors").touch()
-    command._let_own_modules_be_found("given")
-    assert str(own_folder) not in sys.path
-    command._let_own_modules_be_found("demo/burgers/net")
-    assert str(own_folder) in sys.path
-
-
 def test_what_runs_is_snakemake_with_the_options_that_it_is_given(monkeypatch):
     started = []
     monkeypatch.setattr(command, "_snakemake", lambda words: started.append(words) or 0)
