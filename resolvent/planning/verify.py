@@ -6,7 +6,6 @@ What is verified stands in docs/formats.md. Nothing is changed and nothing runs.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,10 +78,6 @@ def faults_of_run(folder: Path, cards: dict[str, set[str]] | None = None) -> lis
     except ResolventError as error:
         return [_line(error)]
     record, faults = run.record, _faults_of_errors(run, errors)
-    place = re.search(r"(?:^|/)([^/]+)/([^/]+)/([^/]+)/seed(\d+)$", folder.resolve().as_posix())
-    named = (record.experiment, record.model, node_name(record.resolution), str(record.seed))
-    if place and place.groups() != named:
-        faults.append(f"run.json: it is of {'/'.join(named[:3])}/seed{named[3]}, not of this folder")
     if list(history["epoch"]) != list(range(1, len(history) + 1)) or len(history) > run.cost.epochs:
         faults.append(f"history.csv: its epochs are not 1 to {run.cost.epochs}, those of cost.json")
     if (run.cost.status == "diverged") != (run.cost.diverged_epoch is not None):

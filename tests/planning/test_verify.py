@@ -179,7 +179,7 @@ DAMAGES = {
     "a sample's error": (other_rows, "its rows are not every test sample"),
     "a key of run.json": (lambda f: edit(f / RUN / "run.json", colour=1), "has an unknown key 'colour'"),
     "a type in cost.json": (lambda f: edit(f / RUN / "cost.json", steps=1.5), "'steps' is 1.5, not int"),
-    "a run of another folder": (moved_run, "it is of small/tiny/n64/seed3, not of this folder"),
+    "a run of another folder": (moved_run, "is of the run small/tiny/n64/seed3, not of small/tiny/n64/seed4"),
     "a run of other data": (of_other_data, "another content of the dataset 'burgers'"),
     "a statistic": (altered_table, "the worst of relative_l2 is"),
     "comparison.csv": (

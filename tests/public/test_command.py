@@ -156,7 +156,7 @@ def test_info_of_a_run_and_of_a_dataset(here):
 
 def test_a_run_is_exported(here, tmp_path):
     assert "load it by" in printed("export-run", NAME, tmp_path / "given", "--licence", "MIT")
-    assert resolvent.load_run(tmp_path / "given").record.model == "tiny"
+    assert resolvent.load_run(tmp_path / "given").record.model == "fno"
 
 
 class OneDataset(BaseModel):
