@@ -1,7 +1,7 @@
 """Results of others, and results that were altered: nothing runs without consent, and each is named.
 
-`tests/public/test_consent.py` has the same of every place that a run can name code in; here it is a run of the
-pipeline, exported and downloaded.
+`tests/public/test_consent.py` has the same for every place that a run can name code in. Here a run of the
+pipeline is exported and downloaded.
 """
 
 import json
@@ -130,7 +130,7 @@ def test_what_cannot_be_verified_is_listed(project, name, fault):
 def test_a_run_of_another_model_is_named_by_the_pipeline_and_its_remedy_works(project, fault):
     record(project.folder / RUN, model="transformer")
     fault("a run of another model, when it is compared")
-    said = project.build("all", "-R", "compare_burgers", succeeds=False)
+    said = project.build(f"{EXPERIMENT}/comparison.csv", "-R", "compare", succeeds=False)
     assert "is of the run burgers/transformer/n64/" in said
     assert "delete this folder and run snakemake" in said
     assert "Traceback" not in said

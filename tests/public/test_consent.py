@@ -17,6 +17,8 @@ import resolvent
 from resolvent.__main__ import main
 from resolvent.common.errors import FileError, ResolventError
 from resolvent.common.files import read_json, write_json
+from resolvent.figures.common.results import read_runs
+from resolvent.figures.run.words import loading
 from resolvent.public.runs import load_run
 from resolvent.public.verification import leaderboard, verify_run
 from resolvent.public.weights import read_weights, write_weights
@@ -293,3 +295,17 @@ def test_a_tolerance_that_the_folder_states_itself_is_not_taken(folder, tmp_path
     files = read_json(folder / "run.json", "the record")["files"]
     in_record(folder, files=files | file_digests(folder, ("errors.csv",)))
     assert not verify_run("folder", work=tmp_path / "made")["holds"]
+
+
+def test_the_model_card_and_the_page_of_a_run_with_own_code_name_the_consent(folder, tmp_path):
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab/card_nets.py").write_text(FNO_WITH_A_NAME)
+    in_weights(folder, architecture="card_nets:Own")
+    in_record(folder, architecture="card_nets:Own")
+    run = load_run("folder", allow=["lab"])
+    text = (run.export(tmp_path / "again") / "README.md").read_text()
+    assert 'load_run("this folder", allow=["folder of its code' in text
+    (shown,) = read_runs(["folder"])
+    assert 'resolvent.load_run("folder", allow=["."])' in loading(shown, run.card, "data/burgers.json")
+    sys.path.remove(str(tmp_path / "lab"))
+    del sys.modules["card_nets"]
