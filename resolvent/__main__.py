@@ -5,12 +5,18 @@ Commands import what they need when they run, so that help and completion answer
 
 from __future__ import annotations
 
+import os
+import sys
+
+if __name__ == "__main__" and sys.path[0] == os.getcwd():
+    # `python -m` searches the working folder before all others, and a run of anyone may lie there. Modules of
+    # a user's own are found behind all that is installed (`search_working_folder`).
+    del sys.path[0]
+
 import atexit
 import gc
-import os
 import shlex
 import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Annotated, Optional
@@ -45,6 +51,13 @@ Configs = Annotated[
     ),
 ]
 Results = Annotated[str, typer.Option(help="Folder of the studies, where names of runs are looked for.")]
+Allow = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        help="A folder whose modules may run, where the code is that of authors (read it before), or an "
+        "address that test samples may be read from; it may be repeated.",
+    ),
+]
 Data = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(help="Folder of the datasets, or the card of the one that the run was trained on."),
@@ -77,7 +90,7 @@ def check(
     """Say what is wrong with configurations, by file, line and key. Nothing runs."""
     from resolvent.planning.check import main as checked
 
-    _let_own_modules_be_found()
+    search_working_folder()
     raise typer.Exit(checked([_own_overlay(one) for one in files or []]))
 
 
@@ -129,7 +142,6 @@ def info(
 
     from resolvent.public.describe import describe
 
-    _let_own_modules_be_found(name)
     describe(name, Console(), results=results, data=data or "data")
 
 
@@ -152,6 +164,7 @@ def predict(
     device: Annotated[Optional[str], typer.Option(help="Where torch computes: 'cpu' or 'cuda'.")] = None,  # noqa: UP045
     results: Results = "results",
     data: Data = None,
+    allow: Allow = None,
 ) -> None:
     """Predict with a trained model for functions in a file or a store.
 
@@ -161,11 +174,10 @@ def predict(
     from resolvent.public.files import predict_file
     from resolvent.public.runs import load_run
 
-    _let_own_modules_be_found(run)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         shape = predict_file(
-            load_run(run, results=results, data=data), source, target,
+            load_run(run, results=results, data=data, allow=allow or ()), source, target,
             variables=variable or (), group=group, device=device,
         )  # fmt: skip
     for one in dict.fromkeys(str(one.message) for one in caught):
@@ -207,14 +219,18 @@ def export(
         typer.Option(help="Points along each axis, or a set of times; by default the finest."),
     ] = None,
     data: Annotated[str, typer.Option(help="Folder of the datasets.")] = "data",
+    allow: Allow = None,
 ) -> None:
     """Write a dataset in a layout that others read, or as a folder for the Hugging Face hub."""
+    from resolvent.datasets.loading import read_card
     from resolvent.planning.export import export as exported
     from resolvent.public.cards import card_of
+    from resolvent.public.consent import check_allowed
 
-    _let_own_modules_be_found()
+    card = card_of(dataset, data)
+    check_allowed(card, [str(read_card(card)["settings"].get("equation"))], allow or ())
     points = int(resolution) if resolution is not None and resolution.isdecimal() else resolution
-    files = exported(card_of(dataset, data), to, out, points)
+    files = exported(card, to, out, points)
     print(f"{out}: {counted(len(files), 'file')}")
 
 
@@ -233,13 +249,13 @@ def export_run(
     licence: Annotated[Optional[str], typer.Option(help="Of the weights, such as 'MIT'.")] = None,  # noqa: UP045
     results: Results = "results",
     data: Data = None,
+    allow: Allow = None,
 ) -> None:
     """Write a trained run for others: weights as safetensors, its records, and a model card."""
     from resolvent.public.export import export_run as exported
     from resolvent.public.runs import load_run
 
-    _let_own_modules_be_found(run)
-    loaded = load_run(run, results=results, data=data)
+    loaded = load_run(run, results=results, data=data, allow=allow or ())
     exported(loaded, folder, formats=form or (), points=points, samples=samples, licence=licence)
     print(f'{folder}: load it by resolvent.load_run("{folder}")')
 
@@ -257,10 +273,7 @@ def verify(
 @app.command(rich_help_panel=USE)
 def verify_run(
     folder: Annotated[Path, typer.Argument(help="An exported run.")],
-    code: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder of the authors' own modules, which may then run; read them before."),
-    ] = None,
+    allow: Allow = None,
     by: Annotated[str, typer.Option(help="Who verifies.")] = "not stated",
 ) -> None:
     """Make the test samples of an exported run again, run its weights on them, and compare every mean error.
@@ -272,7 +285,7 @@ def verify_run(
     from resolvent.public.describe import describe_verification
     from resolvent.public.verification import verify_run as verified
 
-    report = verified(folder, code=code, by=by)
+    report = verified(folder, allow=allow or (), by=by)
     describe_verification(report, Console())
     raise typer.Exit(0 if report["holds"] else 1)
 
@@ -338,18 +351,6 @@ def _missing_module(error: ValueError) -> ValueError | None:
     if isinstance(error, ValidationError):
         found = [one["ctx"]["error"] for one in error.errors() if "error" in one.get("ctx", {})]
     return next((one for one in found if isinstance(one, errors.NoSuchModule | outside.NoSuchModule)), None)
-
-
-def _let_own_modules_be_found(run: str | None = None) -> None:
-    """Let modules of the working folder be imported, as a study's own are.
-
-    Not for a `run` that was exported: it may be of others, and the module that it names is then no more to be
-    run than any other code that lies around.
-    """
-    from resolvent.public.runs import WEIGHTS
-
-    if run is None or not Path(run, WEIGHTS).exists():
-        search_working_folder()
 
 
 def _snakemake(words: list[str]) -> int:

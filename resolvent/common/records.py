@@ -7,6 +7,7 @@ and predictions beside it: a file that was altered, or that is of another run, i
 
 from __future__ import annotations
 
+import json
 import types
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
@@ -45,8 +46,12 @@ INFERENCE_COLUMNS = {
     "queries": "number of functions, in batches, after which data and training have paid off; `inf`: never",
 }
 IDENTITY = ("resolution", "seed", "config_hash")  # what distinguishes the runs of a model
+NETWORK = ("architecture", "settings", "training")  # what its operator is built with
+# Keys that `training` of a record has beside those of the settings that it was trained with.
+COUNTS = {"noise", "noise_samples", "train_samples", "validation_samples", "test_samples"}
 RUN_FILES = ("history.csv", "errors.csv", "predictions.nc")  # beside run.json, which has their digests
 CHECKPOINT = "checkpoint.pt"  # whose digest it has, too, of a run that was not exported
+WEIGHTS = "model.safetensors"  # of an exported run, in the place of its checkpoint
 
 Record = TypeVar("Record")
 
@@ -295,10 +300,35 @@ def check_same_run(path: Path, given: dict, expected: dict) -> None:
     """
     for name in IDENTITY:
         if given[name] != expected[name]:
-            raise FileError(
-                f"{path} is of another run ({name} {given[name]} instead of {expected[name]}): delete it and "
-                "run snakemake"
-            )
+            raise _of_another_run(path, name, given[name], expected[name])
+
+
+def check_same_network(path: Path, weights: dict, record: dict) -> None:
+    """Check that weights in the file `path` are of the run, and of the network, that run.json describes.
+
+    Raises
+    ------
+    FileError
+        When architecture, settings or training of the two differ, or the run.
+    """
+    check_same_run(path, {name: weights.get(name) for name in IDENTITY}, record)
+    for name in NETWORK:
+        given, expected = (
+            {"": part} if not isinstance(part, dict) else {f".{key}": one for key, one in part.items()}
+            for part in json.loads(json.dumps([weights.get(name), record[name]]))
+        )
+        for key in sorted(given.keys() | expected.keys()):
+            counted = name == "training" and key[1:] in COUNTS
+            if not counted and given.get(key, "nothing") != expected.get(key, "nothing"):
+                found = (one.get(key, "nothing") for one in (given, expected))
+                raise _of_another_run(path, name + key, *found)
+
+
+def _of_another_run(path: Path, name: str, given: Any, expected: Any) -> FileError:
+    remedy: Words = (
+        "export or download the run again" if path.name == WEIGHTS else "delete it and run snakemake"
+    )
+    return FileError(f"{path} is of another run ({name} {given} instead of {expected}): {remedy}")
 
 
 def _built(kind: type[Record], content: dict, where: str) -> Record:

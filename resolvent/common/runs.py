@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,11 +16,12 @@ from pandas.api.types import is_numeric_dtype
 from resolvent.common.digests import check_digest, check_present, write_digest
 from resolvent.common.errors import FileError
 from resolvent.common.files import write_text
-from resolvent.common.predictions import condition, read_predictions
+from resolvent.common.predictions import condition, node_name, read_predictions
 from resolvent.common.records import (
     CONDITION_COLUMNS,
     ERROR_COLUMNS,
     HISTORY_COLUMNS,
+    WEIGHTS,
     BaselinesRecord,
     CostRecord,
     RunRecord,
@@ -30,6 +33,9 @@ from resolvent.common.records import (
 
 if TYPE_CHECKING:
     import xarray
+
+# How the folder of a run ends that the pipeline has made: experiment, model, resolution and seed.
+PLACE = re.compile(r"(?:^|/)([^/]+)/([^/]+)/([^/]+)/(seed\d+)$")
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,8 @@ class Run:
 def read_run(directory: Path | str, kind: type[Run] = Run) -> Run:
     """Read the records of the run in `directory`, as a `kind` of Run.
 
+    A run that was exported may lie anywhere; any other has to be of the folders that it lies in.
+
     Raises
     ------
     FileError
@@ -82,6 +90,14 @@ def read_run(directory: Path | str, kind: type[Run] = Run) -> Run:
     """
     directory = Path(directory)
     record = read_record(directory / "run.json", RunRecord)
+    place = PLACE.search(Path(os.path.abspath(directory)).as_posix())
+    if place and not (directory / WEIGHTS).exists():
+        named = (record.experiment, record.model, node_name(record.resolution), f"seed{record.seed}")
+        if place.groups() != named:
+            raise FileError(
+                f"{directory}/run.json is of the run {'/'.join(named)}, not of {'/'.join(place.groups())}, "
+                "where it lies: delete this folder and run snakemake"
+            )
     cost = read_record(directory / "cost.json", CostRecord)
     check_same_run(directory / "cost.json", identity_of(cost), identity_of(record))
     return kind(directory, record, cost)
@@ -97,6 +113,12 @@ def read_baselines_table(directory: Path | str) -> tuple[BaselinesRecord, pandas
     """
     directory = Path(directory)
     record = read_record(directory / "cost.json", BaselinesRecord)
+    experiment = Path(os.path.abspath(directory)).parent.name
+    if directory.name == "baselines" and record.experiment != experiment:
+        raise FileError(
+            f"{directory}/cost.json is of the experiment {record.experiment}, not of {experiment}, where it "
+            "lies: delete this folder and run snakemake"
+        )
     path = check_file(directory / "errors.csv", record)
     return record, _numbers(path, parse_table(path, ("baseline", *ERROR_COLUMNS)))
 

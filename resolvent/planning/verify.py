@@ -1,13 +1,14 @@
 """Verify data and results: `python -m resolvent.planning.verify data results/demo`, a line for each fault.
 
-What is verified stands in docs/formats.md. Nothing is changed and nothing runs.
+What is verified stands in docs/formats.md. What cannot be verified is listed, and is no fault. Nothing is
+changed and nothing runs.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,13 +17,14 @@ import numpy as np
 import pandas
 
 from resolvent.common.counts import counted
-from resolvent.common.digests import SUFFIX, check_digest, file_digest
-from resolvent.common.errors import ResolventError
+from resolvent.common.digests import SUFFIX, Unverified, check_digest, file_digest
+from resolvent.common.errors import ResolventError, Words
 from resolvent.common.files import read_json
 from resolvent.common.predictions import node_name
 from resolvent.common.records import (
     CHECKPOINT,
     INFERENCE_COLUMNS,
+    WEIGHTS,
     CostRecord,
     TunedRecord,
     check_file,
@@ -36,9 +38,9 @@ from resolvent.figures.common.comparison import (
     MODELS_FILE,
     read_comparison,
 )
+from resolvent.planning.vouched import MADE_FROM, differs_from_source, lost_digest, not_verified
 
 BEGINNINGS = {".png": b"\x89PNG\r\n\x1a\n", ".pdf": b"%PDF-"}
-WEIGHTS = "model.safetensors"  # of an exported run, in the place of its checkpoint
 POOLED = {"mean": np.mean, "median": np.median, "worst": np.max}
 
 
@@ -51,9 +53,16 @@ def faults_below(paths: list[Path]) -> Iterator[str]:
     for path in paths:
         if not path.exists() and path not in stores:
             yield f"{path}: is missing"
-        for file in sorted(path.rglob("*")) if path not in stores else []:
-            if file.is_file() and not any(store in file.parents for store in stores):
-                yield from _faults_of_file(file, cards)
+    for file in files_below(paths):
+        yield from lost_digest(file)
+        yield from _faults_of_file(file, cards)
+
+
+def files_below(paths: list[Path]) -> list[Path]:
+    """Return the files at and below `paths` that are not in a store."""
+    stores = {store for path in paths for store in _stores(path)}
+    found = {one for path in paths for one in (path, *path.rglob("*")) if one.is_file()}
+    return sorted(one for one in found if one not in stores and stores.isdisjoint(one.parents))
 
 
 def _stores(path: Path) -> list[Path]:
@@ -74,15 +83,15 @@ def faults_of_run(folder: Path, cards: dict[str, set[str]] | None = None) -> lis
     try:
         run = read_run(folder)
         errors, history, predictions = run.errors, run.history, run.predictions
-        if CHECKPOINT in run.record.files and not (folder / WEIGHTS).exists():
+        if (folder / WEIGHTS).exists():
+            from resolvent.public.runs import load_run
+
+            _ = load_run(folder).checkpoint
+        elif CHECKPOINT in run.record.files:
             check_file(folder / CHECKPOINT, run.record)
     except ResolventError as error:
         return [_line(error)]
     record, faults = run.record, _faults_of_errors(run, errors)
-    place = re.search(r"(?:^|/)([^/]+)/([^/]+)/([^/]+)/seed(\d+)$", folder.resolve().as_posix())
-    named = (record.experiment, record.model, node_name(record.resolution), str(record.seed))
-    if place and place.groups() != named:
-        faults.append(f"run.json: it is of {'/'.join(named[:3])}/seed{named[3]}, not of this folder")
     if list(history["epoch"]) != list(range(1, len(history) + 1)) or len(history) > run.cost.epochs:
         faults.append(f"history.csv: its epochs are not 1 to {run.cost.epochs}, those of cost.json")
     if (run.cost.status == "diverged") != (run.cost.diverged_epoch is not None):
@@ -152,6 +161,8 @@ def _faults_of_file(file: Path, cards: dict[str, set[str]]) -> list[str]:
             case name if name.endswith(SUFFIX):
                 check_digest(file.with_suffix(""))
                 return []
+            case name if name in MADE_FROM:
+                return _faults_of_format(file) or differs_from_source(file)
             case "SHA256SUMS":
                 return _faults_of_sums(file)
             case name if name.startswith(".") and name.endswith(".partial"):
@@ -231,11 +242,11 @@ def _faults_of_comparison(file: Path) -> list[str]:
         faults.append(
             f"{file}: {row.key}, {row.metric}, {row.statistic}: the value is outside of its interval"
         )
-    pooled = _pooled_errors(file.parent)
+    pooled = _pooled_errors(file.parent) | _errors_of_baselines(file.parent)
     for row in rows[rows["statistic"].isin(POOLED)].itertuples():
         condition = (row.key, row.trained_resolution, row.trained_noise, row.test_resolution, row.test_noise)
-        errors = pooled.get((*map(_comparable, condition), row.metric))
-        if row.kind != "model" or errors is None:
+        errors = pooled.get((row.kind, *map(_comparable, condition), row.metric))
+        if errors is None:
             continue
         value = POOLED[row.statistic](errors)
         if not np.isclose(value, row.value, rtol=1e-6):
@@ -262,9 +273,25 @@ def _pooled_errors(experiment: Path) -> dict[tuple, np.ndarray]:
             for metric in metric_columns(errors):
                 # The error of a sample is its mean over the realisations of the noise.
                 values = rows.groupby("sample")[metric].mean().to_numpy()
-                key = (*map(_comparable, (*trained, resolution, level)), metric)
+                key = ("model", *map(_comparable, (*trained, resolution, level)), metric)
                 found.setdefault(key, []).append(values)
     return {key: np.concatenate(values) for key, values in found.items()}
+
+
+def _errors_of_baselines(experiment: Path) -> dict[tuple, np.ndarray]:
+    """Return the same of the baselines that have an answer to every sample."""
+    found = {}
+    try:
+        _, errors = read_baselines_table(experiment / "baselines")
+    except ResolventError:  # reported with the baselines
+        return {}
+    for (baseline, resolution, level), rows in errors.groupby(["baseline", "resolution", "noise"]):
+        for metric in metric_columns(errors):
+            values = rows.groupby("sample")[metric].mean().to_numpy()
+            key = ("baseline", *map(_comparable, (baseline, *(resolution, level) * 2)), metric)
+            if np.isfinite(values).all():
+                found[key] = values
+    return found
 
 
 def _comparable(value: object) -> str:
@@ -300,10 +327,14 @@ def main(arguments: list[str]) -> int:
         "paths", nargs="+", type=Path, metavar="PATH", help="data, results/demo, a card, a run"
     )
     paths = parser.parse_args(arguments).paths
-    faults = list(faults_below(paths))
-    print(*faults, sep="\n", end="\n" if faults else "")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Unverified)  # each is a fault here
+        faults = list(faults_below(paths))
+    unknown = list(not_verified(files_below(paths)))
+    print(*faults, *unknown, sep="\n", end="\n" if faults or unknown else "")
     what = ", ".join(map(str, paths))
-    print(f"{what}: {counted(len(faults), 'fault')}" if faults else f"{what}: as specified", file=sys.stderr)
+    said: Words = counted(len(faults), "fault") if faults else "as specified"
+    print(f"{what}: {said}{', but for what is not verified' if unknown else ''}", file=sys.stderr)
     return 1 if faults else 0
 
 

@@ -141,7 +141,7 @@ def describe_leaderboard(rows: pd.DataFrame, console: Console) -> None:
             table.add_column(head, overflow="fold", min_width=fixed, no_wrap=fixed is not None)
         for row in part.itertuples():
             place = f"{row.resolution}" + (f", noise {row.noise:g}" if row.noise else "")
-            model = f"{row.model}, trained on {row.trained_at}, seed {row.seed}"
+            model = f"{row.model} ({row.architecture}), trained on {row.trained_at}, seed {row.seed}"
             error, samples = f"{row.relative_l2:.3e}", str(row.samples)
             table.add_row(place, model, error, samples, row.verified_by, row.date)
         console.print(table)

@@ -35,6 +35,7 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
     """
     record, card = run.record, run.card
     files = [name for name in WORDS if name not in ("model.pt2", "model.onnx", "dataset.json")]
+    allow = ', allow=["folder of its code, which you have read"]' if ":" in record.architecture else ""
     files += programs + (["dataset.json"] if card is not None else [])
     parts = [
         _front_matter(run, licence),
@@ -44,7 +45,7 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
         f"dataset `{record.dataset}`, with Resolvent.",
         "## Use",
         "    import resolvent\n\n"
-        '    run = resolvent.load_run("this folder")\n'
+        f'    run = resolvent.load_run("this folder"{allow})\n'
         "    prediction = run.predict(u)  # NumPy, torch or xarray, in physical units",
         *_quantities(run),
         "## Errors on the test samples",

@@ -12,21 +12,26 @@ import xarray
 
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json
-from resolvent.common.records import CHECKPOINT, check_file, check_same_run, identity_of
+from resolvent.common.records import CHECKPOINT, WEIGHTS, check_file, check_same_network
 from resolvent.common.runs import Run, read_run
 from resolvent.datasets.storage.addresses import LOCAL_FOLDER, local_folder
 from resolvent.public.cards import ENDINGS, card_with_content
+from resolvent.public.consent import Allowed, check_allowed
 from resolvent.public.inputs import as_values, grid_of, labelled
 from resolvent.public.ranges import Quantity, quantities, warn_outside, warn_unknown
 
-RECORD, WEIGHTS, CARD = "run.json", "model.safetensors", "dataset.json"
+RECORD, CARD = "run.json", "dataset.json"
 LEVELS = "study/experiment/model/n512/seed1127802"  # what a whole name consists of
 
 
 def load_run(
-    name: Path | str, *, results: Path | str = "results", data: Path | str | None = None
+    name: Path | str,
+    *,
+    results: Path | str = "results",
+    data: Path | str | None = None,
+    allow: Allowed = (),
 ) -> TrainedRun:
-    """Load a trained run.
+    """Load a trained run. Nothing in its folder is executed, and no address in it is contacted.
 
     Parameters
     ----------
@@ -40,6 +45,9 @@ def load_run(
         The dataset that it was trained on, whose range of values inputs are held to: its card, or the folder
         of datasets. By default that of its study, or `data` in the working folder, or the card of an
         exported run.
+    allow
+        Folders whose modules may run, for a run whose architecture is `module:name`: read them before, since
+        they can do whatever you can. Without it such a run shows its records, and does not predict.
 
     Raises
     ------
@@ -48,6 +56,7 @@ def load_run(
     """
     run = read_run(_folder(Path(name), Path(results)), TrainedRun)
     object.__setattr__(run, "data", data)
+    object.__setattr__(run, "allow", tuple(allow))
     return run
 
 
@@ -60,6 +69,7 @@ class TrainedRun(Run):
     """A trained model: `record`, `cost`, `errors`, `history`, `predictions`, and `predict`."""
 
     data: Path | str | None = None
+    allow: Allowed = ()
 
     def predict(self, inputs: Any, x: Any = None, *, device: str | None = None) -> Any:
         """Return the predictions in physical units.
@@ -152,6 +162,8 @@ class TrainedRun(Run):
         ------
         TrainingError
             When the run has diverged, or its weights are missing or damaged.
+        FileError
+            When the weights are of another network than `record`, or their code was not allowed (`load_run`).
         """
         from resolvent.training.errors import TrainingError
         from resolvent.training.trained import trained_operator
@@ -161,7 +173,9 @@ class TrainedRun(Run):
                 f"{self.directory} diverged in epoch {self.cost.diverged_epoch} and has no operator to "
                 "predict with: choose another run, or train it with a smaller learning_rate"
             )
-        return trained_operator(self.checkpoint).eval()
+        checkpoint = self.checkpoint
+        check_allowed(self.directory, [self.record.architecture], self.allow)
+        return trained_operator(checkpoint).eval()
 
     @cached_property
     def checkpoint(self) -> dict:
@@ -169,17 +183,14 @@ class TrainedRun(Run):
         if (self.directory / WEIGHTS).exists():
             from resolvent.public.weights import read_weights
 
-            path, state = self.directory / WEIGHTS, read_weights(self.directory / WEIGHTS)
-        else:
-            from resolvent.training import checkpoints
-
-            state = checkpoints.load_run(self.directory, identity_of(self.record))
-            if CHECKPOINT in self.record.files:  # not in those of an earlier version
-                check_file(self.directory / CHECKPOINT, self.record)
+            state = read_weights(self.directory / WEIGHTS)
+            check_same_network(self.directory / WEIGHTS, state, vars(self.record))
             return state
-        check_same_run(
-            path, {name: state.get(name) for name in identity_of(self.record)}, identity_of(self.record)
-        )
+        from resolvent.training import checkpoints
+
+        state = checkpoints.load_run(self.directory, vars(self.record))
+        if CHECKPOINT in self.record.files:  # not in those of an earlier version
+            check_file(self.directory / CHECKPOINT, self.record)
         return state
 
     def _data_folders(self) -> list[Path]:

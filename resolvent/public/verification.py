@@ -7,25 +7,23 @@ determines. That the weights never saw the test samples in training cannot be ve
 from __future__ import annotations
 
 import platform
-import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from resolvent.common.errors import FileError
+from resolvent.common.errors import FileError, ResolventError
 from resolvent.common.files import read_json, write_json
-from resolvent.common.records import file_digests
+from resolvent.common.records import WEIGHTS, file_digests
 from resolvent.common.settings import settings_hash
-from resolvent.public.runs import CARD, RECORD, WEIGHTS, TrainedRun, load_run
-
-if TYPE_CHECKING:
-    from resolvent.datasets.tasks.settings import DatasetSettings
+from resolvent.public.consent import Allowed, addresses_in, check_allowed
+from resolvent.public.runs import CARD, RECORD, TrainedRun, load_run
 
 VERIFIED = "verified.json"
 RELATIVE = 1e-3  # of a mean error: rounding of another machine, in labels and in the operator's float32
@@ -37,7 +35,7 @@ CODE = "verify-run"  # in the place of the digest of the code that made the data
 def verify_run(
     folder: Path | str,
     *,
-    code: Path | str | None = None,
+    allow: Allowed = (),
     by: str = "not stated",
     work: Path | str | None = None,
 ) -> dict:
@@ -49,9 +47,10 @@ def verify_run(
 
     Parameters
     ----------
-    code
-        The folder of the authors' own modules, where the architecture or the equation is `module:name`.
-        Naming it lets their code run.
+    allow
+        Folders of the authors' own modules, where the architecture or the equation is `module:name`, and
+        addresses that test samples are imported from. Without it no code of theirs runs, and no address is
+        contacted.
     by
         Who verifies.
     work
@@ -60,7 +59,7 @@ def verify_run(
     Raises
     ------
     FileError
-        When files are missing, damaged or of different runs, or their code was not named.
+        When files are missing, damaged or of different runs, or their code or addresses were not allowed.
     DatasetError
         When the test samples cannot be made again to their stated accuracy, or are imported and their files
         are not there.
@@ -71,17 +70,19 @@ def verify_run(
     for name in (RECORD, WEIGHTS, CARD):
         if not (folder / name).is_file():
             raise FileError(f"{folder} has no {name}: it is no exported run (`resolvent export-run`)")
-    _let_run(folder, code)
-    run = load_run(folder)
-    if work is not None:
-        measured = _measured_again(run, Path(work))
-    else:
-        with tempfile.TemporaryDirectory() as temporary:
-            measured = _measured_again(run, Path(temporary))
-    rows = list(_rows(run, measured))
+    run = load_run(folder, allow=allow)
+    settings = run.card.get("settings", {})
+    code = [run.record.architecture, str(settings.get("equation"))]
+    check_allowed(folder, code, allow, addresses_in(settings.get("source")))
+    _ = run.operator, run.errors  # what is wrong with them is said before samples are made, or asked for
+    with tempfile.TemporaryDirectory() if work is None else nullcontext(work) as place:
+        card = _test_samples(run, Path(place))
+        measured = _measured_again(run, card)
+        accuracy = read_json(card, "the dataset card").get("stated_accuracy")
+    rows = list(_rows(run, measured, float(accuracy or 0.0)))
     known = set(measured.columns)
     report = {
-        "run": {name: getattr(run.record, name) for name in ("label", "architecture", "resolution", "seed")},
+        "run": _named(run),
         "dataset": run.record.dataset,
         "test_set": test_set(run.card),
         "files": file_digests(folder, (RECORD, WEIGHTS, CARD, "errors.csv")),
@@ -100,7 +101,8 @@ def verify_run(
 def leaderboard(folders: list[Path | str]) -> pd.DataFrame:
     """Return the verified errors of runs, the lowest first for each dataset, resolution and level of noise.
 
-    A run is left out unless it was verified, every number held, and its files are still those.
+    A run is left out unless it was verified, every number held, its files are still those, and its weights
+    are of the network that `run.json` describes.
 
     Raises
     ------
@@ -113,7 +115,7 @@ def leaderboard(folders: list[Path | str]) -> pd.DataFrame:
             continue
         report = read_json(folder / VERIFIED, "the verification")
         try:
-            if not report["holds"] or file_digests(folder, report["files"]) != report["files"]:
+            if not _stands(folder, report):
                 continue
             rows += [
                 {
@@ -121,6 +123,7 @@ def leaderboard(folders: list[Path | str]) -> pd.DataFrame:
                     "test_set": report["test_set"],
                     **{name: row[name] for name in CONDITIONS},
                     "model": report["run"]["label"],
+                    "architecture": report["run"]["architecture"],
                     "trained_at": report["run"]["resolution"],
                     "seed": report["run"]["seed"],
                     "relative_l2": row["measured"],
@@ -149,26 +152,39 @@ def test_set(card: dict) -> str:
     return settings_hash(settings)
 
 
-def _let_run(folder: Path, code: Path | str | None) -> None:
-    """Put the authors' code on the path, or raise a FileError where it is needed and was not named."""
-    record, card = (read_json(folder / name, "the record") for name in (RECORD, CARD))
-    places = [str(record.get("architecture")), str(card.get("settings", {}).get("equation"))]
-    if code is not None:
-        sys.path.insert(0, str(code))
-    elif own := [place for place in places if ":" in place]:
-        raise FileError(
-            f"{folder} needs code of its authors, {' and '.join(own)}: read it, and name the folder that it "
-            "is in to let it run (--code FOLDER)"
+def _named(run: TrainedRun) -> dict[str, Any]:
+    """Return what a run is called, and what its weights are of."""
+    return {name: getattr(run.record, name) for name in ("label", "architecture", "resolution", "seed")}
+
+
+def _stands(folder: Path, report: dict) -> bool:
+    """Say whether a report is of the run in `folder` as it is now, and says of every number that it holds.
+
+    The numbers that were measured cannot be known without measuring them again, but they are within the
+    tolerance of those in errors.csv.
+    """
+    if not report["holds"] or file_digests(folder, report["files"]) != report["files"]:
+        return False
+    try:
+        run = load_run(folder)
+        _ = run.checkpoint
+        means = run.errors.groupby(CONDITIONS)["relative_l2"].mean()
+        agree = all(
+            abs(row["measured"] - means[tuple(row[name] for name in CONDITIONS)]) <= row["tolerance"]
+            for row in report["rows"]
+            if row["metric"] == "relative_l2"
         )
+        return agree and report["run"] == _named(run) and report["test_set"] == test_set(run.card)
+    except ResolventError:
+        return False
 
 
-def _measured_again(run: TrainedRun, place: Path) -> pd.DataFrame:
-    """Make the test samples in `place`, and return the errors of the run's operator on them."""
+def _measured_again(run: TrainedRun, card: Path) -> pd.DataFrame:
+    """Return the errors of the run's operator on the test samples at `card`."""
     import torch
 
     from resolvent.evaluation.evaluate import evaluate_operator
 
-    card = _test_samples(run, place)
     errors, _ = evaluate_operator(run.operator, card, asdict(run.record), torch.device("cpu"), seed=0)
     return errors
 
@@ -180,9 +196,13 @@ def _test_samples(run: TrainedRun, place: Path) -> Path:
     from resolvent.datasets.tasks.registry import build_task, settings_of
     from resolvent.datasets.tasks.settings import SplitSizes
 
-    settings = settings_of(run.card["settings"])
-    if "imported" in run.card:
-        _hold_files(settings, run.card["imported"]["files"])
+    try:
+        settings = settings_of(run.card["settings"])
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise FileError(f"{run.directory / CARD} has no settings of a dataset: {reason}") from None
+    if hasattr(settings, "source"):
+        _hold_files(run, settings)
     elif not any(run.record.test_noise):
         sizes = SplitSizes(train=1, validation=1, test=run.record.training["test_samples"])
         settings = settings.model_copy(update={"samples": sizes})
@@ -196,11 +216,20 @@ def _test_samples(run: TrainedRun, place: Path) -> Path:
     return base.with_suffix(".json")
 
 
-def _hold_files(settings: DatasetSettings, files: list[dict]) -> None:
-    """Raise a DatasetError where the files that imported samples were read from are not there unchanged."""
-    from resolvent.datasets.errors import DatasetError
+def _hold_files(run: TrainedRun, settings: Any) -> None:
+    """Raise a DatasetError where the files that imported samples were read from are not there unchanged.
 
+    That is found before any reader opens them: a file of HDF5 may lead to others of this machine.
+    """
+    from resolvent.datasets.errors import DatasetError
+    from resolvent.datasets.imported.contents import check_digests, content_digest
+    from resolvent.datasets.imported.pools import paths_of
+
+    paths, files = paths_of(settings.source), run.card.get("imported", {}).get("files", [])
+    if not settings.sha256:
+        raise DatasetError(f"{run.directory / CARD} has no SHA-256 of {', '.join(paths)}: get it anew")
     try:
+        check_digests(settings.sha256, paths, [content_digest(path) for path in paths], "get it anew")
         settings.with_contents()
     except DatasetError as error:
         known = ", ".join(f"{one['file']} with the SHA-256 {one['sha256']}" for one in files)
@@ -210,9 +239,11 @@ def _hold_files(settings: DatasetSettings, files: list[dict]) -> None:
         ) from None
 
 
-def _rows(run: TrainedRun, measured: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the mean of every metric under every condition, as recorded and as measured again."""
-    accuracy = float(run.card.get("stated_accuracy") or 0.0)
+def _rows(run: TrainedRun, measured: pd.DataFrame, accuracy: float) -> Iterator[dict[str, Any]]:
+    """Yield the mean of every metric under every condition, as recorded and as measured again.
+
+    `accuracy` is that of the labels that it was measured on.
+    """
     recorded = run.errors.groupby(CONDITIONS)
     for condition, again in measured.groupby(CONDITIONS):
         before = recorded.get_group(condition)

@@ -15,6 +15,7 @@ from resolvent.common.records import (
     CHECKPOINT,
     IDENTITY,
     CostRecord,
+    check_same_network,
     check_same_run,
     identity_of,
     read_record,
@@ -68,6 +69,8 @@ def load(path: Path) -> dict:
 def load_run(folder: Path, expected: dict | None = None) -> dict:
     """Return the checkpoint of the run in `folder`: of `expected`, or of the run that cost.json is of.
 
+    Where `expected` are the fields of a `RunRecord`, the network has to be the one that they describe, too.
+
     Raises
     ------
     TrainingError
@@ -82,5 +85,8 @@ def load_run(folder: Path, expected: dict | None = None) -> dict:
             raise TrainingError(f"the checkpoint {path} has no '{key}'; delete it and run snakemake")
     if expected is None:
         expected = identity_of(read_record(folder / "cost.json", CostRecord))
-    check_same_run(path, checkpoint, expected)
+    if "architecture" in expected:
+        check_same_network(path, checkpoint, expected)
+    else:
+        check_same_run(path, checkpoint, expected)
     return checkpoint

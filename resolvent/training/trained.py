@@ -23,7 +23,10 @@ def trained_operator(checkpoint: dict) -> nn.Module | None:
     try:
         return restored(
             build(checkpoint["architecture"], checkpoint["settings"], seed=0),
-            TrainingSettings.model_validate(checkpoint["training"]),
+            # Of all that a training was asked for, this alone remains; a loss may be code of others.
+            TrainingSettings(
+                **{name: checkpoint["training"][name] for name in ("normalisation", "boundary")}
+            ),
             checkpoint["operator"],
         )
     except (RuntimeError, KeyError, ValueError, AttributeError, TypeError) as error:  # of torch and pydantic

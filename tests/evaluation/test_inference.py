@@ -101,7 +101,7 @@ def test_operators_and_solvers_are_timed_on_the_same_samples(study):
     expected = [
         (kind, key, points)
         for points in (64, 128)
-        for kind, key in [*(("solver", one) for one in solvers), ("model", "tiny")]
+        for kind, key in [*(("solver", one) for one in solvers), ("model", "fno")]
     ]
     assert list(zip(table["kind"], table["key"], table["resolution"], strict=True)) == expected
     assert set(table["threads"]) == {1}

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 
 import resolvent
+from resolvent.common.errors import FileError
 from resolvent.common.predictions import read_predictions, write_predictions
 from resolvent.common.records import CostRecord, TunedRecord, read_record
 from resolvent.common.runs import read_baselines_table, read_run, read_table
@@ -27,6 +28,7 @@ from resolvent.datasets.storage.generation import read_receipt
 from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.results import read_arrays, read_json
 from resolvent.figures.front.study import read_study
+from resolvent.planning.vouched import differs_from_source
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,13 @@ def piece(path: Path) -> object:
     return check_digest(path).read_text(encoding="utf-8")
 
 
+def made_again(path: Path) -> object:
+    """Read a table that `resolvent verify` makes again."""
+    for fault in differs_from_source(path):
+        raise FileError(fault)
+    return path.read_text(encoding="utf-8")
+
+
 TEXT, JSON, TABLE = ("byte", "line"), ("byte", "line", "key"), ("byte", "line", "column")
 RUN = "results/*/*/*/*/seed*"
 KINDS = (
@@ -120,6 +129,9 @@ KINDS = (
     Kind("comparison.csv", "results/*/*/comparison.csv", read_comparison, TABLE),
     Kind("models.csv", "results/*/*/models.csv",
          lambda p: read_comparison(p.with_name("comparison.csv")), TABLE),
+    Kind("leaderboard.csv", "results/*/leaderboard.csv", made_again, TABLE),
+    Kind("table.csv", "results/*/*/table.csv", made_again, TABLE),
+    Kind("table.tex", "results/*/*/table.tex", made_again, TEXT),
     Kind("study.json", "results/*/study.json", lambda p: asdict(read_study(p.parent)), JSON),
     Kind("tuned.json", "results/*/*/*/*/tuned.json", lambda p: asdict(read_record(p, TunedRecord)), JSON),
     Kind("cost.json of tuning", "results/**/tuning/**/cost.json",

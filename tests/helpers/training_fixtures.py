@@ -7,6 +7,7 @@ import torch
 from model_variants import SMALL
 
 from resolvent.common.records import CostRecord, write_record
+from resolvent.common.runs import PLACE
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.loading import Samples
 from resolvent.evaluation.evaluate import evaluate_run
@@ -126,9 +127,12 @@ def finished_run(
         "training": TrainingSettings(**training).model_dump(mode="json"),
         "samples": {split: counts[split] for split in ("train", "validation")},
     }  # fmt: skip
-    train_run(card, folder, resolution, seed=3, run=run, code_digest="c", threads=1, gpus=0)
+    names, seed = {}, 3
+    if place := PLACE.search(folder.as_posix()):  # in a study, whose folders say what it is of
+        names, seed = dict(zip(("experiment", "model"), place.groups(), strict=False)), int(place[4][4:])
+    train_run(card, folder, resolution, seed=seed, run=run, code_digest="c", threads=1, gpus=0)
     description = described(
-        run, resolution, 3, counts, test_resolutions=list(tested), dataset=card.parent.name
+        run, resolution, seed, counts, test_resolutions=list(tested), dataset=card.parent.name, **names
     )
     evaluate_run(card, folder, description, threads=1, gpus=0)
     return folder

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -10,12 +11,16 @@ import zarr
 from dataset_fixtures import make_dataset, small
 from training_fixtures import COUNTS, finished_run
 
-from resolvent.common.files import OWN_DIGEST, read_json, write_json
+from resolvent.common.digests import write_digest
+from resolvent.common.files import OWN_DIGEST, read_json, write_arrays, write_json
 from resolvent.common.runs import save_table
 from resolvent.evaluation.baselines import write_baselines
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.error_table import write_error_tables
+from resolvent.figures.front.page import write_front_page
+from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 from resolvent.planning.verify import faults_below, main
+from resolvent.public.runs import load_run
 
 CARD = "data/burgers/burgers.json"
 STORE = "data/burgers/burgers.zarr"
@@ -37,7 +42,16 @@ def finished(tmp_path_factory):
     )
     comparison = folder / EXPERIMENT / "comparison.csv"
     write_comparison([folder / RUN], [baselines], comparison)
-    write_error_tables(comparison, [comparison.with_name("table.csv")])
+    write_error_tables(comparison, [comparison.with_name(f"table.{kind}") for kind in ("csv", "tex", "html")])
+    row = PlannedRow("tiny", "Tiny", None, 64, 0.0, {"3": "small/tiny/n64/seed3"})
+    planned = PlannedExperiment("Small", "burgers", "small/report.html", 64, [], [row])
+    study = Study(name="demo", experiments={"small": planned})
+    write_json(folder / "results/demo/study.json", asdict(study))
+    write_front_page(folder / "results/demo")
+    (folder / EXPERIMENT / "report.html").write_text("<html><body>the best: 1.00</body></html>")
+    (folder / EXPERIMENT / "curve.svg").write_text("<svg><path d='M0 1'/></svg>")
+    write_arrays(folder / "data/burgers/burgers.preview.npz", {"u": np.zeros(3)})
+    write_digest(folder / "data/burgers/burgers.preview.npz")
     return folder
 
 
@@ -147,6 +161,17 @@ def of_other_data(folder):
     edit(folder / RUN / "run.json", dataset="burgers", dataset_hash="0" * 64)
 
 
+def other_number(path):
+    """Change the last digit of a table or a page that differs from zero."""
+    text = path.read_text()
+    place = max(text.rfind(digit) for digit in "123456789")
+    path.write_text(text[:place] + ("1" if text[place] != "1" else "2") + text[place + 1 :])
+
+
+def of_json_without_digest(name):
+    return lambda folder: edit(folder / name)
+
+
 BUDGET = {"against_refined_run": {"samples": 26, "of": 26, "median_relative_l2": 1, "largest_relative_l2": 2}}
 DAMAGES = {
     "a number of the store": (one_number, "is not what was written (sample 3)"),
@@ -179,7 +204,7 @@ DAMAGES = {
     "a sample's error": (other_rows, "its rows are not every test sample"),
     "a key of run.json": (lambda f: edit(f / RUN / "run.json", colour=1), "has an unknown key 'colour'"),
     "a type in cost.json": (lambda f: edit(f / RUN / "cost.json", steps=1.5), "'steps' is 1.5, not int"),
-    "a run of another folder": (moved_run, "it is of small/tiny/n64/seed3, not of this folder"),
+    "a run of another folder": (moved_run, "is of the run small/tiny/n64/seed3, not of small/tiny/n64/seed4"),
     "a run of other data": (of_other_data, "another content of the dataset 'burgers'"),
     "a statistic": (altered_table, "the worst of relative_l2 is"),
     "comparison.csv": (
@@ -204,6 +229,35 @@ DAMAGES = {
         "theory.html: is cut off",
     ),
     "a figure": (lambda f: (f / "results/demo/one.svg").write_text("<svg"), "is not an SVG"),
+    "a number of the leaderboard": (
+        lambda f: other_number(f / "results/demo/leaderboard.csv"),
+        "leaderboard.csv: is not what",
+    ),
+    "a number of table.csv": (lambda f: other_number(f / EXPERIMENT / "table.csv"), "table.csv: is not what"),
+    "a number of table.tex": (lambda f: other_number(f / EXPERIMENT / "table.tex"), "table.tex: is not what"),
+    **{
+        f"no digest in {name}": (of_json_without_digest(name), "has no digest, which is written with it")
+        for name in (
+            f"{RUN}/run.json",
+            f"{RUN}/cost.json",
+            f"{EXPERIMENT}/baselines/cost.json",
+            "results/demo/study.json",
+            CARD,
+            "data/burgers/burgers.shards/0.json",
+        )
+    },
+    **{
+        f"no digest of {name}": (
+            lambda f, name=name: (f / f"{name}.sha256").unlink(),
+            f"{name.rpartition('/')[2]}: has no digest, which is written with it",
+        )
+        for name in (
+            f"{EXPERIMENT}/comparison.csv",
+            f"{EXPERIMENT}/models.csv",
+            f"{EXPERIMENT}/table.html",
+            "data/burgers/burgers.preview.npz",
+        )
+    },
     "what a killed job left": (
         lambda f: (f / RUN / ".run.json.host-1.partial").touch(),
         "left half-written",
@@ -211,6 +265,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::resolvent.common.digests.Unverified")
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damaged_copy_has_a_line_that_names_the_fault(name, copy):
     damage, words = DAMAGES[name]
@@ -223,13 +278,70 @@ def test_a_damaged_copy_has_a_line_that_names_the_fault(name, copy):
 
 def test_the_command_ends_with_a_line_for_each_fault(copy, capsys):
     assert main([str(copy)]) == 0
-    assert capsys.readouterr().err == f"{copy}: as specified\n"
+    assert capsys.readouterr().err.startswith(f"{copy}: as specified, but for what is not")
     cut(copy / RUN / "errors.csv")
     assert main([str(copy / "results"), str(copy / CARD)]) == 1
-    printed = capsys.readouterr().out.splitlines()
+    lines = capsys.readouterr().out.splitlines()
+    printed = [line for line in lines if not line.startswith("not verified: ")]
     assert printed
     assert all("errors.csv" in line for line in printed), printed
 
 
 def test_a_path_that_is_not_there_is_a_fault(tmp_path):
     assert list(faults_below([tmp_path / "nothing"])) == [f"{tmp_path / 'nothing'}: is missing"]
+
+
+def printed_of(folder, capsys):
+    status = main([str(folder)])
+    return status, capsys.readouterr().out.splitlines()
+
+
+def test_what_nothing_vouches_for_is_listed(copy, capsys):
+    """An altered page or figure looks like the right one, and is not called verified."""
+    for name in ("report.html", "curve.svg"):
+        other_number(copy / EXPERIMENT / name)
+    status, lines = printed_of(copy, capsys)
+    assert status == 0
+    assert all(line.startswith("not verified: ") for line in lines), lines
+    for name in ("report.html", "curve.svg", "index.html"):
+        assert any(name in line for line in lines), lines
+    held = ("errors.csv", "table.csv", "table.tex", "table.html", "leaderboard.csv", "comparison.csv", "json")
+    assert not [line for line in lines if any(name in line for name in held)], lines
+
+
+def test_what_sums_vouch_for_is_verified(tmp_path, capsys):
+    from resolvent.common.digests import file_digest
+
+    (tmp_path / "page.html").write_text("<html></html>")
+    (tmp_path / "SHA256SUMS").write_text(f"{file_digest(tmp_path / 'page.html')}  page.html\n")
+    assert printed_of(tmp_path, capsys) == (0, [])
+    (tmp_path / "page.html").write_text("<html> </html>")
+    status, lines = printed_of(tmp_path, capsys)
+    assert status == 1
+    assert "its SHA-256 is not that of SHA256SUMS" in lines[0]
+
+
+def test_rows_whose_runs_are_not_there_are_not_verified(copy, capsys):
+    shutil.rmtree(copy / EXPERIMENT / "tiny")
+    (copy / "results/demo/leaderboard.csv").unlink()
+    _, lines = printed_of(copy / "results", capsys)
+    (line,) = (one for one in lines if "comparison.csv: " in one)
+    assert line.startswith("not verified: ")
+    assert "comparison.csv: tiny, n64: the runs are not beside it" in line
+
+
+def test_a_table_without_the_comparison_is_not_verified(copy, capsys):
+    for name in ("comparison.csv", "comparison.csv.sha256"):
+        (copy / EXPERIMENT / name).unlink()
+    _, lines = printed_of(copy / EXPERIMENT, capsys)
+    assert any(line.startswith("not verified: ") and "table.csv" in line for line in lines), lines
+
+
+def test_the_weights_of_an_exported_run_are_held_to_its_record(copy, capsys):
+    run = load_run(copy / RUN, data=copy / "data").export(copy / "given")
+    assert printed_of(run, capsys)[0] == 0
+    edit(run / "run.json", architecture="deeponet1d")
+    write_json(run / "run.json", json.loads((run / "run.json").read_text()))
+    status, lines = printed_of(run, capsys)
+    assert status == 1
+    assert "model.safetensors is of another run (architecture fno1d instead of deeponet1d)" in lines[0]

@@ -156,7 +156,7 @@ def test_info_of_a_run_and_of_a_dataset(here):
 
 def test_a_run_is_exported(here, tmp_path):
     assert "load it by" in printed("export-run", NAME, tmp_path / "given", "--licence", "MIT")
-    assert resolvent.load_run(tmp_path / "given").record.model == "tiny"
+    assert resolvent.load_run(tmp_path / "given").record.model == "fno"
 
 
 class OneDataset(BaseModel):
@@ -223,15 +223,6 @@ def test_another_error_of_a_value_is_not_hidden(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["resolvent"])
     with pytest.raises(ValueError, match="invalid literal"):
         command.main()
-
-
-def test_an_exported_run_does_not_have_the_working_folder_searched(own_folder):
-    (own_folder / "given").mkdir()
-    (own_folder / "given/model.safetensors").touch()
-    command._let_own_modules_be_found("given")
-    assert str(own_folder) not in sys.path
-    command._let_own_modules_be_found("demo/burgers/net")
-    assert str(own_folder) in sys.path
 
 
 def test_what_runs_is_snakemake_with_the_options_that_it_is_given(monkeypatch):

@@ -85,14 +85,14 @@ def test_a_run_predicts_what_was_evaluated(card, folder):
         np.testing.assert_array_equal(of_numbers, prediction)
     kept = run.predictions["n128"].isel(noise=0, channel=0)
     np.testing.assert_allclose(kept["prediction"], prediction[kept["sample"].values], rtol=1e-5, atol=1e-7)
-    assert (run.record.model, run.record.seed, len(run.history)) == ("tiny", 3, 2)
+    assert (run.record.model, run.record.seed, len(run.history)) == ("fno", 3, 2)
 
 
 def test_inputs_that_do_not_fit_are_one_line(card, folder):
     run = resolvent.load_run(folder)
     u = resolvent.open_dataset(card, "test", 64)["initial_velocity"]
     for wrong in (u.values[0], np.stack([u.values] * 2, axis=1), u.values[:, None, None]):
-        with pytest.raises(TrainingError, match=r"inputs of shape .* do not fit tiny: give \(samples, n\)"):
+        with pytest.raises(TrainingError, match=r"inputs of shape .* do not fit fno: give \(samples, n\)"):
             run.predict(wrong)
     with pytest.raises(
         TrainingError, match="the coordinate x of the inputs is not that of 64 periodic points"

@@ -149,6 +149,11 @@ def best_in_words(rows: list[Row]) -> str:
     return f"{first.planned.label} has the lowest error, {scientific(first.error.value)}; {NOT_RANKED}"
 
 
+def as_csv(results: Results) -> str:
+    """Return the text of leaderboard.csv."""
+    return as_table(results).to_csv(index=False, lineterminator="\n")
+
+
 def as_table(results: Results) -> pd.DataFrame:
     """Return the long table with plain numbers, as leaderboard.csv has it."""
     rows = []

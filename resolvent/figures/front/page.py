@@ -10,7 +10,7 @@ from resolvent.figures.common.page import render
 from resolvent.figures.front.cards import dataset_cards, paper_cards
 from resolvent.figures.front.leaderboard import (
     SEEDS,
-    as_table,
+    as_csv,
     best_in_words,
     interval,
     matrices,
@@ -72,7 +72,7 @@ def write_front_page(folder: str | Path) -> Results:
         command=study.command,
         provenance=study.provenance,
     )
-    write_text(folder / TABLE, as_table(results).to_csv(index=False, lineterminator="\n"))
+    write_text(folder / TABLE, as_csv(results))
     return results
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from resolvent.common.records import CostRecord, read_record
+from resolvent.common.runs import read_run
 from resolvent.figures.common.comparison import RATIO, Error, Tested, by_condition, read_comparison
 from resolvent.figures.common.page import RUN_PAGE
 from resolvent.figures.common.results import on_training_grid
@@ -15,6 +15,7 @@ from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 
 CLASSICAL = "coarse_solve"  # the baseline that stands on the same scale as the models
 NOT_RANKED = "not ranked"
+OF_OTHERS = "compared with other runs"  # the comparison is of runs that are no longer there, or never were
 NO_SOLVER, NO_ANSWER = "no solver known", "no answer"  # in the place of the classical solver's error
 
 
@@ -22,7 +23,8 @@ NO_SOLVER, NO_ANSWER = "no solver known", "no answer"  # in the place of the cla
 class RunState:
     """A planned run: `finished`, `diverged` or `missing`; seconds and device of its training if it is there.
 
-    `page` is the path of its page from the folder of the study; empty where it has none.
+    `page` is the path of its page from the folder of the study; empty where it has none. `hashes` are those
+    of its configuration and of its dataset.
     """
 
     seed: str
@@ -31,6 +33,7 @@ class RunState:
     page: str = ""
     seconds: float = 0.0
     device: str = ""
+    hashes: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,18 @@ class Row:
     papers: tuple[str, ...]
     planned: PlannedRow
     runs: list[RunState]
-    tested: Tested | None
+    compared: Tested | None
     classical: Error | str | None
+
+    @property
+    def tested(self) -> Tested | None:
+        """Return the errors that were compared, if they are those of the runs that are there."""
+        there = [run.hashes for run in self.runs if run.state != "missing"]
+        if self.compared is None or not there:
+            return self.compared
+        compared = (str(self.compared.facts[name]).split("; ") for name in ("config_hash", "dataset_hash"))
+        found = zip(zip(*there, strict=True), compared, strict=True)
+        return self.compared if all(set(ours) <= set(theirs) for ours, theirs in found) else None
 
     @property
     def error(self) -> Error | None:
@@ -80,7 +93,7 @@ class Row:
         """Return what there is of its runs, in words."""
         counts = Counter(run.state for run in self.runs)
         if counts["finished"] == len(self.runs):
-            return "finished" if self.tested else "not compared yet"
+            return "finished" if self.tested else OF_OTHERS if self.compared else "not compared yet"
         return ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
 
     @property
@@ -173,7 +186,8 @@ def _run(folder: Path, seed: str, run: str) -> RunState:
     """Return the state of a run: without run.json, which is written last, it is missing."""
     if not (folder / run / "run.json").is_file():
         return RunState(seed, run, "missing")
-    cost = read_record(folder / run / "cost.json", CostRecord)
+    found = read_run(folder / run)
+    record, cost = found.record, found.cost
     page = f"{run}/{RUN_PAGE}"
     return RunState(
         seed,
@@ -182,4 +196,5 @@ def _run(folder: Path, seed: str, run: str) -> RunState:
         page if (folder / page).is_file() else "",
         cost.train_seconds,
         cost.device,
+        (record.config_hash, record.dataset_hash),
     )

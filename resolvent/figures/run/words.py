@@ -16,9 +16,12 @@ def loading(run: Run, card: dict, card_file: str) -> str:
     if run.diverged or len(card["inputs"]) > 1:
         lines = [f'run = resolvent.load_run("{folder}")', "print(run.cost.status, run.predictions)"]
     else:
+        named = f'"{folder}"'
+        if ":" in run.record.architecture:  # code of its authors, in the folder of the study
+            named = f'resolvent.load_run({named}, allow=["."])'
         lines = [
             f'test = resolvent.open_dataset("{card_file}", "test", {run.resolution!r})',
-            f'prediction = resolvent.predict("{folder}", test["{card["inputs"][0]}"])',
+            f'prediction = resolvent.predict({named}, test["{card["inputs"][0]}"])',
         ]
     return "\n".join(["import resolvent", *lines])
 

@@ -1,0 +1,311 @@
+"""Nothing of a run is executed, and no address of it is contacted, before it was allowed by name."""
+
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+import zarr
+
+import resolvent
+from resolvent.__main__ import main
+from resolvent.common.errors import FileError, ResolventError
+from resolvent.common.files import read_json, write_json
+from resolvent.figures.common.results import read_runs
+from resolvent.figures.run.words import loading
+from resolvent.public.runs import load_run
+from resolvent.public.verification import leaderboard, verify_run
+from resolvent.public.weights import read_weights, write_weights
+from resolvent.training import checkpoints
+
+ROOT = Path(resolvent.__file__).resolve().parents[1]
+EVIL = "from pathlib import Path\nPath({mark!r}).touch()\n"
+OWN = "folder.evil:Own"
+FNO_WITH_A_NAME = "from resolvent.models.fno.settings import FNO1dSettings\nclass Own(FNO1dSettings): pass\n"
+
+
+@pytest.fixture(scope="module")
+def exported(study, tmp_path_factory):
+    run = load_run(study / "results/tiny/burgers/fno/n64/seed3", data=study / "data")
+    return run.export(tmp_path_factory.mktemp("exported") / "folder")
+
+
+@pytest.fixture
+def folder(exported, tmp_path, monkeypatch):
+    """Return `folder`, a run that was downloaded into the working folder, with code beside its weights."""
+    shutil.copytree(exported, tmp_path / "folder")
+    (tmp_path / "folder/evil.py").write_text(EVIL.format(mark=str(tmp_path / "EXECUTED")))
+    (tmp_path / "folder/__init__.py").write_text(EVIL.format(mark=str(tmp_path / "EXECUTED")))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # as `python -m resolvent` and Python itself have it
+    yield Path("folder")
+    for name in [one for one in sys.modules if one.partition(".")[0] == "folder"]:
+        del sys.modules[name]
+    assert not [one for one in sys.path if one.startswith(str(tmp_path / "folder"))]
+
+
+def in_weights(folder, **changes):
+    path = folder / "model.safetensors"
+    write_weights(read_weights(path) | changes, path)
+
+
+def in_record(folder, name="run.json", **changes):
+    write_json(folder / name, read_json(folder / name, "the record") | changes)
+
+
+def in_settings(folder, **changes):
+    settings = read_json(folder / "dataset.json", "the card")["settings"]
+    in_record(folder, "dataset.json", settings=settings | changes)
+
+
+def in_checkpoint(folder, **changes):
+    """Give the run as its training left it, with a checkpoint."""
+    checkpoints.save(read_weights(folder / "model.safetensors") | changes, folder / "checkpoint.pt")
+    (folder / "model.safetensors").unlink()
+    record = read_json(folder / "run.json", "the record")
+    record["files"].pop("checkpoint.pt", None)
+    in_record(folder, files=record["files"])
+
+
+def loss(folder, record=True):
+    training = read_json(folder / "run.json", "the record")["training"]
+    in_weights(folder, training=read_weights(folder / "model.safetensors")["training"] | {"loss": OWN})
+    if record:
+        in_record(folder, training=training | {"loss": OWN})
+
+
+PLACES = {
+    "the header of the weights": lambda f: in_weights(f, architecture=OWN),
+    "the header and run.json": lambda f: (in_weights(f, architecture=OWN), in_record(f, architecture=OWN)),
+    "run.json alone": lambda f: in_record(f, architecture=OWN),
+    "the loss in the header": lambda f: loss(f, record=False),
+    "the loss in the header and run.json": loss,
+    "a checkpoint": lambda f: in_checkpoint(f, architecture=OWN),
+    "a checkpoint and run.json": lambda f: (
+        in_checkpoint(f, architecture=OWN),
+        in_record(f, architecture=OWN),
+    ),
+    "the equation of the data": lambda f: in_settings(f, equation=OWN),
+    "the equation of imported data": lambda f: in_settings(f, equation=OWN, source="mine.npz"),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("use", ["operator", "predict", "export", "verify"])
+def test_code_that_a_run_names_is_not_executed(name, use, folder, tmp_path, monkeypatch):
+    PLACES[name](folder)
+    np.save("in.npy", np.zeros((1, 64)))
+    commands = {
+        "predict": ["predict", "folder", "in.npy", "out.npy"],
+        "export": ["export-run", "folder", "again"],
+        "verify": ["verify-run", "folder"],
+    }
+    if use == "operator":
+        with suppress(FileError):
+            _ = load_run("folder").operator
+    else:
+        monkeypatch.setattr(sys, "argv", ["resolvent", *commands[use]])
+        with suppress(SystemExit):
+            main()
+    assert not (tmp_path / "EXECUTED").exists()
+
+
+def test_the_command_does_not_execute_code_beside_the_weights(folder, tmp_path):
+    in_weights(folder, architecture=OWN)
+    for name in ("safetensors.py", "typer.py"):  # of the working folder, which `python -m` puts first
+        shutil.copy(folder / "evil.py", tmp_path / name)
+    words = [sys.executable, "-m", "resolvent", "verify-run", "folder"]
+    done = subprocess.run(
+        words, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=False
+    )
+    assert done.returncode == 1
+    assert (
+        "model.safetensors is of another run (architecture folder.evil:Own instead of fno1d)" in done.stderr
+    )
+    assert not (tmp_path / "EXECUTED").exists()
+
+
+@pytest.mark.parametrize("command", [["verify-run", "folder"], ["predict", "folder", "in.npy", "out.npy"]])
+def test_the_refusal_names_the_code_and_the_folder_to_allow(command, folder, capsys, monkeypatch):
+    PLACES["the header and run.json"](folder)
+    np.save("in.npy", np.zeros((1, 64)))
+    monkeypatch.setattr(sys, "argv", ["resolvent", *command])
+    assert main() == 1
+    said = capsys.readouterr().err
+    assert "folder needs code of its authors, folder.evil:Own: read it, and allow" in said
+    assert f"--allow {Path.cwd()}" in said
+    assert said.count("\n") == 1
+
+
+def test_a_card_of_a_dataset_is_exported_without_its_code(folder, study, tmp_path, monkeypatch, capsys):
+    shutil.copytree(study / "data/burgers", tmp_path / "folder/data")
+    card = tmp_path / "folder/data/burgers.json"
+    settings = read_json(card, "the card")["settings"]
+    in_record(card.parent, card.name, settings=settings | {"equation": OWN})
+    zarr.open_group(card.with_suffix(".zarr"), mode="r+").attrs.put(read_json(card, "the card"))
+    monkeypatch.setattr(sys, "argv", ["resolvent", "export", str(card), "out", "--to", "pdebench"])
+    assert main() == 1
+    assert "needs code of its authors, folder.evil:Own" in capsys.readouterr().err
+    assert not (tmp_path / "EXECUTED").exists()
+
+
+def test_allowed_code_runs_and_no_other(folder, tmp_path):
+    lab = tmp_path / "lab"
+    lab.mkdir()
+    (lab / "allowed_nets.py").write_text(FNO_WITH_A_NAME)
+    name = "allowed_nets:Own"
+    in_weights(folder, architecture=name)
+    in_record(folder, architecture=name)
+    for allow in ([], [folder], ["https://example.org/"], ["nothing"]):
+        with pytest.raises(FileError, match="folder needs code of its authors, allowed_nets:Own"):
+            _ = load_run("folder", allow=allow).operator
+    assert load_run("folder", allow=["lab"]).predict(np.zeros((1, 64))).shape == (1, 64)
+    sys.path.remove(str(lab))
+    del sys.modules["allowed_nets"]
+
+
+def test_a_module_of_another_place_is_not_what_was_allowed(folder, tmp_path):
+    """A name that is found elsewhere first, such as a module of Python's own, stays refused."""
+    lab = tmp_path / "lab"
+    lab.mkdir()
+    (lab / "antigravity.py").write_text(FNO_WITH_A_NAME)
+    in_weights(folder, architecture="antigravity:Own")
+    in_record(folder, architecture="antigravity:Own")
+    with pytest.raises(FileError, match=r"antigravity is found in .*antigravity\.py, not in .*lab"):
+        _ = load_run("folder", allow=["lab"]).operator
+    assert "antigravity" not in sys.modules
+
+
+@pytest.fixture
+def server():
+    """Count the requests to an address of this machine."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_error(404)
+
+        do_HEAD = do_GET
+
+        def log_message(self, *words):
+            pass
+
+    asked, serving = [], ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=serving.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{serving.server_port}", asked
+    serving.shutdown()
+
+
+IMPORTED = {
+    "equation": "arrays", "input": ["u"], "target": ["v"], "axes": ["sample", "x"], "finest": 64,
+    "grid": "periodic", "samples": {"train": 1, "validation": 1, "test": 1}, "sha256": ["0" * 64],
+}  # fmt: skip
+SOURCES = {
+    "one": lambda at: at + "/u.npz",
+    "a list": lambda at: ["u.npz", at + "/u.npz"],
+    "of each split": lambda at: {"train": "u.npz", "test": {"input": at + "/u.npz", "target": "v.npz"}},
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_no_address_is_contacted_before_it_was_allowed(name, folder, server):
+    at, asked = server
+    write_json(
+        folder / "dataset.json",
+        read_json(folder / "dataset.json", "the card")
+        | {"settings": IMPORTED | {"source": SOURCES[name](at)}, "imported": {"files": []}},
+    )
+    with pytest.raises(FileError, match=f"folder would contact {at}/u.npz: .*--allow {at}/u.npz") as refused:
+        verify_run("folder")
+    assert "nothing was run or contacted" in str(refused.value)
+    assert not asked
+    in_weights(folder, architecture="deeponet1d")  # other refusals come before any contact, too
+    with pytest.raises(FileError, match="of another run"):
+        verify_run("folder", allow=[f"{at}/u.npz"])
+    assert not asked
+
+
+def test_an_allowed_address_is_contacted(folder, server):
+    at, asked = server
+    source = IMPORTED | {"source": at + "/u.npz"}
+    in_record(folder, "dataset.json", settings=source, imported={"files": []})
+    with pytest.raises(ResolventError, match="cannot be read"):
+        verify_run("folder", allow=[f"{at}/u.npz"])
+    assert asked
+
+
+def test_a_file_that_samples_were_imported_from_is_held_to_its_digest_before_it_is_opened(folder):
+    Path("u.h5").write_bytes(b"\x89HDF\r\n\x1a\n, which links to files of this machine")
+    in_record(folder, "dataset.json", settings=IMPORTED | {"source": "u.h5"}, imported={"files": []})
+    with pytest.raises(ResolventError, match=r"u\.h5: its SHA-256 is .*; expected: 0000"):
+        verify_run("folder")
+    settings = {key: one for key, one in IMPORTED.items() if key != "sha256"}
+    in_record(folder, "dataset.json", settings=settings | {"source": "u.h5"})
+    with pytest.raises(ResolventError, match=r"dataset\.json has no SHA-256 of u\.h5"):
+        verify_run("folder")
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (
+            lambda f: in_record(f, architecture="transformer1d", label="Galerkin"),
+            "architecture fno1d instead",
+        ),
+        (lambda f: in_record(f, settings={"width": 8}), "settings"),
+        (lambda f: in_weights(f, training={}), "training"),
+    ],
+)
+def test_weights_of_another_network_are_not_verified(damage, words, folder):
+    damage(folder)
+    with pytest.raises(FileError, match=rf"model\.safetensors is of another run \({words}"):
+        verify_run("folder")
+    with pytest.raises(FileError, match=words):
+        load_run("folder").predict(np.zeros((1, 64)))
+
+
+def test_a_leaderboard_has_what_was_run_whatever_it_is_called(folder, tmp_path):
+    in_record(folder, label="Galerkin transformer")
+    report = verify_run("folder", work=tmp_path / "made")
+    assert report["holds"]
+    table = leaderboard(["folder"])
+    assert set(table["model"]) == {"Galerkin transformer"}
+    assert set(table["architecture"]) == {"fno1d"}
+    forged = report | {"run": report["run"] | {"architecture": "transformer1d"}}
+    write_json(folder / "verified.json", forged)
+    assert leaderboard(["folder"]).empty
+    rows = [row | {"measured": 1e-9} for row in report["rows"]]
+    write_json(folder / "verified.json", report | {"rows": rows})
+    assert leaderboard(["folder"]).empty
+
+
+def test_a_tolerance_that_the_folder_states_itself_is_not_taken(folder, tmp_path):
+    in_record(folder, "dataset.json", stated_accuracy=1.0)
+    errors = (folder / "errors.csv").read_text().splitlines()
+    errors[1:] = [line.rpartition(",")[0] + ",0.001" for line in errors[1:]]
+    (folder / "errors.csv").write_text("\n".join(errors) + "\n")
+    from resolvent.common.records import file_digests
+
+    files = read_json(folder / "run.json", "the record")["files"]
+    in_record(folder, files=files | file_digests(folder, ("errors.csv",)))
+    assert not verify_run("folder", work=tmp_path / "made")["holds"]
+
+
+def test_the_model_card_and_the_page_of_a_run_with_own_code_name_the_consent(folder, tmp_path):
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab/card_nets.py").write_text(FNO_WITH_A_NAME)
+    in_weights(folder, architecture="card_nets:Own")
+    in_record(folder, architecture="card_nets:Own")
+    run = load_run("folder", allow=["lab"])
+    text = (run.export(tmp_path / "again") / "README.md").read_text()
+    assert 'load_run("this folder", allow=["folder of its code' in text
+    (shown,) = read_runs(["folder"])
+    assert 'resolvent.load_run("folder", allow=["."])' in loading(shown, run.card, "data/burgers.json")
+    sys.path.remove(str(tmp_path / "lab"))
+    del sys.modules["card_nets"]
