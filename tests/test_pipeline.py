@@ -390,7 +390,7 @@ def test_a_clone_with_copied_results_reruns_nothing(project, tmp_path):
 
 
 def test_moved_data_run_nothing_again(project, tmp_path):
-    """Below another `data_root`, relative or absolute, and behind a link."""
+    """The data lie below another `data_root`, relative or absolute, and behind a link."""
     moved = project.copied_to(tmp_path / "moved")
     elsewhere = tmp_path / "large/data"
     shutil.copytree(moved.folder / "data", elsewhere)

@@ -48,8 +48,8 @@ WITHOUT_RESULT = {
 }  # fmt: skip
 # Functions that predict a cost: a better prediction is no reason to run anything again.
 PREDICTIONS = {"cost", "seconds_per_sample", "seconds_of_checks", "bytes_of_checks", "bytes_of_solving"}
-# Calls whose arguments are said to a person; those of errors and warnings, by their names, are as well.
-SAID = {"print", "warn", "progress_bar"}
+# Calls, and keywords of calls, whose arguments are said to a person.
+SAID = re.compile("print|warn|progress_bar|.*(Error|Warning|Exception)")
 SAID_KEYWORDS = {"description", "symptom", "remedy", "hint"}
 WORDS = "Words"  # annotation of what is said
 # Decorators that do nothing but to the function or class that they decorate.
@@ -58,28 +58,24 @@ LOCAL_DECORATORS = {
     "lru_cache", "no_grad", "partial", "runtime_checkable", "wraps",
 }  # fmt: skip
 # Files that modules read beside the results: patterns, from the root of the project or, of a wheel, as ROOTS.
+_TEMPLATES = "resolvent/figures/templates"
 FILES_READ = {
     "resolvent.figures.common.assets": ("resolvent/figures/assets/*",),
     "resolvent.figures.common.page": (
-        "resolvent/figures/templates/macros.html.j2",
-        "resolvent/figures/templates/base.html.j2",
-        "resolvent/figures/templates/references.bib",
+        f"{_TEMPLATES}/macros.html.j2", f"{_TEMPLATES}/base.html.j2", f"{_TEMPLATES}/references.bib",
     ),
-    "resolvent.figures.dataset.citation": ("resolvent/figures/templates/references.bib",),
-    "resolvent.figures.dataset.croissant": ("resolvent/figures/templates/croissant_context.json",),
-    "resolvent.figures.dataset.page": ("resolvent/figures/templates/dataset.html.j2",),
-    "resolvent.figures.front.page": ("resolvent/figures/templates/front.html.j2",),
-    "resolvent.figures.papers.page": ("resolvent/figures/templates/paper.html.j2",),
-    "resolvent.figures.experiment.report": ("resolvent/figures/templates/report.html.j2",),
-    "resolvent.figures.run.page": (
-        "resolvent/figures/templates/run.html.j2",
-        "resolvent/figures/templates/compare.html.j2",
-    ),
-    "resolvent.figures.stability.page": ("resolvent/figures/templates/stability.html.j2",),
-    "resolvent.figures.theory.page": ("resolvent/figures/templates/theory.html.j2",),
+    "resolvent.figures.dataset.citation": (f"{_TEMPLATES}/references.bib",),
+    "resolvent.figures.dataset.croissant": (f"{_TEMPLATES}/croissant_context.json",),
+    "resolvent.figures.dataset.page": (f"{_TEMPLATES}/dataset.html.j2",),
+    "resolvent.figures.front.page": (f"{_TEMPLATES}/front.html.j2",),
+    "resolvent.figures.papers.page": (f"{_TEMPLATES}/paper.html.j2",),
+    "resolvent.figures.experiment.report": (f"{_TEMPLATES}/report.html.j2",),
+    "resolvent.figures.run.page": (f"{_TEMPLATES}/run.html.j2", f"{_TEMPLATES}/compare.html.j2"),
+    "resolvent.figures.stability.page": (f"{_TEMPLATES}/stability.html.j2",),
+    "resolvent.figures.theory.page": (f"{_TEMPLATES}/theory.html.j2",),
     "resolvent.figures.published.tables": ("resolvent/figures/published/*.csv",),
     "resolvent.planning.captions": ("workflow/report/captions.yaml",),
-}
+}  # fmt: skip
 
 IMPORT, WHOLE = ":", ":*"  # after the name of a module: what its import does, and all that is in it
 LIBRARIES_SEEN: set[str] = set()  # packages whose files were looked for, and which are none of the project's
@@ -115,7 +111,14 @@ def script_digest(script: str, *names: str) -> str:
 @cache
 def _kept() -> dict:
     """Return the digests that are known, of the files as they are."""
-    rules = (TABLES, sorted(WITHOUT_RESULT), sorted(PREDICTIONS), sorted(SAID | SAID_KEYWORDS), FILES_READ)
+    rules = (
+        TABLES,
+        sorted(WITHOUT_RESULT),
+        sorted(PREDICTIONS),
+        SAID.pattern,
+        sorted(SAID_KEYWORDS),
+        FILES_READ,
+    )
     kept = read_kept(state_of((folder / root for root, folder in ROOTS.items()), *rules))
     if any(map(_of_project, kept["libraries"])):  # one is developed beside the project now
         kept = {**kept, "libraries": [], "digests": {}}
@@ -149,9 +152,11 @@ def everything_reached(script: str, *names: str) -> frozenset[str]:
     while waiting:
         name = waiting.pop()
         module = _module_of(name)
-        if module.partition(".")[0] not in ROOTS:  # code of a user's own may do anything
+        root, *parts = module.split(".")
+        if root not in ROOTS:  # code of a user's own may do anything
             name = module + WHOLE
-        left_out = name in TABLES or (_without_result(module) and module not in FILES_READ)
+        no_result = root in ROOTS and not WITHOUT_RESULT.isdisjoint(parts) and module not in FILES_READ
+        left_out = no_result or name in TABLES
         if name in seen or _file_of(module) is None or (left_out and name not in chosen):
             continue
         seen.add(name)
@@ -165,10 +170,6 @@ def files_read(names: Iterable[str]) -> list[Path]:
     """Return the files that the modules of these names read beside the results."""
     patterns = {pattern for name in names for pattern in FILES_READ.get(_module_of(name), ())}
     return sorted({file for pattern in patterns for file in ROOTS[pattern.partition("/")[0]].glob(pattern)})
-
-
-def _without_result(module: str) -> bool:
-    return module.partition(".")[0] in ROOTS and not WITHOUT_RESULT.isdisjoint(module.split("."))
 
 
 def _module_of(name: str) -> str:
@@ -238,7 +239,7 @@ def _strip_here(node: ast.AST) -> None:
             node.body = []
         case ast.Raise(exc=ast.Call() as error):
             error.args, error.keywords = [], []
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if _is_said(name):
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if SAID.fullmatch(name):
             node.args, node.keywords = [], []
         case ast.Call():
             node.keywords = [keyword for keyword in node.keywords if keyword.arg not in SAID_KEYWORDS]
@@ -252,10 +253,6 @@ def _strip_here(node: ast.AST) -> None:
             match node.body:
                 case [ast.Expr(value=ast.Constant(value=str())), *rest]:
                     node.body = rest
-
-
-def _is_said(name: str) -> bool:
-    return name in SAID or name.endswith(("Error", "Warning", "Exception"))
 
 
 def _are_words(annotation: ast.expr | None) -> bool:

@@ -280,11 +280,7 @@ class Trainer:
                 "resolution, checkpointing: true where the model has it, or a larger device"
             )
         if self.group.first:
-            print(
-                f"out of memory: from now on {fitting} samples at once on {name}, "
-                "whose gradients are added up",
-                file=sys.stderr,
-            )
+            print(f"out of memory: from now on {fitting} samples at once on {name}", file=sys.stderr)
         self.progress.micro_batch = fitting
         free_unused_memory(self.device)
 

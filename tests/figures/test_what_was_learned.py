@@ -109,7 +109,7 @@ def test_constant_predictions_are_named(make_run, baselines, tmp_path):
 
 
 def test_of_data_in_pascals_the_page_leads_with_standardised_errors(make_run, baselines, tmp_path):
-    """In physical units 23 % of the fluctuation is an error of 1e-5."""
+    """An error of 23 % of the fluctuation is 1e-5 in physical units."""
     targets = {"names": ["pressure"], "mean": [101325.0], "deviation": [10.0]}
     runs = [
         with_facts(
@@ -129,7 +129,7 @@ def test_of_data_in_pascals_the_page_leads_with_standardised_errors(make_run, ba
 
 
 def test_of_several_functions_each_has_its_error(make_run, baselines, tmp_path):
-    """Beside a pressure of size 1e5 a velocity of the wrong sign does not show in the error of both."""
+    """A velocity of the wrong sign beside a pressure of size 1e5 does not show in the error of both."""
     names = {"relative_l2_velocity": 2 / 2e-5, "relative_l2_pressure": 0.9}
     runs = [with_columns(make_run("fno", errors=errors_about(2e-5, 1)), **names)]
     table, found = compared(runs, with_columns(baselines, **names), tmp_path)

@@ -213,7 +213,7 @@ def test_only_settings_predict():
 
 
 def test_modules_named_errors_hold_errors_and_words_alone():
-    """By their name they count for nothing, so no result may come from them."""
+    """Modules of this name count for nothing, so no result may come from them."""
     files = [file for room in ("resolvent", "models", "solvers") for file in (ROOT / room).rglob("errors.py")]
     for file in files:
         if "planning" in file.parts:
@@ -324,7 +324,7 @@ class Increase(ast.NodeTransformer):
 
 
 def test_a_number_changed_in_any_room_plans_what_depends_on_it(digests, copied):
-    """Of every room the first function with a number in it that a job of this plan uses."""
+    """Try of every room the first function with a number in it that a job of this plan uses."""
     before = {call: script_digest(*call) for call in some_of(digests)}
     used = {name for call in before for name in everything_reached(*call)}
     tried = 0

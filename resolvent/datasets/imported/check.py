@@ -125,16 +125,14 @@ def _look_into(report: Report, source: Any, opened: list[list[ArraysFile]], path
     try:
         detected = detect(roles)
     except Undecided as error:
+        for file in files if not error.choices else []:
+            file.require_real()  # says more, where there is a variable in another form
         blocks = []
         for stated in error.choices:
             with suppress(DatasetError):
                 found = detect(roles, **stated)
                 blocks.append((_block(source, found, opened[0], test), found.guessed))
         report.to_fill = _to_fill(name, source, files, blocks)
-        raise
-    except DatasetError:
-        for file in files:
-            file.require_real()  # says more, where there is such a variable
         raise
     report.found, report.guessed = detected.remarks, detected.guessed
     block = _block(source, detected, opened[0], test)
