@@ -199,3 +199,12 @@ def test_an_error_on_many_files_names_the_first_and_counts_the_others(twelve):
     said = r"^data/part0\.npz and 11 more files: has 24 samples; samples asks for 42"
     with pytest.raises(DatasetError, match=said):
         settings_of(few).with_contents()
+
+
+def test_the_card_says_from_which_file_to_which_the_samples_are(twelve):
+    task = settings_of(SETTINGS | {"source": "data"}).with_contents().task()
+    assert task.series.in_words() == {
+        "train": "row 1 of part0.npz to row 2 of part10.npz",
+        "validation": "rows 1 to 1 of part11.npz",
+        "test": "rows 2 to 2 of part11.npz",
+    }

@@ -79,14 +79,17 @@ class Series:
             if not size:
                 continue
             first, last = self.place(split, 0), self.place(split, size - 1)
-            names = " and ".join(
-                dict.fromkeys(file.name for place in (first, last) for file in place.files.values())
+            names, others = (
+                " and ".join(dict.fromkeys(file.name for file in place.files.values()))
+                for place in (first, last)
             )
             cut = self.lone or split in self._alone
             if cut:
                 words[split] = f"windows from time {first.start} to {last.start} of {names}"
-            else:
+            elif names == others:
                 words[split] = f"rows {first.row + 1} to {last.row + 1} of {names}"
+            else:
+                words[split] = f"row {first.row + 1} of {names} to row {last.row + 1} of {others}"
             if self._windows > 1 and not cut:
                 words[split] += f", {self._windows} windows each"
         return words

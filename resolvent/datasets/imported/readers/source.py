@@ -43,7 +43,7 @@ FOREIGN: dict[bytes, Words] = {
     b"PAR1": "is Parquet, a table; save arrays: np.savez('data.npz', a=…, u=…)",
     b"GRIB": "is GRIB; install the package cfgrib, with which xarray opens it",
 }
-PATIENCE = 10  # seconds to wait for a server
+PATIENCE = 10  # seconds to wait for each answer of a server: two requests to open a file, four for a digest
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
