@@ -68,7 +68,7 @@ class DatasetPlan:
 
     @property
     def is_gone(self) -> bool:
-        """Say whether the store is missing though the card of it is there: somebody has deleted it."""
+        """Say whether the store is missing though its card is there."""
         return Path(self.card).exists() and not Path(self.store).exists()
 
     @property
@@ -117,10 +117,12 @@ class Plan:
     def __init__(self, configuration: Configuration):
         self.configuration = configuration = with_contents(configuration)
         self.results = Path(configuration.results_root) / configuration.name
-        self.datasets = {
-            name: _dataset_plan(configuration.data_root, name, settings)
-            for name, settings in configuration.datasets.items()
-        }
+        root, self.datasets = configuration.data_root, {}
+        for name, settings in configuration.datasets.items():
+            digest = settings_hash(settings)
+            address = f"{root}/{name}/{digest}.zarr" if is_address(root) else None
+            base = local_folder(root) / name / digest
+            self.datasets[name] = DatasetPlan(name, settings, base, address)
 
     def experiment(self, name: str) -> Experiment:
         """Return the experiment, or, by the name of STABILITY, the trainings of that study."""
@@ -387,12 +389,6 @@ def architecture_modules(architecture: str) -> tuple[str, ...]:
     settings = settings_class(architecture)
     packages = (f"{name}=={version(name)}" for name in settings.packages)
     return settings.operator, location_of(settings), *packages
-
-
-def _dataset_plan(root: str, name: str, settings: DatasetSettings) -> DatasetPlan:
-    digest = settings_hash(settings)
-    address = f"{root}/{name}/{digest}.zarr" if is_address(root) else None
-    return DatasetPlan(name, settings, local_folder(root) / name / digest, address)
 
 
 def _coarse_points(dataset: DatasetSettings, model: Model, resolution: Resolution) -> int | None:

@@ -43,9 +43,7 @@ TABLES = (
 )
 # Rooms and modules, by the last part of their name, on which no result depends: what is planned reaches a job
 # as its parameters, and the others watch it, speak for it, or carry its files.
-WITHOUT_RESULT = {
-    "planning", "errors", "progress", "watchdog", "interruption", "addresses", "object_store",
-}  # fmt: skip
+WITHOUT_RESULT = {"planning", "errors", "progress", "watchdog", "interruption", "addresses", "object_store"}
 # Functions that predict a cost: a better prediction is no reason to run anything again.
 PREDICTIONS = {"cost", "seconds_per_sample", "seconds_of_checks", "bytes_of_checks", "bytes_of_solving"}
 # Calls, and keywords of calls, whose arguments are said to a person.
@@ -111,15 +109,7 @@ def script_digest(script: str, *names: str) -> str:
 @cache
 def _kept() -> dict:
     """Return the digests that are known, of the files as they are."""
-    rules = (
-        TABLES,
-        sorted(WITHOUT_RESULT),
-        sorted(PREDICTIONS),
-        SAID.pattern,
-        sorted(SAID_KEYWORDS),
-        FILES_READ,
-    )
-    kept = read_kept(state_of((folder / root for root, folder in ROOTS.items()), *rules))
+    kept = read_kept(state_of((folder / root for root, folder in ROOTS.items()), TABLES, FILES_READ))
     if any(map(_of_project, kept["libraries"])):  # one is developed beside the project now
         kept = {**kept, "libraries": [], "digests": {}}
     return kept
