@@ -162,7 +162,7 @@ def unscaled(findings: dict) -> list[Words]:
     """Say which functions and numbers are far from mean 0 and deviation 1, and what to do."""
     return [
         f"'{name}' has the mean {mean:.4g} and the standard deviation {deviation:.4g}: train with "
-        "normalisation: scalar, or errors are small of models that learned nothing."
+        "normalisation: scalar, or a model that learned nothing may have a small error."
         for name, (mean, deviation) in findings["mean_and_standard_deviation"].items()
         if deviation and (abs(mean) > FAR * deviation or not SIZES[0] <= deviation <= SIZES[1])
     ]
