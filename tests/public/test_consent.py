@@ -245,6 +245,10 @@ def test_a_file_that_samples_were_imported_from_is_held_to_its_digest_before_it_
     in_record(folder, "dataset.json", settings=IMPORTED | {"source": "u.h5"}, imported={"files": []})
     with pytest.raises(ResolventError, match=r"u\.h5: its SHA-256 is .*; expected: 0000"):
         verify_run("folder")
+    settings = IMPORTED | {"source": "/dev/zero"}
+    in_record(folder, "dataset.json", settings=settings)
+    with pytest.raises(ResolventError, match="/dev/zero is no ordinary file"):
+        verify_run("folder")
     settings = {key: one for key, one in IMPORTED.items() if key != "sha256"}
     in_record(folder, "dataset.json", settings=settings | {"source": "u.h5"})
     with pytest.raises(ResolventError, match=r"dataset\.json has no SHA-256 of u\.h5"):
@@ -268,6 +272,14 @@ def test_weights_of_another_network_are_not_verified(damage, words, folder):
         verify_run("folder")
     with pytest.raises(FileError, match=words):
         load_run("folder").predict(np.zeros((1, 64)))
+
+
+@pytest.mark.parametrize("name", ["../outside", "/tmp/outside", "..", ""])
+def test_samples_are_not_made_outside_of_the_folder_for_them(name, folder, tmp_path):
+    in_record(folder, dataset=name)
+    with pytest.raises(FileError, match=r"run\.json has the dataset .*, which is no name"):
+        verify_run("folder", work=tmp_path / "made")
+    assert not (tmp_path / "outside").exists()
 
 
 def test_a_leaderboard_has_what_was_run_whatever_it_is_called(folder, tmp_path):

@@ -35,8 +35,6 @@ def content_digest(path: Path | str) -> str:
     if is_remote(str(path)):
         return _remote_digest(str(path))
     path = Path(path)
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise DatasetError(f"the file {path} is no ordinary file")
     try:
         seen = [_seen(file) for file in _files(path)]
         known, key = _known(), str(path.resolve())
