@@ -17,7 +17,7 @@ import pandas
 
 from resolvent.common.counts import counted
 from resolvent.common.digests import SUFFIX, check_digest, file_digest
-from resolvent.common.errors import ResolventError
+from resolvent.common.errors import ResolventError, printable
 from resolvent.common.files import read_json
 from resolvent.common.predictions import node_name
 from resolvent.common.records import (
@@ -301,7 +301,7 @@ def main(arguments: list[str]) -> int:
     )
     paths = parser.parse_args(arguments).paths
     faults = list(faults_below(paths))
-    print(*faults, sep="\n", end="\n" if faults else "")
+    print(*map(printable, faults), sep="\n", end="\n" if faults else "")
     what = ", ".join(map(str, paths))
     print(f"{what}: {counted(len(faults), 'fault')}" if faults else f"{what}: as specified", file=sys.stderr)
     return 1 if faults else 0

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from resolvent.common.counts import FEW_TEST_SAMPLES, of_few
-from resolvent.common.errors import ResolventError
+from resolvent.common.errors import ResolventError, printable
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.datasets.imported.arrays_checks import Checks
@@ -53,7 +53,7 @@ class Report:
         """Return the report as YAML, with all but the configuration in comments."""
         lines = [*self.files, *(f"  {one}" for one in self.variables), *self.found, *self.numbers]
         lines += [f"warning: {one}" for one in self.warnings]
-        comments = "".join(f"# {line}\n" for line in lines)
+        comments = "".join(f"# {printable(line)}\n" for line in lines)
         if self.configuration is None:
             return comments
         block = "".join(map(_yaml, self.configuration.items()))
