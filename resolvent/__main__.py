@@ -176,7 +176,10 @@ def import_file(
         list[str], typer.Argument(help="A file, a store or an address; or two: of inputs and of targets.")
     ],
     check: Annotated[
-        bool, typer.Option("--check", help="Look, and print what to paste; nothing is written.")
+        bool,
+        typer.Option(
+            "--check", help="What it does in any case: look, and print what to save; nothing is written."
+        ),
     ] = True,
 ) -> None:
     """Look into a file of arrays, and print the configuration that imports it as a dataset.
@@ -191,6 +194,10 @@ def import_file(
     print(report.text(), end="")
     if report.problem:
         raise ResolventError(report.problem)
+    print(
+        "Nothing is imported yet: save this as mine.yaml, then resolvent run --configfile mine.yaml",
+        file=sys.stderr,
+    )
 
 
 @app.command(rich_help_panel=USE)
