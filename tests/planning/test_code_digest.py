@@ -243,7 +243,7 @@ def test_another_version_of_the_package_that_a_network_comes_from_is_another_mod
 
 
 def test_names_of_files_are_no_modules_of_the_scripts_in_a_job(monkeypatch):
-    """In a job the scripts are on the path: "train.lock" in the code would import the script of training."""
+    """The scripts are on the path of a job: "train.lock" in the code would import that of training."""
     monkeypatch.syspath_prepend(str(ROOT / "workflow/scripts"))
     module._of_project.cache_clear()
     try:
