@@ -18,11 +18,15 @@ HERE = Path(workflow.current_basedir.get_path_or_uri(secret_free=False))
 if (HERE / "resolvent").is_dir():
     sys.path.insert(0, str(HERE))
 
-from resolvent.planning.places import search_working_folder
+from resolvent.common.errors import ResolventError
+from resolvent.planning.places import check_folder, search_working_folder
 
 search_working_folder()
+try:
+    check_folder()
+except ResolventError as error:
+    raise WorkflowError(str(error))
 
-from resolvent.common.errors import ResolventError
 from resolvent.common.locks import sole_writer
 from resolvent.datasets.storage.layout import resolution_of
 from resolvent.planning.ancient_inputs import plan_behind_ancient_inputs
@@ -30,7 +34,8 @@ from resolvent.planning.rerun import script_digest
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.configuration.read import with_defaults
+from resolvent.planning.configuration.read import read_again, with_defaults
+from resolvent.planning.configuration.where import placed
 from resolvent.planning.job import hand_down_no_gpu, prepare_environment
 from resolvent.planning.prediction.needs import Needs
 from resolvent.planning.prediction.nodes import placement
@@ -47,10 +52,14 @@ from resolvent.planning.prediction.costs import drawing, request, finalising, so
 gc.freeze()
 gc.set_threshold(100_000)
 atexit.register(gc.freeze)
+# Snakemake has read the files by YAML 1.1, and of two equal keys kept one: they are read again.
+content = {}
 try:
-    plan = Plan(load_configuration(with_defaults(config)))
+    overlay = read_again(config, workflow.config_settings)
+    config = dict(overlay)
+    plan = Plan(load_configuration(content := with_defaults(overlay)))
 except ConfigurationError as error:
-    raise WorkflowError(f"the configuration is not valid:\n{error}")
+    raise WorkflowError(f"the configuration is not valid:\n{placed(error, content)}")
 prepare_environment(plan.configuration)
 plan_behind_ancient_inputs()
 plan_quickly()

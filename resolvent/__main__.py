@@ -15,8 +15,6 @@ if __name__ == "__main__" and sys.path[0] == os.getcwd():
 
 import atexit
 import gc
-import shlex
-import subprocess
 import warnings
 from pathlib import Path
 from typing import Annotated, Optional
@@ -24,8 +22,9 @@ from typing import Annotated, Optional
 import typer
 
 from resolvent.common.counts import counted
-from resolvent.common.errors import ResolventError
+from resolvent.common.errors import ResolventError, printable
 from resolvent.planning.places import HOME, search_working_folder
+from resolvent.planning.start import own_overlay, start_snakemake
 
 TO_SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}
 STUDIES, USE, REST = "Studies", "Data and trained models", "The workflow itself"
@@ -71,7 +70,7 @@ def demo(context: typer.Context, cores: Cores = "all") -> None:
     It takes about ten minutes on two cores, and ends with the address of the front page. Options that are
     not known here go to Snakemake.
     """
-    _end(_snakemake(["--cores", cores, "--configfile", "demo", *context.args]))
+    _end(start_snakemake(["--cores", cores, "--configfile", "demo", *context.args]))
     from resolvent.figures.front.__main__ import show
 
     show(Path("results/demo"))
@@ -80,7 +79,7 @@ def demo(context: typer.Context, cores: Cores = "all") -> None:
 @app.command(rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)
 def plan(context: typer.Context, cores: Cores = "all", configfile: Configs = None) -> None:
     """Say what a study would make, how long it would take and how much room it needs. Nothing is made."""
-    _end(_snakemake(["plan", "--cores", cores, *_configured(configfile), *context.args]))
+    _end(start_snakemake(["plan", "--cores", cores, *_configured(configfile), *context.args]))
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -91,7 +90,7 @@ def check(
     from resolvent.planning.check import main as checked
 
     search_working_folder()
-    raise typer.Exit(checked([_own_overlay(one) for one in files or []]))
+    raise typer.Exit(checked([own_overlay(one) for one in files or []]))
 
 
 @app.command(rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)
@@ -110,7 +109,7 @@ def run(
     This is `snakemake` with the Snakefile and the profile of the package: options that are not known here go
     to Snakemake, such as `-n`, which shows what would run.
     """
-    _end(_snakemake([*(targets or []), "--cores", cores, *_configured(configfile)]))
+    _end(start_snakemake([*(targets or []), "--cores", cores, *_configured(configfile)]))
 
 
 @app.command(rich_help_panel=STUDIES, name="open")
@@ -138,11 +137,9 @@ def info(
     data: Data = None,
 ) -> None:
     """Say what is known of a study, a run ('demo/burgers/fno') or a dataset ('burgers')."""
-    from rich.console import Console
+    from resolvent.public.describe import Terminal, describe
 
-    from resolvent.public.describe import describe
-
-    describe(name, Console(), results=results, data=data or "data")
+    describe(name, Terminal(), results=results, data=data or "data")
 
 
 @app.command(rich_help_panel=USE)
@@ -181,7 +178,7 @@ def predict(
             variables=variable or (), group=group, device=device,
         )  # fmt: skip
     for one in dict.fromkeys(str(one.message) for one in caught):
-        print(f"warning: {one}", file=sys.stderr)
+        print(f"warning: {printable(one)}", file=sys.stderr)
     print(f"{target}: predictions of shape {shape}")
 
 
@@ -192,7 +189,10 @@ def import_file(
         typer.Argument(help="A file, a store, an address, a folder; two: inputs and targets; or many."),
     ],
     check: Annotated[
-        bool, typer.Option("--check", help="Look, and print what to paste; nothing is written.")
+        bool,
+        typer.Option(
+            "--check", help="What it does in any case: look, and print what to save; nothing is written."
+        ),
     ] = True,
 ) -> None:
     """Look into a file of arrays, and print the configuration that imports it as a dataset.
@@ -205,6 +205,10 @@ def import_file(
     print(report.text(), end="")
     if report.problem:
         raise ResolventError(report.problem)
+    print(
+        "Nothing is imported yet: save this as mine.yaml, then resolvent run --configfile mine.yaml",
+        file=sys.stderr,
+    )
 
 
 @app.command(rich_help_panel=USE)
@@ -280,13 +284,11 @@ def verify_run(
 
     What was found is written to 'verified.json' in the folder.
     """
-    from rich.console import Console
-
-    from resolvent.public.describe import describe_verification
+    from resolvent.public.describe import Terminal, describe_verification
     from resolvent.public.verification import verify_run as verified
 
     report = verified(folder, allow=allow or (), by=by)
-    describe_verification(report, Console())
+    describe_verification(report, Terminal())
     raise typer.Exit(0 if report["holds"] else 1)
 
 
@@ -296,25 +298,23 @@ def leaderboard(
     csv: Annotated[Optional[Path], typer.Option(help="Also write the table to this file.")] = None,  # noqa: UP045
 ) -> None:
     """List verified runs, the lowest error first on each test set: who verified them, and with what."""
-    from rich.console import Console
-
-    from resolvent.public.describe import describe_leaderboard
+    from resolvent.public.describe import Terminal, describe_leaderboard, write_leaderboard
     from resolvent.public.verification import leaderboard as verified
 
     table = verified(folders)
-    describe_leaderboard(table, Console())
+    describe_leaderboard(table, Terminal())
     listed = set() if table.empty else set(table["folder"])
     for folder in folders:
         if str(folder) not in listed:
             print(f"left out: {folder}, not verified, not as recorded, or changed since", file=sys.stderr)
     if csv is not None:
-        table.to_csv(csv, index=False)
+        write_leaderboard(table, csv)
 
 
 @app.command(rich_help_panel=REST, context_settings=TO_SNAKEMAKE, add_help_option=False)
 def snakemake(context: typer.Context) -> None:
     """Run Snakemake itself, with the Snakefile and the profile of the package and all options as they are."""
-    raise typer.Exit(_snakemake(context.args))
+    raise typer.Exit(start_snakemake(context.args))
 
 
 @app.command(rich_help_panel=REST)
@@ -330,7 +330,8 @@ def main() -> int:
     try:
         app(prog_name="resolvent")
     except ResolventError as error:
-        print(f"resolvent: {error}", file=sys.stderr)
+        for line in str(error).splitlines():
+            print(f"resolvent: {line}", file=sys.stderr)
         return 1
     except ValueError as error:
         if (missing := _missing_module(error)) is None:
@@ -351,32 +352,6 @@ def _missing_module(error: ValueError) -> ValueError | None:
     if isinstance(error, ValidationError):
         found = [one["ctx"]["error"] for one in error.errors() if "error" in one.get("ctx", {})]
     return next((one for one in found if isinstance(one, errors.NoSuchModule | outside.NoSuchModule)), None)
-
-
-def _snakemake(words: list[str]) -> int:
-    """Start Snakemake in the working folder; return its exit status."""
-    os.environ["RESOLVENT_COMMAND"] = shlex.join(["resolvent", "snakemake", *words])  # for the pages
-    words = _with_own_overlays(words)
-    if not any(word.startswith("--workflow-profile") for word in words):
-        words += ["--workflow-profile", str(HOME / "workflow/profiles/default")]
-    start = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / "Snakefile")]
-    return subprocess.run([*start, *words]).returncode
-
-
-def _with_own_overlays(words: list[str]) -> list[str]:
-    """Return the words with the path of config/NAME.yaml for a NAME after `--configfile` that is no file."""
-    result, files = [], False
-    for word in words:
-        if word.startswith("-"):
-            files = word in ("--configfile", "--configfiles")
-        result.append(_own_overlay(word) if files else word)
-    return result
-
-
-def _own_overlay(word: str) -> str:
-    """Return the path of config/NAME.yaml for a NAME that is no file."""
-    own = HOME / "config" / f"{word}.yaml"
-    return str(own) if not Path(word).exists() and own.exists() else word
 
 
 def _configured(files: list[str] | None) -> list[str]:

@@ -61,8 +61,14 @@ changes single keys of those before it: mappings are merged key by key, anything
 2. `config.yaml`: how large it is, for a laptop.
 3. The overlays, from left to right: `snakemake --configfile config/cao2021.yaml mine.yaml`.
 
-An unknown key is an error that names the nearest; `resolvent check mine.yaml` finds it
-before anything runs. What is not given has the default below.
+An unknown key is an error that names the nearest. `resolvent check mine.yaml` reports all problems at once,
+each with its file, line and key, before anything runs. What is not given has the default below.
+
+**Numbers and words** mean what they look like. `8`, `-3`, `.5`, `1.0e-3` and `1e-3` are numbers, `true` and
+`false` are true and false, `null` and `~` are nothing, and all else is text. What YAML 1.1 takes for another
+thing is refused, and the message says what to write: `010` (8), `0x1F`, `1_000`, `1:30` (90), `yes`, `no`,
+`on`, `off`, dates. In quotes they are text. Tags (`!!int`), equal keys in one mapping and `__use_yte__` are
+refused, too.
 
 **What is built.** Everything, or what is listed: `build: {experiments: [darcy], datasets: [kolmogorov]}`. The
 datasets that an experiment needs are built with it. Entries that are not built need not fit each other.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 
 from resolvent.planning.configuration.contents import remarks, with_contents
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_configuration
+from resolvent.planning.configuration.where import placed
 
 
 def main(arguments: list[str]) -> int:
@@ -19,11 +21,12 @@ def main(arguments: list[str]) -> int:
         "what is wrong is reported by file, line and key. Nothing runs.",
     )
     parser.add_argument("files", nargs="*", metavar="FILE", help="overlays, the last one wins; default: none")
+    content: Mapping = {}
     try:
-        files = parser.parse_args(arguments).files
-        configuration = with_contents(load_configuration(read_configuration(files)))
+        content = read_configuration(parser.parse_args(arguments).files)
+        configuration = with_contents(load_configuration(content))
     except ConfigurationError as error:
-        print(error)
+        print(placed(error, content))
         return 1
     built = ", ".join(configuration.experiments) or "none"
     print(f"the configuration '{configuration.name}' is valid; experiments: {built}")

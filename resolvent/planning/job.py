@@ -91,6 +91,8 @@ def job(snakemake, alone: bool = False):
             watched(float(os.environ[STALL_VARIABLE]), file),
         ):
             yield
+    except KeyboardInterrupt:
+        message = f"{snakemake.rule}: interrupted\n"
     except KNOWN_ERRORS as error:
         message = f"{snakemake.rule}: {error}\n"
     except Exception:

@@ -30,7 +30,11 @@ from resolvent.planning.places import HOME, PACKAGE
 
 # Where the files of the project's packages are; a wheel has the workflow inside of resolvent.
 ROOTS = {"resolvent": PACKAGE.parent, "workflow": HOME}
-LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+# And the scripts, which the path of a job has: there "train.lock", the name of a file, would be a module.
+LIBRARIES = {
+    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    HOME / "workflow/scripts",
+}
 SCRIPTS = "workflow.scripts"
 
 # Tables from names to what a job looks up in them: rules name the entry that their job takes.

@@ -18,7 +18,7 @@ import pandas
 
 from resolvent.common.counts import counted
 from resolvent.common.digests import SUFFIX, Unverified, check_digest, file_digest
-from resolvent.common.errors import ResolventError, Words
+from resolvent.common.errors import ResolventError, Words, printable
 from resolvent.common.files import read_json
 from resolvent.common.predictions import node_name
 from resolvent.common.records import (
@@ -331,7 +331,7 @@ def main(arguments: list[str]) -> int:
         warnings.simplefilter("ignore", Unverified)  # each is a fault here
         faults = list(faults_below(paths))
     unknown = list(not_verified(files_below(paths)))
-    print(*faults, *unknown, sep="\n", end="\n" if faults or unknown else "")
+    print(*map(printable, [*faults, *unknown]), sep="\n", end="\n" if faults or unknown else "")
     what = ", ".join(map(str, paths))
     said: Words = counted(len(faults), "fault") if faults else "as specified"
     print(f"{what}: {said}{', but for what is not verified' if unknown else ''}", file=sys.stderr)

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from resolvent.common.counts import counted
-from resolvent.common.errors import FileError
+from resolvent.common.errors import FileError, printable
 from resolvent.datasets.errors import DatasetError
 from resolvent.public.cards import ENDINGS, card_of
 from resolvent.public.runs import TrainedRun, load_run
+
+
+class Terminal(Console):
+    """A console that prints text of others as it is: it obeys neither marks nor control characters in it."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        lines = "\n".join(map(printable, text.split("\n")))
+        return super().render_str(lines, **{**options, "markup": False, "emoji": False})
 
 
 def describe(name: str, console: Console, *, results: str = "results", data: str = "data") -> None:
@@ -145,3 +155,13 @@ def describe_leaderboard(rows: pd.DataFrame, console: Console) -> None:
             error, samples = f"{row.relative_l2:.3e}", str(row.samples)
             table.add_row(place, model, error, samples, row.verified_by, row.date)
         console.print(table)
+
+
+def write_leaderboard(table: pd.DataFrame, file: Path) -> None:
+    """Write the table as CSV. Text that begins like a formula is quoted, or spreadsheets compute it."""
+    formula = ("=", "+", "-", "@", "\t", "\r")
+
+    def quoted(cell: object) -> object:
+        return f"'{cell}" if isinstance(cell, str) and cell.startswith(formula) else cell
+
+    table.map(quoted).to_csv(file, index=False)

@@ -154,7 +154,7 @@ def test_a_missing_file_is_one_line_of_the_check_and_of_planning(tmp_path, monke
         "build: {datasets: [public]}\ndatasets: {public: {equation: burgers, source: no/such.mat}}\n"
     )
     assert check(["mine.yaml"]) == 1
-    assert capsys.readouterr().out.startswith(said)
+    assert capsys.readouterr().out.startswith(f"mine.yaml, line 2: {said}")
 
 
 def test_other_content_is_another_dataset(tmp_path):

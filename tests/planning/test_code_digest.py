@@ -240,3 +240,13 @@ def test_another_version_of_the_package_that_a_network_comes_from_is_another_mod
     first, second = releases.values()
     assert first["neuraloperator1d"] != second["neuraloperator1d"]
     assert first["fno1d"] == second["fno1d"]
+
+
+def test_names_of_files_are_no_modules_of_the_scripts_in_a_job(monkeypatch):
+    """The scripts are on the path of a job: "train.lock" in the code would import that of training."""
+    monkeypatch.syspath_prepend(str(ROOT / "workflow/scripts"))
+    module._of_project.cache_clear()
+    try:
+        assert not module._of_project("train.lock")
+    finally:
+        module._of_project.cache_clear()

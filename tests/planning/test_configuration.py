@@ -236,7 +236,7 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
         ),
         (
             {"experiments": {"darcy": {"test_resolutions": [43, 44]}}},
-            "experiments.darcy: resolution 44 is not stored; dataset 'darcy_cao' has 421, 211, 141",
+            "experiments.darcy.test_resolutions: 44 is not stored; dataset 'darcy_cao' has 421, 211, 141",
         ),
         (
             {"experiments": {"burgers": {"training": {"normalisation": "pointwise"}}}},
@@ -280,7 +280,7 @@ def test_the_papers_darcy_setting_is_what_the_paper_says():
         ),
         (
             {"experiments": {"burgers": {"resolutions": [1024]}}},
-            "experiments.burgers: resolution 1024 is not stored; dataset 'burgers' has 128, 512, 2048",
+            "experiments.burgers.resolutions: 1024 is not stored; dataset 'burgers' has 128, 512, 2048",
         ),
         (
             {"experiments": {"burgers": {"samples": {"test": 101}}}},
@@ -324,7 +324,7 @@ def test_an_even_grid_is_asked_for_where_trajectories_are_not_on_one():
     with pytest.raises(ConfigurationError) as caught:
         load_configuration(merged(DEFAULT, {"experiments": {"burgers": {"dataset": "lorenz63_y"}}}))
     lines = str(caught.value).splitlines()
-    assert "experiments.burgers: resolution 128 is not stored; dataset 'lorenz63_y' has dt0.01," in lines[0]
+    assert "experiments.burgers.resolutions: 128 is not stored; dataset 'lorenz63_y' has dt0.01," in lines[0]
     for fault in (
         "fno1d needs an even grid, and trajectories of dataset 'lorenz63_y'",
         "transformer1d needs an even grid",

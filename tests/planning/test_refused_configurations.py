@@ -4,7 +4,7 @@ import datetime
 import re
 
 import pytest
-from merged_configuration import DEFAULT, merged
+from merged_configuration import DEFAULT, ROOT, merged
 
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
@@ -40,6 +40,25 @@ NAMES = [
         {"experiments": {"cao2021": ANY_EXPERIMENT}},
         "experiments.cao2021: 'cao2021' is a folder of the results; choose another name",
     ),
+    *(
+        (
+            {"models": {name: ANY_MODEL}},
+            f"models.{name}: '{name}' is a device on Windows, not a folder; choose",
+        )
+        for name in ("con", "nul", "aux", "prn", "com1", "lpt9")
+    ),
+    ({"name": "nul"}, "name: 'nul' is a device on Windows"),
+    *(
+        (
+            {"models": {"fno": {"label": f"{sign}1+1"}}},
+            f"models.fno.label: '{sign}1+1': spreadsheets compute what begins with '{sign}'; choose",
+        )
+        for sign in "=+-@"
+    ),
+    (
+        {"experiments": {"burgers": {"title": "=HYPERLINK(1)"}}},
+        "experiments.burgers.title: '=HYPERLINK(1)': spreadsheets compute",
+    ),
     ({"name": "my/results"}, f"name: 'my/results' {FOLDER}"),
     (
         {"datasets": {"lorenz63_y": {"observations": {"fine times": {"step": 0.1}}}}},
@@ -56,6 +75,23 @@ FOLDERS = [
         "data_root: '../data' leaves the working folder; if that is meant, write the abs",
     ),
     ({"data_root": "data/../../elsewhere"}, "data_root: 'data/../../elsewhere' leaves the working folder"),
+    *(
+        (
+            {"results_root": folder},
+            f"results_root: {found!r} is in {source!r}, a folder of the source; choose another",
+        )
+        for folder, found, source in (
+            ("workflow", "workflow", "workflow"),
+            ("resolvent/figures", "resolvent/figures", "resolvent"),
+            ("results/../docs", "results/../docs", "docs"),
+            (str(ROOT / "profiles"), str(ROOT / "profiles"), "workflow"),
+        )
+    ),
+    (
+        {"results_root": ".", "name": "config"},
+        "results_root: 'config' is in 'config', a folder of the source",
+    ),
+    ({"data_root": "tests/data"}, "data_root: 'tests/data' is in 'tests', a folder of the source"),
     ({"results_root": ".."}, "results_root: '..' leaves the working folder"),
     (
         {"data_root": "/dev/null"},
@@ -138,16 +174,15 @@ VALUES = [
     ({"experiments": {"burgers": {"seeds": ITSELF}}}, "experiments.burgers.seeds.0: contains itself"),
     (
         {"experiments": {"burgers": {"training": {"loader_seed": False}}}},
-        "experiments.burgers.training.loader_seed: input should be a valid integer, got False, which is how "
-        "YAML reads no and off",
+        "experiments.burgers.training.loader_seed: input should be a valid integer, got False",
     ),
     (
         {"training_threads": True},
-        "training_threads: input should be a valid integer, got True, which is how YAML reads yes and on",
+        "training_threads: input should be a valid integer, got True",
     ),
     (
         {"models": {"fno": {"training": {False: 1}}}},
-        "models.fno.training: a key is text, got False (as YAML reads yes, no, on, off, null and numbers)",
+        "models.fno.training: a key is text, got False; put it in quotes",
     ),
     ({None: {"burgers": {}}}, "top level: a key is text, got None"),
     ({12: {}}, "12: keys should be strings, got 12"),
@@ -342,6 +377,11 @@ BOUNDS = [
         )
     ),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _in_the_checkout(monkeypatch):
+    monkeypatch.chdir(ROOT)
 
 
 @pytest.mark.parametrize(("change", "message"), NAMES + FOLDERS + VALUES + SIZES + BOUNDS)

@@ -55,7 +55,7 @@ def test_the_default_configuration_has_no_study():
     ("change", "message"),
     [
         ({"dataset": "burger"}, "stability.dataset: unknown dataset 'burger'; did you mean 'burgers'?"),
-        ({"resolution": 32}, "stability: resolution 32 is not stored; dataset 'burgers' has 64"),
+        ({"resolution": 32}, "stability.resolution: 32 is not stored; dataset 'burgers' has 64"),
         (
             {"panels": {"Mine": {"as printed": "galerkn"}}},
             "stability.panels: unknown model 'galerkn'; did you mean 'galerkin'? accepted: ",

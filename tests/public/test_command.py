@@ -4,16 +4,22 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray
 from pydantic import BaseModel
+from rich.table import Table
 from training_fixtures import RUN
 from typer.testing import CliRunner
 
 import resolvent
 import resolvent.__main__ as command
+from resolvent.common.errors import FileError
+from resolvent.datasets.imported.check import Report
 from resolvent.datasets.tasks.registry import AnyDataset, settings_of
 from resolvent.models.registry import settings_class
+from resolvent.planning import places, start
+from resolvent.public.describe import Terminal, write_leaderboard
 
 NAME = "tiny/burgers/fno"
 
@@ -227,7 +233,7 @@ def test_another_error_of_a_value_is_not_hidden(monkeypatch):
 
 def test_what_runs_is_snakemake_with_the_options_that_it_is_given(monkeypatch):
     started = []
-    monkeypatch.setattr(command, "_snakemake", lambda words: started.append(words) or 0)
+    monkeypatch.setattr(command, "start_snakemake", lambda words: started.append(words) or 0)
     printed("run", "finalise_burgers", "--cores", "2", "--configfile", "demo", "-n", "--keep-going")
     printed("plan", "--cores", "4", "--configfile", "cao2021")
     printed("snakemake", "--help", "-n")
@@ -236,6 +242,71 @@ def test_what_runs_is_snakemake_with_the_options_that_it_is_given(monkeypatch):
         ["plan", "--cores", "4", "--configfile", "cao2021"],
         ["--help", "-n"],
     ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--configfile", "bad.yaml"], ["--configfile=bad.yaml"], ["--configfiles", "test", "bad.yaml"]],
+)
+@pytest.mark.parametrize("name", ["run", "plan", "demo", "snakemake"])
+def test_overlays_are_read_before_snakemake_starts(name, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(start.subprocess, "Popen", lambda *_: pytest.fail("Snakemake was started"))
+    executed = "__use_yte__: true\nname: ?open('executed', 'w')\nname: two\n"
+    (tmp_path / "bad.yaml").write_text(executed)
+    assert failing(monkeypatch, capsys, name, *words).splitlines() == [
+        "resolvent: bad.yaml, line 3: name: 'name' again, after line 2; keep one of them",
+        "resolvent: bad.yaml, line 1: __use_yte__: Snakemake would execute the expressions of this file; "
+        "write the values themselves",
+    ]
+    assert not (tmp_path / "executed").exists()
+
+
+def test_control_c_waits_for_snakemake(monkeypatch):
+    """Snakemake has the signal as well, and would be killed in the middle of ending its jobs."""
+    answers = [KeyboardInterrupt, KeyboardInterrupt, 7]
+
+    class Process:
+        def __init__(self, command):
+            self.command = command
+
+        def wait(self):
+            if (answer := answers.pop(0)) is KeyboardInterrupt:
+                raise KeyboardInterrupt
+            return answer
+
+    monkeypatch.setattr(start.subprocess, "Popen", Process)
+    assert start.start_snakemake(["-n"]) == 7
+
+
+def test_a_folder_with_braces_is_refused_in_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(places, "HOME", places.Path("/work/a{x}b"))
+    assert failing(monkeypatch, capsys, "run") == (
+        "resolvent: the folder /work/a{x}b has braces in its path, which Snakemake replaces; rename it\n"
+    )
+
+
+def test_text_of_others_is_printed_and_not_obeyed(capsys):
+    console = Terminal(file=sys.stdout, width=200)
+    table = Table(title="a\x1b[2Jb[red]c[/]")
+    table.add_row("=1\x07", ":smile:", "\u202ed")
+    console.print(table)
+    console.print("e\rf[/oops]")
+    said = capsys.readouterr().out
+    assert not set("\x1b\x07\u202e\r") & set(said)
+    for text in (r"a\x1b[2Jb[red]c[/]", r"=1\x07", ":smile:", r"\u202ed", r"e\rf[/oops]"):
+        assert text in said
+    report = Report(["a.npz\nname: mine"], variables=["u\rv: 3 \x1b[2J"]).text()
+    assert report == "# a.npz\\nname: mine\n#   u\\rv: 3 \\x1b[2J\n"
+    assert str(FileError("no\nfile \x1b[2J")) == r"no\nfile \x1b[2J"
+
+
+def test_a_leaderboard_has_no_formulas_for_a_spreadsheet(tmp_path):
+    file = tmp_path / "table.csv"
+    cells = ["=1+1", "+1", "-1", "@a", "\tb", "plain", "a=1"]
+    write_leaderboard(pd.DataFrame({"model": cells, "relative_l2": [-0.5] * len(cells)}), file)
+    assert list(pd.read_csv(file)["model"]) == ["'=1+1", "'+1", "'-1", "'@a", "'\tb", "plain", "a=1"]
+    assert set(pd.read_csv(file)["relative_l2"]) == {-0.5}
 
 
 def test_the_front_page_is_found(here, tmp_path):

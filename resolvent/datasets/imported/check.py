@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from resolvent.common.counts import FEW_TEST_SAMPLES, of_few
-from resolvent.common.errors import ResolventError, Words
+from resolvent.common.errors import ResolventError, Words, printable
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.datasets.imported.arrays_checks import Checks, unscaled
@@ -64,7 +64,7 @@ class Report:
         """Return the report as YAML, with all but the configuration in comments."""
         lines = [*self.files, *(f"  {one}" for one in self.variables), *self.found, *self.numbers]
         lines += [f"warning: {one}" for one in self.warnings]
-        comments = "".join(f"# {line}\n" for line in lines)
+        comments = "".join(f"# {printable(line)}\n" for line in lines)
         if self.configuration is None:
             return comments + ("\n" + self.to_fill if self.to_fill else "")
         return f"{comments}\n{_marked(''.join(map(_yaml, self.configuration.items())), self.guessed)}"
@@ -73,7 +73,7 @@ class Report:
 def _marked(block: str, guessed: dict[str, Words]) -> str:
     """Say on the line of each key of a dataset, or of its experiment, why it is as it is."""
     for key, why in guessed.items():
-        mark = f"  # {why}" if key == "training" else f"  # guess: {why}"
+        mark = f"  # {printable(why)}" if key == "training" else f"  # guess: {printable(why)}"
         at = re.search(rf"(?m)^ {{4}}(# )?{key}:.*$", block)
         if at is not None:
             block = block[: at.end()] + mark + block[at.end() :]

@@ -24,12 +24,13 @@ def entries_not_built(content: Mapping) -> Iterator[tuple[str, str]]:
     if not asked:
         return
     experiments, datasets = set(asked.get("experiments", [])), set(asked.get("datasets", []))
+    needed = [_entries(content, "stability").get("dataset")]
     for name, experiment in _entries(content, "experiments").items():
         if name not in experiments:
             yield "experiments", name
         elif isinstance(experiment, Mapping):
-            needed = (experiment.get("dataset"), experiment.get("test_dataset"))
-            datasets.update(one for one in needed if isinstance(one, str))
+            needed += [experiment.get("dataset"), experiment.get("test_dataset")]
+    datasets.update(one for one in needed if isinstance(one, str))
     for name in _entries(content, "datasets"):
         if name not in datasets:
             yield "datasets", name

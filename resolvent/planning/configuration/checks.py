@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
+from importlib.util import find_spec
 from itertools import product
+from pathlib import Path
 
 from pydantic import ValidationError
 
+from resolvent.common.errors import Words
+from resolvent.datasets.storage.addresses import is_address
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.models.layers.grid_sizes import coarse_points, suitable_factor
 from resolvent.models.outside import unknown
@@ -24,6 +29,7 @@ from resolvent.planning.configuration.settings import (
     model_settings,
     training_settings,
 )
+from resolvent.planning.places import source_folder
 
 # Training settings that only functions on nodes of a square can have, and the value that they have elsewhere.
 ON_NODES = {"normalisation": "pointwise", "boundary": "zero", "gradient_coefficient": "input"}
@@ -40,20 +46,35 @@ TAKEN = {
 }
 
 
-def problems(configuration: Configuration) -> Iterator[str]:
-    """Yield the problems that no single key has: names that refer to nothing, sizes that do not fit."""
+def problems(configuration: Configuration, datasets: list[str]) -> Iterator[str]:
+    """Yield the problems that no single key has: names that refer to nothing, sizes that do not fit.
+
+    `datasets` are the names of all datasets, of which the configuration has those that are built.
+    """
     for section, taken in TAKEN.items():
         for name in getattr(configuration, section):
             if name in taken:
                 yield f"{section}.{name}: {name!r} is a folder of the results; choose another name"
+    yield from _folder_problems(configuration)
     for name, model in configuration.models.items():
         yield from _model_problems(name, model)
         yield from partial_problems(model.training, ("models", name, "training"))
     for name, experiment in configuration.experiments.items():
-        yield from _experiment_problems(configuration, f"experiments.{name}", experiment)
+        yield from _experiment_problems(configuration, f"experiments.{name}", experiment, datasets)
     if configuration.stability:
-        yield from _stability_problems(configuration, configuration.stability)
+        yield from _stability_problems(configuration, configuration.stability, datasets)
     yield from shown_problems(configuration.experiments)
+
+
+def _folder_problems(configuration: Configuration) -> Iterator[str]:
+    """Report roots that lead into a folder of the source, by themselves or with the name of what is made."""
+    made = {"results_root": [configuration.name], "data_root": list(configuration.datasets)}
+    for key, names in made.items():
+        root = getattr(configuration, key)
+        for folder in [] if is_address(root) else (Path(root), *(Path(root, name) for name in names)):
+            if source := source_folder(folder):
+                yield f"{key}: {str(folder)!r} is in {source!r}, a folder of the source; choose another"
+                break
 
 
 def _model_problems(name: str, model: Model) -> Iterator[str]:
@@ -69,7 +90,7 @@ def _model_problems(name: str, model: Model) -> Iterator[str]:
             yield f"models.{name}.settings_at.{resolution}: {error}"
 
 
-def _stability_problems(configuration: Configuration, study: Stability) -> Iterator[str]:
+def _stability_problems(configuration: Configuration, study: Stability, datasets: list[str]) -> Iterator[str]:
     """Yield what an experiment of the same trainings would have, and what is named twice or not at all."""
     if study.training.schedule != "1cycle":
         yield f"stability.training.schedule: {study.training.schedule!r} has no peak; accepted: '1cycle'"
@@ -80,17 +101,24 @@ def _stability_problems(configuration: Configuration, study: Stability) -> Itera
     for model in study.seeds_of:
         if model not in study.models:
             yield f"stability.seeds_of: {unknown('model', model, study.models)}"
-    for line in _experiment_problems(configuration, "stability", study.experiment):
-        yield line.replace("stability.models:", "stability.panels:")  # which have its models
+    for line in _experiment_problems(configuration, "stability", study.experiment, datasets):
+        line = line.replace("stability.models:", "stability.panels:")  # which have its models
+        yield re.sub(r"^stability\.(test_)?resolutions:", "stability.resolution:", line)
 
 
-def _experiment_problems(configuration: Configuration, at: str, experiment: Experiment) -> Iterator[str]:
+def _experiment_problems(
+    configuration: Configuration, at: str, experiment: Experiment, datasets: list[str]
+) -> Iterator[str]:
     lists = {key: getattr(experiment, key) for key in LISTS}
     lists |= {f"shows.{paper}": items for paper, items in experiment.shows.items()}
     yield from _repeated(at, lists)
     names = Counter(place.partition(":")[2] for place in experiment.figures)
     for name in (name for name, count in names.items() if count > 1):
         yield f"{at}.figures: {name!r} names the files of more than one figure; give one another name"
+    for key in ("metrics", "baselines", "figures"):
+        for number, location in enumerate(getattr(experiment, key)):
+            if words := _without_source(location):
+                yield f"{at}.{key}.{number}: {words}"
     for resolution, settings in experiment.training_at.items():
         yield from partial_problems(settings, (*at.split("."), "training_at", resolution))
     for model, settings in experiment.training_of.items():
@@ -108,12 +136,12 @@ def _experiment_problems(configuration: Configuration, at: str, experiment: Expe
     if experiment.shown not in (None, *configuration.models):
         yield f"{at}.shown: {unknown('model', experiment.shown, configuration.models)}"
     if experiment.dataset not in configuration.datasets:
-        yield f"{at}.dataset: {unknown('dataset', experiment.dataset, configuration.datasets)}"
+        yield f"{at}.dataset: {unknown('dataset', experiment.dataset, datasets)}"
         return
     dataset = configuration.datasets[experiment.dataset]
     test_name = experiment.test_dataset or experiment.dataset
     if test_name not in configuration.datasets:
-        yield f"{at}.test_dataset: {unknown('dataset', test_name, configuration.datasets)}"
+        yield f"{at}.test_dataset: {unknown('dataset', test_name, datasets)}"
         return
     test_dataset = configuration.datasets[test_name]
     if test_dataset.equation != dataset.equation or (dataset.inverse and test_name != experiment.dataset):
@@ -124,16 +152,17 @@ def _experiment_problems(configuration: Configuration, at: str, experiment: Expe
         )
         return
     tested = experiment.test_resolutions
-    wanted = [
-        (experiment.dataset, [*experiment.resolutions, *experiment.training_at]),
-        (test_name, tested or []),
-    ]
-    for asked, resolutions in wanted:
+    wanted = {
+        "resolutions": (experiment.dataset, experiment.resolutions),
+        "training_at": (experiment.dataset, experiment.training_at),
+        "test_resolutions": (test_name, tested or []),
+    }
+    for key, (asked, resolutions) in wanted.items():
         stored = configuration.datasets[asked].resolutions
         for resolution in dict.fromkeys(resolutions):
             if resolution not in stored:
                 yield (
-                    f"{at}: resolution {resolution} is not stored; dataset '{asked}' has "
+                    f"{at}.{key}: {resolution} is not stored; dataset '{asked}' has "
                     f"{', '.join(map(str, stored))}"
                 )
     if tested is not None and dataset.inverse:
@@ -167,6 +196,14 @@ def _tuning_problems(at: str, experiment: Experiment) -> Iterator[str]:
         for name in settings:
             if name in tuned:
                 yield f"{at}.{where}.{name}: `tuning` chooses it for every model; leave it out here or there"
+
+
+def _without_source(location: str) -> Words | None:
+    """Say that the module of a user's own is compiled: its digest is not known."""
+    spec = find_spec(location.partition(":")[0])
+    if spec and spec.origin and spec.origin.endswith(".py"):
+        return None
+    return f"{location!r}: the module is no Python file, so no change is seen; name one in a .py file"
 
 
 def _repeated(at: str, lists: dict[str, list | None]) -> Iterator[str]:
@@ -259,6 +296,8 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
             except ValidationError:
                 continue  # reported with the part that is wrong
             train = min(available, settings.train_samples or available)
+            if ":" in settings.loss and (words := _without_source(settings.loss)):
+                found[f"{at}: loss {words}"] = None
             if settings.batch_size > train:
                 words = f"batch_size {settings.batch_size} is more than the {train} training samples"
                 found[f"{at}: {words}"] = None

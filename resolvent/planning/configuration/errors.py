@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from resolvent.common.errors import ResolventError, Words, printable
+
 LONGEST_LINE = 800
 MOST_LINES = 40
 
 
-class ConfigurationError(Exception):
-    """The configuration is not acceptable; one line per problem, each naming the key."""
+class ConfigurationError(ResolventError):
+    """The configuration is not acceptable; one line per problem, each naming the key.
+
+    `lines` has all of them, of which the message has the first 40.
+    """
 
     def __init__(self, lines: Iterable[str]):
-        lines = [_shortened(line) for line in dict.fromkeys(lines)]
-        more = len(lines) - MOST_LINES
-        super().__init__(
-            "\n".join(lines[:MOST_LINES] + ([f"... and {more} more problems"] if more > 0 else []))
-        )
+        self.lines = list(dict.fromkeys(lines))
+        super().__init__(self.lines)
+
+    def __str__(self) -> Words:
+        more = len(self.lines) - MOST_LINES
+        shown = [_shortened(printable(line)) for line in self.lines[:MOST_LINES]]
+        return "\n".join(shown + ([f"... and {more} more problems"] if more > 0 else []))
 
 
-def _shortened(line: str) -> str:
+def _shortened(line: str) -> Words:
     """Return the line without its middle, where a long list of the user's would fill the screen."""
     if len(line) <= LONGEST_LINE:
         return line

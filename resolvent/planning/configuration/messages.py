@@ -10,6 +10,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ValidationError
 
+from resolvent.common.errors import Words
 from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.models.outside import unknown
@@ -55,10 +56,8 @@ def partial_problems(settings: dict, location: tuple) -> Iterator[str]:
         yield from explain(TrainingSettings, error.errors(), settings, location)
 
 
-def shown(value: object) -> str:
+def shown(value: object) -> Words:
     """Show a value of the user's, as YAML gave it, however large."""
-    if isinstance(value, bool):
-        return f"{value}, which is how YAML reads {'yes and on' if value else 'no and off'}"
     short = reprlib.Repr()
     short.maxstring = short.maxother = 80
     return short.repr(value)

@@ -13,6 +13,9 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.storage.addresses import check_installed, checked_address, is_address
 
 NAME = re.compile(r"[a-z0-9_]{1,64}")
+# Of devices of Windows, where no file or folder may have them.
+DEVICES = re.compile(r"con|prn|aux|nul|(com|lpt)[1-9]")
+FORMULA = ("=", "+", "-", "@")  # what begins with these is computed by a spreadsheet that opens a table
 COMPONENT_BYTES = 255  # of one folder's name, on every common file system
 
 
@@ -22,6 +25,8 @@ def _name(value: str) -> str:
             f"{value!r} cannot name a folder on every machine; accepted: lower-case letters, digits and '_', "
             "at most 64"
         )
+    if DEVICES.fullmatch(value):
+        raise ValueError(f"{value!r} is a device on Windows, not a folder; choose another name")
     return value
 
 
@@ -36,6 +41,8 @@ def _resolution(value: Any) -> int | str:
 def _words(value: str) -> str:
     if not value.strip():
         raise ValueError("empty, and it is what figures and tables say")
+    if value.startswith(FORMULA):
+        raise ValueError(f"{value!r}: spreadsheets compute what begins with {value[0]!r}; choose a letter")
     if "$" in value:
         raise ValueError(f"{value!r}: '$' starts mathematics in figures; write the symbol itself, such as ν")
     return value

@@ -1,9 +1,11 @@
-"""What YAML can hold and a configuration cannot: dates, bytes, numbers beyond any, text of a whole page."""
+"""Reject values that a configuration must not contain: dates, bytes, huge numbers, very long texts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+
+from resolvent.common.errors import Words
 
 LONGEST_TEXT = 500
 LARGEST = 2**63
@@ -22,7 +24,7 @@ def _odd(value: object, at: str, above: tuple[int, ...]) -> Iterator[str]:
         yield f"{at}: contains itself"
     elif isinstance(value, dict):
         for key, entry in value.items():
-            words = _odd_key(key)
+            words = odd_key(key)
             if words:
                 yield f"{at or 'top level'}: {words}"
             else:
@@ -34,16 +36,15 @@ def _odd(value: object, at: str, above: tuple[int, ...]) -> Iterator[str]:
         yield f"{at}: {words}"
 
 
-def _odd_key(key: object) -> str | None:
+def odd_key(key: object) -> Words | None:
+    """Say why a key cannot be one of a configuration; None if it can."""
     if isinstance(key, bool | float) or key is None:
-        return (
-            f"a key is text, got {key} (as YAML reads yes, no, on, off, null and numbers); put it in quotes"
-        )
+        return f"a key is text, got {key}; put it in quotes"
     words = _odd_scalar(key)
     return f"of a key: {words}" if words else None
 
 
-def _odd_scalar(value: object) -> str | None:
+def _odd_scalar(value: object) -> Words | None:
     if isinstance(value, str):
         if len(value) > LONGEST_TEXT:
             return f"text of {len(value)} characters, {value[:20]!r}...; accepted: at most {LONGEST_TEXT}"

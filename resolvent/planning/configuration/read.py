@@ -1,19 +1,23 @@
-"""Configuration files, read with the place of what is wrong, and merged as Snakemake merges them.
+"""Configuration files, read with the place of every key, and merged as Snakemake merges them.
 
-Snakemake reads the files of `--configfile` itself, before the project can say a word: a slip of YAML is
-reported there without file and line, and a key given twice not at all. `python -m resolvent.planning.check`
-reads them here.
+`resolvent check`, the commands that start Snakemake, before they do, and the Snakefile all read with this
+module: what Snakemake itself has read is not used. Numbers and words mean what they look like. What YAML 1.1
+takes for something else is refused: 010 for 8, 1:30 for 90, no for false.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 
+from resolvent.common.errors import Words
 from resolvent.planning.configuration.errors import ConfigurationError
-from resolvent.planning.configuration.plain_values import odd_values
+from resolvent.planning.configuration.plain_values import odd_key
 from resolvent.planning.places import HOME
 
 # What a configuration starts from, in this order; each changes single keys of those before.
@@ -28,27 +32,87 @@ DEFAULTS = (
     "config.yaml",
 )
 VALUES = 1_000_000  # in one file, aliases written out: the whole configuration has some thousand
-# The reader in C, where PyYAML has it: eight times as fast.
-FAST = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+CONSTANTS = dict.fromkeys(("", "~", "null", "Null", "NULL"))
+CONSTANTS |= dict.fromkeys(("true", "True", "TRUE"), True)
+CONSTANTS |= dict.fromkeys(("false", "False", "FALSE"), False)
+CONSTANTS |= {f"{sign}{word}": float(f"{sign}inf") for sign in ("", "+", "-") for word in (".inf", ".Inf")}
+CONSTANTS |= {".nan": math.nan, ".NaN": math.nan}
+INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
+FLOAT = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")
+# As text of a page, it is refused by its length; Python reads no integer of so many digits.
+LONGEST_NUMBER = 4000
+YAML_1_1 = yaml.resolver.Resolver()
+TEXT, LIST, MAPPING = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map"))
+MERGE, UNQUOTED = "tag:yaml.org,2002:merge", "unquoted"
+# Every scalar without quotes and tag; what it is, is decided in `_plain`.
+RESOLVERS = {None: [(UNQUOTED, re.compile(""))]}
 
 
-def read_configuration(files: Iterable[Path | str]) -> dict:
-    """Return the defaults with these overlays.
+class _Reader(yaml.SafeLoader):
+    yaml_implicit_resolvers = RESOLVERS
+
+
+class _FastReader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """The reader in C, where PyYAML has it: eight times as fast."""
+
+    yaml_implicit_resolvers = RESOLVERS
+
+
+# Characters that the reader in C takes otherwise: a tab after a colon, a mark of byte order, tags.
+READ_OTHERWISE = "\t\ufeff!"
+
+
+class Read(dict):
+    """Content of configuration files.
+
+    places      file and line of each key, by the keys to it: where it was set last.
+    problems    a line for each value or key that is left out, as it is not what it looks like.
+    """
+
+    def __init__(self, content: Mapping, places: Mapping[tuple, str], problems: Iterable[str] = ()):
+        super().__init__(content)
+        self.places, self.problems = dict(places), list(problems)
+
+
+def read_configuration(files: Iterable[Path | str]) -> Read:
+    """Return the defaults with these overlays. Raises as `read_overlays`."""
+    return with_defaults(read_overlays(files))
+
+
+def with_defaults(overlay: Mapping) -> Read:
+    """Return the defaults changed by `overlay`."""
+    return _merged_with_places([*(read_file(HOME / name) for name in DEFAULTS), overlay])
+
+
+def read_overlays(files: Iterable[Path | str], given: Mapping | None = None) -> Read:
+    """Return what the files say, the last one wins, and then what is `given` on the command line.
 
     Raises
     ------
     ConfigurationError
-        With one line per problem: the file, the line, what is wrong.
+        With a line for each file that cannot be read: the file, the line, what is wrong.
     """
-    content: dict = {}
-    for file in [*(HOME / name for name in DEFAULTS), *files]:
-        content = merged(content, read_file(Path(file)))
-    return content
+    contents: list[Mapping] = []
+    problems: list[str] = []
+    for file in files:
+        try:
+            contents.append(read_file(Path(file)))
+        except ConfigurationError as error:
+            problems += error.lines
+    if problems:
+        raise ConfigurationError(problems)
+    return _merged_with_places([*contents, Read(given or {}, _places_given(given or {}, ()))])
 
 
-def with_defaults(overlay: Mapping) -> dict:
-    """Return the defaults changed by `overlay`, which Snakemake has read. Raises as `read_configuration`."""
-    return merged(read_configuration([]), overlay)
+def read_again(config: Mapping, settings: Any) -> Mapping:
+    """Return what files and values on Snakemake's command line say, read here.
+
+    `config` is what Snakemake has read, `settings` its `config_settings`. A workflow that imports this one
+    may have put together a `config` of its own: that is returned as it is.
+    """
+    if config != settings.overwrite_config:
+        return config
+    return read_overlays(settings.configfiles, settings.config)
 
 
 def merged(base: Mapping, changes: Mapping) -> dict:
@@ -61,51 +125,157 @@ def merged(base: Mapping, changes: Mapping) -> dict:
     return result
 
 
-def read_file(file: Path) -> dict:
-    """Return the content of one file. Raises as `read_configuration`."""
+def read_file(file: Path) -> Read:
+    """Return the content of one file. Raises as `read_overlays`."""
+    shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
     try:
         text = file.read_text(encoding="utf-8")
-        try:
-            content, repeated = _parsed(text, FAST)
-        except yaml.MarkedYAMLError:
-            content, repeated = _parsed(text, yaml.SafeLoader)  # whose words are those of Snakemake
-        if repeated:
-            raise ConfigurationError(f"{file}, {words}" for words in repeated)
+        node = _composed(text)
+        if (values := _values(node, {})) > VALUES:
+            words = f"{values:.3g} values, where aliases are written out; accepted: at most {VALUES:,}"
+            raise ConfigurationError([f"{shown}, {_place(node.start_mark)}: {words}"])
+        reading = _Reading(str(shown))
+        content = reading.value(node, (), ())
     except OSError as error:
-        raise ConfigurationError([f"{file}: {error.strerror.lower()}"]) from None
+        raise ConfigurationError([f"{shown}: {error.strerror.lower()}"]) from None
     except UnicodeDecodeError as error:
-        raise ConfigurationError([f"{file}: not text in UTF-8, from byte {error.start + 1}"]) from None
+        raise ConfigurationError([f"{shown}: not text in UTF-8, from byte {error.start + 1}"]) from None
     except yaml.MarkedYAMLError as error:
-        raise ConfigurationError([f"{file}, {_place(error.problem_mark)}: {error.problem}"]) from None
-    except ConfigurationError:
-        raise
-    except Exception as error:  # the reader looks up, indexes and converts what wrong tags and dates give it
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ConfigurationError([f"{file}: YAML that cannot be read ({reason})"]) from None
+        remedy = "; write spaces" if "'\\t'" in error.problem else ""
+        raise ConfigurationError(
+            [f"{shown}, {_place(error.problem_mark)}: {error.problem}{remedy}"]
+        ) from None
+    except yaml.reader.ReaderError as error:
+        line, character = text.count("\n", 0, error.position) + 1, text[error.position]
+        words = f"the character {character!a} cannot be in YAML; leave it out"
+        raise ConfigurationError([f"{shown}, line {line}: {words}"]) from None
+    except RecursionError:
+        raise ConfigurationError([f"{shown}: values are nested too deeply"]) from None
     if not isinstance(content, dict):
         found = "nothing" if content is None else f"a {type(content).__name__}"
         raise ConfigurationError(
-            [f"{file}: keys with values are expected, such as `name: mine`; found {found}"]
+            [f"{shown}: keys with values are expected, such as `name: mine`; found {found}"]
         )
-    if odd := list(odd_values(content)):
-        raise ConfigurationError(f"{file}: {words}" for words in odd)
-    return content
+    return Read(content, reading.places, reading.problems)
 
 
-def _parsed(text: str, reader: type) -> tuple[object, list[str]]:
-    """Return the content, and words on every key that is given twice; there is then no content."""
-    loader = reader(text)
-    try:
-        node = loader.get_single_node()
-        if (values := _values(node, {})) > VALUES:
-            raise yaml.MarkedYAMLError(
-                problem=f"{values:.3g} values, where aliases are written out; accepted: at most {VALUES:,}",
-                problem_mark=node.start_mark,
-            )
-        repeated = list(_repeated(node, set()))
-        return None if repeated or node is None else loader.construct_document(node), repeated
-    finally:
-        loader.dispose()
+def _composed(text: str) -> yaml.Node | None:
+    """Return the nodes of a text; where it is wrong, the error is that of the reader in Python."""
+    if set(text).isdisjoint(READ_OTHERWISE):
+        try:
+            return yaml.compose(text, _FastReader)
+        except yaml.YAMLError:
+            pass
+    return yaml.compose(text, _Reader)
+
+
+class _Reading:
+    """The values of one file, with what is wrong with them (`problems`), and `places` by key."""
+
+    def __init__(self, file: str):
+        self.file = file
+        self.problems: list[str] = []
+        self.places: dict[tuple, str] = {}
+        self.merges = yaml.constructor.SafeConstructor()  # for the key `<<`
+        self.seen: set[int] = set()
+
+    def value(self, node: yaml.Node | None, at: tuple, above: tuple) -> Any:
+        """Return the value of a node at the keys `at`, within the nodes `above`."""
+        if node is None:
+            return None
+        if at:
+            self.places.setdefault(at, f"{self.file}, line {node.start_mark.line + 1}")
+        if id(node) in above:
+            self._refuse(at, "contains itself")
+        elif isinstance(node, yaml.ScalarNode):
+            value, words = _scalar(node)
+            if not words:
+                return value
+            self._refuse(at, words)
+        elif node.tag not in (LIST, MAPPING):
+            self._refuse(at, _of_tag(node))
+        elif isinstance(node, yaml.SequenceNode):
+            return [self.value(one, (*at, i), (*above, id(node))) for i, one in enumerate(node.value)]
+        else:
+            return self._mapping(node, at, (*above, id(node)))
+        return None
+
+    def _mapping(self, node: yaml.MappingNode, at: tuple, above: tuple) -> dict:
+        if id(node) not in self.seen:  # and not again, by an alias
+            self.seen.add(id(node))
+            self._report_repeated(node, at)
+            self.merges.flatten_mapping(node)
+        content = {}
+        for key_node, value_node in node.value:
+            key, words = _scalar(key_node)
+            if words := words or odd_key(key):
+                key = key_node.value if isinstance(key_node, yaml.ScalarNode) else "?"
+            elif not at and key == "__use_yte__":
+                words = "Snakemake would execute the expressions of this file; write the values themselves"
+            self.places[*at, key] = f"{self.file}, line {key_node.start_mark.line + 1}"
+            if words:
+                self._refuse((*at, key), words)
+            else:
+                content[key] = self.value(value_node, (*at, key), above)
+        return content
+
+    def _report_repeated(self, node: yaml.MappingNode, at: tuple) -> None:
+        """Report keys that one mapping has twice: YAML keeps the last, without a word."""
+        known: dict[str, int] = {}
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            if key.value == "<<" and key.tag == UNQUOTED:
+                key.tag = MERGE
+            elif key.value in known:
+                self._refuse(
+                    (*at, key.value), f"{key.value!r} again, after line {known[key.value]}; keep one of them"
+                )
+            known.setdefault(key.value, key.start_mark.line + 1)
+
+    def _refuse(self, at: tuple, words: str) -> None:
+        self.problems.append(f"{'.'.join(map(str, at)) or 'top level'}: {words}")
+
+
+def _scalar(node: yaml.Node) -> tuple[Any, Words | None]:
+    """Return null, true or false, a decimal number, or text; and what is wrong with a scalar."""
+    text = node.value
+    if node.tag == TEXT:
+        return text, None
+    if node.tag != UNQUOTED:
+        return None, _of_tag(node)
+    if text in CONSTANTS:
+        return CONSTANTS[text], None
+    if len(text) <= LONGEST_NUMBER and INTEGER.fullmatch(text):
+        return int(text), None
+    if len(text) <= LONGEST_NUMBER and FLOAT.fullmatch(text):
+        return float(text), None
+    return text, _read_otherwise(text)
+
+
+def _of_tag(node: yaml.Node) -> Words:
+    """Say that a tag has no place here, nor a list or a mapping as a key."""
+    if node.tag in (LIST, MAPPING):
+        return "a key is text, not a list or a mapping"
+    return f"a tag, {node.tag.replace('tag:yaml.org,2002:', '!!'):.40}; write the value without it"
+
+
+def _read_otherwise(text: str) -> Words | None:
+    """Say what YAML 1.1 takes a word for, where it is another thing than the text that it looks like."""
+    kind = YAML_1_1.resolve(yaml.ScalarNode, text, (True, False)).rpartition(":")[2]
+    if kind == "bool":
+        return f"{text!r} is a word, and to YAML 1.1 true or false; write true or false, or put it in quotes"
+    if kind == "timestamp":
+        return f"{text} is a date; put it in quotes"
+    if kind in ("int", "float"):
+        try:
+            other = f" (YAML 1.1 reads {yaml.safe_load(text)})"
+        except ValueError:
+            other = ""
+        return f"{text} is not a decimal number{other}; write it in decimal digits, or put text in quotes"
+    if re.fullmatch(r"[+-]?0[0-9]+", text):
+        return f"{text} is not a decimal number: it begins with 0; leave that out, or put text in quotes"
+    return None if kind == "str" else f"{text} is a sign of YAML; put it in quotes"
 
 
 def _values(node: yaml.Node | None, known: dict[int, int]) -> int:
@@ -119,22 +289,24 @@ def _values(node: yaml.Node | None, known: dict[int, int]) -> int:
     return known[id(node)]
 
 
-def _repeated(node: yaml.Node | None, seen: set[int]) -> Iterator[str]:
-    """Yield keys that one mapping has twice: YAML keeps the last, without a word."""
-    if node is None or id(node) in seen:
-        return
-    seen.add(id(node))
-    if isinstance(node, yaml.MappingNode):
-        known: dict[str, yaml.Mark] = {}
-        for key, value in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
-                if key.value in known:
-                    yield f"{_place(key.start_mark)}: {key.value!r} again, after {_place(known[key.value])}"
-                known.setdefault(key.value, key.start_mark)
-            yield from _repeated(value, seen)
-    elif isinstance(node, yaml.SequenceNode):
-        for entry in node.value:
-            yield from _repeated(entry, seen)
+def _merged_with_places(contents: Iterable[Mapping]) -> Read:
+    result: dict = {}
+    places: dict[tuple, str] = {}
+    problems: list[str] = []
+    for content in contents:
+        result = merged(result, content)
+        if isinstance(content, Read):
+            places |= content.places
+            problems += content.problems
+    return Read(result, places, problems)
+
+
+def _places_given(content: Mapping, at: tuple) -> Iterator[tuple[tuple, str]]:
+    """Yield each key of what the command line gives, with that as its place."""
+    for key, value in content.items():
+        yield (*at, key), "--config"
+        if isinstance(value, Mapping):
+            yield from _places_given(value, (*at, key))
 
 
 def _place(mark: yaml.Mark) -> str:

@@ -1,0 +1,61 @@
+"""Start Snakemake for the command `resolvent`, with the package's Snakefile, profile and configurations."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from resolvent.planning.places import HOME, check_folder
+
+
+def start_snakemake(words: list[str]) -> int:
+    """Start Snakemake in the working folder; return its exit status.
+
+    Raises
+    ------
+    ConfigurationError
+        When a file of `--configfile` cannot be read, or is not what it looks like: Snakemake would execute
+        expressions in it, or end in a traceback.
+    """
+    # Not before: help and completion answer at once.
+    from resolvent.planning.configuration.errors import ConfigurationError
+    from resolvent.planning.configuration.read import read_overlays
+    from resolvent.planning.configuration.where import placed
+
+    check_folder()
+    os.environ["RESOLVENT_COMMAND"] = shlex.join(["resolvent", "snakemake", *words])  # for the pages
+    words, files = _with_own_overlays(words)
+    if (overlay := read_overlays(files)).problems:
+        raise placed(ConfigurationError(overlay.problems), overlay)
+    if not any(word.startswith("--workflow-profile") for word in words):
+        words += ["--workflow-profile", str(HOME / "workflow/profiles/default")]
+    start = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / "Snakefile")]
+    process = subprocess.Popen([*start, *words])
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:  # Snakemake has it as well, and ends its jobs
+            continue
+
+
+def _with_own_overlays(words: list[str]) -> tuple[list[str], list[str]]:
+    """Return the words, and the files of `--configfile`: config/NAME.yaml for a NAME that is no file."""
+    result, files, named = [], [], False
+    for word in words:
+        option, equals, value = word.partition("=")
+        if word.startswith("-"):
+            named = option in ("--configfile", "--configfiles")
+        if named and (equals or not word.startswith("-")):
+            files.append(own_overlay(value if word.startswith("-") else word))
+            word = f"{option}={files[-1]}" if word.startswith("-") else files[-1]
+        result.append(word)
+    return result, files
+
+
+def own_overlay(word: str) -> str:
+    """Return the path of config/NAME.yaml for a NAME that is no file."""
+    own = HOME / "config" / f"{word}.yaml"
+    return str(own) if not Path(word).exists() and own.exists() else word

@@ -1,0 +1,200 @@
+"""Slips in overlays: `resolvent check`, `resolvent run -n` and `snakemake -n` refuse the same in the same lines.
+
+FAULT_OVERLAYS is how many are drawn beside the listed ones, FAULT_SEED draws others.
+"""
+
+# ruff: noqa: E501  (tables of slips)
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+from pipeline_project import NOT_COPIED, ROOT
+from planning_forks import dry_run
+
+from resolvent.planning.check import main
+from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.start import start_snakemake
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(3600)]
+COUNT = int(os.environ.get("FAULT_OVERLAYS", "50"))
+SEED = int(os.environ.get("FAULT_SEED", "0"))
+PLAIN = """\
+name: mine
+build: {experiments: [burgers]}
+datasets:
+  burgers:
+    resolutions: [64, 128]
+    samples: {train: 64, validation: 8, test: 40}
+    accuracy: 1.0e-3
+experiments:
+  burgers:
+    models: [fno]
+    shown: null
+    resolutions: [64]
+    seeds: [1]
+    samples: {train: 16}
+    training: {epochs: 3, learning_rate: 0.001}
+"""
+# What a person may write in the place of a piece of the text above; all of it is refused, or means what it says.
+SLIPS = {
+    "a tab": [(" ", "\t"), ("  ", "\t"), (": ", ":\t"), (", ", ",\t")],
+    "a key twice": [("name: mine", "name: mine\nname: mine"), ("seeds: [1]", "seeds: [1]\n    seeds: [2]")],
+    "a number of YAML 1.1": [(": 3", ": 010"), (": 3", ": 1:30"), ("0.001", "12:30:45"), ("64", "0x40"), ("16", "1_6")],
+    "a number": [("1.0e-3", "1e-3"), ("0.001", ".001"), (": 3", ": 1e2"), (": 3", ": +3"), (": 3", ": 3."), ("64", "064")],
+    "a word of YAML 1.1": [("mine", "no"), ("null", "off"), (": 3", ": yes"), ("fno", "on"), ("name", "no")],
+    "a date": [("mine", "2026-01-31"), (": 3", ": 2026-31-01")],
+    "a tag": [("mine", "!!python/object/apply:os.mkdir [executed]"), ("mine", "!!bool maybe"), (": 3", ": !!int ''")],
+    "an alias": [("[64]", "&a [*a]"), ("mine", "*mine"), ("{train: 16}", "&a {train: *a}")],
+    "code": [("name: mine", "__use_yte__: true\nname: ?open('executed', 'w').name")],
+    "a sign": [("{", ""), ("}", ""), ("[", ""), ("]", ""), (":", ""), (",", ""), ("mine", "'mine"), ("mine", "mi\0ne")],
+    "a character": [("mine", "mi\x07ne"), ("mine", "\ufeffmine"), ("fno", "fnö"), ("mine", "mi\u202ene")],
+    "a kind": [("[64]", "64"), ("{train: 16}", "[16]"), ("[fno]", "fno"), ("{epochs: 3", "{epochs: {3: 3}"), ("mine", "~")],
+    "a name": [("burgers]}", "burgerz]}"), ("fno", "fnoo"), ("mine", "con"), ("seeds", "seed"), ("samples", "sample")],
+    "a size": [("{train: 16}", "{train: 9999}"), ("[64]\n", "[65]\n"), ("epochs: 3", "epochs: -3")],
+    "code of a compiled module": [("shown: null", "metrics: ['math:sqrt']")],
+    "a folder": [("name: mine", "name: mine\nresults_root: " + str(ROOT / "workflow"))],
+    "a formula": [("shown: null", "title: =1+1")],
+}  # fmt: skip
+LISTED = [(kind, old, new) for kind, slips in SLIPS.items() for old, new in slips]
+
+
+def drawn(count: int) -> list[tuple[str, str]]:
+    """Return kinds of slips, and the overlay with one or two at random places."""
+    draw, overlays = random.Random(SEED), []
+    while len(overlays) < count:
+        text, kinds = PLAIN, []
+        for _ in range(draw.choice((1, 1, 2))):
+            kind, old, new = draw.choice(LISTED)
+            places = [found.start() for found in re.finditer(re.escape(old), text)]
+            if places:
+                place = draw.choice(places)
+                text = text[:place] + new + text[place + len(old) :]
+                kinds.append(kind)
+        if kinds:
+            overlays.append((" and ".join(kinds), text))
+    return overlays
+
+
+def by_check(capsys) -> list[str]:
+    """Return the lines that `resolvent check` prints; none where it accepts the overlay."""
+    status = main(["mine.yaml"])
+    lines = capsys.readouterr().out.splitlines()
+    assert status in (0, 1)
+    return lines if status else []
+
+
+def by_command(monkeypatch) -> list[str] | None:
+    """Return the lines that `resolvent run` ends with before it starts Snakemake; None where it starts it."""
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess, "Popen", lambda *_: pytest.fail("Snakemake was started"))
+        try:
+            start_snakemake(["-n", "--configfile", "mine.yaml"])
+        except ConfigurationError as error:
+            return str(error).splitlines()
+        except pytest.fail.Exception:
+            return None
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [(kind, PLAIN.replace(old, new, 1)) for kind, old, new in LISTED] + drawn(COUNT),
+)
+def test_all_who_read_an_overlay_agree(kind, text, tmp_path, monkeypatch, capsys, fault):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_bytes(text.encode())
+    fault(f"overlay with {kind}")
+    lines = by_check(capsys)
+    assert all(re.match(r"(mine\.yaml|config\S*\.yaml|/\S+\.yaml)(, line \d+)?", line) for line in lines), (
+        lines
+    )
+    assert all(line.isprintable() for line in lines)
+    before = by_command(monkeypatch)
+    assert before is None or set(before) <= set(lines)
+    assert not (tmp_path / "executed").exists()
+    if before is not None:  # so Snakemake does not see the file; what it makes of it is its own affair
+        return
+    status, output = dry_run(
+        tmp_path, "--cores", "1", "--snakefile", ROOT / "Snakefile", "--configfile", "mine.yaml"
+    )
+    assert (status != 0) == bool(lines), output[-3000:]
+    assert "Traceback" not in output
+    if lines:
+        refused = output.partition("the configuration is not valid:\n")[2].splitlines()
+        assert refused[: len(lines)] == lines
+
+
+def test_the_overlay_without_a_slip_is_accepted(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text(PLAIN)
+    assert by_check(capsys) == []
+    assert by_command(monkeypatch) is None
+
+
+# What Snakemake reads without a word, and the Snakefile then refuses, where `resolvent` does not come before.
+@pytest.mark.parametrize(
+    "kind", ["a key twice", "a number of YAML 1.1", "a word of YAML 1.1", "a name", "a date"]
+)
+def test_snakemake_itself_refuses_in_the_same_lines(kind, tmp_path, monkeypatch, capsys, fault):
+    monkeypatch.chdir(tmp_path)
+    for old, new in SLIPS[kind]:
+        (tmp_path / "mine.yaml").write_text(PLAIN.replace(old, new, 1))
+        lines = by_check(capsys)
+        assert lines
+        words = ("--cores", "1", "--snakefile", ROOT / "Snakefile", "--configfile", "mine.yaml")
+        status, output = dry_run(tmp_path, *words)
+        assert status != 0
+        if "2026-31-01" not in new:  # at which Snakemake ends by itself
+            fault(f"overlay with {kind}, for Snakemake")
+            refused = output.partition("the configuration is not valid:\n")[2].splitlines()
+            assert refused[: len(lines)] == lines, output
+
+
+INTERRUPTED = """
+import os
+from types import SimpleNamespace
+from resolvent.planning.job import job
+os.environ["RESOLVENT_STALL_SECONDS"] = "600"
+with job(SimpleNamespace(log=["train.log"], input=[], output=[], rule="train", resources={})):
+    print("importing", flush=True)
+    import torch
+    import resolvent.training.fit
+    print("imported", flush=True)
+    import time
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.1, 0.3, 1.0, 2.0, 4.0])
+def test_control_c_while_a_job_imports_is_one_line(seconds, tmp_path, fault):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    job = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED], cwd=tmp_path, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert job.stdout.readline() == "importing\n"
+    with pytest.raises(subprocess.TimeoutExpired):
+        job.wait(seconds)
+    fault("Ctrl-C in an import")
+    job.send_signal(signal.SIGINT)
+    said = job.communicate()[1]
+    assert job.returncode == 1
+    assert said == "train: interrupted\n" == (tmp_path / "train.log").read_text()
+
+
+@pytest.mark.parametrize("name", ["a{x}b", "{config}", "a}b"])
+def test_a_folder_with_braces_is_refused_in_one_line(name, tmp_path, fault):
+    folder = tmp_path / name
+    shutil.copytree(ROOT, folder, ignore=NOT_COPIED, symlinks=True)
+    fault("a folder with braces")
+    words = ("--cores", "1", "--configfile", folder / "config/test.yaml")
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    status, output = dry_run(folder, *words, environment=environment)
+    assert status != 0
+    assert f"the folder {folder} has braces in its path, which Snakemake replaces; rename it" in output
+    assert "NameError" not in output
+    assert "Traceback" not in output
