@@ -30,11 +30,7 @@ from resolvent.planning.places import HOME, PACKAGE
 
 # Where the files of the project's packages are; a wheel has the workflow inside of resolvent.
 ROOTS = {"resolvent": PACKAGE.parent, "workflow": HOME}
-# And the scripts, which the path of a job has: there "train.lock", the name of a file, would be a module.
-LIBRARIES = {
-    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
-    HOME / "workflow/scripts",
-}
+LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 SCRIPTS = "workflow.scripts"
 
 # Tables from names to what a job looks up in them: rules name the entry that their job takes.
@@ -81,7 +77,7 @@ FILES_READ = {
 
 IMPORT, WHOLE = ":", ":*"  # after the name of a module: what its import does, and all that is in it
 LIBRARIES_SEEN: set[str] = set()  # packages whose files were looked for, and which are none of the project's
-# "module:function" or "module", imported when it is called or run.
+# "module:function", or a module of the project, imported when it is called or run.
 LOCATION = re.compile(r"(\w+(?:\.\w+)+)(:\w+)?")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -363,7 +359,7 @@ def _used_by(name: str) -> frozenset[str]:
                     used |= {f"{module}:{one}"} if one in contents else set()
                 case ast.Constant(value=str(value)):
                     found = LOCATION.fullmatch(value)
-                    if found and _of_project(found[1]):
+                    if found and (_of_project(found[1]) if found[2] else value.startswith("resolvent.")):
                         used.add(value if found[2] else value + WHOLE)
     return frozenset(used)
 
