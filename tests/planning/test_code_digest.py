@@ -245,8 +245,9 @@ def test_another_version_of_the_package_that_a_network_comes_from_is_another_mod
 def test_names_of_files_are_no_modules_of_the_scripts_in_a_job(monkeypatch):
     """The scripts are on the path of a job: "train.lock" in the code would import that of training."""
     monkeypatch.syspath_prepend(str(ROOT / "workflow/scripts"))
-    module._of_project.cache_clear()
+    forget()
     try:
-        assert not module._of_project("train.lock")
+        assert "train.lock" in module._meaning("resolvent.training.train:train_run")
+        assert "train.lock:*" not in module._used_by("resolvent.training.train:train_run")
     finally:
-        module._of_project.cache_clear()
+        forget()
