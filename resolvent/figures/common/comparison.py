@@ -118,8 +118,9 @@ class Tested:
         """Say that a model has learned next to nothing, where it is not shown to have learned more."""
         if self.facts["prediction_spread"] < CONSTANT:
             return "predicts the same for every input"
-        little = self.error(statistic=TO_MEAN).high > LEARNT
-        return "is hardly better than the mean of the targets" if little else ""
+        ratio = self.error(statistic=TO_MEAN)
+        how = "worse" if ratio.low > 1 else "no better" if ratio.high > 1 else "hardly better"
+        return f"is {how} than the mean of the targets" if ratio.high > LEARNT else ""
 
     def error(self, metric: str | None = None, statistic: str = "mean") -> Error:
         """Return a statistic of a metric, or of the one that leads; NaN where it was not measured."""

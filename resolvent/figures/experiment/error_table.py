@@ -70,7 +70,7 @@ def headline(
         cells[Column(OVER_BEST, note=INTERVAL, latex=False)] = _ratio
     if any(not absent(one.facts["best_test_mean"]) for one in models):
         cells[Column(BEST_TEST)] = lambda one: _best_test(one.facts, unit)
-    if any(one.error(STANDARDISED, "median").known for one in models):
+    if papers and any(one.error(STANDARDISED, "median").known for one in models):
         cells[Column(MEDIAN, note=INTERVAL)] = lambda one: _median(one, unit)
     if any(
         not absent(one.facts[name]) for one in models for name in ("reported", "reported_of_other_recipe")
