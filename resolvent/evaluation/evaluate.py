@@ -64,7 +64,7 @@ def evaluate_run(
     check_same_run(folder / "cost.json", identity_of(cost), description)
     operator = trained_operator(checkpoint)
     errors, predictions = evaluate_operator(operator, card, description, device, facts["seed"], known)
-    spread = predictions.attrs.pop("prediction_spread")
+    spread = predictions.attrs["prediction_spread"]
     predictions.attrs = {name: description[name] for name in IDENTITY}
     write_table(errors, folder / "errors.csv")
     write_predictions(folder / "predictions.nc", predictions)
@@ -75,7 +75,7 @@ def evaluate_run(
         "versions": {"numpy": version("numpy")} | checkpoint.get("versions", {"torch": version("torch")}),
         "computation": checkpoint.get("computation", {}),
         "targets": targets_in_training(card, description),
-        "prediction_spread": spread,
+        "prediction_spread": spread if np.isfinite(spread) else None,
         "metrics": metric_words(metric_columns(errors), known),
         "files": file_digests(folder, (*RUN_FILES, CHECKPOINT)),
     }
