@@ -29,6 +29,8 @@ def row(label, states, error=None, best=False):
         error=lambda metric="relative_l2", statistic="mean": ratio if statistic != "mean" else error,
         is_ranked=lambda: True,
         is_among_the_best=lambda: best,
+        verdict="",
+        facts={"config_hash": "", "dataset_hash": ""},
     )
     planned = PlannedRow(label.lower(), label, None, 128, 0.0, {})
     classical = error_of(1e-5, NAN, NAN)

@@ -111,12 +111,12 @@ class Tested:
     @property
     def leads(self) -> str:
         """Return the metric that pages lead with."""
-        return self.facts["leads"]
+        return self.facts.get("leads", PHYSICAL)
 
     @property
     def verdict(self) -> str:
         """Say that a model has learned next to nothing, where it is not shown to have learned more."""
-        if self.facts["prediction_spread"] < CONSTANT:
+        if self.facts.get("prediction_spread", CONSTANT) < CONSTANT:
             return "predicts the same for every input"
         ratio = self.error(statistic=TO_MEAN)
         how = "worse" if ratio.low > 1 else "no better" if ratio.high > 1 else "hardly better"
