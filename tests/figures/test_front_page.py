@@ -231,7 +231,7 @@ def test_the_errors_are_those_of_the_comparison(finished):
     page = (finished / "index.html").read_text()
     first = rows_of(page, "n-last matrix")[0]
     assert first[0] == "Galerkin"
-    assert first[1].startswith(f"{mantissa(table[0]['relative_l2'])} × 10⁻")
+    assert first[1].startswith(f"{mantissa(table[0]['error'])} × 10⁻")
 
 
 def test_a_single_seed_has_one_short_line(finished):
@@ -356,7 +356,7 @@ def test_the_terminal_has_the_same_leaderboard(finished):
     assert "worse than the best" in text
     assert "12 runs: 11 finished, 1 diverged, 0 missing." in text
     for row in csv.DictReader((finished / "leaderboard.csv").open()):
-        assert f"{mantissa(row['relative_l2'])} (" in text
+        assert f"{mantissa(row['error'])} (" in text
 
 
 def test_the_command_prints_the_address_or_one_line(finished, tmp_path):
