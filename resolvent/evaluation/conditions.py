@@ -170,17 +170,18 @@ class Means:
     def __init__(self, grid: Grid | Nodes):
         self.grid, self.count = grid, 0
         self.squares: dict[str, Any] = {}
-        self.moments: dict[str, Moments] = {}
+        self.moments = {"target": Moments(), "prediction": Moments()}
         self.powers: dict[str, Any] = {}
 
     def add(self, target: np.ndarray, prediction: np.ndarray) -> None:
         """Add samples and what is predicted for them."""
         functions = {"target": target, "prediction": prediction, "error": prediction - target}
         self.count += len(target)
+        for name, moments in self.moments.items():
+            values = functions[name]
+            moments.add(len(values), values.mean(axis=0), values.var(axis=0))
         for name, values in functions.items():
             self.squares[name] = self.squares.get(name, 0) + np.sum(values**2, axis=0)
-            moments = self.moments.setdefault(name, Moments())
-            moments.add(len(values), values.mean(axis=0), values.var(axis=0))
             if isinstance(self.grid, Grid):
                 self.powers[name] = self.powers.get(name, 0) + powers(values, self.grid).sum(axis=0)
 

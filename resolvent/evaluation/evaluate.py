@@ -64,7 +64,7 @@ def evaluate_run(
     check_same_run(folder / "cost.json", identity_of(cost), description)
     operator = trained_operator(checkpoint)
     errors, predictions = evaluate_operator(operator, card, description, device, facts["seed"], known)
-    spread = predictions.attrs["prediction_spread"]
+    spread, targets = predictions.attrs["prediction_spread"], predictions.attrs["targets"]
     predictions.attrs = {name: description[name] for name in IDENTITY}
     write_table(errors, folder / "errors.csv")
     write_predictions(folder / "predictions.nc", predictions)
@@ -74,7 +74,7 @@ def evaluate_run(
         "data_warnings": facts.get("imported", {}).get("warnings", []),
         "versions": {"numpy": version("numpy")} | checkpoint.get("versions", {"torch": version("torch")}),
         "computation": checkpoint.get("computation", {}),
-        "targets": targets_in_training(card, description),
+        "targets": targets,
         "prediction_spread": spread if np.isfinite(spread) else None,
         "metrics": metric_words(metric_columns(errors), known),
         "files": file_digests(folder, (*RUN_FILES, CHECKPOINT)),
@@ -95,9 +95,10 @@ def evaluate_operator(
 
     `description` is that of its run, as `evaluate_run` takes it; `seed` chooses the samples that are shown.
     Standardised errors are measured of imported data, whose units are anyone's, and of runs in such units.
+    The attribute `targets` of the predictions is `targets_in_training`.
     """
     training, scale, facts = description["training"], None, read_card(card)
-    if targets := targets_in_training(card, description):
+    if targets := targets_in_training(card, facts, description):
         scale = np.array(targets["mean"]), np.array(targets["deviation"])
     elif operator is not None and training["normalisation"] == "scalar":
         scale = tuple(part.cpu().numpy() for part in (operator.output.mean, operator.output.deviation))
@@ -112,15 +113,19 @@ def evaluate_operator(
         grids=description["grids"],
     )
     shown = shown_samples(training["test_samples"], seed)
-    return evaluate(operator, test, device, shown, scale, metrics or metrics_with((), facts["targets"]))
+    metrics = metrics or metrics_with((), facts["targets"])
+    errors, predictions = evaluate(operator, test, device, shown, scale, metrics)
+    predictions.attrs["targets"] = targets
+    return errors, predictions
 
 
-def targets_in_training(card: Path, description: dict) -> dict[str, list]:
+def targets_in_training(card: Path, facts: dict, description: dict) -> dict[str, list]:
     """Return `names`, `mean` and `deviation` of the functions that are targets in training, of imported data.
 
-    Others have none, nor has imported data of other grids than those of training.
+    `facts` are those of the card. Other data have none, nor have imported data of other grids than those of
+    training.
     """
-    facts, resolution = read_card(card), description["resolution"]
+    resolution = description["resolution"]
     count = description["training"]["noise_samples"]
     there = group_name(resolution) in facts["groups"] and count <= facts["samples"]["train"]
     if "imported" not in facts or not there:

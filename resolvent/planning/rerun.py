@@ -5,7 +5,7 @@ runs again exactly what depends on it. It is derived from syntax trees: of the s
 classes and constants that it uses, of what these use in turn (imports within functions, too), and of what the
 modules on the way do when they are imported; and from the files that these modules read.
 
-What is said is no part of it: comments, docstrings, the arguments of `raise`, `warn`, `print` and of errors,
+Messages are no part of it: comments, docstrings, the arguments of `raise`, `warn`, `print` and of errors,
 keywords such as `description` and `remedy`, and what is annotated as `Words`: constants, variables, functions
 that return them. A better message throws no study away. Nor is what only watches a job (the rooms and modules
 in WITHOUT_RESULT), nor the times of files.

@@ -1,4 +1,4 @@
-"""What vouches for a file: a digest in it or beside it, a record, the sums of its folder, or its sources.
+"""Find what vouches for a file: a digest in or beside it, a record, the sums of its folder, or its sources.
 
 A file for which nothing vouches may have been altered without a trace: `resolvent verify` lists it.
 """

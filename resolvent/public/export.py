@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from resolvent.common.errors import FileError
 from resolvent.common.files import partial_path, readable_disk_errors, write_json
-from resolvent.common.records import RUN_FILES, check_file
+from resolvent.common.records import RUN_FILES, WEIGHTS, check_file
 
 if TYPE_CHECKING:
     from resolvent.public.runs import TrainedRun
@@ -73,7 +73,7 @@ def export_run(
                 shutil.copyfile(run.directory / name, place / name)
             if run.card is not None:
                 write_json(place / "dataset.json", run.card)
-            weights.write_weights(checkpoint, place / "model.safetensors")
+            weights.write_weights(checkpoint, place / WEIGHTS)
             if formats:
                 from resolvent.public.programs import write_program
 

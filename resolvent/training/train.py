@@ -8,10 +8,10 @@ import sys
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import nn
 
+from resolvent.common.errors import Words
 from resolvent.common.files import write_atomically
 from resolvent.common.locks import sole_writer
 from resolvent.common.records import HISTORY_COLUMNS, CostRecord, write_record
@@ -127,22 +127,19 @@ def train_in_group(
     progress = trainer.fit()
     if group.first:
         if progress.diverged_epoch == 1 and settings.normalisation == "none":
-            _blame_units(train)
+            print(_blame_units(train), end="", file=sys.stderr)
         of_run = {"resolution": resolution, "seed": seed, "config_hash": settings_hash(run)}
         _write(trainer, progress, run, of_run, train.grid, threads)
 
 
-def _blame_units(train: Source) -> None:
+def _blame_units(train: Source) -> Words:
     """Say of data far from size 1 what a run that diverged in its first epoch may lack."""
+    from resolvent.datasets.imported.arrays_checks import unscaled
+
     samples = train.read(range(min(CHECKED, len(train))))
-    for name, values in (("inputs", samples.inputs), ("targets", samples.targets)):
-        mean, deviation = float(np.mean(values)), float(np.std(values))
-        if not (1e-2 < deviation < 1e2 and abs(mean) < 10 * deviation):
-            print(
-                f"diverged in the first epoch: the {name} have mean {mean:.3g}, deviation {deviation:.3g}; "
-                "set training: {normalisation: scalar} in the experiment",
-                file=sys.stderr,
-            )
+    functions = {"inputs": samples.inputs, "targets": samples.targets}
+    moments = {name: (float(values.mean()), float(values.std())) for name, values in functions.items()}
+    return "".join(f"diverged in the first epoch: {words}\n" for words in unscaled(moments))
 
 
 def check_output(operator: nn.Module, samples: Samples, architecture: str) -> None:

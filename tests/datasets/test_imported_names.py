@@ -21,7 +21,7 @@ SAMPLES = {"train": 28, "validation": 4, "test": 8}
 
 @pytest.fixture(scope="module")
 def evolution() -> np.ndarray:
-    """Velocities (samples, times, x) on [-1, 1), cell centres, as PDEBench has them."""
+    """Return velocities (samples, times, x) on [-1, 1), cell centres, as PDEBench has them."""
     rng, x = np.random.default_rng(0), -1 + (np.arange(POINTS) + 0.5) / POINTS * 2
     amplitude, phase = rng.normal(size=(2, COUNT, 3, 1))
     initial = (amplitude * np.sin(np.pi * np.arange(1, 4)[:, None] * x + phase)).sum(axis=1)

@@ -17,7 +17,7 @@ from resolvent.datasets.imported.readers.source import open_source
 
 @pytest.fixture
 def silent():
-    """The address of a server that accepts connections, and says nothing."""
+    """Return the address of a server that accepts connections, and says nothing."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(64)
@@ -26,7 +26,7 @@ def silent():
 
 @pytest.fixture
 def answering():
-    """A function that serves every request with a status, and returns the address."""
+    """Return a function that serves every request with a status, and returns the address."""
     servers = []
 
     def serve(status):

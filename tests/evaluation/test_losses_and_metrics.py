@@ -54,6 +54,20 @@ def test_the_standardised_error_is_that_of_fields_without_mean_in_units_of_their
     )
 
 
+def test_of_several_functions_each_has_an_error_of_its_own():
+    """A small velocity of the wrong sign beside a large pressure that is right."""
+    target = np.stack([WAVE, 1e5 + WAVE])[None]
+    prediction = np.stack([-WAVE, 1e5 + WAVE])[None]
+    known = metrics.metrics_with((), ["velocity", "pressure"])
+    errors = metrics.measure(prediction, target, GRID, metrics=known)
+    assert errors["relative_l2"] < 3e-5
+    np.testing.assert_allclose(errors["relative_l2_velocity"], 2)
+    np.testing.assert_allclose(errors["relative_l2_pressure"], 0)
+    words = metrics.metric_words(["relative_l2_velocity"], known)
+    assert words["relative_l2_velocity"]["label"] == "relative L² error, velocity"
+    assert metrics.metrics_with((), ["velocity"]) == metrics.METRICS
+
+
 def test_relative_h1_weighs_the_derivative():
     k = 5
     prediction = WAVE + 0.1 * np.sin(2 * np.pi * k * X)
@@ -147,20 +161,6 @@ def test_a_metric_that_is_added_is_measured_and_has_its_words(own_metrics):
         ("no_such_module:metric", "no module no_such_module; it must be installed"),
     ],
 )
-def test_of_several_functions_each_has_an_error_of_its_own():
-    """A small velocity of the wrong sign beside a large pressure that is right."""
-    target = np.stack([WAVE, 1e5 + WAVE])[None]
-    prediction = np.stack([-WAVE, 1e5 + WAVE])[None]
-    known = metrics.metrics_with((), ["velocity", "pressure"])
-    errors = metrics.measure(prediction, target, GRID, metrics=known)
-    assert errors["relative_l2"] < 3e-5
-    np.testing.assert_allclose(errors["relative_l2_velocity"], 2)
-    np.testing.assert_allclose(errors["relative_l2_pressure"], 0)
-    words = metrics.metric_words(["relative_l2_velocity"], known)
-    assert words["relative_l2_velocity"]["label"] == "relative L² error, velocity"
-    assert metrics.metrics_with((), ["velocity"]) == metrics.METRICS
-
-
 def test_a_metric_that_cannot_be_used_is_refused_in_a_line(own_metrics, location, words):
     with pytest.raises(EvaluationError, match=re.escape(words)) as refused:
         metrics.metrics_with([location])

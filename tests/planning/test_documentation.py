@@ -48,7 +48,7 @@ def test_the_specification_has_the_columns_of_the_leaderboard():
     planned = SimpleNamespace(model="a", label="A", recipe=None, resolution=64, noise=0.0)
     row = SimpleNamespace(
         experiment="e", title="E", papers=[], planned=planned, runs=[], verdict="", seconds=None,
-        error=None, ratio=None, classical=None,
+        tested=None, error=None, ratio=None, classical=None,
     )  # fmt: skip
     table = leaderboard.as_table(SimpleNamespace(rows=[row]))
     assert list(table) == list(formats.LEADERBOARD)

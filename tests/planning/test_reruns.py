@@ -232,7 +232,7 @@ def test_modules_named_errors_hold_errors_and_words_alone():
 
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
-    """Return the root of a copy of the project, of which digests are made."""
+    """Return the root of a copy of the project, whose digests are taken."""
     for name in ("resolvent", "workflow"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(rerun, "ROOTS", dict.fromkeys(ROOTS, tmp_path))

@@ -280,9 +280,9 @@ def test_control_c_waits_for_snakemake(monkeypatch):
 
 
 def test_a_folder_with_braces_is_refused_in_one_line(monkeypatch, capsys):
-    monkeypatch.setattr(places, "HOME", places.Path("/work/a{x}b"))
+    monkeypatch.setattr(places, "HOME", places.Path("/srv/a{x}b"))
     assert failing(monkeypatch, capsys, "run") == (
-        "resolvent: the folder /work/a{x}b has braces in its path, which Snakemake replaces; rename it\n"
+        "resolvent: the folder /srv/a{x}b has braces in its path, which Snakemake replaces; rename it\n"
     )
 
 

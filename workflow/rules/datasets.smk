@@ -1,5 +1,3 @@
-from resolvent.datasets.errors import gone
-
 # One pair of rules per dataset, so that `snakemake -R solve_burgers` means what it says. The output of a job
 # is a small file written last; the store itself is never an output, which Snakemake would delete.
 #
@@ -7,10 +5,11 @@ from resolvent.datasets.errors import gone
 # file's name), and the card as `ancient`: the card must be there, but a dataset made again by the same code is the
 # same, and nothing that used it runs again.
 
-# A store that was deleted has left its card and receipts: its shards are solved as by `-R solve_<name>`.
+from resolvent.datasets.errors import gone
 
 
 def receipts_of(dataset):
+    # A store that was deleted has left its card and receipts: its shards are solved as by `-R solve_<name>`.
     if dataset.is_gone and workflow.is_main_process:
         print(gone(dataset.store), file=sys.stderr)
         workflow.dag.forcerules.add(workflow.get_rule(f"solve_{dataset.name}"))

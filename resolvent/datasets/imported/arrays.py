@@ -259,7 +259,7 @@ class ArraysDataset(SpaceDataset):
             checks.add(names, task.draw(names))
         except DatasetError as error:  # such as a value that is not finite: the import ends with it
             return [str(error)]
-        return unscaled(checks.findings())
+        return unscaled(checks.findings()["mean_and_standard_deviation"])
 
     def seconds_per_sample(self) -> float:
         values = (self.in_channels + self.out_channels) * sum(

@@ -140,7 +140,7 @@ class Checks:
     @staticmethod
     def warnings(findings: dict, settings: ArraysDataset) -> list[str]:
         """Say in a sentence each what is odd."""
-        words = unscaled(findings)
+        words = unscaled(findings["mean_and_standard_deviation"])
         total = findings["samples_looked_at"]
         for name, count in findings["constant_samples"].items():
             if count:
@@ -158,12 +158,12 @@ class Checks:
         return words
 
 
-def unscaled(findings: dict) -> list[Words]:
-    """Say which functions and numbers are far from mean 0 and deviation 1, and what to do."""
+def unscaled(moments: dict[str, tuple[float, float]]) -> list[Words]:
+    """Say which functions, of these means and deviations, are far from 0 and 1, and what to do."""
     return [
         f"'{name}' has the mean {mean:.4g} and the standard deviation {deviation:.4g}: train with "
         "normalisation: scalar, or a model that learned nothing may have a small error."
-        for name, (mean, deviation) in findings["mean_and_standard_deviation"].items()
+        for name, (mean, deviation) in moments.items()
         if deviation and (abs(mean) > FAR * deviation or not SIZES[0] <= deviation <= SIZES[1])
     ]
 

@@ -144,7 +144,7 @@ def _look_into(report: Report, source: Any, opened: list[list[ArraysFile]], path
     report.warnings += [words for words in [of_few(settings.samples.test)] if words]
     report.numbers = _numbers(detected, block)
     report.configuration = _configuration(name, block, settings)
-    if (far := unscaled(findings)) and "experiments" in report.configuration:
+    if (far := unscaled(findings["mean_and_standard_deviation"])) and "experiments" in report.configuration:
         report.configuration["experiments"][name]["training"]["normalisation"] = "scalar"
         report.guessed["training"] = far[0].partition(":")[0]
 

@@ -16,6 +16,7 @@ import pandas as pd
 
 from resolvent.figures.common.comparison import (
     RATIO,
+    STANDARDISED,
     Error,
     Tested,
     by_condition,
@@ -29,7 +30,6 @@ from resolvent.figures.common.results import on_training_grid, resolution_in_wor
 from resolvent.figures.common.table import ALONE, EMPTY, Cell, Column, Table, write_table
 
 BEST_TEST = "best epoch on the test samples"  # the protocol of Cao 2021, beside ours
-STANDARDISED = "standardised_relative_l2"
 MEDIAN = "median, standardised fields"  # as the public code of Calvello et al. 2024 has it
 OTHER_RECIPE = "reported, by another recipe"
 INTERVAL = "95 % interval"

@@ -32,7 +32,7 @@ def by_sample(file: ArraysFile) -> ArraysFile:
 
 
 class BySample(ArraysFile):
-    """The variables of another file, of which some are stored sample by sample.
+    """The variables of another file, some of them stored sample by sample.
 
     members   of a variable, its parts in the file, in the order of their numbers.
     repeated  coordinates that the first, the middle and the last sample have alike; reading them holds all
