@@ -407,9 +407,8 @@ def test_a_store_that_is_gone_is_made_again_by_the_same_command(project, tmp_pat
     before = other.contents("data")
     store = next((other.folder / "data/burgers").glob("*.zarr"))
     shutil.rmtree(store)
-    words = (
-        f"the store {store.relative_to(other.folder)} is gone: snakemake makes it again, to the same bytes"
-    )
+    name = store.relative_to(other.folder)
+    words = f"the store {name} is gone: snakemake makes it again, to the same bytes"
     planned = other.dry_run("--cores", "2")
     assert words in planned
     solved = {rule: jobs for rule, jobs in job_counts(planned).items() if rule.startswith(("solve", "train"))}
