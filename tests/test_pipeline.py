@@ -419,7 +419,7 @@ def test_a_store_that_is_gone_is_made_again_by_the_same_command(project, tmp_pat
         resolvent.open_dataset("burgers", data=other.folder / "data")
     for said in (faults, str(raised.value)):
         assert words.replace(str(name), str(store)) in said
-    other.forked_build("datasets")
+    other.forked_build()
     assert other.contents("data") == before
     assert other.planned() == {}
 

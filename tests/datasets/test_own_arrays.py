@@ -3,6 +3,7 @@
 import functools
 import http.server
 import threading
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -91,7 +92,7 @@ def test_a_dataset_is_stored_with_a_card_that_claims_no_error(tmp_path):
     with pytest.raises(
         DatasetError, match=r"data\.npz does not exist; .* read again from data\.npz with the SHA"
     ):
-        _hold_files(settings_of(facts["settings"]), facts["imported"]["files"])
+        _hold_files(SimpleNamespace(card=facts, directory=tmp_path), settings_of(facts["settings"]))
 
 
 def test_input_and_target_may_be_two_files_or_channels_of_one(tmp_path):

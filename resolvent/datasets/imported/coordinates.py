@@ -92,12 +92,14 @@ def near(line: str, name: str) -> bool:
 def coordinates_of(file: ArraysFile, axis: str, points: int, taken: set[str], beside: str) -> str | None:
     """Return the variable with the coordinates of an axis; None where there is none that is known.
 
+    Coordinates that vary along several axes are returned as well: `spacing_of` refuses them.
+
     taken  variables that are something else; `beside`: the variable whose axis it is.
     """
     for name, shape in file.shapes.items():
         if axis_of(name) == axis and name not in taken and points in shape and near(name, beside):
             values = along_one_axis(file, name)
-            if values is not None and len(values) == points:
+            if len(values) == points if values is not None else file.not_real(name) is None:
                 return name
     return None
 
@@ -169,8 +171,7 @@ def check_coordinates(settings: ArraysDataset, file: ArraysFile) -> set[str]:
         if values[-1] < values[0]:
             falling.add(axis)
             words = f"'{name}' falls from {values[0]:g} to {values[-1]:g}: {axis} is flipped, and rises"
-            if words not in file.notes:
-                file.notes.append(words)
+            file.remark(words)
             values = values[::-1]
         if axis != "x" and axis not in given:  # may begin elsewhere: stored grids begin at 0 along each axis
             half = (values[1] - values[0]) / 2 if settings.grid == "cell_centres" else 0.0

@@ -32,14 +32,6 @@ INPUTS = ("input", "inputs", "a", "coeff", "coefficient", "nu", "x", "u0", "init
           "f")  # fmt: skip
 TARGETS = ("target", "targets", "output", "outputs", "u", "sol", "solution", "tensor", "y", "p", "pressure",
            "final", "later", "after")  # fmt: skip
-# What to do with variables that are not read, by a word of what they are.
-REMEDIES: dict[str, Words] = {
-    "complex": "save real and imaginary parts as two channels of one array",
-    "object": "bring the samples to one grid and save them as one array of real numbers (numpy.stack)",
-    "cell": "save the samples as one array in place of cells (cat or cell2mat in MATLAB)",
-    "struct": "save the fields as variables of their own (save -struct in MATLAB)",
-    "sparse": "save full arrays (full in MATLAB)",
-}
 LOOKED_AT = 32  # samples whose functions are looked at
 SMOOTH = 1.5  # jump at the seam over the largest one inside, below which functions are taken for periodic
 
@@ -204,13 +196,11 @@ def _nothing(file: ArraysFile) -> DatasetError:
             f"{file.path}: state input, target and axes: no variable is surely an array of functions on as "
             f"many points along every axis of space; found: {listed}"
         )
-    remedy, found = "save the samples as one array of real numbers, (samples, x) or (samples, y, x)", ""
-    for name, kind in kinds.items():
-        if known := [words for word, words in REMEDIES.items() if word in kind]:
-            remedy, found = known[0], f"'{name}' is {kind}; "
-            break
-    words = f"{found}no variable is an array of functions; found: {listed}"
-    return DatasetError(f"{file.path}: {remedy}: {words}")
+    file.require_real()  # says more, where there is a variable in another form
+    return DatasetError(
+        f"{file.path}: save the samples as one array of real numbers, (samples, x) or (samples, y, x): no "
+        f"variable is an array of functions; found: {listed}"
+    )
 
 
 def _find_numbers(found: Detected, file: ArraysFile) -> None:

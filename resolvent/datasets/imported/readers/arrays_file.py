@@ -80,6 +80,11 @@ class ArraysFile(ABC):
             if count > 1
         ]
 
+    def remark(self, words: Words) -> None:
+        """Add to the notes, once."""
+        if words not in self._remarks:
+            self._remarks.append(words)
+
     @property
     def bytes_in_memory(self) -> dict[str, float]:
         """Return the bytes that reading any row of a variable needs beside those of the row, by name."""
@@ -135,7 +140,7 @@ class ArraysFile(ABC):
         require_size(f"{self.path}: variable '{name}'", *self.unpacked(name))
         missing, chunks, fill = self.chunks(name)
         if missing:
-            self._remarks.append(f"'{name}' lacks {missing} of {chunks} chunks, which are read as {fill}")
+            self.remark(f"'{name}' lacks {missing} of {chunks} chunks, which are read as {fill}")
         self._sound.add(name)
         return self.shapes[name]
 
