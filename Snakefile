@@ -175,16 +175,12 @@ rule all:
     default_target: True
     input:
         [file for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)],
-        expand([*rules.draw_dataset.output, *rules.dataset_page.output], dataset=plan.datasets),
-        DATASET_FILMS,
+        [file for name in plan.datasets for file in getattr(rules, f"dataset_page_{name}").output],
         [f"{folder}/errors.csv" for e in plan.configuration.experiments for folder in plan.run_folders(e)],
-        expand(
-            [*rules.compare.output, *rules.draw_figures.output, *rules.report.output],
-            experiment=plan.configuration.experiments,
-        ),
-        [f"{folder}/rollout.mp4" for folder in ROLLED_OUT.values()],
+        expand(rules.compare.output, experiment=plan.configuration.experiments),
+        [file for name in plan.configuration.experiments for file in getattr(rules, f"report_{name}").output],
         [page for pages in RUN_PAGES.values() for page in pages],
-        [rules.theory.output, rules.draw_theory.output, rules.theory_page.output] if plan.shows_theory else [],
+        [rules.theory.output, rules.theory_page.output] if plan.shows_theory else [],
         [paper.shown for paper in papers.values()],
         rules.page_assets.output,
         rules.front_page.output,

@@ -1,19 +1,14 @@
-"""Titles and captions of figures, from captions.yaml."""
+"""What the figures of an experiment are made from, and the facts that their captions quote."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
-
 from resolvent.common.counts import counted
-from resolvent.planning.places import HOME
 
 if TYPE_CHECKING:
     from resolvent.planning.plan import Plan
 
-CAPTIONS = HOME / "workflow/report/captions.yaml"
 CHOSEN = {  # which test samples the pages show: of functions of space, of trajectories
     False: "The same four of the {test} test samples for every model{compare}.",
     True: "Of the {test} test samples that of median error and the worst one{compare}.",
@@ -28,20 +23,6 @@ COMPARE = {  # the paper with such a figure; an experiment that shows nothing of
     False: ("cao2021", " (compare Cao 2021, Figs. 9 and 10)"),
     True: ("calvello2024", " (compare Calvello et al. 2024, Fig. 6)"),
 }
-
-
-def read_captions() -> dict:
-    """Read all captions, by name of figure."""
-    return yaml.safe_load(CAPTIONS.read_text(encoding="utf-8"))
-
-
-def captioned(figures: list[str], facts: dict) -> list[tuple[str, str, str]]:
-    """Return path, title and caption of each figure; captions quote `facts`."""
-    captions = read_captions()
-    words = [captions[Path(path).stem] for path in figures]
-    return [
-        (path, one["title"], one["caption"].format(**facts)) for path, one in zip(figures, words, strict=True)
-    ]
 
 
 def caption_facts(plan: Plan, experiment: str) -> dict:
@@ -61,4 +42,20 @@ def caption_facts(plan: Plan, experiment: str) -> dict:
         "located": LOCATED[in_time],
         **dict(zip(("input", "target"), dataset.quantities, strict=True)),
         "model": plan.configuration.models[e.shown_model].label,
+    }
+
+
+def given_to_report(plan: Plan, experiment: str) -> dict:
+    """Return what `resolvent.figures.experiment.report.write_report` is given."""
+    folder, rolled = f"{plan.results}/{experiment}", plan.rolled_out(experiment)
+    return {
+        "run_folders": plan.run_folders(experiment),
+        "candidates": plan.shown_candidates(experiment),
+        "named": plan.experiment(experiment).names_shown,
+        "comparison_file": f"{folder}/comparison.csv",
+        "baseline_folders": [f"{folder}/baselines"],
+        "inference_file": f"{folder}/inference.csv",
+        "quantities": plan.dataset_of(experiment).settings.quantities,
+        "planned_facts": caption_facts(plan, experiment),
+        **({"rollout_file": f"{rolled}/rollout.npz"} if rolled else {}),
     }

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import cached_property
 
 from resolvent.common import records
+from resolvent.figures.papers.items import BESIDE, Item
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.captions import caption_facts
 from resolvent.planning.kept_answers import kept
 from resolvent.planning.plan import Plan
 
-ITEMS = "resolvent.figures.papers.{key}.items"
 RUN_FILES = ("run.json", "cost.json", *records.RUN_FILES)
+READ_BY_PAGE = ("run.json", "cost.json", "errors.csv")
 
 
 class PaperPlan:
@@ -38,7 +39,7 @@ class PaperPlan:
             named[name] += dict.fromkeys(one for source in item.of for one in named[source])
         if not any(named.values()):
             return {}
-        return {name: given for name, given in named.items() if given or self.items[name].takes == "cost"}
+        return {name: given for name, given in named.items() if given or self.items[name].of_costs}
 
     @property
     def shown(self) -> list[str]:
@@ -54,104 +55,72 @@ class PaperPlan:
     @property
     def page_inputs(self) -> dict[str, list[str]]:
         """The files that the page is made from."""
-        kinds = {self.items[item].takes for item in self.experiments}
+        made = self.items_made
         return {
-            "shown": [self.file(item) for item in self.experiments],
-            "runs": [
-                f"{folder}/{file}"
-                for folder in self.folders
-                for file in ("run.json", "cost.json", "errors.csv")
-            ],
-            "costs": [self.costs] if "cost" in kinds else [],
-            "models": list(dict.fromkeys(file for item in self.experiments for file in self._compared(item))),
+            "shown": [self.file(item) for item in made],
+            "runs": [f"{folder}/{file}" for folder in self.folders for file in READ_BY_PAGE],
+            "costs": [self.costs] if any(item.of_costs for item in made.values()) else [],
+            "models": list(dict.fromkeys(file for item in made for file in self._compared(item))),
         }
 
     @property
-    def page_modules(self) -> list[str]:
-        """What the page's script chooses by the paper's key."""
-        return [
-            ITEMS.format(key=self.key),
-            *sorted({item.remark for item in self.items.values() if item.remark}),
-        ]
+    def items_made(self) -> dict[str, Item]:
+        return {name: self.items[name] for name in self.experiments}
 
     @property
     def all_made(self) -> dict[str, dict]:
-        return {item: self.made(item) for item in self.experiments}
-
-    @property
-    def all_facts(self) -> dict[str, dict]:
-        return {item: self.facts(item) for item in self.experiments}
+        """What the page says of each item, beside its caption (`resolvent.figures.papers.page.Made`)."""
+        return {
+            name: {
+                "file": self.file(name),
+                "given": self.given(name),
+                "models": self._compared(name),
+                "reports": [(self.plan.experiment(one).title, f"{one}/report.html") for one in experiments],
+            }
+            for name, experiments in self.experiments.items()
+        }
 
     @cached_property
     def folders(self) -> list[str]:
         """Every run behind an item."""
-        folders = (folder for item in self.experiments for runs in self.runs(item) for folder in runs)
-        return list(dict.fromkeys(folders))
+        named = dict.fromkeys(name for experiments in self.experiments.values() for name in experiments)
+        return list(dict.fromkeys(folder for name in named for folder in self.plan.run_folders(name)))
 
     def file(self, item: str) -> str:
         """Return what the page shows of an item."""
-        return f"{self.folder}/{item}.{'html' if item.startswith('table') else 'svg'}"
+        return self.items[item].files(f"{self.folder}/{item}")[0]
 
     @kept
-    def runs(self, item: str) -> list[list[str]]:
-        """Return the folders of the runs of each of its experiments; where one is shown, the configured one
-        first."""
-        if self.items[item].shows_one_run:
-            of_latents = self.items[item].file == "latent_basis.npz"
-            return [self.plan.shown_candidates(name, of_latents) for name in self.experiments[item]]
-        return [self.plan.run_folders(name) for name in self.experiments[item]]
-
-    def source(self, item: str) -> list:
-        """Return the first arguments of the item's writer or drawer, as
-        `resolvent.figures.papers.items.Item.takes` says."""
-        runs = self.runs(item)
-        match self.items[item].takes:
-            case "cost":
-                return [self.costs]
-            case "comparisons":
-                return [self._comparisons(item), runs]
-            case "shown" | "of_shown" | "of_each":
-                return runs
-        return [runs]
+    def given(self, item: str) -> dict:
+        """Return what the item is made from (`resolvent.figures.papers.items.READERS`)."""
+        names, needs = self.experiments[item], self.items[item].needs
+        if not names:
+            return {"cost_file": self.costs}
+        given = {
+            "run_folders": [self.plan.run_folders(name) for name in names],
+            # Of each experiment the configured run first, which is shown.
+            "candidates": [self.plan.shown_candidates(name, "latent_basis" in needs) for name in names],
+            "planned_facts": caption_facts(self.plan, names[0]),
+            "quantities": ("input", "target"),
+        }
+        if "comparisons" in needs:
+            given["comparison_files"] = [f"{self.plan.results}/{name}/comparison.csv" for name in names]
+        return given
 
     @kept
     def inputs(self, item: str) -> list[str]:
         """Return the files that the item is made from."""
+        given, needs = self.given(item), self.items[item].needs
+        if "cost_file" in given:
+            return [self.costs]
+        folders = given["candidates" if self.items[item].shows_one_run else "run_folders"]
+        beside = [BESIDE[name] for name in needs if name in BESIDE]
         files = [
-            f"{folder}/{file}" for folders in self.runs(item) for folder in folders for file in RUN_FILES
+            f"{folder}/{file}" for of_one in folders for folder in of_one for file in (*RUN_FILES, *beside)
         ]
-        match self.items[item].takes:
-            case "cost":
-                return [self.costs]
-            case "comparisons":
-                return files + self._comparisons(item) + self._models(item)
-            case "of_shown" | "of_each":
-                return files + [f"{folder}/{self.items[item].file}" for folder in self.runs(item)[0]]
-        return files
-
-    def facts(self, item: str) -> dict:
-        """Return the words and numbers that the item's caption quotes."""
-        given = self.experiments[item]
-        return caption_facts(self.plan, given[0]) if given else {}
-
-    def made(self, item: str) -> dict:
-        """Return what the page says of an item, beside its caption (`resolvent.figures.papers.page.Made`)."""
-        given = self.experiments[item]
-        return {
-            "file": self.file(item),
-            "runs": self.runs(item),
-            "costs": "" if given else self.costs,
-            "models": self._compared(item),
-            "reports": [(self.plan.experiment(name).title, f"{name}/report.html") for name in given],
-        }
-
-    def _comparisons(self, item: str) -> list[str]:
-        return [f"{self.plan.results}/{name}/comparison.csv" for name in self.experiments[item]]
+        return files + given.get("comparison_files", []) + self._compared(item)
 
     def _compared(self, item: str) -> list[str]:
         """Return the files with the ratios to the numbers that the item's table reports."""
-        return self._models(item) if self.items[item].takes == "comparisons" else []
-
-    def _models(self, item: str) -> list[str]:
-        """Return the files that are read beside the comparisons."""
-        return [f"{self.plan.results}/{name}/models.csv" for name in self.experiments[item]]
+        names = self.experiments[item] if "comparisons" in self.items[item].needs else []
+        return [f"{self.plan.results}/{name}/models.csv" for name in names]

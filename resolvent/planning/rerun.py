@@ -72,7 +72,6 @@ FILES_READ = {
     "resolvent.figures.stability.page": (f"{_TEMPLATES}/stability.html.j2",),
     "resolvent.figures.theory.page": (f"{_TEMPLATES}/theory.html.j2",),
     "resolvent.figures.published.tables": ("resolvent/figures/published/*.csv",),
-    "resolvent.planning.captions": ("workflow/report/captions.yaml",),
 }  # fmt: skip
 
 IMPORT, WHOLE = ":", ":*"  # after the name of a module: what its import does, and all that is in it

@@ -22,13 +22,13 @@ rule front_page:
         # It links to these, and takes nothing from them.
         pages=lambda wildcards: ancient(
             [
-                *expand(rules.report.output, experiment=plan.configuration.experiments),
+                *REPORTS,
                 *(page for pages in RUN_PAGES.values() for page in pages),
-                *expand(rules.dataset_page.output, dataset=plan.datasets),
+                *expand(f"{DATASET_PAGES}/{{dataset}}.html", dataset=plan.datasets),
                 *(paper.page for paper in papers.values() if paper.experiments),
                 # As new words: `ancient` marks those that it is given, here and wherever else they are an input.
-                *(map(str, rules.theory_page.output) if plan.shows_theory else []),
-                *(map(str, rules.stability_page.output) if plan.configuration.stability else []),
+                *([str(rules.theory_page.output.page)] if plan.shows_theory else []),
+                *([str(rules.stability_page.output.page)] if plan.configuration.stability else []),
             ]
         ),
     output:

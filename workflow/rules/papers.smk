@@ -35,52 +35,21 @@ rule measure_architectures:
         "../scripts/measure_architectures.py"
 
 
-rule paper_table:
-    input:
-        lambda wildcards: papers[wildcards.paper].inputs(wildcards.item),
-    output:
-        report(
-            f"{plan.results}/{{paper}}/{{item}}.csv",
-            caption="../report/paper_table.rst",
-            category="Papers",
-            subcategory="{paper}",
-            labels={"item": "{item}"},
-        ),
-        [f"{plan.results}/{{paper}}/{{item}}.{suffix}" for suffix in ("tex", "html")],
-    log:
-        f"logs/paper_table/{plan.configuration.name}/{{paper}}/{{item}}.log",
-    wildcard_constraints:
-        paper="|".join(papers),
-        item=r"table\w+",
-    group:
-        together("paper")
-    conda:
-        "../../environment.yml"
-    resources:
-        **requested(lambda wildcards: drawing(len(papers[wildcards.paper].inputs(wildcards.item)))),
-    params:
-        source=lambda wildcards: papers[wildcards.paper].source(wildcards.item),
-        code=lambda wildcards: script_digest(
-            "paper_table", papers[wildcards.paper].items[wildcards.item].location
-        ),
-    script:
-        "../scripts/paper_table.py"
-
-
-rule paper_figure:
+# Each table and figure is a job of its own: it can be made as soon as its experiments have ended.
+rule show:
     input:
         lambda wildcards: papers[wildcards.paper].inputs(wildcards.item),
     output:
         report(
             f"{plan.results}/{{paper}}/{{item}}.svg",
-            caption="../report/paper_figure.rst",
+            caption="../report/exhibit.rst",
             category="Papers",
             subcategory="{paper}",
             labels={"item": "{item}"},
         ),
         [f"{plan.results}/{{paper}}/{{item}}.{suffix}" for suffix in ("png", "pdf")],
     log:
-        f"logs/paper_figure/{plan.configuration.name}/{{paper}}/{{item}}.log",
+        f"logs/show/{plan.configuration.name}/{{paper}}/{{item}}.log",
     wildcard_constraints:
         paper="|".join(papers),
         item=r"figure\w+",
@@ -91,12 +60,27 @@ rule paper_figure:
     resources:
         **requested(lambda wildcards: drawing(len(papers[wildcards.paper].inputs(wildcards.item)))),
     params:
-        source=lambda wildcards: papers[wildcards.paper].source(wildcards.item),
-        code=lambda wildcards: script_digest(
-            "paper_figure", papers[wildcards.paper].items[wildcards.item].location
-        ),
+        given=lambda wildcards: papers[wildcards.paper].given(wildcards.item),
+        code=lambda wildcards: script_digest("show", papers[wildcards.paper].items[wildcards.item].location),
     script:
-        "../scripts/paper_figure.py"
+        "../scripts/show.py"
+
+
+use rule show as show_table with:
+    output:
+        report(
+            f"{plan.results}/{{paper}}/{{item}}.html",
+            caption="../report/exhibit.rst",
+            category="Papers",
+            subcategory="{paper}",
+            labels={"item": "{item}"},
+        ),
+        [f"{plan.results}/{{paper}}/{{item}}.{suffix}" for suffix in ("csv", "tex")],
+    log:
+        f"logs/show_table/{plan.configuration.name}/{{paper}}/{{item}}.log",
+    wildcard_constraints:
+        paper="|".join(papers),
+        item=r"table\w+",
 
 
 rule paper_page:
@@ -119,8 +103,9 @@ rule paper_page:
         **requested(lambda wildcards: drawing(2 * len(papers[wildcards.paper].folders))),
     params:
         made=lambda wildcards: papers[wildcards.paper].all_made,
-        facts=lambda wildcards: papers[wildcards.paper].all_facts,
         root=lambda wildcards: str(plan.results),
-        code=lambda wildcards: script_digest("paper_page", *papers[wildcards.paper].page_modules),
+        code=lambda wildcards: script_digest(
+            "paper_page", f"resolvent.figures.papers.{wildcards.paper}.paper:PAPER"
+        ),
     script:
         "../scripts/paper_page.py"

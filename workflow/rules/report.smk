@@ -1,20 +1,9 @@
 # From result files to the tables, figures and the page of an experiment.
 
 from resolvent.common.records import RUN_FILES
-from resolvent.planning.captions import read_captions
-from resolvent.planning.captions import caption_facts
+from resolvent.figures.experiment.report import EXHIBITS, FILM
+from resolvent.planning.captions import given_to_report
 
-FIGURES = [
-    "error_intervals",
-    "resolution_curves",
-    "error_distributions",
-    "training_curves",
-    "samples",
-    "error_location",
-    "cost_scatter",
-    "inference",
-]
-CAPTIONS = read_captions()
 EXPERIMENT = f"{plan.results}/{{experiment}}"
 BASELINES = f"{EXPERIMENT}/baselines"
 
@@ -56,123 +45,75 @@ rule compare:
         "../scripts/compare.py"
 
 
-rule draw_figures:
-    input:
-        comparison=f"{EXPERIMENT}/comparison.csv",
-        models=f"{EXPERIMENT}/models.csv",
-        baselines=[f"{BASELINES}/{file}" for file in ("errors.csv", "cost.json")],
-        inference=f"{EXPERIMENT}/inference.csv",
-        histories=lambda wildcards: [f"{f}/history.csv" for f in plan.run_folders(wildcards.experiment)],
-        predictions=lambda wildcards: [f"{f}/predictions.nc" for f in plan.run_folders(wildcards.experiment)],
-    output:
-        *[
-            report(
-                f"{EXPERIMENT}/figures/{figure}.svg",
-                caption=f"../report/{figure}.rst",
-                category="Experiments",
-                subcategory="{experiment}",
-                labels={"what": CAPTIONS[figure]["title"]},
-            )
-            for figure in FIGURES
-        ],
-        *[f"{EXPERIMENT}/figures/{figure}.{suffix}" for figure in FIGURES for suffix in ("png", "pdf")],
-    log:
-        f"logs/draw_figures/{plan.configuration.name}/{{experiment}}.log",
-    group:
-        together("report")
-    conda:
-        "../../environment.yml"
-    resources:
-        **requested(lambda wildcards: drawing(3 * len(plan.run_folders(wildcards.experiment)))),
-    params:
-        runs=lambda wildcards: plan.run_folders(wildcards.experiment),
-        baselines=[BASELINES],
-        candidates=lambda wildcards: plan.shown_candidates(wildcards.experiment),
-        named=lambda wildcards: plan.experiment(wildcards.experiment).names_shown,
-        quantities=lambda wildcards: plan.dataset_of(wildcards.experiment).settings.quantities,
-        code=script_digest("draw_figures"),
-    script:
-        "../scripts/draw_figures.py"
+# The figures of an experiment and its page are one job: to start a job takes longer than to draw a figure.
+for _experiment, _settings in plan.configuration.experiments.items():
+    _folder = f"{plan.results}/{_experiment}"
+    _own = {f"{_folder}/own_figures/{name}.svg": where for name, where in _settings.own_figures.items()}
+    _film = f"{ROLLED_OUT[_experiment]}/rollout" if _experiment in ROLLED_OUT else None
+    _for_report = {"category": "Experiments", "subcategory": _experiment, "caption": "../report/exhibit.rst"}
+
+    rule:
+        name:
+            f"report_{_experiment}"
+        input:
+            comparison=f"{_folder}/comparison.csv",
+            models=f"{_folder}/models.csv",
+            table=f"{_folder}/table.html",
+            baselines=[f"{_folder}/baselines/{file}" for file in ("errors.csv", "cost.json")],
+            inference=f"{_folder}/inference.csv",
+            runs=lambda wildcards, experiment=_experiment: [
+                f"{folder}/{file}"
+                for folder in plan.run_folders(experiment)
+                for file in ("run.json", "cost.json", *RUN_FILES)
+            ],
+            rollout=f"{ROLLED_OUT[_experiment]}/rollout.npz" if _film else [],
+            card=card_of(plan.dataset_of(_experiment)),
+            assets=ancient(rules.page_assets.output),
+        output:
+            [
+                report(f"{_folder}/figures/{name}.svg", labels={"what": one.title}, **_for_report)
+                for name, one in EXHIBITS.items()
+            ],
+            [report(file, labels={"what": Path(file).stem}, **_for_report) for file in _own],
+            [
+                str(Path(file).with_suffix(suffix))
+                for file in [*(f"{_folder}/figures/{name}.svg" for name in EXHIBITS), *_own]
+                for suffix in (".png", ".pdf")
+            ],
+            **(
+                {
+                    "film": report(f"{_film}.mp4", labels={"what": FILM.title}, **_for_report),
+                    "poster": f"{_film}.png",
+                }
+                if _film
+                else {}
+            ),
+            page=f"{_folder}/report.html",
+        log:
+            f"logs/report/{plan.configuration.name}/{_experiment}.log",
+        group:
+            together("report")
+        conda:
+            "../../environment.yml"
+        resources:
+            **requested(drawing(3 * len(plan.run_folders(_experiment)))),
+        params:
+            experiment=_experiment,
+            title=_settings.title,
+            own=_own,
+            given=lambda wildcards, experiment=_experiment: given_to_report(plan, experiment),
+            paper_pages=[
+                (PAPERS[key].name, link)
+                for key, paper in papers.items()
+                if (link := paper.link(_experiment))
+            ],
+            root=str(plan.results),
+            code=script_digest("report", *_own.values()),
+        script:
+            "../scripts/report.py"
 
 
-rule draw_own_figure:
-    input:
-        lambda wildcards: [
-            f"{folder}/{file}"
-            for folder in plan.run_folders(wildcards.experiment)
-            for file in ("run.json", "cost.json", *RUN_FILES)
-        ],
-    output:
-        report(
-            f"{EXPERIMENT}/own_figures/{{figure}}.svg",
-            category="Experiments",
-            subcategory="{experiment}",
-            labels={"what": "{figure}"},
-        ),
-        [f"{EXPERIMENT}/own_figures/{{figure}}.{suffix}" for suffix in ("png", "pdf")],
-    log:
-        f"logs/draw_own_figure/{plan.configuration.name}/{{experiment}}/{{figure}}.log",
-    group:
-        together("report")
-    conda:
-        "../../environment.yml"
-    resources:
-        **requested(lambda wildcards: drawing(3 * len(plan.run_folders(wildcards.experiment)))),
-    params:
-        runs=lambda wildcards: plan.run_folders(wildcards.experiment),
-        location=lambda wildcards: plan.experiment(wildcards.experiment).own_figures[wildcards.figure],
-        code=lambda wildcards: script_digest(
-            "draw_own_figure", plan.experiment(wildcards.experiment).own_figures[wildcards.figure]
-        ),
-    script:
-        "../scripts/draw_own_figure.py"
-
-
-rule report:
-    input:
-        comparison=f"{EXPERIMENT}/comparison.csv",
-        models=f"{EXPERIMENT}/models.csv",
-        tables=rules.compare.output.tables,
-        inference=f"{EXPERIMENT}/inference.csv",
-        figures=[f"{EXPERIMENT}/figures/{figure}.svg" for figure in FIGURES],
-        own_figures=lambda wildcards: [
-            f"{plan.results}/{wildcards.experiment}/own_figures/{figure}.svg"
-            for figure in plan.experiment(wildcards.experiment).own_figures
-        ],
-        film=lambda wildcards: (
-            f"{ROLLED_OUT[wildcards.experiment]}/rollout.mp4" if wildcards.experiment in ROLLED_OUT else []
-        ),
-        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
-        assets=ancient(rules.page_assets.output),
-    output:
-        page=f"{EXPERIMENT}/report.html",
-    log:
-        f"logs/report/{plan.configuration.name}/{{experiment}}.log",
-    group:
-        together("report")
-    conda:
-        "../../environment.yml"
-    resources:
-        **requested(lambda wildcards: drawing(3 * len(plan.run_folders(wildcards.experiment)))),
-    params:
-        title=lambda wildcards: plan.experiment(wildcards.experiment).title,
-        runs=lambda wildcards: plan.run_folders(wildcards.experiment),
-        candidates=lambda wildcards: plan.shown_candidates(wildcards.experiment),
-        named=lambda wildcards: plan.experiment(wildcards.experiment).names_shown,
-        baselines=[BASELINES],
-        facts=lambda wildcards: caption_facts(plan, wildcards.experiment),
-        paper_pages=lambda wildcards: [
-            (PAPERS[key].name, link)
-            for key, paper in papers.items()
-            if (link := paper.link(wildcards.experiment))
-        ],
-        own_figures=lambda wildcards: list(plan.experiment(wildcards.experiment).own_figures.values()),
-        root=lambda wildcards: str(plan.results),
-        code=lambda wildcards: script_digest(
-            "report", *plan.experiment(wildcards.experiment).own_figures.values()
-        ),
-    script:
-        "../scripts/report.py"
+REPORTS = [f"{plan.results}/{name}/report.html" for name in plan.configuration.experiments]
 
 
 # The pages of all runs of an experiment are one job: to start a job takes longer than to write a page.

@@ -26,27 +26,3 @@ rule rollout:
     script:
         "../scripts/rollout.py"
 
-
-# Truth, prediction and difference in time, for the experiment's page.
-rule rollout_film:
-    input:
-        rollout=rules.rollout.output.rollout,
-    output:
-        film=report(
-            f"{plan.results}/{RUN_FOLDER}/rollout.mp4",
-            caption="../report/rollout.rst",
-            category="Experiments",
-            subcategory="{experiment}",
-            labels={"what": "Film: the step applied again and again"},
-        ),
-        poster=f"{plan.results}/{RUN_FOLDER}/rollout.png",
-    log:
-        f"logs/rollout_film/{plan.configuration.name}/{RUN_FOLDER}.log",
-    conda:
-        "../../environment.yml"
-    resources:
-        **requested(drawing(1)),
-    params:
-        code=script_digest("rollout_film"),
-    script:
-        "../scripts/rollout_film.py"

@@ -38,35 +38,14 @@ rule measure_stability:
         "../scripts/measure_stability.py"
 
 
-rule draw_stability:
-    input:
-        expand(rules.measure_stability.output.table, model=plan.configuration.stability.models),
-    output:
-        [
-            f"{STABILITY_FOLDER}/{figure}.{suffix}"
-            for figure in STABILITY_FIGURES
-            for suffix in ("svg", "png", "pdf")
-        ],
-    log:
-        f"logs/draw_stability/{plan.configuration.name}.log",
-    conda:
-        "../../environment.yml"
-    resources:
-        **requested(drawing(len(plan.configuration.stability.models))),
-    params:
-        facts=plan.stability_facts(plan.configuration.stability),
-        code=script_digest("draw_stability"),
-    script:
-        "../scripts/draw_stability.py"
-
-
 rule stability_page:
     input:
-        tables=rules.draw_stability.input,
-        figures=[f"{STABILITY_FOLDER}/{figure}.svg" for figure in STABILITY_FIGURES],
+        tables=expand(rules.measure_stability.output.table, model=plan.configuration.stability.models),
         assets=ancient(rules.page_assets.output),
     output:
         page=f"{plan.results}/stability.html",
+        figures=[f"{STABILITY_FOLDER}/{figure}.svg" for figure in STABILITY_FIGURES],
+        others=[f"{STABILITY_FOLDER}/{figure}.{suffix}" for figure in STABILITY_FIGURES for suffix in ("png", "pdf")],
     log:
         f"logs/stability_page/{plan.configuration.name}.log",
     conda:
@@ -85,5 +64,4 @@ rule stability_page:
 rule stability:
     input:
         rules.stability_page.output,
-        rules.draw_stability.output,
     localrule: True

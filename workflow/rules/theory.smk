@@ -1,27 +1,9 @@
 # What Cao (2021) and Calvello et al. (2024) prove of attention, measured, and its page.
 # Needs no dataset and no training.
 
-THEORY_TABLES = [
-    "projection",
-    "quasi_optimality",
-    "cost",
-    "cost_orders",
-    "convergence",
-    "convergence_orders",
-    "monte_carlo",
-    "quadratures",
-    "averages",
-    "invariance",
-    "continuum_orders",
-]
-THEORY_FIGURES = [
-    "theory_projection",
-    "theory_cost",
-    "theory_convergence",
-    "theory_monte_carlo",
-    "theory_quadratures",
-    "theory_invariance",
-]
+from resolvent.figures.theory.page import EXHIBITS as THEORY_EXHIBITS
+from resolvent.figures.theory.page import TABLES as THEORY_TABLES
+
 THEORY = f"{plan.results}/theory"
 
 
@@ -43,40 +25,21 @@ rule theory:
         "../scripts/theory.py"
 
 
-rule draw_theory:
-    input:
-        **rules.theory.output,
-    output:
-        [
-            report(
-                f"{THEORY}/{figure}.svg",
-                caption="../report/theory.rst",
-                category="Theory",
-                labels={"figure": figure.removeprefix("theory_")},
-            )
-            for figure in THEORY_FIGURES
-        ],
-        [f"{THEORY}/{figure}.{suffix}" for figure in THEORY_FIGURES for suffix in ("png", "pdf")],
-    log:
-        f"logs/draw_theory/{plan.configuration.name}.log",
-    group:
-        together("theory")
-    conda:
-        "../../environment.yml"
-    resources:
-        **requested(drawing(len(THEORY_TABLES))),
-    params:
-        code=script_digest("draw_theory"),
-    script:
-        "../scripts/draw_theory.py"
-
-
 rule theory_page:
     input:
         **rules.theory.output,
-        figures=[f"{THEORY}/{figure}.svg" for figure in THEORY_FIGURES],
         assets=ancient(rules.page_assets.output),
     output:
+        [
+            report(
+                f"{THEORY}/{name}.svg",
+                caption="../report/exhibit.rst",
+                category="Theory",
+                labels={"figure": exhibit.title},
+            )
+            for name, exhibit in THEORY_EXHIBITS.items()
+        ],
+        [f"{THEORY}/{name}.{suffix}" for name in THEORY_EXHIBITS for suffix in ("png", "pdf")],
         page=f"{plan.results}/theory.html",
     log:
         f"logs/theory_page/{plan.configuration.name}.log",

@@ -1,4 +1,4 @@
-"""Write the page of a dataset, and its metadata beside it."""
+"""Draw the figures of a dataset, write its page, and its metadata beside it."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,26 +9,21 @@ with job(snakemake):
     from resolvent.datasets.storage.addresses import located
     from resolvent.datasets.storage.object_store import size_of
     from resolvent.figures.dataset.croissant import write_croissant
-    from resolvent.figures.dataset.page import write_dataset_page
-    from resolvent.planning.captions import captioned, read_captions
+    from resolvent.figures.dataset.page import exhibits_of, write_dataset_page
     from resolvent.planning.provenance import command, provenance
 
     card, page = Path(snakemake.input.card), Path(snakemake.output.page)
     store = located(card.with_suffix(".zarr"))
     finished = datetime.fromtimestamp(card.stat().st_mtime, UTC).date().isoformat()
     write_croissant(snakemake.output.croissant, card=card, store=str(store), page=page.name, date=finished)
-    film = None
-    if snakemake.input.get("film"):
-        words = read_captions()[f"film_{snakemake.params.equation}"]
-        film = (snakemake.input.film, words["title"], words["caption"])
     write_dataset_page(
         page,
         card=card,
         store=str(store),
         size=size_of(store),
         preview=snakemake.input.preview,
-        figures=captioned(snakemake.input.figures, {}),
-        film=film,
+        motion=snakemake.input.get("motion"),
+        exhibits=exhibits_of(**snakemake.params.shown),
         used_by=snakemake.params.used_by,
         croissant=snakemake.output.croissant,
         command=command(),

@@ -6,11 +6,10 @@ with job(snakemake):
     from resolvent.figures.papers.page import Made, write_paper_page
     from resolvent.planning.provenance import command, provenance
 
-    facts = snakemake.params.facts
     write_paper_page(
         snakemake.wildcards.paper,
         snakemake.output.page,
-        made={item: Made(facts=facts[item], **made) for item, made in snakemake.params.made.items()},
+        made={item: Made(**made) for item, made in snakemake.params.made.items()},
         command=command(),
         provenance=provenance(),
         root=snakemake.params.root,

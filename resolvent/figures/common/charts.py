@@ -1,10 +1,35 @@
-"""Charts that the pages draw by script: made with plotly here, coloured by the page's style there."""
+"""What the charts of pages have in common, which one can hover over: plotly's figures, and their looks.
+
+What stands beside the pointer is written here, with the numbers of the tables. A page's style colours them.
+"""
+
+from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from plotly.graph_objects import Figure
+import numpy as np
 
+from resolvent.common.counts import counted
+from resolvent.figures.common.comparison import Tested
 from resolvent.figures.common.dark import dark_colours
+from resolvent.figures.common.metrics import error_in_words
+from resolvent.figures.common.numbers import ends, scientific
+from resolvent.figures.common.results import Run
+from resolvent.figures.common.style import BASELINE, Appearance
+from resolvent.figures.common.thinned import rounded
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "P": "cross", "X": "x"}
+FEW_EPOCHS = 8
+LOGARITHMIC = {"type": "log", "exponentformat": "power", "showexponent": "all"}
+LINE_WIDTH = 24  # characters of a name before it goes on below
+ROW = 34  # pixels
+MARGIN = 6  # of an axis beyond the models' errors, as a factor
+Looks = dict[str, Appearance]
 
 
 def plotly_chart(figure: Figure) -> dict:
@@ -17,3 +42,111 @@ def plotly_chart(figure: Figure) -> dict:
     chart = json.loads(text)
     chart["layout"].pop("template", None)
     return chart | {"dark": dark_colours(text)}
+
+
+def epoch_tick(runs: list[Run]) -> int | None:
+    """Return the step of an axis of so few epochs that it would have fractions of them; None of more."""
+    return 1 if max(run.record.training["epochs"] for run in runs) <= FEW_EPOCHS else None
+
+
+def around(errors: Iterable[float]) -> tuple[float, float]:
+    """Return the ends of an axis for the models' errors: baselines may be many decades away."""
+    errors = [one for one in errors if np.isfinite(one) and one > 0] or [1.0]
+    return min(errors) / MARGIN, max(errors) * MARGIN
+
+
+def add_arrow(
+    figure: Figure, row: int, label: str, value: float, reach: tuple[float, float], words: str = ""
+) -> None:
+    """Add an arrow and a number, at the end of the axis, for a row that lies beyond it."""
+    below, number = value < reach[0], f"{words}{scientific(value)}"
+    figure.add_scatter(
+        x=[four(reach[0] if below else reach[1])], y=[wrapped(label)], mode="text", row=row, col=1,
+        text=[f"← {number}" if below else f"{number} →"], showlegend=False, hoverinfo="skip",
+        textposition="middle right" if below else "middle left", textfont={"color": BASELINE},
+    )  # fmt: skip
+
+
+def places_of(found: list[Tested]) -> list[int | str]:
+    """Return where models were trained, in order."""
+    return sorted({one.facts["trained_resolution"] for one in found if one.facts["kind"] == "model"})
+
+
+def panels_of(titles: list[str], *, one_axis: bool = False) -> Figure:
+    """Return a figure with a panel below the other for each title, and one legend below."""
+    figure = _subplots(titles, [1] * len(titles), one_axis)
+    figure.update_layout(
+        height=90 + 330 * len(titles), legend={"orientation": "h", "y": 0, "yref": "container"}
+    )
+    return figure
+
+
+def stacked(titles: list[str], rows: list[list]) -> Figure:
+    """Return a figure of rows with names, a panel a title."""
+    counts = [max(1, len(one)) for one in rows]
+    figure = _subplots(titles, counts, True)
+    figure.update_layout(height=100 + ROW * sum(counts) + 60 * len(titles))
+    return figure
+
+
+def _subplots(titles: list[str], heights: list[int], one_axis: bool) -> Figure:
+    from plotly.subplots import make_subplots
+
+    count = max(1, len(titles))
+    spacing = 0.3 / count if count > 1 else 0.0
+    figure = make_subplots(
+        count, 1, shared_xaxes="all" if one_axis else False, row_heights=heights or [1],
+        vertical_spacing=spacing, subplot_titles=titles or None,
+    )  # fmt: skip
+    figure.update_annotations(font_size=13)
+    figure.update_layout(margin={"t": 40, "l": 10, "r": 16, "b": 50})
+    figure.update_xaxes(showticklabels=True)
+    return figure
+
+
+def words_of(one: Tested) -> str:
+    """Return what stands beside the pointer: name, error, interval, seeds."""
+    error, facts = one.error(), one.facts
+    lines = [f"<b>{facts['label']}</b>", f"mean {error_in_words(one.leads)} {scientific(error.value)}"]
+    if np.isfinite(error.low):
+        lines.append(f"95 % interval {ends(error.low, error.high, error.value)}")
+    if facts["kind"] == "model":
+        lines.append(f"{counted(facts['seeds'], 'seed')}, {counted(facts['samples'], 'test sample')}")
+    if facts["diverged_seeds"]:
+        lines.append(facts["status"])
+    return "<br>".join(lines)
+
+
+def colour_of(facts: dict, looks: Looks) -> str:
+    return looks[facts["key"]].colour if facts["kind"] == "model" else BASELINE
+
+
+def marker_of(facts: dict, looks: Looks) -> dict:
+    """Return the marker of the drawn figures; a baseline is a grey bar."""
+    if facts["kind"] == "baseline":
+        return {"symbol": "line-ns-open", "color": BASELINE, "line": {"width": 2}}
+    look = looks[facts["key"]]
+    symbol = MARKERS.get(look.marker, "circle") + ("" if look.filled else "-open")
+    return {"symbol": symbol, "color": look.colour, "size": 7}
+
+
+def line_of(facts: dict, looks: Looks) -> dict:
+    """Return the line of a model, dashed with the regular layer norm, or of a baseline, dotted."""
+    if facts["kind"] == "baseline":
+        return {"color": BASELINE, "dash": "dot", "width": 1.3}
+    look = looks[facts["key"]]
+    return {"color": look.colour, "dash": "solid" if look.dashes == "-" else "dash", "width": 1.8}
+
+
+def four(value: float) -> float | None:
+    return rounded(float(value))
+
+
+def wrapped(label: str) -> str:
+    """Return a name on several lines, none much longer than `LINE_WIDTH`."""
+    lines = [""]
+    for word in label.split():
+        if lines[-1] and len(lines[-1]) + len(word) > LINE_WIDTH:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return "<br>".join(lines)

@@ -1,8 +1,10 @@
 """Short silent films: frames drawn by matplotlib, written as H.264 in MP4 with a poster beside it."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,21 +19,26 @@ QUALITIES = (20, 26, 32, 38, 44, 51)  # constant rate factors of x264, from the 
 DOTS = 120  # an inch
 
 
-def write_film(
-    output: str | Path,
-    figure,
-    moving: list,
-    change: Callable[[int], object],
-    *,
-    frames: int,
-    rate: Fraction,
-    poster: int,
-) -> list[Path]:
+@dataclass(frozen=True)
+class Film:
+    """Frames of a figure in which some artists move.
+
+    moving  the artists that `change` changes, and no others, to frame number 0, …, `frames` - 1.
+    rate    frames a second; `poster`: the number of the frame that stands for the film.
+    """
+
+    figure: Any
+    moving: list
+    change: Callable[[int], object]
+    frames: int
+    rate: Fraction
+    poster: int
+
+
+def write_film(output: str | Path, film: Film) -> list[Path]:
     """Write `output`, an MP4 file of at most `LARGEST` bytes, and one frame of it as PNG beside it.
 
-    `change` changes the artists `moving` of the figure, and no others, to frame number 0, …, `frames` - 1,
-    shown `rate` a second; `poster` is the number of the frame that stands for the film. The same figure gives
-    the same bytes.
+    The same figure gives the same bytes.
 
     Raises
     ------
@@ -41,13 +48,15 @@ def write_film(
     output = Path(output)
     if output.suffix != ".mp4":
         raise ResultError(f"{output} must end in .mp4")
-    if frames / rate > LONGEST:
-        raise ResultError(f"{output}: {frames} frames at {rate} a second last more than {LONGEST:g} s")
-    images = list(_images(figure, moving, change, frames))
+    if film.frames / film.rate > LONGEST:
+        raise ResultError(
+            f"{output}: {film.frames} frames at {film.rate} a second last more than {LONGEST:g} s"
+        )
+    images = list(_images(film))
     still = output.with_suffix(".png")
-    write_atomically(still, lambda temporary: _save_png(temporary, images[poster]))
+    write_atomically(still, lambda temporary: _save_png(temporary, images[film.poster]))
     for quality in QUALITIES:
-        write_atomically(output, lambda temporary, q=quality: _encode(temporary, images, rate, q))
+        write_atomically(output, lambda temporary, q=quality: _encode(temporary, images, film.rate, q))
         if output.stat().st_size <= LARGEST:
             return [output, still]
     output.unlink()
@@ -72,22 +81,23 @@ def film_of(path: str | Path, title: str, caption: str, folder: str | Path) -> d
     }
 
 
-def _images(figure, moving: list, change: Callable[[int], object], frames: int) -> Iterator[np.ndarray]:
+def _images(film: Film) -> Iterator[np.ndarray]:
     """Yield the frames as (height, width, 3) bytes, both even, as the colour format wants.
 
     What does not move is drawn once.
     """
+    figure = film.figure
     figure.set_dpi(DOTS)
     figure.canvas.draw()
     figure.set_layout_engine("none")
-    for artist in moving:
+    for artist in film.moving:
         artist.set_animated(True)
     figure.canvas.draw()
     still = figure.canvas.copy_from_bbox(figure.bbox)
-    for frame in range(frames):
-        change(frame)
+    for frame in range(film.frames):
+        film.change(frame)
         figure.canvas.restore_region(still)
-        for artist in moving:
+        for artist in film.moving:
             figure.draw_artist(artist)
         pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]
         height, width = (size // 2 * 2 for size in pixels.shape[:2])

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 
-from resolvent.figures.common.film import write_film
-from resolvent.figures.common.results import read_arrays
+from resolvent.figures.common.exhibit import Exhibit
+from resolvent.figures.common.film import Film
 from resolvent.figures.common.style import GRID, INK, MUTED, grid_lines, new_figure
 
 RATE = Fraction(25)  # frames a second
@@ -16,25 +15,16 @@ TRAIL = 0.25  # of a path, the part behind the point that is drawn strong
 COLOUR, POINT = "#0072b2", "#d55e00"
 
 
-def draw_dataset_film(motion: str | Path, output: str | Path) -> list[Path]:
-    """Draw the moments in the file `motion` (`resolvent.datasets.motion.motion`) as an MP4 and its poster."""
-    content = read_arrays(motion)
-    times, values = content["times"], content["values"]
-    draw = {"curve": _curve, "field": _field, "path": _path}[str(content["kind"])]
-    figure, moving, change = draw(
-        times, values, content["coordinates"], [str(name) for name in content["names"]]
+def draw(motion: dict[str, np.ndarray]) -> Film:
+    """Draw the moments that `resolvent.datasets.motion.motion` has written."""
+    times, values = motion["times"], motion["values"]
+    kind = {"curve": _curve, "field": _field, "path": _path}[str(motion["kind"])]
+    figure, moving, change = kind(
+        times, values, motion["coordinates"], [str(name) for name in motion["names"]]
     )
     moments = np.linspace(0, len(times) - 1, min(FRAMES, len(times))).round().astype(int)
     frames = len(moments)
-    return write_film(
-        output,
-        figure,
-        moving,
-        lambda frame: change(moments[frame]),
-        frames=frames,
-        rate=RATE,
-        poster=frames - 1,
-    )
+    return Film(figure, moving, lambda frame: change(moments[frame]), frames, RATE, poster=frames - 1)
 
 
 # A figure, the artists of it that move, and what moves them to a moment.
@@ -118,3 +108,39 @@ def _clock(panel, times: np.ndarray):
 
 def _time(times: np.ndarray, moment: int) -> str:
     return f"time {times[moment]:.2f}"
+
+
+FILMS = {  # by equation
+    "burgers": Exhibit(
+        "The film of a sample",
+        "The first test sample in time, from its initial velocity (grey) to the velocity that the operator "
+        "gives. Waves steepen into fronts, and the viscosity damps them; short waves die first. Four seconds,"
+        " without sound.",
+        draw,
+        kind="film",
+    ),
+    "kolmogorov": Exhibit(
+        "The film of a sample",
+        "The vorticity of the first test sample from its random initial field on, up to the time of the "
+        "operator's input: small vortices merge, and the force stretches them into bands. Red turns "
+        "counter-clockwise, blue clockwise. Four seconds, without sound.",
+        draw,
+        kind="film",
+    ),
+    "lorenz63": Exhibit(
+        "The film of a sample",
+        "The first test sample in the plane of x and z (left), with the last quarter of its path, and both "
+        "components in time (right). The state circles one wing of the attractor and, from time to time, "
+        "changes to the other. Four seconds, without sound.",
+        draw,
+        kind="film",
+    ),
+    "controlled_ode": Exhibit(
+        "The film of a sample",
+        "The first test sample in the plane of control and state (left), and both in time (right). The state "
+        "is a function of the control's present value, so the point moves to and fro on one curve. Four "
+        "seconds, without sound.",
+        draw,
+        kind="film",
+    ),
+}

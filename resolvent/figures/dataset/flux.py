@@ -1,21 +1,19 @@
 """Darcy flow as a flow: the coefficient, the pressure, and the flux -a∇p that they drive."""
 
-from pathlib import Path
-
 import numpy as np
 
-from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.style import new_figure, save, title
+from resolvent.figures.common.exhibit import Exhibit
+from resolvent.figures.common.style import new_figure, title
 from resolvent.figures.dataset.gallery import add_field, colours_of, field_panels
 from resolvent.figures.dataset.preview import DatasetPreview
 
 TITLES = ("permeability a", "pressure p", "flux |a∇p|")
 
 
-def draw_dataset_flux(card: str | Path, preview: str | Path, output: str | Path) -> list[Path]:
+def draw(dataset: DatasetPreview):
     """Draw the first sample of the preview; lines in the last panel follow the flux."""
-    x, y, coefficient, pressure, flux = _flow(DatasetPreview(card, preview))
+    x, y, coefficient, pressure, flux = _flow(dataset)
     figure, (panels,) = new_figure(1, 3, size=(8.6, 2.9))
     speed = np.hypot(*flux)
     for panel, words, field in zip(panels, TITLES, (coefficient, pressure, speed), strict=True):
@@ -33,16 +31,16 @@ def draw_dataset_flux(card: str | Path, preview: str | Path, output: str | Path)
     lines = {"color": "white", "linewidth": 0.6, "arrowsize": 0.6, "density": 0.9}
     panels[2].streamplot(*evenly, flux[0][thinned], flux[1][thinned], **lines)
     panels[2].set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
-    return save(figure, output)
+    return figure
 
 
-def flux_chart(dataset: DatasetPreview) -> dict:
+def chart(dataset: DatasetPreview):
     """Draw the same three fields as a chart, without the lines."""
     x, y, coefficient, pressure, flux = _flow(dataset)
     figure = field_panels(len(TITLES))
     for column, field in enumerate((coefficient, pressure, np.hypot(*flux))):
         add_field(figure, (column, len(TITLES)), TITLES[column], y, x, field, colours_of(field))
-    return plotly_chart(figure)
+    return figure
 
 
 def _flow(dataset: DatasetPreview) -> tuple:
@@ -69,3 +67,13 @@ def _along_rows(
     face = (left + right) / 2 if mean == "arithmetic" else 2 * left * right / (left + right)
     flux = -face * np.diff(pressure, axis=1) / np.diff(positions)
     return np.concatenate([flux[:, :1], (flux[:, :-1] + flux[:, 1:]) / 2, flux[:, -1:]], axis=1)
+
+
+FLUX = Exhibit(
+    "The flow of a sample",
+    "The first sample of the gallery: the permeability, the pressure, and the size of the flux -a∇p that "
+    "they drive; in the printed figure lines follow its direction. Fluid enters everywhere in the square "
+    "at the same rate, flows through the permeable material and leaves at the boundary.",
+    draw,
+    chart,
+)

@@ -1,28 +1,30 @@
 """A few samples of a dataset as they are stored: images of fields, curves of signals."""
 
-from pathlib import Path
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
-from plotly.graph_objects import Figure
-from plotly.subplots import make_subplots
 
-from resolvent.figures.common.charts import plotly_chart
-from resolvent.figures.common.style import MUTED, grid_lines, new_figure, save, title
+from resolvent.figures.common.exhibit import Exhibit
+from resolvent.figures.common.style import MUTED, grid_lines, new_figure, title
 from resolvent.figures.dataset.preview import DatasetPreview, PreviewVariable
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 MOST_POINTS, MOST_SIDE = 512, 72  # of a curve, and along a side of a field, in the chart
 LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
 PANEL = 0.94  # of a column of the chart; the rest keeps panels apart
 
 
-def draw_dataset_gallery(card: str | Path, preview: str | Path, output: str | Path) -> list[Path]:
+def draw(dataset: DatasetPreview):
     """Draw fields on the plane: a row for each variable, a column for each sample, one colour scale a row.
 
     Functions of one variable: a panel for each sample with all of them.
     """
-    dataset = DatasetPreview(card, preview)
-    draw = _fields if len(dataset.functions[0].dims) == 2 else _curves
-    return save(draw(dataset), output)
+    drawn = _fields if len(dataset.functions[0].dims) == 2 else _curves
+    return drawn(dataset)
 
 
 def _fields(dataset: DatasetPreview):
@@ -77,7 +79,7 @@ def _curve(panel, variable: PreviewVariable, index: int) -> None:
     panel.plot(positions, values, color=variable.colour, lw=width, label=variable.label)
 
 
-def gallery_chart(dataset: DatasetPreview) -> dict:
+def chart(dataset: DatasetPreview) -> Figure:
     """Draw one sample at a time, chosen by a slider: fields beside each other, curves over each other.
 
     Long curves and fine fields are thinned to `MOST_POINTS` and `MOST_SIDE` points along an axis.
@@ -106,11 +108,13 @@ def gallery_chart(dataset: DatasetPreview) -> dict:
     ]
     slider = {"steps": steps, "currentvalue": {"prefix": "sample: "}, "pad": {"t": 50}, "bgcolor": MUTED}
     figure.update_layout(sliders=[slider])
-    return plotly_chart(figure)
+    return figure
 
 
 def field_panels(columns: int) -> Figure:
     """Return a chart with square panels side by side, for `add_field`; their scales of colours lie on top."""
+    from plotly.subplots import make_subplots
+
     figure = make_subplots(1, columns)
     for column in range(columns):
         axis = "" if column == 0 else str(column + 1)
@@ -143,6 +147,8 @@ def add_field(
 
 
 def _curve_panel(dataset: DatasetPreview) -> Figure:
+    from plotly.graph_objects import Figure
+
     figure = Figure()
     figure.update_xaxes(title=dataset.functions[0].dims[0])
     figure.update_layout(height=460, legend=LEGEND, margin={"t": 80})
@@ -162,3 +168,11 @@ def _add_curve(figure: Figure, variable: PreviewVariable, sample: int) -> None:
 def _short(values: np.ndarray) -> np.ndarray:
     """Return the values in single precision: more than a chart shows, in half the bytes."""
     return np.asarray(values, np.float32)
+
+
+GALLERY = Exhibit(
+    "Samples",
+    "A few samples as stored: the operator's input, and its target.",
+    draw,
+    chart,
+)

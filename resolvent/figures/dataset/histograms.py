@@ -1,33 +1,31 @@
 """How often each value occurs in a dataset."""
 
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
-from plotly.subplots import make_subplots
 
-from resolvent.figures.common.charts import plotly_chart
-from resolvent.figures.common.style import grid_lines, new_figure, save, title
+from resolvent.figures.common.exhibit import Exhibit
+from resolvent.figures.common.style import grid_lines, new_figure, title
 from resolvent.figures.dataset.preview import DatasetPreview, PreviewVariable
 
 COLUMNS = 3
 
 
-def draw_dataset_histograms(card: str | Path, preview: str | Path, output: str | Path) -> list[Path]:
+def draw(dataset: DatasetPreview):
     """Draw a panel for each variable: the share of the values in each bin."""
-    variables = DatasetPreview(card, preview).variables
+    variables = dataset.variables
     columns = min(COLUMNS, len(variables))
     rows = -(-len(variables) // columns)
     figure, axes = new_figure(rows, columns, size=(8.6, 0.3 + 2.3 * rows))
     for panel, variable in zip(axes.flat, variables, strict=False):
-        _draw(panel, variable)
+        _draw_shares(panel, variable)
     for unused in axes.flat[len(variables) :]:
         unused.set_axis_off()
     axes[0, 0].set_ylabel("share of the values")
-    return save(figure, output)
+    return figure
 
 
-def _draw(panel, variable: PreviewVariable) -> None:
+def _draw_shares(panel, variable: PreviewVariable) -> None:
     counts, edges = variable.histogram["counts"], variable.histogram["edges"]
     share = counts / max(1, counts.sum())
     panel.stairs(share, edges, color=variable.colour, lw=1.2)
@@ -40,8 +38,10 @@ def _draw(panel, variable: PreviewVariable) -> None:
     panel.title.set(fontsize=8, color=variable.colour)
 
 
-def histogram_chart(dataset: DatasetPreview) -> dict:
+def chart(dataset: DatasetPreview):
     """Draw the same as a chart: bars that say their bin and their share."""
+    from plotly.subplots import make_subplots
+
     variables = dataset.variables
     titles = [variable.label for variable in variables]
     figure = make_subplots(len(variables), 1, subplot_titles=titles, vertical_spacing=0.28 / len(variables))
@@ -59,4 +59,12 @@ def histogram_chart(dataset: DatasetPreview) -> dict:
     figure.update_yaxes(title="share", row=1, col=1)
     figure.update_annotations(font={"size": 12})
     figure.update_layout(height=60 + 230 * len(variables), bargap=0)
-    return plotly_chart(figure)
+    return figure
+
+
+HISTOGRAMS = Exhibit(
+    "Values",
+    "How often each value occurs, over up to 64 samples and all points.",
+    draw,
+    chart,
+)

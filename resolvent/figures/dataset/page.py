@@ -1,31 +1,42 @@
 """The page of a dataset: what it is, how wrong it is, what it looks like, and how to use and cite it."""
 
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
-from resolvent.figures.common.film import film_of
+from resolvent.figures.common.exhibit import Exhibit, Sources
 from resolvent.figures.common.numbers import in_bytes
-from resolvent.figures.common.page import inlined_figure, render, without_budget
+from resolvent.figures.common.page import render, without_budget
+from resolvent.figures.common.results import read_arrays
 from resolvent.figures.dataset import checks
 from resolvent.figures.dataset.citation import bibtex, licence
 from resolvent.figures.dataset.contents import groups, snippets
 from resolvent.figures.dataset.equation import equation_of
-from resolvent.figures.dataset.error_budget import error_budget_chart
-from resolvent.figures.dataset.flux import flux_chart
-from resolvent.figures.dataset.gallery import gallery_chart
-from resolvent.figures.dataset.histograms import histogram_chart
+from resolvent.figures.dataset.error_budget import ERROR_BUDGET
+from resolvent.figures.dataset.film import FILMS
+from resolvent.figures.dataset.flux import FLUX
+from resolvent.figures.dataset.gallery import GALLERY
+from resolvent.figures.dataset.histograms import HISTOGRAMS
 from resolvent.figures.dataset.preview import DatasetPreview
-from resolvent.figures.dataset.spectra import spectra_chart
+from resolvent.figures.dataset.spectra import SPECTRA
 from resolvent.figures.run.words import configuration_of
 
-CHARTS: dict[str, Callable[[DatasetPreview], dict | None]] = {
-    "error_budget": lambda dataset: error_budget_chart(dataset.card),
-    "dataset_gallery": gallery_chart,
-    "dataset_flux": flux_chart,
-    "dataset_spectra": spectra_chart,
-    "dataset_histograms": histogram_chart,
+READERS = {
+    "dataset": lambda card_file, preview_file: DatasetPreview(card_file, preview_file),
+    "card": lambda dataset: dataset.card,
+    "motion": lambda motion_file: read_arrays(motion_file),
 }
+
+
+def exhibits_of(equation: str, moves: bool, flows: bool) -> dict[str, Exhibit]:
+    """Return what the page of a dataset shows, by the names of the files."""
+    return {
+        **({"film": FILMS[equation]} if moves else {}),
+        "dataset_gallery": GALLERY,
+        **({"dataset_flux": FLUX} if flows else {}),
+        "error_budget": ERROR_BUDGET,
+        "dataset_spectra": SPECTRA,
+        "dataset_histograms": HISTOGRAMS,
+    }
 
 
 def write_dataset_page(
@@ -35,28 +46,27 @@ def write_dataset_page(
     store: str,
     size: int,
     preview: str | Path,
-    figures: list[tuple[str | Path, str, str]],
-    film: tuple[str | Path, str, str] | None = None,
+    motion: str | Path | None = None,
+    exhibits: dict[str, Exhibit],
     used_by: list[dict],
     croissant: str | Path,
     command: str,
     provenance: dict[str, str],
     root: str | Path,
 ) -> None:
-    """Write the page, all at once.
+    """Draw the exhibits, in the folder of the dataset's name beside `output`, and write the page.
 
     store      the path or the address of what `card` is of; `size`: its bytes.
-    figures    (SVG or PNG file, title, caption); the names of the files are those in `CHARTS`.
-    film       (MP4 file, title, caption).
+    exhibits   as `exhibits_of` returns them; for a film, `motion` is the file with its moments.
     used_by    the experiments on it: `name`, `title`, `models` (how many), `tested_only`.
     croissant  the file with its metadata.
     """
-    dataset, folder = DatasetPreview(card, preview), Path(output).parent
-    facts, shown = dataset.card, {}
-    for path, title, caption in figures:
-        name = Path(path).stem
-        chart = CHARTS[name](dataset) if name in CHARTS else None
-        shown[name] = inlined_figure(path, title, caption, folder=folder, interactive=chart)
+    sources = Sources(READERS, card_file=card, preview_file=preview, motion_file=motion, facts={})
+    facts, folder, shown = sources["card"], Path(output).parent, {}
+    for name, exhibit in exhibits.items():
+        path = folder / facts["dataset"] / exhibit.files(name)[0]
+        exhibit.write(sources, path)
+        shown[name] = exhibit.on_page(sources, path, folder)
     render(
         "dataset.html.j2",
         output,
@@ -70,8 +80,8 @@ def write_dataset_page(
         other_checks=checks.others(facts["error_budget"]),
         imported=facts.get("imported"),
         budget=shown.pop("error_budget", None),
+        film=shown.pop("film", None),
         figures=list(shown.values()),
-        film=film and film_of(*film, folder=folder),
         samples=facts["samples"],
         groups=groups(facts),
         store=store,

@@ -1,38 +1,40 @@
 """The error of every test sample: is a model a little worse everywhere, or bad at a few samples?"""
 
-from collections.abc import Iterable
-from pathlib import Path
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from resolvent.figures.common.results import error_matrix, read_baselines, read_runs, resolution_in_words
+from resolvent.figures.common.charts import LOGARITHMIC, Looks, add_arrow, around, stacked, wrapped
+from resolvent.figures.common.exhibit import Exhibit
+from resolvent.figures.common.numbers import scientific
+from resolvent.figures.common.results import Baseline, Run, error_matrix, resolution_in_words
 from resolvent.figures.common.style import (
     BASELINE,
     INK,
-    appearances,
     error_limits,
     grid_lines,
     new_figure,
-    save,
     say_no_errors,
     title,
 )
+from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
 from resolvent.figures.experiment.comparison import grouped
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 HALF_HEIGHT = 0.33
 
 
-def draw_error_distributions(
-    runs: Iterable[str | Path], baselines: Iterable[str | Path], output: str | Path
-) -> list[Path]:
+def draw(runs: list[Run], baselines: list[Baseline], looks: Looks):
     """Draw a panel for each training resolution, a row for each model: a dot a sample, over its quartiles.
 
     The samples are the same in every row, and a sample keeps its height within the row: the easiest for the
     best model at the bottom, the hardest at the top. A dot is the mean over seeds.
     """
-    runs, baselines = read_runs(runs), read_baselines(baselines)
-    looks = appearances(runs)
     resolutions = sorted({run.resolution for run in runs})
     panels = {one: rows_of_samples(runs, baselines, looks, one) for one in resolutions}
     models = np.concatenate(
@@ -45,10 +47,10 @@ def draw_error_distributions(
     )  # fmt: skip
     for resolution, panel in zip(resolutions, axes[:, 0], strict=True):
         limits = error_limits(panel, models, margin=3, axis="x")
-        _draw(panel, panels[resolution], limits)
+        _draw_rows(panel, panels[resolution], limits)
         title(panel, f"trained and tested on {resolution_in_words(resolution)}")
     axes[-1, 0].set_xlabel("relative L² error of a test sample")
-    return save(figure, output)
+    return figure
 
 
 def rows_of_samples(runs, baselines, looks, resolution) -> list[tuple[str, str, pd.Series]]:
@@ -68,7 +70,7 @@ def rows_of_samples(runs, baselines, looks, resolution) -> list[tuple[str, str, 
     ]
 
 
-def _draw(panel, rows: list[tuple[str, str, pd.Series]], limits: tuple[float, float]) -> None:
+def _draw_rows(panel, rows: list[tuple[str, str, pd.Series]], limits: tuple[float, float]) -> None:
     grid_lines(panel, "x")
     panel.spines["left"].set_visible(False)
     panel.set_ylim(len(rows) - 0.4, -0.6)
@@ -98,3 +100,44 @@ def _name_outside(panel, index: int, median: float, limits: tuple[float, float])
     else:
         words = f"median {median:.1e} →"
         panel.text(limits[1] / 1.05, index, words, color=BASELINE, va="center", ha="right", fontsize=8)
+
+
+def chart(runs: list[Run], baselines: list[Baseline], looks: Looks) -> Figure:
+    """Chart the error of every test sample, the mean over seeds: a row a model, a dot a sample.
+
+    Of more samples than a curve has points, so many are drawn, picked evenly by their error.
+    """
+    places = sorted({run.resolution for run in runs})
+    here = [rows_of_samples(runs, baselines, looks, place) for place in places]
+    figure = stacked([f"trained and tested on {resolution_in_words(one)}" for one in places], here)
+    found = [errors for rows in here for _, colour, errors in rows if colour != BASELINE]
+    low, high = around(pd.concat(found) if found else [])
+    for number, rows in enumerate(here, 1):
+        for label, colour, errors in rows:
+            if errors.max() < low or errors.min() > high:
+                add_arrow(figure, number, label, errors.median(), (low, high), "median ")
+                continue
+            errors = errors.sort_values()
+            errors = errors.iloc[picked(len(errors), CURVE_POINTS)]
+            figure.add_box(
+                x=rounded(errors.to_list()), name=wrapped(label), orientation="h", boxpoints="all",
+                pointpos=0, jitter=0.6, marker={"size": 3.5, "color": colour, "opacity": 0.55},
+                showlegend=False, line={"color": colour, "width": 1.2},
+                fillcolor="rgba(0,0,0,0)", hoveron="points",
+                text=[f"test sample {sample}: {scientific(error)}" for sample, error in errors.items()],
+                hovertemplate=f"{label}<br>%{{text}}<extra></extra>", row=number, col=1,
+            )  # fmt: skip
+    figure.update_xaxes(**LOGARITHMIC, range=rounded(np.log10([low, high])))
+    figure.update_yaxes(autorange="reversed")
+    figure.update_xaxes(title="relative L² error", row=len(places), col=1)
+    return figure
+
+
+ERROR_DISTRIBUTIONS = Exhibit(
+    "Every test sample",
+    "Relative L² error of each of the {test} test samples; a dot is a sample, the mean over seeds. Drawn: a"
+    " bar at the median and one over the quartiles, and a sample has the same height in every row, the "
+    "hardest at the top.",
+    draw,
+    chart,
+)

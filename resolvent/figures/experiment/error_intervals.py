@@ -1,34 +1,50 @@
 """The mean error of every model and baseline with its 95 % interval: who is best, and by how much."""
 
-from pathlib import Path
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
 import pandas as pd
 
-from resolvent.figures.common.comparison import Tested, by_condition, mean_error, read_comparison
+from resolvent.figures.common.charts import (
+    LOGARITHMIC,
+    MARGIN,
+    Looks,
+    add_arrow,
+    around,
+    colour_of,
+    four,
+    marker_of,
+    places_of,
+    stacked,
+    words_of,
+    wrapped,
+)
+from resolvent.figures.common.comparison import Tested, by_condition, mean_error
+from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.numbers import scientific
-from resolvent.figures.common.results import on_training_grid, read_runs, resolution_in_words
+from resolvent.figures.common.results import on_training_grid, resolution_in_words
 from resolvent.figures.common.style import (
     BASELINE,
-    appearances,
     error_limits,
     grid_lines,
     new_figure,
-    save,
     say_no_errors,
     title,
 )
+from resolvent.figures.common.thinned import rounded
 
-MARGIN = 6  # of the axis beyond the models' errors, as a factor
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 
-def draw_error_intervals(comparison: str | Path, runs: list[str | Path], output: str | Path) -> list[Path]:
+def draw(comparison: pd.DataFrame, looks: Looks):
     """Draw a panel for each training resolution, a row a model, the lowest error first; baselines below.
 
     The axis is that of the models: arrows and numbers stand for baselines beyond it.
     """
-    comparison = read_comparison(comparison)
     panels = rows_of_means(comparison)
-    looks = appearances(read_runs(runs))
     models = [one.error().value for rows in panels.values() for one in rows if one.facts["kind"] == "model"]
     counts = [max(1, len(rows)) for rows in panels.values()]
     figure, axes = new_figure(
@@ -60,7 +76,7 @@ def draw_error_intervals(comparison: str | Path, runs: list[str | Path], output:
             panel.hlines(index, error.low, error.high, color=colour, lw=1.6)
             panel.plot([error.value], [index], ls="", ms=6 if model else 9, **marks)
     axes[-1, 0].set_xlabel(mean_error(comparison))
-    return save(figure, output)
+    return figure
 
 
 def rows_of_means(comparison: pd.DataFrame) -> dict[int | str, list[Tested]]:
@@ -74,3 +90,41 @@ def rows_of_means(comparison: pd.DataFrame) -> dict[int | str, list[Tested]]:
         )
         for place in places
     }
+
+
+def chart(comparison: pd.DataFrame, looks: Looks) -> Figure:
+    """Chart the mean error of every model and baseline on its training grid, with its 95 % interval."""
+    panels = {place: rows for place, rows in rows_of_means(comparison).items() if places_of(rows)}
+    places, here = list(panels), list(panels.values())
+    low, high = around(one.error().value for rows in here for one in rows if one.facts["kind"] == "model")
+    figure = stacked([f"trained and tested on {resolution_in_words(one)}" for one in places], here)
+    for number, rows in enumerate(here, 1):
+        for one in rows:
+            error, facts = one.error(), one.facts
+            if not low < error.value < high:
+                add_arrow(figure, number, facts["label"], error.value, (low, high))
+                continue
+            figure.add_scatter(
+                x=[four(error.value)], y=[wrapped(facts["label"])], mode="markers", row=number, col=1,
+                marker=marker_of(facts, looks) | {"size": 9}, showlegend=False, name=facts["label"],
+                error_x={
+                    "array": [four(error.high - error.value)],
+                    "arrayminus": [four(error.value - error.low)],
+                    "width": 0, "thickness": 1.6, "color": colour_of(facts, looks),
+                },
+                text=[words_of(one)], hovertemplate="%{text}<extra></extra>",
+            )  # fmt: skip
+    figure.update_xaxes(**LOGARITHMIC, range=rounded(np.log10([low, high])))
+    figure.update_yaxes(autorange="reversed")
+    figure.update_xaxes(title=mean_error(comparison), row=max(1, len(places)), col=1)
+    return figure
+
+
+ERROR_INTERVALS = Exhibit(
+    "Mean errors and their intervals",
+    "{mean_error} on the {test} test samples, on the grid of training, with its 95 % interval; on a "
+    "logarithmic axis, the lowest first. Grey: baselines, for which no network is trained; an arrow stands "
+    "for one beyond the axis.",
+    draw,
+    chart,
+)

@@ -7,17 +7,17 @@ import numpy as np
 import pandas as pd
 
 from resolvent.common.records import INFERENCE_COLUMNS
+from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.labels import label_points
 from resolvent.figures.common.numbers import short_duration
-from resolvent.figures.common.results import read_runs, read_table, resolution_in_words
+from resolvent.figures.common.results import read_table, resolution_in_words
 from resolvent.figures.common.style import (
     BASELINE,
-    appearances,
+    Appearance,
     error_limits,
     grid_lines,
     name_all,
     new_figure,
-    save,
     say_no_errors,
     title,
 )
@@ -31,16 +31,15 @@ def read_inference(path: str | Path) -> pd.DataFrame:
     return read_table(Path(path), list(INFERENCE_COLUMNS), may_be_empty=True)
 
 
-def draw_inference(table: str | Path, runs: list[str | Path], output: str | Path) -> list[Path]:
+def draw(inference: pd.DataFrame, looks: dict[str, Appearance]):
     """Draw a row of two panels for each resolution: functions one at a time, and in batches.
 
     Models are markers; the solvers of the equation, from fast to accurate, are joined by a dashed line.
     """
-    measured, looks = read_inference(table), appearances(read_runs(runs))
-    resolutions = sorted(measured["resolution"].unique(), key=str) or [None]
+    resolutions = sorted(inference["resolution"].unique(), key=str) or [None]
     figure, axes = new_figure(len(resolutions), 2, size=(8.6, 0.2 + 3.6 * len(resolutions)), sharey=True)
     parts = [
-        (panel, measured[measured["resolution"] == resolution], resolution, column)
+        (panel, inference[inference["resolution"] == resolution], resolution, column)
         for resolution, panels in zip(resolutions, axes, strict=True)
         for panel, column in zip(panels, MODES, strict=True)
     ]
@@ -73,7 +72,7 @@ def draw_inference(table: str | Path, runs: list[str | Path], output: str | Path
         label_points(panel, points, away=8, size=7.5)
         if here.empty:
             say_no_errors(panel)
-    return save(figure, output)
+    return figure
 
 
 def _draw_solvers(panel, here: pd.DataFrame, column: str) -> None:
@@ -93,13 +92,13 @@ def _time_axis(panel, seconds: pd.Series) -> None:
     panel.minorticks_off()
 
 
-def inference_rows(table: str | Path) -> list[dict]:
+def inference_rows(inference: pd.DataFrame) -> list[dict]:
     """Return what the page's table says of each model, the most accurate first.
 
     `times` is how many times faster than the solver a batch is, `speed` the same in words; `queries` is None
     where it never pays.
     """
-    models = read_inference(table).query("kind == 'model'").sort_values("error")
+    models = inference.query("kind == 'model'").sort_values("error")
     rows = []
     for row in models.to_dict("records"):
         solved = isinstance(row["solver"], str)
@@ -126,3 +125,13 @@ def _speed_in_words(times: float) -> str:
     ratio = max(times, 1 / times)
     digits = f"{ratio:.2g}" if ratio < 100 else f"{round(ratio, -1):,.0f}"
     return f"{digits} times {'faster' if times >= 1 else 'slower'}"
+
+
+INFERENCE = Exhibit(
+    "What a query costs, and after how many it pays",
+    "Mean relative L² error on the first test samples against the time that a function takes, alone and in "
+    "a batch of all of them. Grey: classical solvers of the equation at several costs, given the same "
+    "inputs; a dashed line joins those that no faster one surpasses. All were timed in one job on the same "
+    "number of processor cores, models on the device that the run was given.",
+    draw,
+)

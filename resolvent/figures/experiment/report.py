@@ -1,20 +1,24 @@
 """The page of an experiment: who is best, whether to trust it, predictions, costs, how to repeat it."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from resolvent.common.counts import of_few
-from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.comparison import mean_error, read_comparison
-from resolvent.figures.common.film import film_of
+from resolvent.figures.common.exhibit import Exhibit, Sources
 from resolvent.figures.common.location import one_of_each, spread_of
-from resolvent.figures.common.page import inlined_figure, relative, render, without_budget
-from resolvent.figures.common.results import Run, read_baselines, read_json, read_runs
+from resolvent.figures.common.page import relative, render, without_budget
+from resolvent.figures.common.results import Run, read_arrays, read_baselines, read_json, read_runs
 from resolvent.figures.common.shown import choose_shown
 from resolvent.figures.common.style import appearances
 from resolvent.figures.common.table import as_html
 from resolvent.figures.common.words import differences_from_paper, differences_of_recipes, summarise
 from resolvent.figures.dataset import checks
-from resolvent.figures.experiment import charts
+from resolvent.figures.experiment.cost_scatter import COST_SCATTER
+from resolvent.figures.experiment.error_distributions import ERROR_DISTRIBUTIONS
+from resolvent.figures.experiment.error_intervals import ERROR_INTERVALS
+from resolvent.figures.experiment.error_location import ERROR_LOCATION
 from resolvent.figures.experiment.error_table import (
     BEST_TEST,
     MEDIAN,
@@ -23,8 +27,11 @@ from resolvent.figures.experiment.error_table import (
     of_all_metrics,
     of_every_condition,
 )
-from resolvent.figures.experiment.inference import inference_rows
-from resolvent.figures.experiment.location_charts import chart_error_location
+from resolvent.figures.experiment.inference import INFERENCE, inference_rows, read_inference
+from resolvent.figures.experiment.resolution_curves import RESOLUTION_CURVES
+from resolvent.figures.experiment.rollout_film import ROLLOUT
+from resolvent.figures.experiment.samples import SAMPLES
+from resolvent.figures.experiment.training_curves import TRAINING_CURVES
 from resolvent.figures.experiment.tuned import tuning_of
 from resolvent.figures.experiment.verdict import about_labels, verdicts
 from resolvent.figures.published.beside import example_of
@@ -32,7 +39,31 @@ from resolvent.figures.run.data import errors_by_sample
 from resolvent.figures.run.page import DATA, PAGE, name_of_run
 from resolvent.figures.run.words import loading, size_of
 
+EXHIBITS = {
+    "error_intervals": ERROR_INTERVALS,
+    "resolution_curves": RESOLUTION_CURVES,
+    "error_distributions": ERROR_DISTRIBUTIONS,
+    "training_curves": TRAINING_CURVES,
+    "samples": SAMPLES,
+    "error_location": ERROR_LOCATION,
+    "cost_scatter": COST_SCATTER,
+    "inference": INFERENCE,
+}
+FILM = ROLLOUT
 TABLES = ("comparison.csv", "models.csv", "inference.csv", "table.csv", "table.tex")
+# What exhibits on this page, a user's own among them, may be made from: the names of their parameters.
+READERS = {
+    "runs": lambda run_folders: read_runs(run_folders),
+    "looks": lambda runs: appearances(runs),
+    "comparison": lambda comparison_file: read_comparison(comparison_file),
+    "baselines": lambda baseline_folders: read_baselines(baseline_folders),
+    "inference": lambda inference_file: read_inference(inference_file),
+    "shown": lambda candidates, named: choose_shown(candidates, named),
+    "rollout": lambda rollout_file: read_arrays(rollout_file),
+    "facts": lambda planned_facts, shown, comparison: (
+        planned_facts | {"shown": shown.words, "mean_error": f"M{mean_error(comparison)[1:]}"}
+    ),
+}
 
 
 def write_report(
@@ -40,55 +71,49 @@ def write_report(
     *,
     title: str,
     command: str,
-    table: str | Path,
-    runs: list[str | Path],
-    candidates: list[str | Path],
-    named: bool = True,
-    baselines: list[str | Path],
-    inference: str | Path,
+    given: dict[str, Any],
     card: str | Path,
-    figures: list[tuple[str | Path, str, str]],
-    film: tuple[str | Path, str, str] | None = None,
+    own: dict[str | Path, Exhibit] | None = None,
+    film: str | Path | None = None,
     provenance: dict[str, str],
     predicted: list[tuple[float, float]],
     root: str | Path,
-    paper_pages: list[tuple[str, str]] = (),
-    own_figures: list[tuple[str | Path, str, str]] = (),
+    paper_pages: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Write the page, all at once.
+    """Draw the figures in the folder `figures` beside `output`, and write the page, all at once.
 
     Parameters
     ----------
-    table
-        comparison.csv.
-    runs, baselines
-        Their folders.
-    candidates, named
-        Run folders of which one is shown first, as `resolvent.figures.common.shown.choose_shown` takes them.
-    inference
-        inference.csv.
+    given
+        What the exhibits are made from: `run_folders`, `candidates` of which one is shown first and whether
+        it is `named` (`resolvent.figures.common.shown.choose_shown`), `comparison_file`, `baseline_folders`,
+        `inference_file`, `quantities`, `planned_facts` that captions quote, and with a film `rollout_file`.
     card
         The dataset card.
-    figures
-        SVG file, title and caption of every figure of an experiment.
+    own
+        Exhibits of the user's own, by the SVG files to draw.
     film
-        MP4 file, title and caption of the film of a rollout, in the folder of its run. That of a run that
-        diverged is not shown.
+        MP4 file for the film of a rollout, in the folder of its run; not shown of a run that diverged.
     provenance
         What only the caller knows: git revision, machine, …
     predicted
         What each run was predicted to take: seconds of training and bytes of memory.
     paper_pages
         Names and links of the pages of papers whose tables or figures these runs give.
-    own_figures
-        The same as `figures`, of the user's own.
     """
-    folder, loaded = Path(output).parent, read_runs(runs)
-    comparison = read_comparison(table)
+    sources, folder = Sources(READERS, **given), Path(output).parent
+    loaded, comparison, shown = sources["runs"], sources["comparison"], sources["shown"].run
+    exhibits = {folder / f"figures/{name}.svg": exhibit for name, exhibit in EXHIBITS.items()}
+    films = {} if film is None else {Path(film): FILM}
+    drawn = {}
+    for path, exhibit in (exhibits | (own or {}) | films).items():
+        exhibit.write(sources, path)
+        # The file lies beside the page, which need not hold it, too.
+        drawn[Path(path)] = exhibit.on_page(sources, path, folder) | {"source": relative(path, folder)}
     errors, facts = headline(comparison), read_json(card)
     heads = {column.head for column in errors.columns}
-    paper, shown = paper_of(loaded), choose_shown(candidates, named).run
-    interactive = _charts(comparison, loaded, baselines)
+    paper = paper_of(loaded)
+    lost = [run for run in loaded if run.diverged]
     render(
         "report.html.j2",
         output,
@@ -100,7 +125,7 @@ def write_report(
         of_errors=mean_error(comparison),
         summary=summarise(loaded),
         labels=about_labels(comparison, facts.get("stated_accuracy")),
-        lost=[_entry(run, folder) for run in loaded if run.diverged],
+        lost=[_entry(run, folder) for run in lost],
         differences=differences_from_paper(loaded),
         recipes=differences_of_recipes(loaded),
         paper=paper,
@@ -118,26 +143,23 @@ def write_report(
         few=of_few(int(comparison["samples"].max())),
         several_resolutions=comparison["test_resolution"].nunique() > 1,
         several_noises=comparison["test_noise"].nunique() > 1,
-        figures={
-            Path(figure[0]).stem: _figure(figure, folder, interactive.get(Path(figure[0]).stem))
-            for figure in figures
-        },
-        own_figures=[_figure(figure, folder, None) for figure in own_figures],
+        figures={path.stem: drawn[path] for path in exhibits},
+        own_figures=[drawn[Path(path)] for path in own or {}],
         metrics={name: words for run in loaded for name, words in run.record.metrics.items()},
-        film=None if film is None or _diverged(film[0], loaded) else film_of(*film, folder=folder),
+        film=next((drawn[one] for one in films if one.parent not in {run.directory for run in lost}), None),
         in_time=isinstance(shown.resolution, str),
         shown=_choices(loaded, shown, folder),
         maps=not shown.diverged and (spread := spread_of(shown)) is not None and spread.dimension == 2,
         card={
             "name": facts["dataset"],
-            "link": _dataset_page(loaded, root, folder),
+            "link": relative(Path(root) / "datasets" / f"{loaded[0].record.dataset}.html", folder),
             "facts": without_budget(facts),
         },
         checks=checks.rows(facts["error_budget"]),
         other_checks=checks.others(facts["error_budget"]),
         runs=[_entry(run, folder) for run in loaded],
-        inference=inference_rows(inference),
-        predicted_costs=costs_beside_prediction(runs, predicted),
+        inference=inference_rows(sources["inference"]),
+        predicted_costs=costs_beside_prediction(given["run_folders"], predicted),
         loading=loading(shown, facts, Path(card).as_posix()),
         tables=[name for name in TABLES if (folder / name).exists()],
         store=(Path(card).with_suffix(".zarr").as_posix(), size_of(Path(card).with_suffix(".zarr"))),
@@ -145,39 +167,10 @@ def write_report(
     )
 
 
-def _figure(figure: tuple[str | Path, str, str], folder: Path, interactive: dict | None) -> dict:
-    """Return a figure as the macros take it. Its file lies beside the page, which need not hold it, too."""
-    return inlined_figure(*figure, folder=folder, interactive=interactive) | {
-        "source": relative(figure[0], folder)
-    }
-
-
-def _diverged(film: str | Path, runs: list[Run]) -> bool:
-    return any(run.diverged for run in runs if run.directory == Path(film).parent)
-
-
-def _charts(comparison, runs: list[Run], baselines: list[str | Path]) -> dict[str, dict]:
-    """Return the charts to hover over, by the name of the figure that shows the same."""
-    looks = appearances(runs)
-    found = {
-        "error_intervals": charts.chart_error_intervals(comparison, looks),
-        "resolution_curves": charts.chart_resolution_curves(comparison, looks),
-        "cost_scatter": charts.chart_cost(comparison, looks),
-        "error_distributions": charts.chart_error_distributions(runs, read_baselines(baselines), looks),
-        "training_curves": charts.chart_training_curves(runs, looks),
-        "error_location": chart_error_location(runs, looks),
-    }
-    return {name: plotly_chart(figure) for name, figure in found.items() if figure is not None}
-
-
 def _choices(runs: list[Run], shown: Run, folder: Path) -> list[tuple[str, str]]:
     """Return file and name of the runs whose samples can be looked at: one of each model, `shown` first."""
     choices = {run.directory: run for run in [shown, *one_of_each(runs)] if not run.diverged}
     return [(relative(run.directory / DATA, folder), name_of_run(run)) for run in choices.values()]
-
-
-def _dataset_page(runs: list[Run], root: str | Path, folder: Path) -> str:
-    return relative(Path(root) / "datasets" / f"{runs[0].record.dataset}.html", folder)
 
 
 def _entry(run: Run, folder: Path) -> dict:

@@ -1,34 +1,27 @@
 """The film of a rollout: the true flow, the prediction from its own predictions, and their difference."""
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 
-from resolvent.figures.common.film import LONGEST, write_film
+from resolvent.figures.common.exhibit import Exhibit
+from resolvent.figures.common.film import LONGEST, Film
 from resolvent.figures.common.numbers import scientific
-from resolvent.figures.common.results import read_arrays
 from resolvent.figures.common.style import new_figure, title
 
 FASTEST = Fraction(4)  # frames a second: a rollout has few
 
 
-def draw_rollout_film(rollout: str | Path, output: str | Path) -> list[Path]:
-    """Draw the shown sample of `rollout.npz` (`resolvent.evaluation.rollout`) as an MP4 and its poster.
+def draw(rollout: dict[str, np.ndarray]) -> Film:
+    """Draw the shown sample of `rollout.npz` (`resolvent.evaluation.rollout`) as a film.
 
     The first frame is the initial vorticity, in which the model's input and the truth are one. Truth and
     prediction have one scale of colours, their difference one of its own, over all times. A prediction that
     is not finite is left white, that of a run that diverged at all times.
-
-    Raises
-    ------
-    ResultError
-        When the file is missing or damaged.
     """
-    content = read_arrays(rollout)
-    initial, target, prediction = content["initial"][None], content["target"], content["prediction"]
-    times = np.concatenate([[0.0], content["times"]])
-    errors = content["error"][int(content["sample"])]
+    initial, target, prediction = rollout["initial"][None], rollout["target"], rollout["prediction"]
+    times = np.concatenate([[0.0], rollout["times"]])
+    errors = rollout["error"][int(rollout["sample"])]
     truth, predicted = np.concatenate([initial, target]), np.concatenate([initial, prediction])
     figure, (panels,) = new_figure(1, 3, size=(8.4, 3.2))
     images = _images(figure, panels, truth, predicted)
@@ -43,9 +36,7 @@ def draw_rollout_film(rollout: str | Path, output: str | Path) -> list[Path]:
         clock.set_text(_words(times, errors, frame))
 
     rate = max(FASTEST, Fraction(len(times)) / Fraction(LONGEST))
-    last = len(times) - 1
-    moving = [*images, clock]
-    return write_film(output, figure, moving, change, frames=len(times), rate=rate, poster=last)
+    return Film(figure, [*images, clock], change, frames=len(times), rate=rate, poster=len(times) - 1)
 
 
 def _images(figure, panels, truth: np.ndarray, predicted: np.ndarray) -> list:
@@ -69,3 +60,13 @@ def _words(times: np.ndarray, errors: np.ndarray, frame: int) -> str:
         return "the first vorticity, which the model is given"
     error = scientific(errors[frame - 1], 2) if np.isfinite(errors[frame - 1]) else "not finite"
     return f"time {times[frame]:.2f} after the first vorticity, relative L² error {error}"
+
+
+ROLLOUT = Exhibit(
+    "The step applied again and again",
+    "{model}, from the first vorticity of a test sample on, each prediction given back as the next input: "
+    "the true flow, the prediction, and their difference on a scale of its own. Training has seen one step."
+    " Without sound.",
+    draw,
+    kind="film",
+)

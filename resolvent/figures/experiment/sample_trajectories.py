@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from resolvent.common.predictions import condition
-from resolvent.figures.common.results import Run, read_runs
+from resolvent.figures.common.results import Run
 from resolvent.figures.common.style import (
     BASELINE,
     INK,
@@ -15,7 +14,6 @@ from resolvent.figures.common.style import (
     appearances,
     grid_lines,
     new_figure,
-    save,
     title,
 )
 
@@ -60,20 +58,14 @@ class Trajectories:
 
 
 def draw_sample_trajectories(
-    run: str | Path,
-    output: str | Path,
-    *,
-    where: str | None = None,
-    beside: Iterable[Run] = (),
-    note: str = "",
-) -> list[Path]:
+    run: Run, *, where: str | None = None, beside: Iterable[Run] = (), note: str = ""
+):
     """Draw what is observed, every component of target and prediction, and the error; a column a sample.
 
     where   names the times of the test observations; default: those of training.
     beside  runs whose figures shall have the same axes: their values fit into them too.
     note    a line below the panels.
     """
-    (run,) = read_runs([run])
     where = run.resolution if where is None else where
     found = Trajectories.of(run, where)
     look, errors = appearances([run])[run.model], _errors(run, where)
@@ -102,7 +94,7 @@ def draw_sample_trajectories(
     figure.legend(*named, loc="outside upper center", ncols=2, frameon=False, fontsize=9)
     if note:
         figure.supxlabel(note, fontsize=8.5, color=MUTED)
-    return save(figure, output)
+    return figure
 
 
 def _set_common_limits(panels, all_found: list[Trajectories]) -> None:

@@ -1,64 +1,70 @@
-"""What a table or figure of a paper is: its title, what makes it and from what."""
+"""What a table or figure of a paper is, what a paper is, and what their items are made from."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Literal
 
+from resolvent.common.errors import Words
+from resolvent.figures.common.comparison import read_comparison
+from resolvent.figures.common.exhibit import Exhibit
+from resolvent.figures.common.results import read_arrays, read_runs
+from resolvent.figures.common.shown import choose_shown
 from resolvent.figures.published.tables import PaperTable
 
-
-def loaded(location: str) -> Callable:
-    """Return the function at "module:function", imported only now."""
-    module, function = location.split(":")
-    return getattr(import_module(module), function)
+# What items are made from, by the names of their parameters; `cost_file` is the CSV of measured costs, which
+# comes from no experiment.
+READERS: dict[str, Callable] = {
+    "experiments": lambda run_folders: [read_runs(one) for one in run_folders],
+    "comparisons": lambda comparison_files: [read_comparison(one) for one in comparison_files],
+    # The run that is shown of each experiment; of the only one.
+    "each_shown": lambda candidates: [choose_shown(one) for one in candidates],
+    "shown": lambda each_shown: each_shown[0],
+    # Files beside the runs of the only experiment.
+    "latent_basis": lambda shown: read_arrays(shown.run.directory / LATENT_BASIS),
+    "rollouts": lambda experiments: experiments[0],
+    "facts": lambda planned_facts, shown_words: planned_facts | {"shown": shown_words},
+    "shown_words": lambda each_shown: "; ".join(dict.fromkeys(one.words for one in each_shown)),
+}
+LATENT_BASIS = "latent_basis.npz"
+BESIDE = {"latent_basis": LATENT_BASIS, "rollouts": "rollout.npz"}  # the file of each run that an item reads
 
 
 @dataclass(frozen=True)
-class Item:
-    """A table or figure.
+class Item(Exhibit):
+    """A table or figure of a paper.
 
-    location  of its writer or drawer, "module:function", which is imported only when called:
-              function(*source, output), with the files to write (tables) or one of them (figures) as output.
-    takes     the source. "runs": the run folders of each experiment, a list of lists. "comparisons": the
-              comparison CSV of each experiment, and these run folders. "shown": the folders of the one
-              experiment, of which one is shown (`figures.common.shown`), the configured first. "each_shown":
-              those of each experiment, a list of lists. "of_shown": as "shown", each with `file`. "of_each":
-              the folders of the one experiment, each with `file`. "cost": the CSV of measured costs, from no
-              experiment.
-    file      of each run.
-    several   whether more than one experiment may give it.
-    of        items whose experiments give it, where no experiment does so itself.
-    caption   what it shows, and what the paper did otherwise; braces as of the captions of a report, and
-              {shown} for the run that is shown of each experiment.
-    table     in the paper's setting that ours is compared with; default: that of the runs' equation.
-    remark    location of a function from the first row of the measured costs to what was run, in words, and
-              the list of differences from the paper.
+    several  whether more than one experiment may give it.
+    of       items whose experiments give it, where no experiment does so itself.
+    table    in the paper's setting that ours is compared with; default: that of the runs' equation.
+    remark   from the first row of the measured costs to what was run, in words, and the list of differences
+             from the paper.
     """
 
-    title: str
-    location: str
-    takes: Literal["runs", "comparisons", "shown", "each_shown", "of_shown", "of_each", "cost"] = "runs"
-    file: str = ""
     several: bool = False
     of: tuple[str, ...] = ()
     table: PaperTable | None = None
-    remark: str = ""
-    caption: str = ""
+    remark: Callable[[dict], tuple[str, list[str]]] | None = None
 
     @property
-    def module(self) -> str:
-        return self.location.partition(":")[0]
+    def location(self) -> str:
+        """Where it is drawn, "module:function"."""
+        return f"{self.draw.__module__}:{self.draw.__name__}"
 
     @property
     def shows_one_run(self) -> bool:
         """Whether it shows one run of each of its experiments."""
-        return self.takes in ("shown", "each_shown", "of_shown")
+        return bool(self.needs & {"shown", "each_shown", "latent_basis"})
+
+    @property
+    def of_costs(self) -> bool:
+        """Whether it is made from measured costs, and from no experiment."""
+        return "cost_file" in self.needs
 
     @property
     def shown_by_experiments(self) -> bool:
         """Whether an experiment may name it under `shows`."""
-        return self.takes != "cost" and not self.of
+        return not self.of_costs and not self.of
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,6 @@ class Paper:
     """
 
     name: str
-    reference: str
-    protocol: str
-    items: dict[str, Item]
+    reference: Words
+    protocol: Words
+    items: Mapping[str, Item]

@@ -7,14 +7,13 @@ from pathlib import Path
 import pandas as pd
 
 from resolvent.common.counts import counted
-from resolvent.common.digests import check_digest
 from resolvent.figures.common.comparison import MODELS_COLUMNS
+from resolvent.figures.common.exhibit import Sources
 from resolvent.figures.common.numbers import DASH, times
-from resolvent.figures.common.page import RUN_PAGE, inlined_figure, relative, render
+from resolvent.figures.common.page import RUN_PAGE, relative, render
 from resolvent.figures.common.results import Run, read_runs, read_table
-from resolvent.figures.common.shown import choose_shown
 from resolvent.figures.common.words import differences_from_paper, differences_of_recipes, summarise
-from resolvent.figures.papers.items import Item, loaded
+from resolvent.figures.papers.items import READERS, Item
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.figures.published.tables import PaperTable
 
@@ -23,17 +22,13 @@ from resolvent.figures.published.tables import PaperTable
 class Made:
     """An item of the page: its file (HTML of a table, SVG of a figure), and where it is from.
 
-    facts    what its caption quotes.
-    runs     folders of the runs of each experiment behind it, the configured one first where one is shown;
-             without any, `costs` is the CSV of measured costs.
+    given    what it was made from (`resolvent.figures.papers.items.READERS`).
     reports  (title, link) of the pages of its experiments.
     models   models.csv of its experiments, where it compares errors with reported ones.
     """
 
     file: str
-    facts: dict = field(default_factory=dict)
-    runs: list[list[str]] = field(default_factory=list)
-    costs: str = ""
+    given: dict
     reports: list[tuple[str, str]] = field(default_factory=list)
     models: list[str] = field(default_factory=list)
 
@@ -51,7 +46,7 @@ def write_paper_page(
     paper = PAPERS[key]
     sections = {"Tables": [], "Figures": []}
     for name, one in made.items():
-        sections["Tables" if name.startswith("table") else "Figures"].append(
+        sections["Tables" if paper.items[name].kind == "table" else "Figures"].append(
             _entry(name, paper.items[name], one, Path(output).parent)
         )
     render(
@@ -71,30 +66,28 @@ def write_paper_page(
 
 def _entry(name: str, item: Item, one: Made, folder: Path) -> dict:
     """Return what the template shows of an item."""
-    chosen = [choose_shown(folders) for folders in one.runs] if item.shows_one_run else []
-    shown = "; ".join(dict.fromkeys(run.words for run in chosen))
-    caption = item.caption.format(**one.facts, shown=shown)
+    sources = Sources(READERS, **one.given)
     short = name.removeprefix("table").removeprefix("figure_").removeprefix("figure")  # "2a", or "spectra"
-    entry = {"name": name, "short": short, "title": item.title, "caption": caption}
-    entry |= {"reports": one.reports, "table": "", "figure": None}
-    if name.startswith("table"):
-        entry["table"] = check_digest(one.file).read_text(encoding="utf-8")
+    shown = item.on_page(sources, one.file, folder)
+    entry = {"name": name, "short": short, "reports": one.reports, "title": item.title, "shown": shown}
+    if item.of_costs:
+        runs: list[Run] = []
+        first = read_table(Path(one.given["cost_file"]), ["device"]).iloc[0].to_dict()
+        run, differences = item.remark(first)
+        entry |= {"run": run, "pages": [], "differences": differences, "recipes": []}
     else:
-        entry["figure"] = inlined_figure(one.file, item.title, caption, folder=folder)
-    if one.runs:
-        folders = [run.run.directory for run in chosen] or chain.from_iterable(one.runs)
-        runs = read_runs(dict.fromkeys(folders))
+        runs = (
+            [chosen.run for chosen in sources["each_shown"]]
+            if item.shows_one_run
+            else list(chain.from_iterable(sources["experiments"]))
+        )
+        runs = read_runs(dict.fromkeys(run.directory for run in runs))
         entry |= {
             "run": summarise(runs),
             "pages": pages_of(runs, folder),
             "differences": differences_from_paper(runs, item.table),
             "recipes": differences_of_recipes(runs, item.table),
         }
-    else:
-        runs = []
-        first = read_table(Path(one.costs), ["device"]).iloc[0].to_dict()
-        run, differences = loaded(item.remark)(first)
-        entry |= {"run": run, "pages": [], "differences": differences, "recipes": []}
     return entry | {"glance": _glance(entry, runs, compared(one.models, item.table))}
 
 

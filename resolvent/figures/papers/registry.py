@@ -1,7 +1,12 @@
-"""The papers whose tables and figures experiments show, by their key in a configuration."""
+"""The papers whose tables and figures experiments show: every folder here with a paper.py, by its name."""
 
-from resolvent.figures.papers.calvello2024.items import CALVELLO2024
-from resolvent.figures.papers.cao2021.items import CAO2021
+from importlib import import_module
+from pathlib import Path
+
 from resolvent.figures.papers.items import Paper
 
-PAPERS: dict[str, Paper] = {"cao2021": CAO2021, "calvello2024": CALVELLO2024}
+HERE = Path(__file__).parent
+PAPERS: dict[str, Paper] = {
+    file.parent.name: import_module(f"resolvent.figures.papers.{file.parent.name}.paper").PAPER
+    for file in sorted(HERE.glob("*/paper.py"))
+}

@@ -5,11 +5,11 @@ from itertools import pairwise
 import numpy as np
 from plotly.graph_objects import Figure
 
+from resolvent.figures.common.charts import LOGARITHMIC, epoch_tick
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import Run
 from resolvent.figures.common.style import Appearance
 from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
-from resolvent.figures.experiment.charts import LOGARITHMIC, epoch_tick
 
 CURVES = {
     "train_relative_l2": ("training samples", "dot"),

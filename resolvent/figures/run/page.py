@@ -12,8 +12,8 @@ from resolvent.figures.common.style import appearances
 from resolvent.figures.common.table import as_html
 from resolvent.figures.common.words import differences_from_paper, differences_of_recipes
 from resolvent.figures.experiment.comparison import compare
+from resolvent.figures.experiment.error_location import chart as chart_error_location
 from resolvent.figures.experiment.error_table import of_one_run
-from resolvent.figures.experiment.location_charts import chart_error_location
 from resolvent.figures.published.beside import example_of
 from resolvent.figures.run.charts import chart_histogram, chart_training
 from resolvent.figures.run.data import errors_by_sample, write_run_data, write_runs_data

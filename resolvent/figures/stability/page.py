@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
+from resolvent.figures.common.exhibit import Exhibit, Sources
 from resolvent.figures.common.numbers import DASH, duration, milli
-from resolvent.figures.common.page import inlined_figure, render
-from resolvent.figures.stability.runs import COLLAPSED_ERROR, counts, distinct, gap
+from resolvent.figures.common.page import render
+from resolvent.figures.stability.panel import draw_panel
+from resolvent.figures.stability.runs import COLLAPSED_ERROR, counts, distinct, gap, read_study
 
 
 def write_stability_page(
     output: str | Path,
     *,
-    study: pd.DataFrame,
+    tables: Iterable[str | Path],
     facts: dict,
     figures: list[str | Path],
     command: str,
     provenance: dict[str, str],
     root: str | Path,
 ) -> None:
-    """Write the page, all at once. `figures` has an SVG or PNG file for each panel, in their order."""
+    """Draw the figures and write the page, all at once.
+
+    tables   what was measured, a file a model, of which those that are there are read.
+    figures  an SVG file for each panel, in their order.
+    """
+    study, drawn = read_study(map(Path, tables), facts["panels"]), []
+    for path, panel in zip(figures, facts["panels"], strict=True):
+        exhibit = Exhibit(panel, "", draw_panel)
+        sources = Sources({}, study=study, panel=panel, facts={})
+        exhibit.write(sources, path)
+        drawn.append(exhibit.on_page(sources, path, Path(output).parent))
     render(
         "stability.html.j2",
         output,
         root=root,
         breadcrumbs=[("Which trainings collapse", "")],
-        figures=[
-            inlined_figure(figure, panel, "", folder=Path(output).parent)
-            for figure, panel in zip(figures, facts["panels"], strict=True)
-        ],
+        figures=drawn,
         heads=[f"{peak:g}" for peak in sorted(study["peak"].unique())],
         collapsed=fraction_rows(study),
         errors=error_rows(study),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 
-from resolvent.figures.common.style import GRID, MUTED, grid_lines, new_figure, save, title
+from resolvent.figures.common.style import GRID, MUTED, grid_lines, new_figure, title
 from resolvent.figures.stability.runs import COLLAPSED_ERROR, counts
 
 COLOURS = ("#0072b2", "#d55e00", "#b0418a", "#a87000", "#00805e", "#4b4fb5")
@@ -14,7 +12,7 @@ SPREAD = 0.72  # share of a rate's place that its models take
 TOP = 10.0  # where runs are drawn whose last error is larger or no number
 
 
-def draw_stability_panel(study: pd.DataFrame, panel: str, output: str | Path) -> list[Path]:
+def draw_panel(study: pd.DataFrame, panel: str):
     """Draw fractions collapsed and, below, the last errors of all runs, by peak of the learning rate.
 
     `study` is what `read_study` returns, of which the rows of `panel` are drawn.
@@ -43,7 +41,7 @@ def draw_stability_panel(study: pd.DataFrame, panel: str, output: str | Path) ->
     figure.legend(
         *upper.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, fontsize=8.5
     )
-    return save(figure, output)
+    return figure
 
 
 def _draw_fractions(

@@ -1,11 +1,13 @@
 """The page of the theory: six figures, and the numbers that they show. Self-contained."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from resolvent.figures.common.exhibit import Sources
 from resolvent.figures.common.numbers import DASH
-from resolvent.figures.common.page import inlined_figure, render
+from resolvent.figures.common.page import render
 from resolvent.figures.common.results import read_table
 from resolvent.figures.theory.collection import NAMES
 from resolvent.figures.theory.continuum import (
@@ -14,67 +16,80 @@ from resolvent.figures.theory.continuum import (
     monte_carlo_rows,
     quadrature_rows,
 )
-from resolvent.figures.theory.convergence import RULES
-from resolvent.figures.theory.projection import BASES, SPACES
+from resolvent.figures.theory.convergence import CONVERGENCE, RULES
+from resolvent.figures.theory.cost import COST
+from resolvent.figures.theory.invariance import INVARIANCE
+from resolvent.figures.theory.monte_carlo import MONTE_CARLO
+from resolvent.figures.theory.projection import BASES, PROJECTION, SPACES
+from resolvent.figures.theory.quadratures import QUADRATURES
 
 COMPARED = ["galerkin", "fourier", "softmax", "linear"]  # the columns of the table of convergence
+
+
+# What is measured, by name of the table: the columns that are read.
+TABLES = {
+    "projection": ["basis", "points", "distance", "distance_rescaled"],
+    "quasi_optimality": [
+        *("spaces", "points", "inf_sup", "error", "bound", "ratio", "reproduction", "misfit", "least_misfit")
+    ],
+    "cost": ["attention", "points", "flops", "seconds", "repetitions", "device"],
+    "cost_orders": ["attention", "quantity", "fitted", "theory", "fitted_from"],
+    "convergence": ["attention", "rule", "points", "error"],
+    "convergence_orders": ["attention", "rule", "quantity", "fitted", "theory"],
+    "monte_carlo": ["attention", "function", "points", "error", "low", "high", "deviation", "predicted"],
+    "quadratures": ["nodes", "weights", "points", "error", "gap"],
+    "averages": ["dimension", "nodes", "points", "error", "rounding"],
+    "invariance": ["architecture", "variant", "dimension", "claims", "points", "error"],
+    "continuum_orders": ["measurement", "case", "fitted", "theory"],
+}
+EXHIBITS = {
+    "theory_projection": PROJECTION,
+    "theory_cost": COST,
+    "theory_convergence": CONVERGENCE,
+    "theory_monte_carlo": MONTE_CARLO,
+    "theory_quadratures": QUADRATURES,
+    "theory_invariance": INVARIANCE,
+}
 
 
 def write_theory_page(
     output: str | Path,
     *,
-    distances: str | Path,
-    quasi_optimality: str | Path,
-    costs: str | Path,
-    cost_orders: str | Path,
-    convergence_orders: str | Path,
-    monte_carlo: str | Path,
-    quadratures: str | Path,
-    averages: str | Path,
-    invariance: str | Path,
-    continuum_orders: str | Path,
-    figures: list[tuple[str | Path, str, str]],
+    folder: str | Path,
+    settings: dict[str, Any],
     command: str,
     provenance: dict[str, str],
     root: str | Path,
 ) -> None:
-    """Write the page, all at once. `figures` are (SVG or PNG file, title, caption)."""
-    cost = read_table(Path(costs), ["attention", "points", "seconds", "repetitions", "device"])
-    optimal = read_table(
-        Path(quasi_optimality), ["spaces", "inf_sup", "ratio", "reproduction", "misfit", "least_misfit"]
-    )
-    continuum = read_table(Path(continuum_orders), ["measurement", "case", "fitted", "theory"])
+    """Draw the figures in `folder`, where the tables are, and write the page, all at once."""
+    folder = Path(folder)
+    tables = {name: read_table(folder / f"{name}.csv", columns) for name, columns in TABLES.items()}
+    facts = {
+        key: ", ".join(map(str, value)) if isinstance(value, list) else value
+        for key, value in settings.items()
+    }
+    sources, figures = Sources({}, facts=facts, **tables), []
+    for name, exhibit in EXHIBITS.items():
+        path = folder / f"{name}.svg"
+        exhibit.write(sources, path)
+        figures.append(exhibit.on_page(sources, path, Path(output).parent))
+    cost, continuum = tables["cost"], tables["continuum_orders"]
     render(
         "theory.html.j2",
         output,
         root=root,
         breadcrumbs=[("Theory", "")],
-        figures=[inlined_figure(*figure, folder=Path(output).parent) for figure in figures],
-        cases=len(optimal),
+        figures=figures,
+        cases=len(tables["quasi_optimality"]),
         tables={
-            "distances": distance_rows(
-                read_table(Path(distances), ["basis", "distance", "distance_rescaled"])
-            ),
-            "spaces": space_rows(optimal),
-            "costs": cost_rows(
-                cost, read_table(Path(cost_orders), ["attention", "quantity", "fitted", "theory"])
-            ),
-            "orders": order_rows(
-                read_table(Path(convergence_orders), ["attention", "rule", "fitted", "theory"])
-            ),
-            "monte_carlo": monte_carlo_rows(
-                read_table(Path(monte_carlo), ["attention", "points", "deviation", "predicted"]), continuum
-            ),
-            "quadratures": quadrature_rows(
-                read_table(Path(quadratures), ["nodes", "weights", "points", "error", "gap"]), continuum
-            ),
-            "averages": average_rows(
-                read_table(Path(averages), ["dimension", "nodes", "rounding"]), continuum
-            ),
-            "invariance": invariance_rows(
-                read_table(Path(invariance), ["architecture", "variant", "claims", "points", "error"]),
-                continuum,
-            ),
+            "distances": distance_rows(tables["projection"]),
+            "spaces": space_rows(tables["quasi_optimality"]),
+            "costs": cost_rows(cost, tables["cost_orders"]),
+            "orders": order_rows(tables["convergence_orders"]),
+            "monte_carlo": monte_carlo_rows(tables["monte_carlo"], continuum),
+            "quadratures": quadrature_rows(tables["quadratures"], continuum),
+            "averages": average_rows(tables["averages"], continuum),
+            "invariance": invariance_rows(tables["invariance"], continuum),
         },
         device=cost["device"].iloc[0],
         repetitions=int(cost["repetitions"].iloc[0]),

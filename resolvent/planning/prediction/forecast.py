@@ -16,7 +16,7 @@ from resolvent.common.machine import machine_memory
 from resolvent.datasets.storage.layout import group_name
 from resolvent.planning.configuration.settings import Resolution
 from resolvent.planning.paper_plan import PaperPlan
-from resolvent.planning.plan import FLOW, Plan
+from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.costs import Need, drawing, finalising, solving, store_bytes
 from resolvent.planning.prediction.needs import Needs
 from resolvent.planning.prediction.steps import Step, steps_that_do_not_fit
@@ -51,7 +51,7 @@ def jobs(plan: Plan, papers: Iterable[PaperPlan], needs: Needs) -> Iterator[Job]
     yield from _of_datasets(plan, needs)
     for experiment in plan.configuration.experiments:
         yield from _of_experiment(plan, needs, experiment)
-    theory = (("theory", needs.theory), ("draw_theory", drawing(11)), ("theory_page", drawing(11)))
+    theory = (("theory", needs.theory), ("theory_page", drawing(11)))
     for rule, need in theory if plan.shows_theory else ():
         yield Job(rule, f"{plan.results}/theory.html", need)
     for paper in papers:
@@ -155,13 +155,9 @@ def _of_datasets(plan: Plan, needs: Needs) -> Iterator[Job]:
         yield Job(f"finalise_{name}", dataset.card, finalising(dataset.settings))
         yield Job(f"preview_{name}", dataset.preview, needs.preview(dataset))
         page = f"{plan.results}/datasets/{name}"
-        yield Job("draw_dataset", f"{page}/dataset_gallery.svg", drawing(2))
-        if dataset.settings.equation in FLOW:
-            yield Job("draw_flux", f"{page}/dataset_flux.svg", drawing(2))
         if dataset.moves:
             yield Job(f"motion_{name}", dataset.motion, needs.motion(dataset))
-            yield Job("dataset_film", f"{page}/film.mp4", drawing(100))
-        yield Job("dataset_page", f"{page}.html", drawing(2))
+        yield Job(f"dataset_page_{name}", f"{page}.html", drawing(100 if dataset.moves else 2))
 
 
 def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
@@ -189,16 +185,12 @@ def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
     read = drawing(3 * len(plan.run_folders(experiment)))
     for rule, file in (
         ("compare", "comparison.csv"),
-        ("draw_figures", "figures/samples.svg"),
-        ("report", "report.html"),
+        (f"report_{experiment}", "report.html"),
         (f"run_pages_{experiment}", "compare.html"),
     ):
         yield Job(rule, f"{folder}/{file}", read)
-    for figure in e.own_figures:
-        yield Job("draw_own_figure", f"{folder}/own_figures/{figure}.svg", read)
     if run := plan.rolled_out(experiment):
         yield _later(f"{run}/rollout.npz", needs)
-        yield Job("rollout_film", f"{run}/rollout.mp4", drawing(1))
 
 
 def _later(file: str, needs: Needs) -> Job:
@@ -228,9 +220,9 @@ def _of_tuning(plan: Plan, needs: Needs, wildcards: SimpleNamespace, resolution:
 def _of_paper(paper: PaperPlan, needs: Needs) -> Iterator[Job]:
     read = {item: paper.inputs(item) for item in paper.experiments}
     for item, files in read.items():
-        rule = "paper_table" if item.startswith("table") else "paper_figure"
+        rule = "show_table" if item.startswith("table") else "show"
         yield Job(rule, paper.file(item), drawing(len(files)))
-    if any(paper.items[item].takes == "cost" for item in read):
+    if any(paper.items[item].of_costs for item in read):
         rule = {"cao2021": "measure_cost", "calvello2024": "measure_architectures"}[paper.key]
         yield Job(rule, paper.costs, getattr(needs, rule), needs.gpu)
     listed = {f"{paper.plan.rolled_out(name)}/rollout.npz" for name in paper.plan.configuration.experiments}

@@ -10,7 +10,7 @@ import pandas as pd
 
 from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.results import read_table
-from resolvent.figures.common.table import Cell, Table, columns, write_table
+from resolvent.figures.common.table import Cell, Table, columns
 
 SETTINGS = {"modes": 12, "fano_modes": 9, "patches": 13, "smoother_modes": 64}  # sections 6.2.2 and 6.2.3
 COLUMNS = [
@@ -50,13 +50,13 @@ WHY = {
 }
 
 
-def write_growth(costs: str | Path, outputs: list[str | Path]) -> None:
-    """Write Table 2: exponents of N, at the largest width, and of the width d, on the finest grid.
+def draw_growth(cost_file: str | Path) -> Table:
+    """Return Table 2: exponents of N, at the largest width, and of the width d, on the finest grid.
 
     They are slopes of least-squares lines through the logarithms.
     """
     rows = []
-    for model, here in _read(costs).groupby("model", sort=False):
+    for model, here in _read(cost_file).groupby("model", sort=False):
         wide, fine = (here[here[name] == here[name].max()] for name in ("width", "points"))
         grids = " ".join(f"{points}²" for points in wide["points"])
         exponents = [
@@ -71,13 +71,13 @@ def write_growth(costs: str | Path, outputs: list[str | Path]) -> None:
         ("exponent of N", ["counted", "formula"]),
         ("exponent of d", ["counted", "formula"]),
     )
-    write_table(Table(heads, rows), outputs)
+    return Table(heads, rows)
 
 
-def write_parameters(costs: str | Path, outputs: list[str | Path]) -> None:
-    """Write Table 4: a row for each architecture and width, and for AFNO also each grid."""
+def draw_parameters(cost_file: str | Path) -> Table:
+    """Return Table 4: a row for each architecture and width, and for AFNO also each grid."""
     rows = []
-    table = _read(costs).drop_duplicates(["model", "width", "parameters"])
+    table = _read(cost_file).drop_duplicates(["model", "width", "parameters"])
     for row in table.to_dict("records"):
         on_grid = f", {row['points']}² points" if row["model"] == "afno" else ""
         formula, counted = row["formula_parameters"], row["parameters_complex_once"]
@@ -98,12 +98,12 @@ def write_parameters(costs: str | Path, outputs: list[str | Path]) -> None:
         ("counted, a complex one as", ["one", "two"]),
         ("", ["one / formula", "not in the formula"]),
     )
-    write_table(Table(heads, rows), outputs)
+    return Table(heads, rows)
 
 
-def write_operations(costs: str | Path, outputs: list[str | Path]) -> None:
-    """Write Table 5: a row for each architecture and grid, at the largest width, in 10⁹ operations."""
-    table = _read(costs)
+def draw_operations(cost_file: str | Path) -> Table:
+    """Return Table 5: a row for each architecture and grid, at the largest width, in 10⁹ operations."""
+    table = _read(cost_file)
     table = table[table["width"] == table["width"].max()]
     rows = []
     for row in table.to_dict("records"):
@@ -126,7 +126,7 @@ def write_operations(costs: str | Path, outputs: list[str | Path]) -> None:
         ("10⁹ operations", ["formula", "counted"]),
         ("", ["counted / formula", "seconds", "why they differ"]),
     )
-    write_table(Table(heads, rows), outputs)
+    return Table(heads, rows)
 
 
 def remark(case: dict) -> tuple[str, list[str]]:
@@ -145,8 +145,8 @@ def remark(case: dict) -> tuple[str, list[str]]:
     return run, [*sizes, "AFNO of 8 blocks (paper: 16 in Table 4, 8 in Table 5)"]
 
 
-def _read(costs: str | Path) -> pd.DataFrame:
-    table = read_table(Path(costs), COLUMNS)
+def _read(cost_file: str | Path) -> pd.DataFrame:
+    table = read_table(Path(cost_file), COLUMNS)
     formula = table["formula_products"] + table["formula_transforms"]
     return table.assign(N=table["points"] ** 2, formula_flop=formula)
 

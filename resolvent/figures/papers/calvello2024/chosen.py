@@ -3,16 +3,14 @@
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from resolvent.figures.common.comparison import errors_of, read_comparison
+from resolvent.figures.common.comparison import errors_of
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import (
     Run,
-    read_runs,
     resolution_in_words,
     same_noise,
     with_training_noise,
@@ -52,18 +50,18 @@ class Compared:
 
 
 def compared(
-    comparisons: Iterable[str | Path], runs: Iterable[Iterable[str | Path]], statistic: str = "median"
+    comparisons: list[pd.DataFrame], experiments: list[list[Run]], statistic: str = "median"
 ) -> list[Compared]:
     """Return a statistic of the relative L2 error of the models of each experiment, by training resolution.
 
     The noise is that of training.
     """
     found = []
-    for file, folders in zip(comparisons, runs, strict=True):
-        rows = errors_of(with_training_noise(read_comparison(file)), "relative_l2", statistic)
-        rows, loaded = rows[rows["kind"] == "model"], read_runs(folders)
-        for trained in dict.fromkeys(run.resolution for run in loaded):
-            here = [run for run in loaded if run.resolution == trained]
+    for comparison, runs in zip(comparisons, experiments, strict=True):
+        rows = errors_of(with_training_noise(comparison), "relative_l2", statistic)
+        rows = rows[rows["kind"] == "model"]
+        for trained in dict.fromkeys(run.resolution for run in runs):
+            here = [run for run in runs if run.resolution == trained]
             found.append(Compared(trained, rows[rows["trained_resolution"] == trained], here))
     return found
 
@@ -95,17 +93,17 @@ def of_widest(runs: list[Run]) -> list[Run]:
     return [run for run in runs if run.model in kept]
 
 
-def widest_by_experiment(runs: Iterable[Iterable[str | Path]]) -> list[list[list[Run]]]:
+def widest_by_experiment(experiments: list[list[Run]]) -> list[list[list[Run]]]:
     """Return the widest models, groups of seeds, of each experiment and training resolution."""
     found = []
-    for folders in runs:
-        groups = grouped(of_widest(read_runs(folders)))
+    for runs in experiments:
+        groups = grouped(of_widest(runs))
         for trained in dict.fromkeys(group[0].resolution for group in groups):
             found.append([group for group in groups if group[0].resolution == trained])
     return found
 
 
-def first_with(runs: Iterable[Iterable[str | Path]], **settings) -> Run:
+def first_with(experiments: list[list[Run]], **settings) -> Run:
     """Return the first run of these settings that did not diverge; failing that, the first.
 
     Raises
@@ -113,7 +111,7 @@ def first_with(runs: Iterable[Iterable[str | Path]], **settings) -> Run:
     ResultError
         When no run has them.
     """
-    loaded = [run for folders in runs for run in read_runs(folders)]
+    loaded = [run for runs in experiments for run in runs]
     having = [
         run
         for run in loaded

@@ -1,13 +1,11 @@
 """Figures 10 and 11 of Calvello et al. 2024: error against parameters, and against operations."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
-from resolvent.figures.common.comparison import errors_of, read_comparison
+from resolvent.figures.common.comparison import errors_of
 from resolvent.figures.common.labels import label_right
-from resolvent.figures.common.results import Run, on_training_grid, read_runs, resolution_in_words
+from resolvent.figures.common.results import Run, on_training_grid, resolution_in_words
 from resolvent.figures.common.style import (
     MUTED,
     Appearance,
@@ -15,7 +13,6 @@ from resolvent.figures.common.style import (
     error_limits,
     grid_lines,
     new_figure,
-    save,
     say_no_errors,
     title,
 )
@@ -23,27 +20,24 @@ from resolvent.figures.papers.calvello2024.chosen import families
 from resolvent.figures.published.beside import example_of
 
 
-def draw_against_parameters(comparisons: list[str], runs: list[list[str]], output: str | Path) -> list[Path]:
+def draw_against_parameters(comparisons: list[pd.DataFrame], experiments: list[list[Run]]):
     """Draw Figure 10: a panel for each experiment; a complex parameter counts once, as in the paper."""
-    return _draw(comparisons, runs, output, "parameters_complex_once", "parameters, a complex one as one")
+    return _draw(comparisons, experiments, "parameters_complex_once", "parameters, a complex one as one")
 
 
-def draw_against_operations(comparisons: list[str], runs: list[list[str]], output: str | Path) -> list[Path]:
+def draw_against_operations(comparisons: list[pd.DataFrame], experiments: list[list[Run]]):
     """Draw Figure 11: a panel for each experiment; operations as `resolvent.training.operations` counts."""
-    return _draw(comparisons, runs, output, "forward_flop", "counted operations of a forward pass")
+    return _draw(comparisons, experiments, "forward_flop", "counted operations of a forward pass")
 
 
-def _draw(
-    comparisons: list[str], runs: list[list[str]], output: str | Path, cost: str, words: str
-) -> list[Path]:
+def _draw(comparisons: list[pd.DataFrame], experiments: list[list[Run]], cost: str, words: str):
     """Draw a line for each architecture through its widths; one of a single width only if all are such."""
-    loaded = [read_runs(folders) for folders in runs]
-    shown = [_of_several_widths(families(one)) for one in loaded]
-    looks = _looks(loaded, shown)
-    figure, axes = new_figure(len(runs), 1, size=(8.6, 0.4 + 3.2 * len(runs)), sharex=True)
+    shown = [_of_several_widths(families(one)) for one in experiments]
+    looks = _looks(experiments, shown)
+    figure, axes = new_figure(len(shown), 1, size=(8.6, 0.4 + 3.2 * len(shown)), sharex=True)
     labels = []
-    for panel, comparison, one, lines in zip(axes[:, 0], comparisons, loaded, shown, strict=True):
-        table = errors_of(read_comparison(comparison), "standardised_relative_l2", "median")
+    for panel, comparison, one, lines in zip(axes[:, 0], comparisons, experiments, shown, strict=True):
+        table = errors_of(comparison, "standardised_relative_l2", "median")
         table = on_training_grid(table)
         finest = max(run.resolution for run in one)
         table = table[(table["trained_resolution"] == finest) & np.isfinite(table["value"])]
@@ -61,7 +55,7 @@ def _draw(
         label_right(panel, named)
         if not named:
             say_no_errors(panel)
-    return save(figure, output)
+    return figure
 
 
 def _of_several_widths(lines: list[list[str]]) -> list[list[str]]:

@@ -4,14 +4,13 @@ Table 1 also has the mean error in physical units, as everywhere else.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pandas as pd
 
-from resolvent.figures.common.comparison import Tested, by_condition, read_comparison
+from resolvent.figures.common.comparison import Tested, by_condition
 from resolvent.figures.common.numbers import DASH, in_units, power
-from resolvent.figures.common.results import Run, on_training_grid, read_runs, without_answer
-from resolvent.figures.common.table import Cell, Table, columns, write_table
+from resolvent.figures.common.results import Run, on_training_grid, without_answer
+from resolvent.figures.common.table import Cell, Table, columns
 from resolvent.figures.experiment.error_table import STANDARDISED, interval
 from resolvent.figures.papers.calvello2024.chosen import widest
 from resolvent.figures.papers.calvello2024.recipe import DISTRIBUTION, FIRST
@@ -23,8 +22,8 @@ from resolvent.figures.published.tables import PaperTable
 LOW_UNIT, HIGH_UNIT = 1e-2, 1e-3
 
 
-def write_low_resolution(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path]) -> None:
-    """Write Table 1: a row for each model, trained on the finest grid of its experiment.
+def draw_low_resolution(comparisons: list[pd.DataFrame], experiments: list[list[Run]]) -> Table:
+    """Return Table 1: a row for each model, trained on the finest grid of its experiment.
 
     By experiment: parameters and medians, ours and of the versions of the paper with its coefficients, and
     our mean in physical units.
@@ -50,11 +49,11 @@ def write_low_resolution(comparisons: list[str], runs: list[list[str]], outputs:
         none = [Cell(DASH)] * len(versions)
         return [Cell(DASH), *none, _median(row, LOW_UNIT), *none, _mean(row, LOW_UNIT)]
 
-    _write(comparisons, runs, outputs, cells, heads, of_baseline)
+    return _table(comparisons, experiments, cells, heads, of_baseline)
 
 
-def write_high_resolution(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path]) -> None:
-    """Write Table 3: a row for each model; by experiment ours, and the versions of the paper with its data.
+def draw_high_resolution(comparisons: list[pd.DataFrame], experiments: list[list[Run]]) -> Table:
+    """Return Table 3: a row for each model; by experiment ours, and the versions of the paper with its data.
 
     Of models that differ in their width alone the widest; trained on the finest grid of the experiment.
     """
@@ -68,7 +67,7 @@ def write_high_resolution(comparisons: list[str], runs: list[list[str]], outputs
     def of_baseline(row: Tested, versions: list[str]) -> list[Cell]:
         return [_median(row, HIGH_UNIT), *[Cell(DASH)] * len(versions)]
 
-    _write(comparisons, runs, outputs, cells, heads, of_baseline)
+    return _table(comparisons, experiments, cells, heads, of_baseline)
 
 
 def versions_of(run: Run) -> list[str]:
@@ -80,16 +79,15 @@ def versions_of(run: Run) -> list[str]:
     return [version for version, tau in taus.items() if tau == recorded["data.distribution.tau"]]
 
 
-def _write(
-    comparisons: list[str],
-    runs: list[list[str]],
-    outputs: list[str | Path],
+def _table(
+    comparisons: list[pd.DataFrame],
+    experiments: list[list[Run]],
     cells: Callable[[Run, Tested], list[Cell]],
     heads: Callable[[list[str]], list[str]],
     of_baseline: Callable[[Tested, list[str]], list[Cell]],
-) -> None:
-    """Write a table with a group of columns for each experiment."""
-    first = [_first(folders) for folders in runs]
+) -> Table:
+    """Return a table with a group of columns for each experiment."""
+    first = [_first(runs) for runs in experiments]
     compared = [_rows(comparison) for comparison in comparisons]
     leading = [next(iter(one.values())) for one in first]
     versions = [versions_of(run) for run in leading]
@@ -109,7 +107,7 @@ def _write(
             row = baselines.get(key)
             below[-1] += of_baseline(row, its_versions) if row else [Cell(DASH)] * width
     groups = [(_title(run, its), heads(its)) for run, its in zip(leading, versions, strict=True)]
-    write_table(Table(columns(("", ["model"]), *groups), rows, below), outputs)
+    return Table(columns(("", ["model"]), *groups), rows, below)
 
 
 def _title(run: Run, versions: list[str]) -> str:
@@ -117,16 +115,15 @@ def _title(run: Run, versions: list[str]) -> str:
     return f"{title}, coefficients of {FIRST}" if versions == [FIRST] else title
 
 
-def _first(folders: list[str]) -> dict[str, Run]:
+def _first(runs: list[Run]) -> dict[str, Run]:
     """Return one run of each model, on the finest grid that any is trained on."""
-    runs = read_runs(folders)
     finest = max(run.resolution for run in runs)
     return {run.model: run for run in runs if run.resolution == finest}
 
 
-def _rows(comparison: str) -> tuple[dict[str, Tested], dict[str, Tested]]:
+def _rows(comparison: pd.DataFrame) -> tuple[dict[str, Tested], dict[str, Tested]]:
     """Return models and baselines, trained and tested on the finest training grid, by key."""
-    found = by_condition(on_training_grid(read_comparison(comparison)))
+    found = by_condition(on_training_grid(comparison))
     finest = max(one.facts["trained_resolution"] for one in found if one.facts["kind"] == "model")
     here = [one for one in found if one.facts["trained_resolution"] == finest]
     models, baselines = (

@@ -4,9 +4,6 @@
 are a sample's own.
 """
 
-from collections.abc import Iterable
-from pathlib import Path
-
 import numpy as np
 
 from resolvent.figures.common.fields import (
@@ -17,8 +14,8 @@ from resolvent.figures.common.fields import (
     symmetric_scale_of,
 )
 from resolvent.figures.common.results import Run
-from resolvent.figures.common.shown import choose_shown
-from resolvent.figures.common.style import MUTED, new_figure, save, title
+from resolvent.figures.common.shown import Shown
+from resolvent.figures.common.style import MUTED, new_figure, title
 from resolvent.figures.papers.calvello2024.chosen import first_with, reported_words, standardised_words
 from resolvent.figures.papers.calvello2024.reported import TABLE_3
 
@@ -26,25 +23,28 @@ ROWS = ("median", "worst")
 NAMES = ("input", "target", "prediction")
 
 
-def draw_answers(candidates: Iterable[str | Path], output: str | Path) -> list[Path]:
-    """Draw Figures 12 and 13: input; truth and prediction on one scale; the absolute error.
-
-    candidates  run folders, as `resolvent.figures.common.shown.choose_shown` takes them.
-    """
-    run = choose_shown(candidates).run
+def draw_answers(shown: Shown):
+    """Draw Figures 12 and 13: input; truth and prediction on one scale; the absolute error."""
+    run = shown.run
     u, truth, prediction = extreme_fields(run)
     columns = {"input": u, "truth": truth, "prediction": prediction, "|error|": np.abs(prediction - truth)}
-    return _draw(run, columns, [scale_of(field) for field in u], [scale_of(field) for field in truth], output)
+    return _draw(run, columns, [scale_of(field) for field in u], [scale_of(field) for field in truth])
 
 
-def draw_increments(candidates: Iterable[str | Path], output: str | Path) -> list[Path]:
+def draw_increments(shown: Shown):
     """Draw Figure 16: input, how much truth and prediction differ from it, and the absolute error.
-
-    candidates  run folders, as `resolvent.figures.common.shown.choose_shown` takes them.
 
     Both differences of a sample are on the scale of the true one.
     """
-    run = choose_shown(candidates).run
+    return _draw_increments(shown.run)
+
+
+def draw_smoothed_increments(experiments: list[list[Run]]):
+    """Draw Figure 18: the same for the model whose last layer is (I - εΔ)^(-α)."""
+    return _draw_increments(first_with(experiments, smoother="inverse_laplacian"))
+
+
+def _draw_increments(run: Run):
     u, truth, prediction = extreme_fields(run)
     increments = np.abs(truth - u)
     columns = {
@@ -54,15 +54,7 @@ def draw_increments(candidates: Iterable[str | Path], output: str | Path) -> lis
         "|error|": np.abs(prediction - truth),
     }
     scales = [scale_of(field) for field in increments]
-    return _draw(run, columns, [symmetric_scale_of(field) for field in u], scales, output)
-
-
-def draw_smoothed_increments(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
-    """Draw Figure 18: the same for the model whose last layer is (I - εΔ)^(-α).
-
-    runs  the run folders of each experiment.
-    """
-    return draw_increments([first_with(runs, smoother="inverse_laplacian").directory], output)
+    return _draw(run, columns, [symmetric_scale_of(field) for field in u], scales)
 
 
 def extreme_fields(run: Run) -> list[np.ndarray]:
@@ -70,7 +62,7 @@ def extreme_fields(run: Run) -> list[np.ndarray]:
     return [run.shown(f"extreme_{name}") for name in NAMES]
 
 
-def _draw(run: Run, columns: dict[str, np.ndarray], of_input: list, of_answer: list, output) -> list[Path]:
+def _draw(run: Run, columns: dict[str, np.ndarray], of_input: list, of_answer: list):
     """Draw two rows of the four `columns`; scales of the first and of the next two by row."""
     figure, axes = new_figure(2, 4, size=(8.6, 5.0))
     of_error = log_scale_of(columns["|error|"])
@@ -90,7 +82,7 @@ def _draw(run: Run, columns: dict[str, np.ndarray], of_input: list, of_answer: l
     words = [standardised_words(run, run.resolution), reported_words(run, run.resolution, TABLE_3)]
     if any(words):
         figure.supxlabel("\n".join(filter(None, words)), fontsize=8.5, color=MUTED)
-    return save(figure, output)
+    return figure
 
 
 def _heading(run: Run, row: int, sample: int) -> str:

@@ -6,36 +6,32 @@ happen to fit the patches it is not, and the target's says so. Models without pa
 edges of the others.
 """
 
-from collections.abc import Iterable
-from pathlib import Path
-
 import numpy as np
-from matplotlib.ticker import LogLocator
 
 from resolvent.figures.common.results import Run
-from resolvent.figures.common.style import INK, MUTED, appearances, grid_lines, new_figure, save, title
+from resolvent.figures.common.style import INK, MUTED, appearances, grid_lines, new_figure, title
 from resolvent.figures.papers.calvello2024.chosen import heading, widest_by_experiment
 
 FIELDS = {"error": ("o", True), "prediction": ("o", False), "target": ("|", True)}  # marker, whether filled
 LONG = 8  # largest over smallest ratio on a linear axis
 
 
-def draw_jumps(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
+def draw_jumps(experiments: list[list[Run]]):
     """Draw a panel for each experiment, a row for each model: jumps of errors, predictions and targets.
-
-    runs  the run folders of each experiment.
 
     Large marks are means over the seeds that finished, small ones are seeds; of the stored test samples at
     the training resolution.
     """
-    experiments = widest_by_experiment(runs)
-    looks = appearances(run for groups in experiments for group in groups for run in group)
-    heights = [1.0 + 0.36 * len(groups) for groups in experiments]
+    from matplotlib.ticker import LogLocator
+
+    by_experiment = widest_by_experiment(experiments)
+    looks = appearances(run for groups in by_experiment for group in groups for run in group)
+    heights = [1.0 + 0.36 * len(groups) for groups in by_experiment]
     figure, axes = new_figure(
-        len(experiments), 1, size=(8.6, 0.5 + sum(heights)), sharex=True, height_ratios=heights
+        len(by_experiment), 1, size=(8.6, 0.5 + sum(heights)), sharex=True, height_ratios=heights
     )
     drawn = []
-    for groups, panel in zip(experiments, axes[:, 0], strict=True):
+    for groups, panel in zip(by_experiment, axes[:, 0], strict=True):
         drawn += _draw(panel, groups, looks)
     if drawn and max(drawn) > LONG * min(drawn):
         axes[0, 0].set_xscale("log")  # of all panels: they share it
@@ -46,7 +42,7 @@ def draw_jumps(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list
         loc="outside upper center", ncols=3, frameon=False, fontsize=9,
     )  # fmt: skip
     axes[-1, 0].set_xlabel("mean |jump| across edges of patches, over that inside")
-    return save(figure, output)
+    return figure
 
 
 def jump_ratio(fields: np.ndarray, patches: int) -> float:

@@ -3,10 +3,8 @@
 (arXiv:2406.06486, section 6.2.) Medians over test samples and seeds, the same functions on every grid.
 """
 
-from collections.abc import Iterable
-from pathlib import Path
-
 import numpy as np
+import pandas as pd
 
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.labels import label_right
@@ -19,33 +17,24 @@ from resolvent.figures.common.style import (
     name_diverged,
     new_figure,
     resolution_axis,
-    save,
     say_no_errors,
     title,
 )
 from resolvent.figures.papers.calvello2024.chosen import Compared, compared, first_of_each_architecture
 
-Files, Folders = Iterable[str | Path], Iterable[Iterable[str | Path]]
 
-
-def draw_other_grids(comparisons: Files, runs: Folders, output: str | Path) -> list[Path]:
-    """Draw Figures 14, 15, 17: a panel for each experiment, a line for each architecture's first model.
-
-    comparisons, runs  the comparison table and the run folders of each experiment.
+def draw_other_grids(comparisons: list[pd.DataFrame], experiments: list[list[Run]]):
+    """Draw Figures 14, 15, 17: a panel for each experiment, a line for the first model of an architecture.
 
     A model for one grid only is a single point.
     """
-    experiments = [one.only(first_of_each_architecture(one.runs)) for one in compared(comparisons, runs)]
-    return _draw_panels(experiments, output)
+    found = compared(comparisons, experiments)
+    return _draw_panels([one.only(first_of_each_architecture(one.runs)) for one in found])
 
 
-def draw_extended(comparisons: Files, runs: Folders, output: str | Path) -> list[Path]:
-    """Draw Figure 19: the Fourier attention neural operator with and without periodically extended patches.
-
-    comparisons, runs  as for `draw_other_grids`.
-    """
-    experiments = [one.only(extended_pair(one.runs)) for one in compared(comparisons, runs)]
-    return _draw_panels(experiments, output)
+def draw_extended(comparisons: list[pd.DataFrame], experiments: list[list[Run]]):
+    """Draw Figure 19: Fourier attention with and without periodically extended patches."""
+    return _draw_panels([one.only(extended_pair(one.runs)) for one in compared(comparisons, experiments)])
 
 
 def extended_pair(runs: list[Run]) -> tuple[str, str]:
@@ -72,13 +61,13 @@ def extended_pair(runs: list[Run]) -> tuple[str, str]:
     return found[False], found[True]
 
 
-def _draw_panels(experiments: list[Compared], output: str | Path) -> list[Path]:
+def _draw_panels(experiments: list[Compared]):
     looks = appearances(run for one in experiments for run in one.runs)
     figure, axes = new_figure(len(experiments), 1, size=(8.6, 0.4 + 3.4 * len(experiments)))
     for one, panel in zip(experiments, axes[:, 0], strict=True):
         _draw(panel, one, looks)
     axes[-1, 0].set_xlabel("test resolution (points a side)")
-    return save(figure, output)
+    return figure
 
 
 def _draw(panel, one: Compared, looks) -> None:

@@ -4,9 +4,6 @@ Two curves of errors hide whether a sample is hard on both grids. Here the ratio
 one trained model, and only then averaged (`resolvent/figures/common/ratios.py`).
 """
 
-from collections.abc import Iterable
-from pathlib import Path
-
 import numpy as np
 
 from resolvent.figures.common.errors import ResultError
@@ -21,28 +18,25 @@ from resolvent.figures.common.style import (
     grid_lines,
     name_diverged,
     new_figure,
-    save,
     title,
 )
 from resolvent.figures.papers.calvello2024.chosen import heading, lost_labels, widest_by_experiment
 
 
-def draw_paired_grids(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
+def draw_paired_grids(experiments: list[list[Run]]):
     """Draw a panel for each experiment: the error over that on the training grid, geometric mean.
-
-    runs  the run folders of each experiment.
 
     Bars are 95 % intervals over samples and seeds.
     """
-    experiments = [
-        [group for group in groups if _away(group)] or groups for groups in widest_by_experiment(runs)
+    by_experiment = [
+        [group for group in groups if _away(group)] or groups for groups in widest_by_experiment(experiments)
     ]
-    looks = appearances(run for groups in experiments for group in groups for run in group)
-    figure, axes = new_figure(len(experiments), 1, size=(8.6, 0.4 + 3.8 * len(experiments)))
-    for groups, panel in zip(experiments, axes[:, 0], strict=True):
+    looks = appearances(run for groups in by_experiment for group in groups for run in group)
+    figure, axes = new_figure(len(by_experiment), 1, size=(8.6, 0.4 + 3.8 * len(by_experiment)))
+    for groups, panel in zip(by_experiment, axes[:, 0], strict=True):
         _draw(panel, groups, looks)
     axes[-1, 0].set_xlabel("test resolution (points a side)")
-    return save(figure, output)
+    return figure
 
 
 def paired_ratios(group: list[Run]) -> dict[int, Interval]:

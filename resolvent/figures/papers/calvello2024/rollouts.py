@@ -3,14 +3,11 @@
 `resolvent/evaluation/rollout.py` says what is measured.
 """
 
-from collections.abc import Iterable
-from pathlib import Path
-
 import numpy as np
 
 from resolvent.figures.common.fields import draw_colour_bar, draw_field, symmetric_scale_of
 from resolvent.figures.common.labels import label_right
-from resolvent.figures.common.results import Run, read_arrays, read_runs
+from resolvent.figures.common.results import Run, read_arrays
 from resolvent.figures.common.style import (
     BASELINE,
     MUTED,
@@ -19,7 +16,6 @@ from resolvent.figures.common.style import (
     grid_lines,
     name_diverged,
     new_stack,
-    save,
     title,
 )
 from resolvent.figures.experiment.comparison import grouped
@@ -32,15 +28,15 @@ from resolvent.figures.papers.calvello2024.chosen import (
 )
 
 
-def draw_rollouts(runs: Iterable[str | Path], output: str | Path) -> list[Path]:
+def draw_rollouts(rollouts: list[Run]):
     """Draw the mean error by time, a line a model, grey for persistence; below, a sample at the last time.
 
-    runs  run folders, each with `rollout.npz`.
+    rollouts  runs, each with `rollout.npz` in its folder.
 
     A line ends where a sample's prediction is no longer finite. Fields are those of the first model of each
     architecture that finished, of its first seed that did, on the scale of the true one.
     """
-    groups = grouped(of_widest(read_runs(runs)))
+    groups = grouped(of_widest(rollouts))
     looks = appearances(run for group in groups for run in group)
     shown = first_of_each_architecture([run for group in groups for run in group])
     firsts = {group[0].model: first_finished(group) for group in groups}
@@ -52,7 +48,7 @@ def draw_rollouts(runs: Iterable[str | Path], output: str | Path) -> list[Path]:
     )
     _draw_curves(curves, groups, looks)
     _draw_fields(figure, pictures, [firsts[model] for model in shown])
-    return save(figure, output)
+    return figure
 
 
 def rollout(run: Run) -> dict[str, np.ndarray]:

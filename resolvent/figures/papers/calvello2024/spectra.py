@@ -6,11 +6,7 @@ shell of wavenumbers, as `resolvent/datasets/spectra.py` measures it. A model th
 power at large wavenumbers than the target, and an error as large as the target itself.
 """
 
-from collections.abc import Iterable
-from pathlib import Path
-
 import numpy as np
-from matplotlib.ticker import LogLocator
 
 from resolvent.figures.common.results import Run
 from resolvent.figures.common.style import (
@@ -21,7 +17,6 @@ from resolvent.figures.common.style import (
     name_all,
     name_diverged,
     new_figure,
-    save,
     say_no_errors,
     title,
 )
@@ -31,24 +26,22 @@ ROUNDING = 1e-12  # of the target's power: less is what single precision leaves
 WIDEST = 100.0  # times too much or too little power: what is beyond leaves the panel
 
 
-def draw_spectra(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
+def draw_spectra(experiments: list[list[Run]]):
     """Draw two panels for each experiment: power of target and errors, and of predictions over the target.
-
-    runs  the run folders of each experiment.
 
     Means over test samples and over seeds that finished, at the training resolution. Dotted: the largest
     wavenumber that the FNOs' convolutions keep along an axis.
     """
-    experiments = widest_by_experiment(runs)
-    looks = appearances(run for groups in experiments for group in groups for run in group)
-    figure, axes = new_figure(len(experiments), 2, size=(8.6, 0.4 + 3.2 * len(experiments)))
-    for groups, (left, right) in zip(experiments, axes, strict=True):
+    by_experiment = widest_by_experiment(experiments)
+    looks = appearances(run for groups in by_experiment for group in groups for run in group)
+    figure, axes = new_figure(len(by_experiment), 2, size=(8.6, 0.4 + 3.2 * len(by_experiment)))
+    for groups, (left, right) in zip(by_experiment, axes, strict=True):
         _draw(left, right, groups, looks)
     for panel in axes[-1]:
         panel.set_xlabel("wavenumber (cycles along a side)")
     named = dict(pair for panel in axes[:, 0] for pair in zip(*_legend(panel), strict=True))
     name_all(figure, named, place="upper")
-    return save(figure, output)
+    return figure
 
 
 def spectra(group: list[Run]) -> dict[str, np.ndarray]:

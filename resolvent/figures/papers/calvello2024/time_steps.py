@@ -1,7 +1,6 @@
 """Error against the time step of the test: Figure 7 of Calvello et al. 2024 (arXiv:2406.06486, 6.1)."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,6 @@ from resolvent.figures.common.style import (
     grid_lines,
     name_diverged,
     new_figure,
-    save,
     say_no_errors,
     title,
 )
@@ -25,24 +23,20 @@ from resolvent.figures.papers.calvello2024.chosen import Compared, compared
 STATISTICS = {"mean": (0, (1, 1.5)), "median": "-"}
 
 
-def draw_time_steps(
-    comparisons: Iterable[str | Path], runs: Iterable[Iterable[str | Path]], output: str | Path
-) -> list[Path]:
+def draw_time_steps(comparisons: list[pd.DataFrame], experiments: list[list[Run]]):
     """Draw a panel for each experiment: a line a model through equal steps, marks for other times beside.
-
-    comparisons, runs  the comparison table and the run folders of each experiment.
 
     Solid: median over samples and seeds, dotted: mean. The large marker and the vertical line are at the step
     of training.
     """
-    loaded = [compared(comparisons, runs, statistic) for statistic in STATISTICS]
-    experiments = [dict(zip(STATISTICS, both, strict=True)) for both in zip(*loaded, strict=True)]
+    loaded = [compared(comparisons, experiments, statistic) for statistic in STATISTICS]
+    panels = [dict(zip(STATISTICS, both, strict=True)) for both in zip(*loaded, strict=True)]
     looks = appearances(run for one in loaded[0] for run in one.runs)
-    figure, axes = new_figure(len(experiments), 1, size=(8.6, 0.5 + 2.9 * len(experiments)))
-    for of_statistic, panel in zip(experiments, axes[:, 0], strict=True):
+    figure, axes = new_figure(len(panels), 1, size=(8.6, 0.5 + 2.9 * len(panels)))
+    for of_statistic, panel in zip(panels, axes[:, 0], strict=True):
         _draw(panel, of_statistic, looks)
     axes[-1, 0].set_xlabel("time step of the test observations")
-    return save(figure, output)
+    return figure
 
 
 def steps_of(run: Run) -> dict[str, float]:

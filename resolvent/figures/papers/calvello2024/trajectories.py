@@ -1,52 +1,41 @@
 """Trajectories recovered from another: Figures 6, 8 and 9 of Calvello et al. 2024 (arXiv:2406.06486, 6.1)."""
 
-from collections.abc import Iterable
-from pathlib import Path
-
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import Run
-from resolvent.figures.common.shown import choose_shown
+from resolvent.figures.common.shown import Shown
 from resolvent.figures.experiment.sample_trajectories import draw_sample_trajectories
 from resolvent.figures.papers.calvello2024.chosen import first_with, reported_words, standardised_words
 from resolvent.figures.papers.calvello2024.reported import FIGURE_6, FIGURE_9
 
-Folders = Iterable[Iterable[str | Path]]
 
-
-def draw_on_training_grid(candidates: Iterable[str | Path], output: str | Path) -> list[Path]:
-    """Draw Figure 6: the median test sample and the worst, at the times of training.
-
-    candidates  run folders, as `resolvent.figures.common.shown.choose_shown` takes them.
-    """
-    run = choose_shown(candidates).run
+def draw_on_training_grid(shown: Shown):
+    """Draw Figure 6: the median test sample and the worst, at the times of training."""
+    run = shown.run
     words = [standardised_words(run, run.resolution), reported_words(run, run.resolution, FIGURE_6)]
-    return draw_sample_trajectories(run.directory, output, note="\n".join(filter(None, words)))
+    return draw_sample_trajectories(run, note="\n".join(filter(None, words)))
 
 
-def draw_uneven_weighted(runs: Folders, output: str | Path) -> list[Path]:
+def draw_uneven_weighted(experiments: list[list[Run]]):
     """Draw Figure 8: at the uneven times of eq. 41, by the attention with quadrature weights.
-
-    runs  the run folders of each experiment: models with and without the weights.
 
     Its axes are those of `draw_uneven_unweighted`.
     """
-    return _draw_uneven(runs, output, "trapezoid")
+    return _draw_uneven(experiments, "trapezoid")
 
 
-def draw_uneven_unweighted(runs: Folders, output: str | Path) -> list[Path]:
+def draw_uneven_unweighted(experiments: list[list[Run]]):
     """Draw Figure 9: the same by the attention without weights, the transformer of Vaswani et al. (2017)."""
-    return _draw_uneven(runs, output, "none")
+    return _draw_uneven(experiments, "none")
 
 
-def _draw_uneven(runs: Folders, output: str | Path, quadrature: str) -> list[Path]:
-    both = {one: first_with(runs, quadrature=one) for one in ("trapezoid", "none")}
+def _draw_uneven(experiments: list[list[Run]], quadrature: str):
+    both = {one: first_with(experiments, quadrature=one) for one in ("trapezoid", "none")}
     run = both.pop(quadrature)
     where = two_rates(run)
     words = [f"{run.label}, trained at {run.resolution}, tested at {where}"]
     words += [standardised_words(run, where), reported_words(run, where, FIGURE_9)]
     return draw_sample_trajectories(
-        run.directory,
-        output,
+        run,
         where=where,
         beside=both.values(),
         note="\n".join(filter(None, words)),

@@ -1,10 +1,11 @@
 """Table 8 of Cao 2021: the Galerkin transformer by layer norm, initialisation and dropout."""
 
-from pathlib import Path
+import pandas as pd
 
-from resolvent.figures.common.table import Cell
+from resolvent.figures.common.results import Run
+from resolvent.figures.common.table import Cell, Table
 from resolvent.figures.papers.cao2021.reported import TABLE_8
-from resolvent.figures.papers.cao2021.side_by_side import Leading, write_side_by_side
+from resolvent.figures.papers.cao2021.side_by_side import Leading, side_by_side
 
 NORMS = {"regular": "regular norm", "projection": "K, V norm"}
 SETTINGS: Leading = {
@@ -15,9 +16,9 @@ SETTINGS: Leading = {
 }
 
 
-def write_ablation(comparisons: list[str], runs: list[list[str]], outputs: list[str | Path]) -> None:
-    """Write a row for each choice; at each resolution both recipes with their epochs, and the paper's."""
-    write_side_by_side(comparisons, runs, outputs, TABLE_8, leading=SETTINGS, epochs=True)
+def draw_ablation(comparisons: list[pd.DataFrame], experiments: list[list[Run]]) -> Table:
+    """Return a row for each choice; at each resolution both recipes with their epochs, and the paper's."""
+    return side_by_side(comparisons, experiments, TABLE_8, leading=SETTINGS, epochs=True)
 
 
 def _number(recorded: dict, name: str) -> Cell:

@@ -12,15 +12,11 @@ after it, without dropout. They choose nothing here. Where a run has not recorde
 (`record_test_error`), both panels are relative L2 errors, of the training and of the validation samples.
 """
 
-from collections.abc import Iterable
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import MaxNLocator
 
 from resolvent.common.counts import counted
-from resolvent.figures.common.results import Run, read_runs
+from resolvent.figures.common.results import Run
 from resolvent.figures.common.style import (
     MUTED,
     Appearance,
@@ -28,7 +24,6 @@ from resolvent.figures.common.style import (
     error_limits,
     grid_lines,
     new_figure,
-    save,
     title,
 )
 from resolvent.figures.experiment.comparison import grouped, status_of
@@ -43,15 +38,14 @@ WITHOUT_TEST = {
 }
 
 
-def draw_convergence(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
+def draw_convergence(experiments: list[list[Run]]):
     """Draw a row of two panels for each model and training resolution of each experiment.
-
-    runs  the run folders of each experiment.
 
     A thin line is a seed, the bold one their median, the band their range; seeds that diverged count in
     neither: their lines end in a cross, and the text counts them.
     """
-    experiments = [read_runs(folders) for folders in runs]
+    from matplotlib.ticker import MaxNLocator
+
     groups = [group for experiment in experiments for group in grouped(experiment)]
     looks = appearances(run for experiment in experiments for run in experiment)
     figure, axes = new_figure(len(groups), 2, size=(8.6, 0.4 + 3.7 * len(groups)), sharex="row", sharey="row")
@@ -69,7 +63,7 @@ def draw_convergence(runs: Iterable[Iterable[str | Path]], output: str | Path) -
         pair[0].set_ylabel("loss, relative error" if first == "train_loss" else "relative L² error")
         title(pair[0], f"{_heading(group)}\n{panels[first]}")
         _say_end(pair[1], group, last)
-    return save(figure, output)
+    return figure
 
 
 def panels_of(group: list[Run]) -> dict[str, str]:

@@ -1,23 +1,21 @@
 """Table 6 of Cao 2021: hours of training."""
 
-from pathlib import Path
-
 from resolvent.figures.common.numbers import DASH, in_units
-from resolvent.figures.common.results import Run, read_runs
-from resolvent.figures.common.table import Cell, Table, columns, write_table
+from resolvent.figures.common.results import Run
+from resolvent.figures.common.table import Cell, Table, columns
 from resolvent.figures.papers.cao2021.reported import TABLE_6
 from resolvent.figures.published.beside import reported_beside
 
 EXAMPLES = {"burgers": "Burgers", "darcy": "Darcy", "darcy_inverse": "inverse Darcy"}
 
 
-def write_hours(runs: list[list[str]], outputs: list[str | Path]) -> None:
-    """Write a row for each label, a pair of columns (ours, the paper's) for each example and resolution.
+def draw_hours(experiments: list[list[Run]]) -> Table:
+    """Return a row for each label, a pair of columns (ours, the paper's) for each example and resolution.
 
     Ours is the mean over the runs that finished, whatever their seed and noise.
     """
     cells: dict[tuple[str, tuple[str, int]], list[Run]] = {}
-    for run in (run for folders in runs for run in read_runs(folders)):
+    for run in (run for runs in experiments for run in runs):
         place = (run.record.dataset_settings["equation"], run.resolution)
         cells.setdefault((run.label, place), []).append(run)
     labels = list(dict.fromkeys(label for label, _ in cells))
@@ -29,7 +27,7 @@ def write_hours(runs: list[list[str]], outputs: list[str | Path]) -> None:
         [Cell(label), *(entry for place in places for entry in _pair(cells.get((label, place), [])))]
         for label in labels
     ]
-    write_table(Table(columns(("", ["model"]), *groups), rows), outputs)
+    return Table(columns(("", ["model"]), *groups), rows)
 
 
 def _pair(runs: list[Run]) -> list[Cell]:

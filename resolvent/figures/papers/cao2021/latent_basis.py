@@ -3,29 +3,22 @@
 `resolvent/evaluation/latent_basis.py` says what is singled out of a layer's columns, and what roughness is.
 """
 
-from collections.abc import Iterable
-from pathlib import Path
-
 import numpy as np
 
 from resolvent.figures.common.fields import draw_colour_bar, draw_field, scale_of, symmetric_scale_of
 from resolvent.figures.common.labels import label_right
-from resolvent.figures.common.results import read_arrays
-from resolvent.figures.common.shown import choose_shown
-from resolvent.figures.common.style import FIXED, INK, MUTED, error_limits, grid_lines, new_stack, save, title
+from resolvent.figures.common.style import FIXED, INK, MUTED, error_limits, grid_lines, new_stack, title
 
 TRAINED, INITIAL = FIXED["galerkin"][0], MUTED
 
 
-def draw_latent_basis(candidates: Iterable[str | Path], output: str | Path) -> list[Path]:
+def draw_latent_basis(latent_basis: dict[str, np.ndarray]):
     """Draw two functions of each layer and of the differential operator, and the roughness of all columns.
-
-    candidates  run folders with `latent_basis.npz`, as `choose_shown` takes them.
 
     All functions have norm 1, and each has a colour scale of its own about zero. In the lower panel the line
     is the median over the columns, the band their quartiles; dots are the columns.
     """
-    found = read_arrays(choose_shown(candidates).run.directory / "latent_basis.npz")
+    found = latent_basis
     figure, (pictures, ((left, right),)) = new_stack(
         {"nrows": found["basis"].shape[1], "ncols": len(found["layers"]) + 1, "height": 5.8},
         {"nrows": 1, "ncols": 2, "height": 3, "width_ratios": (1, 2.2)},
@@ -47,7 +40,7 @@ def draw_latent_basis(candidates: Iterable[str | Path], output: str | Path) -> l
     draw_colour_bar(figure, image, [left], fraction=0.04)
     title(left, f"a, test sample {int(found['sample'])}")
     _draw_roughness(right, found)
-    return save(figure, output)
+    return figure
 
 
 def turned(functions: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -6,11 +6,9 @@ pressures, and is evaluated at several. Pictures are of one run of each experime
 above them are of just these. Curves are of all test samples and realisations.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -20,14 +18,13 @@ from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.fields import draw_colour_bar, draw_field, scale_of
 from resolvent.figures.common.labels import label_right
 from resolvent.figures.common.results import Run
-from resolvent.figures.common.shown import choose_shown
+from resolvent.figures.common.shown import Shown
 from resolvent.figures.common.style import (
     INK,
     error_limits,
     grid_lines,
     new_figure,
     new_stack,
-    save,
     say_no_errors,
     title,
 )
@@ -72,14 +69,12 @@ class NoisyRun:
         return float(self.run.shown_errors(level)[self.sample])
 
 
-def draw_noise_levels(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
+def draw_noise_levels(each_shown: list[Shown]):
     """Draw Figure 11: a column for each level of noise in training and evaluation alike.
-
-    runs  run folders of each experiment, as `resolvent.figures.common.shown.choose_shown` takes them.
 
     Pressures share a colour scale; so do coefficients, whose limits are the target's.
     """
-    noisy = read_noisy_runs(runs)
+    noisy = noisy_runs(each_shown)
     figure, axes = new_figure(len(ROWS), len(noisy), size=(0.9 + 2.5 * len(noisy), 7.4))
     for (name, words), panels in zip(ROWS.items(), axes, strict=True):
         fields = [one.field(name, one.trained) for one in noisy]
@@ -91,19 +86,17 @@ def draw_noise_levels(runs: Iterable[Iterable[str | Path]], output: str | Path) 
     for one, top, bottom in zip(noisy, axes[0], axes[-1], strict=True):
         title(top, f"noise {percent(one.trained)}{one.note}")
         title(bottom, error_words(one.error(one.trained)))
-    return save(figure, output)
+    return figure
 
 
-def draw_noise_transfer(runs: Iterable[Iterable[str | Path]], output: str | Path) -> list[Path]:
+def draw_noise_transfer(each_shown: list[Shown]):
     """Draw Figure 12: models trained at one level of noise and evaluated at others.
-
-    runs  as for `draw_noise_levels`.
 
     A row of recovered coefficients for each level in training, a column for each in evaluation; the level of
     training is framed. Below, the mean error against the noise in evaluation, a line for each level in
     training; bands are quartiles over samples and realisations, rings mark the level of training.
     """
-    noisy = read_noisy_runs(runs)
+    noisy = noisy_runs(each_shown)
     levels = sorted({level for one in noisy for level in one.levels})
     figure, (pictures, ((target, curves),)) = new_stack(
         {"nrows": len(noisy), "ncols": len(levels), "height": 1.6 * len(noisy) + 0.5},
@@ -127,10 +120,10 @@ def draw_noise_transfer(runs: Iterable[Iterable[str | Path]], output: str | Path
     title(target, "Target")
     _draw_curves(curves, noisy, levels, colours)
     title(curves, "All test samples")
-    return save(figure, output)
+    return figure
 
 
-def read_noisy_runs(runs: Iterable[Iterable[str | Path]]) -> list[NoisyRun]:
+def noisy_runs(each_shown: list[Shown]) -> list[NoisyRun]:
     """Return the run shown of each experiment, by level of noise in training.
 
     Raises
@@ -139,13 +132,15 @@ def read_noisy_runs(runs: Iterable[Iterable[str | Path]]) -> list[NoisyRun]:
         Where two experiments have the same noise, a run was not evaluated on the training grid, or no test
         sample is stored for all.
     """
-    chosen = [choose_shown(folders) for folders in runs]
-    stored = [one.run.shown_samples for one in chosen]
+    stored = [one.run.shown_samples for one in each_shown]
     common = [sample for sample in stored[0] if all(sample in samples for samples in stored)]
     if not common:
         raise ResultError("the experiments have no stored test sample in common: evaluate them again")
     noisy = sorted(
-        (NoisyRun(one.run, int(common[0]), f"\n{one.run.label}" if one.replaces else "") for one in chosen),
+        (
+            NoisyRun(one.run, int(common[0]), f"\n{one.run.label}" if one.replaces else "")
+            for one in each_shown
+        ),
         key=lambda one: one.trained,
     )
     for one, after in pairwise(noisy):

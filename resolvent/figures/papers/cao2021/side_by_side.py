@@ -6,14 +6,13 @@ a baseline or a model of our own, has a column beside.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import pandas as pd
 
-from resolvent.figures.common.comparison import Tested, by_condition, read_comparison
+from resolvent.figures.common.comparison import Tested, by_condition
 from resolvent.figures.common.numbers import absent, in_units, power
-from resolvent.figures.common.results import Run, on_training_grid, read_runs, resolution_in_words
-from resolvent.figures.common.table import EMPTY, Cell, Column, Table, columns, write_table
+from resolvent.figures.common.results import Run, on_training_grid, resolution_in_words
+from resolvent.figures.common.table import EMPTY, Cell, Column, Table, columns
 from resolvent.figures.experiment.comparison import grouped
 from resolvent.figures.experiment.error_table import BEST_TEST, error_cell
 from resolvent.figures.papers.cao2021.reported import SOURCE
@@ -37,25 +36,23 @@ class Row:
     runs: dict[tuple[Place, str], list[Run]] = field(default_factory=dict)
 
 
-def write_side_by_side(
-    comparisons: list[str],
-    runs: list[list[str]],
-    outputs: list[str | Path],
+def side_by_side(
+    comparisons: list[pd.DataFrame],
+    experiments: list[list[Run]],
     table: PaperTable,
     *,
     headings: dict[int, str] | None = None,
     leading: Leading | None = None,
     epochs: bool = False,
-) -> None:
-    """Write a table: for each place a column for either recipe, the reported number, and the ratio to it.
+) -> Table:
+    """Return a table: for each place a column for either recipe, the reported number, and the ratio to it.
 
-    comparisons, runs  the comparison and the run folders of each experiment.
-    headings           in place of "n = 141" at a resolution.
-    leading            further columns of a row, from what its runs have recorded.
-    epochs             whether the epochs of the checkpoints stand below the errors.
+    headings  in place of "n = 141" at a resolution.
+    leading   further columns of a row, from what its runs have recorded.
+    epochs    whether the epochs of the checkpoints stand below the errors.
     """
-    found = by_condition(on_training_grid(pd.concat(map(read_comparison, comparisons), ignore_index=True)))
-    groups = [group for folders in runs for group in grouped(read_runs(folders))]
+    found = by_condition(on_training_grid(pd.concat(comparisons, ignore_index=True)))
+    groups = [group for runs in experiments for group in grouped(runs)]
     rows = _rows(found, groups, table)
     places = sorted({place for row in rows for place, _ in row.runs})
     noisy = any(noise for _, noise in places)
@@ -72,7 +69,7 @@ def write_side_by_side(
         ]
         for row in rows
     ]
-    write_table(Table(heads, body, _baselines(found, places, table.unit, len(leading or {}))), outputs)
+    return Table(heads, body, _baselines(found, places, table.unit, len(leading or {})))
 
 
 def _rows(found: list[Tested], groups: list[list[Run]], table: PaperTable) -> list[Row]:

@@ -1,29 +1,27 @@
 """Table 5 of Cao 2021: layers, widths, modes and parameters of the networks."""
 
-from pathlib import Path
-
 from resolvent.figures.common.numbers import DASH
-from resolvent.figures.common.results import Run, read_runs
-from resolvent.figures.common.table import Cell, Table, columns, write_table
+from resolvent.figures.common.results import Run
+from resolvent.figures.common.table import Cell, Table, columns
 from resolvent.figures.papers.cao2021.reported import network, parameters
 from resolvent.figures.published.beside import record
 
 COLUMNS = ("encoder_layers", "encoder_width", "heads", "spectral_layers", "decoder_width", "modes")
 
 
-def write_sizes(runs: list[list[str]], outputs: list[str | Path]) -> None:
-    """Write a row for each model: its sizes, with the paper's below where they differ, and its parameters.
+def draw_sizes(experiments: list[list[Run]]) -> Table:
+    """Return a row for each model: its sizes, with the paper's below where they differ, and its parameters.
 
     A complex parameter counts as two, as in the paper.
     """
-    models = {run.model: run for folders in runs for run in read_runs(folders)}  # the finest grid's
+    models = {run.model: run for runs in experiments for run in runs}  # the finest grid's
     heads = columns(
         ("", ["model"]),
         ("encoder", ["layers", "width", "heads"]),
         ("decoder", ["spectral layers", "width", "modes"]),
         ("parameters", ["ours", "Cao 2021"]),
     )
-    write_table(Table(heads, [_row(run) for run in models.values()]), outputs)
+    return Table(heads, [_row(run) for run in models.values()])
 
 
 def _row(run: Run) -> list[Cell]:

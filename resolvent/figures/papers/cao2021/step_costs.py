@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from resolvent.figures.common.results import read_table
-from resolvent.figures.common.table import EMPTY, Cell, Table, columns, write_table
+from resolvent.figures.common.table import EMPTY, Cell, Table, columns
 from resolvent.figures.published.tables import reported_rows
 from resolvent.figures.theory.collection import NAMES
 
@@ -15,9 +15,9 @@ MEASURED = ["peak GB", "allocated GB", "steps/s", "GFLOP"]
 COLUMNS = ["scope", "attention", "contraction", "points", "batch_size", "peak_bytes", "flop", "seconds"]
 
 
-def write_step_costs(costs: str | Path, outputs: list[str | Path]) -> None:
-    """Write Table 1: ours as measured, and the paper's where the sizes are the paper's."""
-    table = read_table(Path(costs), [*COLUMNS, "allocated_bytes"])
+def draw_step_costs(cost_file: str | Path) -> Table:
+    """Return Table 1: ours as measured, and the paper's where the sizes are the paper's."""
+    table = read_table(Path(cost_file), [*COLUMNS, "allocated_bytes"])
     paper = {(row["problem"], row["attention"]): row for row in reported_rows(FILE)}
     rows = [
         [
@@ -31,9 +31,7 @@ def write_step_costs(costs: str | Path, outputs: list[str | Path]) -> None:
         for case in table.to_dict("records")
     ]
     reported = ["memory, GB", "CUDA memory, GB", "steps/s", "GFLOP"]
-    write_table(
-        Table(columns(("", ["attention"]), ("ours", MEASURED), ("Cao 2021", reported)), rows), outputs
-    )
+    return Table(columns(("", ["attention"]), ("ours", MEASURED), ("Cao 2021", reported)), rows)
 
 
 def name_of(case: dict) -> str:

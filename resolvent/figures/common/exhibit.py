@@ -1,0 +1,108 @@
+"""What a page shows: a figure, a table or a film, with its words, and what it is made from.
+
+One record for all of them, a user's own among them: it lies in the module that draws it, and nothing else in
+the house knows its name but the list of the page that shows it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from resolvent.common.digests import check_digest
+from resolvent.common.errors import Words
+from resolvent.figures.common.charts import plotly_chart
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.film import Film, film_of, write_film
+from resolvent.figures.common.page import inlined_figure
+from resolvent.figures.common.style import save
+from resolvent.figures.common.table import Table, write_table
+
+SUFFIXES = {"figure": (".svg", ".png", ".pdf"), "table": (".html", ".csv", ".tex"), "film": (".mp4", ".png")}
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A figure, a table or a film.
+
+    Attributes
+    ----------
+    title
+        Heading on the page.
+    caption
+        What it shows; {braces} are filled from the facts of the page: {model}, {test}, {epochs}, …
+    draw
+        From what its parameters name to a matplotlib Figure, a `Table` or a `Film`. On the page of an
+        experiment they may be `runs`, `comparison`, `baselines`, `inference`, `shown` and others
+        (docs/extending.md).
+    chart
+        The same data as a figure of plotly, to hover over; may return None.
+    kind
+        "figure", "table" or "film": it decides which files there are.
+    """
+
+    title: Words
+    caption: Words
+    draw: Callable[..., Any]
+    chart: Callable[..., Any] | None = None
+    kind: str = "figure"
+
+    @property
+    def needs(self) -> set[str]:
+        """Return the names of what it is made from: the parameters of `draw` and `chart`."""
+        functions = [one for one in (self.draw, self.chart) if one is not None]
+        return {name for one in functions for name in inspect.signature(one).parameters}
+
+    def files(self, stem: str) -> list[str]:
+        """Return the files that it is written to, the one that the page shows first."""
+        return [stem + suffix for suffix in SUFFIXES[self.kind]]
+
+    def write(self, sources: Sources, output: str | Path) -> None:
+        """Draw it, and write its files: `output`, and those beside it."""
+        drawn, output = sources.call(self.draw), Path(output)
+        if isinstance(drawn, Film):
+            write_film(output, drawn)
+        elif isinstance(drawn, Table):
+            write_table(drawn, map(output.with_suffix, SUFFIXES["table"]))
+        else:
+            save(drawn, output)
+
+    def on_page(self, sources: Sources, path: str | Path, folder: str | Path) -> dict:
+        """Return what the macros of the templates take, of a page in `folder`; `path`: the file to show."""
+        caption = self.caption.format(**sources["facts"]) if "{" in self.caption else self.caption
+        if self.kind == "film":
+            return film_of(path, self.title, caption, folder=folder)
+        if self.kind == "table":
+            text = check_digest(path).read_text(encoding="utf-8")
+            return {"title": self.title, "caption": caption, "table": text}
+        chart = self.chart and sources.call(self.chart)
+        interactive = chart and plotly_chart(chart)
+        return inlined_figure(path, self.title, caption, folder=folder, interactive=interactive)
+
+
+class Sources:
+    """What the exhibits of a page are made from, by name; each is read when the first of them asks for it.
+
+    given    what is there: paths, words, numbers.
+    readers  functions that make the others; their parameters are names of sources, too.
+    """
+
+    def __init__(self, readers: Mapping[str, Callable[..., Any]], **given: Any):
+        self.readers, self.found = readers, given
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.found:
+            if name not in self.readers:
+                known = ", ".join(sorted({*self.readers, *self.found}))
+                raise ResultError(
+                    f"there is no source '{name}' for a figure here; accepted parameters: {known}"
+                )
+            self.found[name] = self.call(self.readers[name])
+        return self.found[name]
+
+    def call(self, function: Callable[..., Any]) -> Any:
+        """Call a function with the sources that its parameters name."""
+        return function(**{name: self[name] for name in inspect.signature(function).parameters})
