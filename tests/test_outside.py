@@ -56,11 +56,11 @@ MODULES = {  # of my_lab: the page with its code, and words of it
     "metrics.py": ("own-metric", "Metric("),
     "losses.py": ("own-metric", "def mean_square"),
     "baselines.py": ("own-metric", "Baseline("),
-    "figures.py": ("own-metric", "OwnFigure("),
+    "figures.py": ("own-metric", "Exhibit("),
 }
 YAML = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXPERIMENT = "results/outside/heat"
-AFTER_TRAINING = {"inference": 1, "compare": 1, "draw_figures": 1, "draw_own_figure": 1, "report": 1}
+AFTER_TRAINING = {"inference": 1, "compare": 1, "report_heat": 1}
 
 
 def snippet(page: str, words: str) -> str:
@@ -187,7 +187,7 @@ def test_an_edited_loss_trains_those_that_have_it_again(laboratory):
 
 def test_an_edited_baseline_is_answered_again_and_nothing_else(laboratory):
     planned = laboratory.planned_after("baselines.py", "np.argmin", "np.argmax")
-    assert planned == {"baselines": 1, "compare": 1, "draw_figures": 1, "report": 1}
+    assert planned == {"baselines": 1, "compare": 1, "report_heat": 1}
 
 
 def test_an_edited_metric_is_measured_again_and_trains_nothing(laboratory):

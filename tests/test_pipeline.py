@@ -54,11 +54,12 @@ def test_a_fresh_copy_plans_every_job(project):
     assert project.fresh_plan == {
         "all": 1, "page_assets": 1, "plan_study": 1, "front_page": 1,
         "train_short": 6, "choose_settings": 2, "train": 7, "evaluate": 7, "baselines": 2,
-        "inference": 2, "compare": 2, "draw_figures": 2, "report": 2, "draw_dataset": 4, "dataset_page": 4,
-        "draw_flux": 1, "dataset_film": 3, "run_pages_burgers": 1, "run_pages_burgers_tuned": 1,
+        "inference": 2, "compare": 2, "report_burgers": 1, "report_burgers_tuned": 1,
+        "dataset_page_burgers": 1, "dataset_page_darcy_cao": 1, "dataset_page_kolmogorov": 1,
+        "dataset_page_lorenz63_yz": 1, "run_pages_burgers": 1, "run_pages_burgers_tuned": 1,
         "motion_burgers": 1, "motion_kolmogorov": 1, "motion_lorenz63_yz": 1,
-        "theory": 1, "draw_theory": 1, "theory_page": 1,
-        "measure_cost": 1, "paper_table": 4, "paper_figure": 1, "paper_page": 1,
+        "theory": 1, "theory_page": 1,
+        "measure_cost": 1, "show_table": 4, "show": 1, "paper_page": 1,
         "solve_burgers": 2, "finalise_burgers": 1, "preview_burgers": 1,
         "solve_darcy_cao": 2, "finalise_darcy_cao": 1, "preview_darcy_cao": 1,
         "solve_lorenz63_yz": 1, "finalise_lorenz63_yz": 1, "preview_lorenz63_yz": 1,
@@ -301,7 +302,7 @@ def test_a_figure_that_is_gone_is_drawn_again(project):
     figure = project.folder / "results/test/burgers/figures/samples.svg"
     kept = figure.rename(figure.with_name("kept"))
     on_a_cluster = project.dry_run("--cores", "2", "--jobs", "2", "--quiet", "host")
-    assert job_counts(on_a_cluster) == {"all": 1, "draw_figures": 1, "report": 1}
+    assert job_counts(on_a_cluster) == {"all": 1, "report_burgers": 1}
     assert "Group job report" in on_a_cluster  # one submission
     kept.rename(figure)
 
@@ -309,15 +310,16 @@ def test_a_figure_that_is_gone_is_drawn_again(project):
 def test_other_settings_of_one_model_rerun_that_model_alone(project):
     change = {"models": {"galerkin": {"settings": {"num_layers": 2}}}}
     assert project.planned(config=change) == {
-        "all": 1, "train": 1, "evaluate": 1, "inference": 1, "compare": 1, "draw_figures": 1, "report": 1,
-        "run_pages_burgers": 1, "paper_table": 3, "paper_figure": 1, "paper_page": 1, "front_page": 1,
+        "all": 1, "train": 1, "evaluate": 1, "inference": 1, "compare": 1, "report_burgers": 1,
+        "run_pages_burgers": 1, "show_table": 3, "show": 1, "paper_page": 1, "front_page": 1,
     }  # fmt: skip
 
 
-PAGES = {"compare": 2, "draw_figures": 2, "report": 2, "paper_page": 1, "front_page": 1}
+REPORTS = {"report_burgers": 1, "report_darcy_inverse_noise1": 1}
+PAGES = {"compare": 2, **REPORTS, "paper_page": 1, "front_page": 1}
 EVALUATED = {"evaluate": 4, "inference": 2}
 RUN_PAGES = {"run_pages_burgers": 1, "run_pages_darcy_inverse_noise1": 1}
-THEORY = {"theory": 1, "draw_theory": 1, "theory_page": 1}
+THEORY = {"theory": 1, "theory_page": 1}
 
 
 OBSERVATION_TIMES = ("solvers/common/observation_times.py", "float(time) for", "float(time) + 0.0 for")
@@ -338,33 +340,31 @@ TEMPLATE = ("resolvent/figures/templates/theory.html.j2", "<h1", "<h1 id='theory
             [OBSERVATION_TIMES, SCATTER],
             {
                 "solve_controlled_ode": 1, "finalise_controlled_ode": 1, "preview_controlled_ode": 1,
-                "motion_controlled_ode": 1, "dataset_film": 1, "draw_dataset": 1, "dataset_page": 1,
-                "front_page": 1,
-            } | {"draw_figures": 2, "report": 2},
+                "motion_controlled_ode": 1, "dataset_page_controlled_ode": 1, "front_page": 1, **REPORTS,
+            },
         ),
         (
             [CARD, BASELINES],
             {
-                **{f"{job}_{name}": 1 for job in ("finalise", "preview")
+                **{f"{job}_{name}": 1 for job in ("finalise", "preview", "dataset_page")
                    for name in ("burgers", "controlled_ode", "darcy_cao_inverse")},
-                "motion_burgers": 1, "motion_controlled_ode": 1, "dataset_film": 2, "draw_flux": 1,
-                "draw_dataset": 3, "dataset_page": 3, "front_page": 1,
-            } | {"baselines": 2, **PAGES, "paper_table": 2},
+                "motion_burgers": 1, "motion_controlled_ode": 1,
+            } | {"baselines": 2, **PAGES, "show_table": 2},
         ),
         (
             [TRANSFORMER],
             {
-                "train": 1, "evaluate": 1, "inference": 1, "compare": 1, "draw_figures": 1, "report": 1,
-                "measure_cost": 1, "run_pages_burgers": 1, **THEORY, "paper_table": 4, "paper_figure": 1,
+                "train": 1, "evaluate": 1, "inference": 1, "compare": 1, "report_burgers": 1,
+                "measure_cost": 1, "run_pages_burgers": 1, **THEORY, "show_table": 4, "show": 1,
                 "paper_page": 1, "front_page": 1,
             },
         ),
         (
             [TRAIN, TEMPLATE],
-            {"train": 4, **EVALUATED, **PAGES, **RUN_PAGES, "paper_table": 4, "paper_figure": 3}
+            {"train": 4, **EVALUATED, **PAGES, **RUN_PAGES, "show_table": 4, "show": 3}
             | {"theory_page": 1},
         ),
-        ([EVALUATE], {**EVALUATED, **PAGES, **RUN_PAGES, "paper_table": 4, "paper_figure": 3}),
+        ([EVALUATE], {**EVALUATED, **PAGES, **RUN_PAGES, "show_table": 4, "show": 3}),
     ],
 )  # fmt: skip
 def test_editing_a_source_reruns_what_depends_on_it(project, edited, edits, planned):
@@ -461,9 +461,7 @@ def test_one_dataset_is_made_again_alone(project):
     pages = {
         "preview_burgers": 1,
         "motion_burgers": 1,
-        "dataset_film": 1,
-        "draw_dataset": 1,
-        "dataset_page": 1,
+        "dataset_page_burgers": 1,
         "front_page": 1,
     }
     assert project.planned("-R", "solve_burgers") == {"all": 1, **again, **pages}

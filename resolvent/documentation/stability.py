@@ -7,9 +7,10 @@ from pathlib import Path
 import pandas as pd
 
 from resolvent.figures.common.numbers import duration
+from resolvent.figures.common.style import save
 from resolvent.figures.reported_vs_ours.markdown import paragraph
 from resolvent.figures.stability.page import error_rows, fraction_rows, gap_in_words, seconds
-from resolvent.figures.stability.panel import draw_stability_panel
+from resolvent.figures.stability.panel import draw_panel
 from resolvent.figures.stability.runs import COLLAPSED_ERROR, distinct, read_study
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_configuration
@@ -37,7 +38,7 @@ def write_stability(root: Path) -> bool:
     for number, panel in enumerate(facts["panels"], 1):
         if (study["panel"] == panel).any():
             figures[panel] = f"images/stability{number}.svg"
-            draw_stability_panel(study, panel, root / "docs" / figures[panel])
+            save(draw_panel(study, panel), root / "docs" / figures[panel])
             for other in (".png", ".pdf"):
                 (root / "docs" / figures[panel]).with_suffix(other).unlink()
     text = stability_page(study, facts, figures, missing)

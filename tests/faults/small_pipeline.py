@@ -57,7 +57,7 @@ STAGES = {
     "generation": ("solve_dataset.py", "finalise_dataset.py"),
     "training": ("train.py",),
     "evaluation": ("evaluate.py",),
-    "report": ("compare.py", "draw_figures.py", "report.py", "preview_dataset.py", "draw_dataset.py"),
+    "report": ("compare.py", "report.py", "preview_dataset.py", "dataset_page.py"),
 }
 
 STAGE_OF = {script: stage for stage, scripts in STAGES.items() for script in scripts}

@@ -6,20 +6,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from dataset_fixtures import make_dataset, small
-from pages import figures_of_an_experiment
+from exhibits import given, of_paper, without_rendering, written
 from run_files import write_inference
 
 from resolvent.common.runs import save_table
 from resolvent.datasets.tasks.burgers import Burgers
 from resolvent.evaluation.baselines import write_baselines
 from resolvent.figures.common.comparison import by_condition, read_comparison
+from resolvent.figures.common.table import write_table
 from resolvent.figures.experiment.comparison import write_comparison
-from resolvent.figures.experiment.cost_scatter import draw_cost_scatter
-from resolvent.figures.experiment.error_distributions import draw_error_distributions
+from resolvent.figures.experiment.cost_scatter import COST_SCATTER
+from resolvent.figures.experiment.error_distributions import ERROR_DISTRIBUTIONS
 from resolvent.figures.experiment.error_table import write_error_tables
 from resolvent.figures.experiment.report import write_report
-from resolvent.figures.experiment.resolution_curves import draw_resolution_curves
-from resolvent.figures.papers.calvello2024.error_tables import write_low_resolution
+from resolvent.figures.experiment.resolution_curves import RESOLUTION_CURVES
+from resolvent.figures.papers.calvello2024.error_tables import draw_low_resolution
 from resolvent.solvers.burgers.split_step import BurgersSplitStep
 from resolvent.solvers.common.fourier import coefficients_of, observe
 
@@ -75,7 +76,8 @@ def test_the_other_baselines_keep_their_errors(compared):
     assert {one.facts["status"] for one in rows.values()} == {"finished"}
 
 
-def test_the_reason_can_be_read_in_tables_and_on_the_page(compared, tmp_path):
+def test_the_reason_can_be_read_in_tables_and_on_the_page(compared, tmp_path, monkeypatch):
+    without_rendering(monkeypatch)
     runs, baselines, comparison = compared
     outputs = [tmp_path / f"table.{suffix}" for suffix in ("csv", "tex", "html")]
     write_error_tables(comparison, outputs)
@@ -83,10 +85,9 @@ def test_the_reason_can_be_read_in_tables_and_on_the_page(compared, tmp_path):
     card = {"dataset": "burgers", "error_budget": {}, "inputs": ["initial_velocity"]}
     (tmp_path / "card.json").write_text(json.dumps(card))
     write_report(
-        tmp_path / "report.html", title="Burgers", command="snakemake", table=comparison, runs=runs,
-        candidates=runs, inference=write_inference(tmp_path), baselines=baselines,
-        card=tmp_path / "card.json", root=tmp_path, provenance={},
-        figures=figures_of_an_experiment(tmp_path), predicted=[(1.0, 1.0)] * len(runs),
+        tmp_path / "report.html", title="Burgers", command="snakemake", card=tmp_path / "card.json",
+        given=given(runs, comparison, baselines, write_inference(tmp_path)), root=tmp_path, provenance={},
+        predicted=[(1.0, 1.0)] * len(runs),
     )  # fmt: skip
     page = (tmp_path / "report.html").read_text()
     assert f'no answer<span class="warning">{REASON} (sample rows ' in page
@@ -95,10 +96,11 @@ def test_the_reason_can_be_read_in_tables_and_on_the_page(compared, tmp_path):
 
 def test_figures_leave_the_empty_row_out(compared, tmp_path):
     runs, baselines, comparison = compared
+    exhibits = {"errors": ERROR_DISTRIBUTIONS, "cost": COST_SCATTER, "curves": RESOLUTION_CURVES}
     drawn = [
-        *draw_error_distributions(runs, baselines, tmp_path / "errors.svg"),
-        *draw_cost_scatter(comparison, runs, tmp_path / "cost.svg"),
-        *draw_resolution_curves(comparison, runs, tmp_path / "curves.svg"),
+        file
+        for name, exhibit in exhibits.items()
+        for file in written(exhibit, tmp_path / f"{name}.svg", runs, comparison, baselines)
     ]
     assert drawn
     assert all("nan" not in svg.read_text() for svg in drawn if svg.suffix == ".svg")
@@ -111,6 +113,6 @@ def test_a_papers_table_gives_the_reason(compared, tmp_path):
     table.loc[table["key"] == "coarse_solve", "status"] = f"no answer: {REASON}"
     save_table(table, comparison)
     outputs = [tmp_path / f"paper.{suffix}" for suffix in ("csv", "tex", "html")]
-    write_low_resolution([comparison], [runs], outputs)
+    write_table(of_paper(draw_low_resolution, [runs], [comparison]), outputs)
     assert f'no answer<span class="interval">{REASON}' in outputs[2].read_text()
     assert all("no answer" in output.read_text() for output in outputs)

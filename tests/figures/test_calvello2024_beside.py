@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from calvello2024_samples import PATCHES, POINTS, flow, write_flow_run, write_rollout
+from exhibits import read_all, save
 from run_files import replace_errors, save_arrays
 
 from resolvent.common.errors import FileError
@@ -16,12 +17,9 @@ WIDE = {"width": 32, "patches": PATCHES}
 
 
 @pytest.fixture
-def figures_made(monkeypatch):
-    """Every figure that would be saved, for its axes to be read."""
-    made = []
-    for module in (spectra, jumps, paired_grids, rollouts):
-        monkeypatch.setattr(module, "save", lambda figure, output: made.append(figure))
-    return made
+def figures_made():
+    """The figures that a test has drawn."""
+    return []
 
 
 @pytest.fixture
@@ -58,7 +56,7 @@ def words_of(figure):
 
 
 def test_spectra_are_means_over_seeds_and_the_ratio_is_of_predictions(runs, figures_made):
-    spectra.draw_spectra([runs], "spectra.svg")
+    figures_made.append(spectra.draw_spectra(read_all([runs])))
     left, right = figures_made[0].axes
     k = np.arange(1, 8)  # beyond, shells of 12 are in the corners alone
     power = 10.0**-k
@@ -118,7 +116,7 @@ def test_models_without_patches_are_measured_at_those_of_the_others(runs):
 
 
 def test_jumps_are_drawn_for_seeds_and_their_mean(runs, figures_made):
-    jumps.draw_jumps([runs, runs], "jumps.svg")
+    figures_made.append(jumps.draw_jumps(read_all([runs, runs])))
     panels = figures_made[0].axes
     assert len(panels) == 2
     seeds = [jumps.jumps(run, PATCHES)["prediction"] for run in groups_of(runs)["fano"]]
@@ -143,7 +141,7 @@ def test_ratios_are_taken_sample_by_sample(runs):
 
 
 def test_paired_grids_are_drawn_with_their_intervals(runs, figures_made):
-    paired_grids.draw_paired_grids([runs], "paired.svg")
+    figures_made.append(paired_grids.draw_paired_grids(read_all([runs])))
     (panel,) = figures_made[0].axes
     assert [tick.get_text() for tick in panel.get_xticklabels()] == ["24", "32"]
     assert {text.get_text() for text in panel.texts} == {"fano", "fno", "diverged: lost"}  # afno has one grid
@@ -165,7 +163,9 @@ def test_other_samples_cannot_be_paired(make_run):
 
 @pytest.mark.parametrize("options", [{"tested": (POINTS,)}, {"diverged_epoch": 1}])
 def test_without_any_difference_the_panel_says_so(make_run, figures_made, options):
-    paired_grids.draw_paired_grids([[write_flow_run(make_run, "afno", "afno", **options)]], "paired.svg")
+    figures_made.append(
+        paired_grids.draw_paired_grids(read_all([[write_flow_run(make_run, "afno", "afno", **options)]]))
+    )
     assert any("no finished model was tested on another grid" in words for words in words_of(figures_made[0]))
 
 
@@ -173,7 +173,7 @@ def test_without_any_difference_the_panel_says_so(make_run, figures_made, option
 
 
 def test_rollout_errors_are_means_over_samples_and_seeds(runs, figures_made):
-    rollouts.draw_rollouts(runs, "rollouts.svg")
+    figures_made.append(rollouts.draw_rollouts(read_runs(runs)))
     curves = figures_made[0].axes[0]
     times = [0.1, 0.2, 0.3]
     expected = 0.1 * 1.25 * np.mean([2.0 ** np.arange(3), 3.0 ** np.arange(3)], axis=0)
@@ -195,14 +195,16 @@ def test_a_line_ends_where_a_sample_is_lost(make_run, figures_made):
     stored = dict(np.load(run / "rollout.npz"))
     stored["error"][2, 2] = np.nan
     save_arrays(run / "rollout.npz", **stored)
-    rollouts.draw_rollouts([run], "rollouts.svg")
+    figures_made.append(rollouts.draw_rollouts(read_runs([run])))
     curves = figures_made[0].axes[0]
     assert "fano, lost after t = 0.2" in {text.get_text() for text in curves.texts}
     assert curves.get_ylim()[1] <= 13.1  # what blows up does not set the scale
 
 
 def test_all_diverged_leaves_persistence(make_run, figures_made):
-    rollouts.draw_rollouts([write_flow_run(make_run, "fano", "fano", diverged_epoch=1)], "rollouts.svg")
+    figures_made.append(
+        rollouts.draw_rollouts(read_runs([write_flow_run(make_run, "fano", "fano", diverged_epoch=1)]))
+    )
     labels = {text.get_text() for text in figures_made[0].axes[0].texts}
     assert labels == {"persistence", "diverged: fano"}
 
@@ -211,13 +213,13 @@ def test_a_run_without_a_rollout_names_the_file(make_run):
     run = write_flow_run(make_run, "fano", "fano")
     (run / "rollout.npz").unlink()
     with pytest.raises(FileError, match=r"rollout\.npz is missing: make it with `snakemake"):
-        rollouts.draw_rollouts([run], "rollouts.svg")
+        rollouts.draw_rollouts(read_runs([run]))
 
 
 @pytest.mark.every_format
 def test_a_figure_is_three_files_and_the_svg_has_the_same_bytes_each_time(runs, tmp_path):
-    svg, png, pdf = spectra.draw_spectra([runs], tmp_path / "figure_spectra.svg")
-    again, *_ = spectra.draw_spectra([runs], tmp_path / "again.svg")
+    svg, png, pdf = save(spectra.draw_spectra(read_all([runs])), tmp_path / "figure_spectra.svg")
+    again, *_ = save(spectra.draw_spectra(read_all([runs])), tmp_path / "again.svg")
     assert svg.read_bytes() == again.read_bytes()
     assert png.stat().st_size > 30_000
     assert pdf.read_bytes()[:5] == b"%PDF-"

@@ -10,12 +10,12 @@ from calvello2024_samples import (
     write_flow_run,
     write_trajectory_run,
 )
+from exhibits import of_paper, read_all, read_comparison
 
 from resolvent.common.predictions import condition, functions, read_predictions
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.fields import log_scale_of
 from resolvent.figures.common.results import read_runs
-from resolvent.figures.experiment import sample_trajectories
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.papers.calvello2024 import extreme_fields, other_grids, time_steps, trajectories
 from resolvent.figures.papers.calvello2024.chosen import (
@@ -28,12 +28,9 @@ from resolvent.figures.papers.calvello2024.chosen import (
 
 
 @pytest.fixture
-def figures_made(monkeypatch):
-    """Every figure that would be saved, for its axes to be read: rendering takes longer than all else."""
-    made = []
-    for module in (sample_trajectories, extreme_fields, other_grids, time_steps):
-        monkeypatch.setattr(module, "save", lambda figure, output: made.append(figure))
-    return made
+def figures_made():
+    """The figures that a test has drawn."""
+    return []
 
 
 def words_of(figure):
@@ -65,7 +62,7 @@ def both(make_run):
 
 def test_figure_6_draws_every_component_and_the_errors_the_paper_prints(make_run, tmp_path, figures_made):
     run = write_trajectory_run(make_run, "tno", "trapezoid", components=2)
-    trajectories.draw_on_training_grid([run], tmp_path / "figure6.svg")
+    figures_made.append(of_paper(trajectories.draw_on_training_grid, [[run]]))
     (figure,) = figures_made
     assert len(figure.axes) == 2 * (2 + 2)
     worst = 2 * expected_error(0.02, "dt0.01", SAMPLES - 1)
@@ -76,8 +73,8 @@ def test_figure_6_draws_every_component_and_the_errors_the_paper_prints(make_run
 
 
 def test_figures_8_and_9_have_the_same_axes_and_their_own_model(both, tmp_path, figures_made):
-    trajectories.draw_uneven_weighted([both], tmp_path / "figure8.svg")
-    trajectories.draw_uneven_unweighted([both], tmp_path / "figure9.svg")
+    figures_made.append(of_paper(trajectories.draw_uneven_weighted, [both]))
+    figures_made.append(of_paper(trajectories.draw_uneven_unweighted, [both]))
     weighted, unweighted = figures_made
     for one, other in zip(weighted.axes, unweighted.axes, strict=True):
         assert one.get_ylim() == other.get_ylim()
@@ -98,11 +95,11 @@ def test_figures_8_and_9_have_the_same_axes_and_their_own_model(both, tmp_path, 
 
 
 def test_the_seed_shown_is_the_first_that_finished(both, make_run):
-    assert first_with([both], quadrature="trapezoid").seed == 2
+    assert first_with(read_all([both]), quadrature="trapezoid").seed == 2
     lost = [write_trajectory_run(make_run, "lost", "trapezoid", seed=one, diverged_epoch=1) for one in (4, 5)]
-    assert first_with([lost], quadrature="trapezoid").seed == 4
+    assert first_with(read_all([lost]), quadrature="trapezoid").seed == 4
     with pytest.raises(ResultError, match=r"none of 2 runs has quadrature: none: add such a model"):
-        first_with([lost], quadrature="none")
+        first_with(read_all([lost]), quadrature="none")
 
 
 def test_a_diverged_run_leaves_the_other_s_axes(make_run, tmp_path, figures_made):
@@ -110,8 +107,8 @@ def test_a_diverged_run_leaves_the_other_s_axes(make_run, tmp_path, figures_made
         write_trajectory_run(make_run, "tno", "trapezoid", diverged_epoch=1),
         write_trajectory_run(make_run, "transformer", "none"),
     ]
-    trajectories.draw_uneven_weighted([runs], tmp_path / "figure8.svg")
-    trajectories.draw_uneven_unweighted([runs], tmp_path / "figure9.svg")
+    figures_made.append(of_paper(trajectories.draw_uneven_weighted, [runs]))
+    figures_made.append(of_paper(trajectories.draw_uneven_unweighted, [runs]))
     assert [axes.get_ylim() for axes in figures_made[0].axes] == [
         axes.get_ylim() for axes in figures_made[1].axes
     ]
@@ -125,7 +122,7 @@ def test_runs_without_the_uneven_times_are_refused(make_run, tmp_path):
         for pair in (("tno", "trapezoid"), ("transformer", "none"))
     ]
     with pytest.raises(ResultError, match="was not tested at times of kind two_rates: add them"):
-        trajectories.draw_uneven_weighted([runs], tmp_path / "figure8.svg")
+        of_paper(trajectories.draw_uneven_weighted, [runs])
 
 
 def test_errors_of_standardised_functions_are_reported_where_they_are_recorded(make_run):
@@ -149,7 +146,7 @@ def test_steps_are_read_from_the_dataset_and_other_times_stand_right_of_them(bot
 def test_figure_7_draws_medians_and_means_of_the_seeds_that_finished(both, tmp_path, figures_made):
     comparison = tmp_path / "comparison.csv"
     write_comparison(both, [], comparison)
-    time_steps.draw_time_steps([comparison, comparison], [both, both], tmp_path / "figure7.svg")
+    figures_made.append(of_paper(time_steps.draw_time_steps, [both, both], [comparison, comparison]))
     (figure,) = figures_made
     assert len(figure.axes) == 2
     for wrong in (0.02, 0.2):
@@ -172,7 +169,7 @@ def test_figure_7_says_that_all_runs_diverged(make_run, tmp_path, figures_made):
     runs = [write_trajectory_run(make_run, "tno", "trapezoid", diverged_epoch=1)]
     comparison = tmp_path / "comparison.csv"
     write_comparison(runs, [], comparison)
-    time_steps.draw_time_steps([comparison], [runs], tmp_path / "figure7.svg")
+    figures_made.append(of_paper(time_steps.draw_time_steps, [runs], [comparison]))
     assert "every run diverged" in words_of(figures_made[0])
 
 
@@ -187,7 +184,7 @@ def images(figure):
 
 def test_figures_12_and_13_draw_both_samples_from_input_to_error(make_run, tmp_path, figures_made):
     run = write_flow_run(make_run, "fano", "fano", jump=0.3)
-    extreme_fields.draw_answers([run], tmp_path / "figure12.svg")
+    figures_made.append(of_paper(extreme_fields.draw_answers, [[run]]))
     (figure,) = figures_made
     stored = condition(read_predictions(run / "predictions.nc"), 16, 0)
     fields = [functions(stored[f"extreme_{name}"]) for name in ("input", "target", "prediction")]
@@ -206,7 +203,7 @@ def test_figures_12_and_13_draw_both_samples_from_input_to_error(make_run, tmp_p
 
 def test_figure_16_draws_what_changes(make_run, tmp_path, figures_made):
     run = write_flow_run(make_run, "fano", "fano", jump=0.3)
-    extreme_fields.draw_increments([run], tmp_path / "figure16.svg")
+    figures_made.append(of_paper(extreme_fields.draw_increments, [[run]]))
     stored = condition(read_predictions(run / "predictions.nc"), 16, 0)
     u, truth, prediction = (
         functions(stored[f"extreme_{name}"]) for name in ("input", "target", "prediction")
@@ -223,7 +220,7 @@ def test_figure_18_takes_the_model_with_the_inverse_laplacian(make_run, tmp_path
         write_flow_run(make_run, "fano", "fano", settings={"smoother": "learned"}),
         write_flow_run(make_run, "smooth", "fano", settings={"smoother": "inverse_laplacian"}, jump=0.7),
     ]
-    extreme_fields.draw_smoothed_increments([runs], tmp_path / "figure18.svg")
+    figures_made.append(of_paper(extreme_fields.draw_smoothed_increments, [runs]))
     stored = condition(read_predictions(runs[1] / "predictions.nc"), 16, 0)
     error = np.abs(functions(stored["extreme_prediction"] - stored["extreme_target"]))
     np.testing.assert_allclose(images(figures_made[0])[3], error[0])
@@ -232,7 +229,7 @@ def test_figure_18_takes_the_model_with_the_inverse_laplacian(make_run, tmp_path
 def test_fields_of_a_diverged_run_are_drawn_as_such(make_run, tmp_path, figures_made):
     run = write_flow_run(make_run, "fano", "fano", diverged_epoch=2)
     for draw in (extreme_fields.draw_answers, extreme_fields.draw_increments):
-        draw([run], tmp_path / "figure.svg")
+        figures_made.append(of_paper(draw, [[run]]))
     for figure in figures_made:
         assert words_of(figure).count("diverged") == 2 * 3  # beside each sample; prediction and error
 
@@ -274,7 +271,7 @@ def curve(away, tested=(16, 24, 32)):
 
 def test_figure_17_draws_the_first_model_of_each_architecture(flows, tmp_path, figures_made):
     comparison, runs = flows
-    other_grids.draw_other_grids([comparison, comparison], [runs, runs], tmp_path / "figure14.svg")
+    figures_made.append(of_paper(other_grids.draw_other_grids, [runs, runs], [comparison, comparison]))
     (figure,) = figures_made
     assert len(figure.axes) == 2
     for panel in figure.axes:
@@ -289,7 +286,7 @@ def test_figure_17_draws_the_first_model_of_each_architecture(flows, tmp_path, f
 
 def test_figure_19_draws_the_two_that_differ_in_the_extension_alone(flows, tmp_path, figures_made):
     comparison, runs = flows
-    other_grids.draw_extended([comparison], [runs], tmp_path / "figure19.svg")
+    figures_made.append(of_paper(other_grids.draw_extended, [runs], [comparison]))
     (panel,) = figures_made[0].axes
     assert {text.get_text() for text in panel.texts} == {"fano", "extended"}
     assert has_line(panel, curve(0.01))
@@ -309,7 +306,7 @@ def test_of_two_such_pairs_that_without_smoother_is_drawn(flows, make_run):
 def test_a_panel_without_any_finished_run_says_so(make_run, tmp_path, figures_made):
     runs = [write_flow_run(make_run, "lost", "fano", diverged_epoch=1)]
     write_comparison(runs, [], tmp_path / "comparison.csv")
-    other_grids.draw_other_grids([tmp_path / "comparison.csv"], [runs], tmp_path / "figure15.svg")
+    figures_made.append(of_paper(other_grids.draw_other_grids, [runs], [tmp_path / "comparison.csv"]))
     assert "every run diverged" in words_of(figures_made[0])
 
 
@@ -317,6 +314,6 @@ def test_which_models_are_shown(flows):
     runs = read_runs(flows[1])
     assert first_of_each_architecture(runs) == ["fano", "fno", "afno", "lost"]
     assert {run.model for run in of_widest(runs)} == {run.model for run in runs} - {"fano_narrow"}
-    (one,) = compared([flows[0]], [flows[1]])
+    (one,) = compared([read_comparison(flows[0])], read_all([flows[1]]))
     assert set(one.only(["fano"]).rows["key"]) == {"fano"}
     assert one.heading == "Kolmogorov, trained on n = 16"

@@ -6,25 +6,27 @@ import numpy as np
 import pandas as pd
 import pytest
 from calvello2024_errors import KOLMOGOROV, LOGNORMAL, PIECEWISE, STANDARDISED, write_calvello
+from exhibits import of_paper
 from run_files import replace_errors
 
 from resolvent.common.runs import save_table
 from resolvent.figures.common.results import read_runs
+from resolvent.figures.common.table import write_table
 from resolvent.figures.common.words import differences_from_paper
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.papers.calvello2024.architecture_costs import (
+    draw_growth,
+    draw_operations,
+    draw_parameters,
     remark,
-    write_growth,
-    write_operations,
-    write_parameters,
 )
 from resolvent.figures.papers.calvello2024.chosen import families, widest
 from resolvent.figures.papers.calvello2024.cost_accuracy import (
     draw_against_operations,
     draw_against_parameters,
 )
-from resolvent.figures.papers.calvello2024.error_tables import write_high_resolution, write_low_resolution
-from resolvent.figures.papers.calvello2024.items import ITEMS
+from resolvent.figures.papers.calvello2024.error_tables import draw_high_resolution, draw_low_resolution
+from resolvent.figures.papers.calvello2024.paper import ITEMS
 
 ERRORS = [1e-2, 2e-2, 6e-2]  # median 2e-2, and of standardised fields 3e-2
 
@@ -57,7 +59,9 @@ def test_table_1_has_medians_means_parameters_and_the_papers_numbers(
         write_calvello(make_run, "lost", of="vit_no", label="Lost", diverged_epoch=4),
     ]
     baselines = [make_baselines(64)]
-    write_low_resolution([compared(runs, tmp_path / "c.csv", baselines)], [runs], outputs)
+    write_table(
+        of_paper(draw_low_resolution, [runs], [compared(runs, tmp_path / "c.csv", baselines)]), outputs
+    )
     table = printed(outputs, "model")
     title = "Darcy flow, lognormal"
     median, reported = f"{title}: median ×10⁻²", f"{title}: median, journal ×10⁻²"
@@ -86,7 +90,7 @@ def test_table_1_shows_standardised_baselines_where_measured(make_run, make_base
     replace_errors(folder, errors)
     runs = [write_calvello(make_run, "tno2d", errors=ERRORS)]
     table = compared(runs, tmp_path / "c.csv", [folder])
-    write_low_resolution([table], [runs], outputs)
+    write_table(of_paper(draw_low_resolution, [runs], [table]), outputs)
     expected = 100 * STANDARDISED * errors.loc[errors["baseline"] == "identity", "relative_l2"].median()
     found = printed(outputs, "model").loc["Identity", "Darcy flow, lognormal: median ×10⁻²"]
     assert float(found) == pytest.approx(expected, rel=1e-2)
@@ -121,7 +125,7 @@ def test_table_3_has_a_model_a_row_and_the_versions_with_its_data(make_run, tmp_
     comparisons = [
         compared(one, tmp_path / f"{number}" / "comparison.csv") for number, one in enumerate(runs)
     ]
-    write_high_resolution(comparisons, runs, outputs)
+    write_table(of_paper(draw_high_resolution, runs, comparisons), outputs)
     table = printed(outputs, "model")
     assert list(table.index) == ["fano", "vit_no"]
     titles = ("Darcy flow, lognormal", "Darcy flow, piecewise constant", "Kolmogorov flow")
@@ -163,17 +167,12 @@ def test_families_differ_in_their_width_alone(widths):
 @pytest.mark.parametrize(
     ("draw", "power"), [(draw_against_parameters, 2), (draw_against_operations, 3)], ids=["10", "11"]
 )
-def test_a_line_runs_through_the_widths_of_an_architecture(widths, tmp_path, monkeypatch, draw, power):
+def test_a_line_runs_through_the_widths_of_an_architecture(widths, tmp_path, draw, power):
     runs = [widths(PIECEWISE, 1), widths(KOLMOGOROV, 2)]
     comparisons = [
         compared(one, tmp_path / f"{number}" / "comparison.csv") for number, one in enumerate(runs)
     ]
-    kept = []
-    monkeypatch.setattr(
-        "resolvent.figures.papers.calvello2024.cost_accuracy.save", lambda figure, output: kept.append(figure)
-    )
-    draw(comparisons, runs, tmp_path / "figure.svg")
-    panels = kept[0].axes
+    panels = of_paper(draw, runs, comparisons).axes
     titles = [panel.get_title(loc="left") for panel in panels]
     assert titles == ["Darcy flow, piecewise constant, n = 416", "Kolmogorov flow, n = 416"]
     for panel in panels:
@@ -208,7 +207,7 @@ def costs(tmp_path, **changes):
 
 
 def test_table_2_has_fitted_exponents(tmp_path, outputs):
-    write_growth(costs(tmp_path), outputs)
+    write_table(draw_growth(costs(tmp_path)), outputs)
     table = printed(outputs, "architecture")
     columns = [f"exponent of {name}: {how}" for name in "Nd" for how in ("counted", "formula")]
     assert list(table.loc["FNO", columns]) == ["1.50", "1.50", "2.00", "2.00"]
@@ -218,7 +217,7 @@ def test_table_2_has_fitted_exponents(tmp_path, outputs):
 
 
 def test_table_4_has_a_row_for_each_width(tmp_path, outputs):
-    write_parameters(costs(tmp_path), outputs)
+    write_table(draw_parameters(costs(tmp_path)), outputs)
     table = printed(outputs, ["architecture", "width d"])
     assert len(table) == 4
     assert list(table.loc[("FNO", "128")])[:4] == ["256", "512", "896", "2.000"]
@@ -228,7 +227,7 @@ def test_table_4_has_a_row_for_each_width(tmp_path, outputs):
 
 
 def test_table_5_has_a_row_for_each_grid(tmp_path, outputs):
-    write_operations(costs(tmp_path), outputs)
+    write_table(draw_operations(costs(tmp_path)), outputs)
     table = printed(outputs, ["architecture", "points"])
     assert len(table) == 4
     row = table.loc[("FNO", "64²")]

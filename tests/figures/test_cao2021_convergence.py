@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from exhibits import of_paper, save
 
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.style import MUTED, appearances
@@ -24,25 +25,27 @@ def strokes(svg, colour):
 @pytest.mark.with_png
 def test_every_seed_is_a_line_beside_the_median(make_run, tmp_path):
     runs = seeds(make_run, 10, diverged=(3, 7))
-    svg, png = draw_convergence([runs], tmp_path / "figure8.svg")
+    svg, png = save(of_paper(draw_convergence, [runs]), tmp_path / "figure8.svg")
     colour = appearances(read_runs(runs))["galerkin"].colour
     assert strokes(svg, colour) == 2 * (8 + 1)
     assert strokes(svg, MUTED) == 2 * 2  # the seeds that diverged
     assert png.stat().st_size > 20_000
-    again, *_ = draw_convergence([runs], tmp_path / "again.svg")
+    again, *_ = save(of_paper(draw_convergence, [runs]), tmp_path / "again.svg")
     assert again.read_bytes() == svg.read_bytes()
 
 
 @pytest.mark.parametrize("diverged_epoch", [0, 4])
 def test_only_diverged_seeds(make_run, tmp_path, diverged_epoch):
-    svg, *_ = draw_convergence([[make_run(diverged_epoch=diverged_epoch)]], tmp_path / "figure8.svg")
+    svg, *_ = save(
+        of_paper(draw_convergence, [[make_run(diverged_epoch=diverged_epoch)]]), tmp_path / "figure8.svg"
+    )
     assert strokes(svg, MUTED) == (2 if diverged_epoch else 0)
 
 
 def test_two_experiments_are_two_rows(make_run, tmp_path):
     one, other = seeds(make_run, 2), seeds(make_run, 2, model="burgers")
-    row, *_ = draw_convergence([one], tmp_path / "row.svg")
-    rows, *_ = draw_convergence([one, other], tmp_path / "rows.svg")
+    row, *_ = save(of_paper(draw_convergence, [one]), tmp_path / "row.svg")
+    rows, *_ = save(of_paper(draw_convergence, [one, other]), tmp_path / "rows.svg")
     assert rows.read_text().count('id="axes_') == 2 * row.read_text().count('id="axes_') == 4
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from exhibits import of_paper, save
 from run_files import save_arrays
 
 from resolvent.common.errors import FileError
@@ -37,7 +38,7 @@ def drawn(make_run, tmp_path):
 
     def draw(found, name="figure13.svg"):
         save_arrays(run / "latent_basis.npz", **found)
-        return draw_latent_basis([run], tmp_path / name)
+        return save(of_paper(draw_latent_basis, [[run]]), tmp_path / name)
 
     return draw
 
@@ -74,6 +75,6 @@ def test_signs_are_those_of_the_first_layer():
     assert (turned(functions * [[[-2.0]], [[3.0]]], functions) == functions * [[[2.0]], [[3.0]]]).all()
 
 
-def test_a_missing_file_names_itself(make_run, tmp_path):
+def test_a_missing_file_names_itself(make_run):
     with pytest.raises(FileError, match=r"latent_basis\.npz is missing: make it with `snakemake"):
-        draw_latent_basis([make_run("galerkin2d")], tmp_path / "figure13.svg")
+        of_paper(draw_latent_basis, [[make_run("galerkin2d")]])

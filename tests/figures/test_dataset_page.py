@@ -12,14 +12,15 @@ from pages import links
 from run_files import save_arrays
 
 from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.exhibit import Sources
 from resolvent.figures.dataset.citation import bibtex
-from resolvent.figures.dataset.error_budget import draw_error_budget
-from resolvent.figures.dataset.film import draw_dataset_film
-from resolvent.figures.dataset.gallery import draw_dataset_gallery
-from resolvent.figures.dataset.histograms import draw_dataset_histograms, histogram_chart
-from resolvent.figures.dataset.page import write_dataset_page
+from resolvent.figures.dataset.error_budget import ERROR_BUDGET
+from resolvent.figures.dataset.film import FILMS
+from resolvent.figures.dataset.gallery import GALLERY
+from resolvent.figures.dataset.histograms import HISTOGRAMS
+from resolvent.figures.dataset.page import READERS, write_dataset_page
 from resolvent.figures.dataset.preview import DatasetPreview
-from resolvent.figures.dataset.spectra import draw_dataset_spectra, spectra_chart
+from resolvent.figures.dataset.spectra import SPECTRA
 from resolvent.planning.places import HOME
 
 TIMES = [0.0, 0.1, 0.3]
@@ -99,16 +100,13 @@ def words_of(axes_or_figure) -> str:
     return " | ".join(text.get_text() for text in texts)
 
 
-def drawn(monkeypatch, draw, *arguments):
-    """The figure that `draw` would save."""
-    kept = []
-    monkeypatch.setattr(f"{draw.__module__}.save", lambda figure, output: kept.append(figure))
-    draw(*arguments)
-    return kept[0]
+def drawn(exhibit, dataset):
+    """The figure of an exhibit."""
+    return Sources(READERS, card_file=dataset[0], preview_file=dataset[1]).call(exhibit.draw)
 
 
-def test_the_gallery_shows_every_sample_of_every_variable(dataset, tmp_path, monkeypatch):
-    figure = drawn(monkeypatch, draw_dataset_gallery, *dataset, tmp_path / "gallery.svg")
+def test_the_gallery_shows_every_sample_of_every_variable(dataset):
+    figure = drawn(GALLERY, dataset)
     shown = DatasetPreview(*dataset)
     for label in ("test 0", "test 1", "test 2", "input: coefficient", "target: pressure"):
         assert label in words_of(figure)
@@ -122,8 +120,8 @@ def test_the_gallery_shows_every_sample_of_every_variable(dataset, tmp_path, mon
         assert len(lines) == 6
 
 
-def test_the_error_budget_shows_each_check_and_the_promise(dataset, tmp_path, monkeypatch):
-    words = words_of(drawn(monkeypatch, draw_error_budget, dataset[0], tmp_path / "budget.svg"))
+def test_the_error_budget_shows_each_check_and_the_promise(dataset):
+    words = words_of(drawn(ERROR_BUDGET, dataset))
     for expected in (
         "against direct solve (3 samples)", "3.3 × 10⁻¹¹", "discretisation error (2 samples)", "4.4 × 10⁻³",
         "stated accuracy 1 × 10⁻⁹", "rounding to float32 6 × 10⁻⁸",
@@ -131,18 +129,18 @@ def test_the_error_budget_shows_each_check_and_the_promise(dataset, tmp_path, mo
         assert expected in words
 
 
-def test_the_error_budget_says_of_how_many_of_all_samples_a_check_is(dataset, tmp_path, monkeypatch):
+def test_the_error_budget_says_of_how_many_of_all_samples_a_check_is(dataset):
     card = json.loads(dataset[0].read_text())
     card["error_budget"]["against_direct_solve"] |= {"of": 1003}
     card["error_budget"]["against_refined_run"] = error_facts(1003, 1e-11, 2e-11) | {"of": 1003}
     dataset[0].write_text(json.dumps(card))
-    words = words_of(drawn(monkeypatch, draw_error_budget, dataset[0], tmp_path / "budget.svg"))
+    words = words_of(drawn(ERROR_BUDGET, dataset))
     assert "against direct solve (3 of 1,003 samples)" in words
     assert "against refined run (all 1,003 samples)" in words
 
 
-def test_spectra_are_drawn_or_their_absence_is_reported(dataset, tmp_path, monkeypatch):
-    figure = drawn(monkeypatch, draw_dataset_spectra, *dataset, tmp_path / "spectra.svg")
+def test_spectra_are_drawn_or_their_absence_is_reported(dataset):
+    figure = drawn(SPECTRA, dataset)
     if DatasetPreview(*dataset).variables[0].dims == ("time",):
         assert "not equally spaced" in words_of(figure)
     else:
@@ -151,24 +149,20 @@ def test_spectra_are_drawn_or_their_absence_is_reported(dataset, tmp_path, monke
         np.testing.assert_allclose(panel.get_lines()[0].get_ydata(), np.exp(-np.arange(1.0, 8)))
 
 
-def test_histograms_share_out_all_values(dataset, tmp_path, monkeypatch):
-    figure = drawn(monkeypatch, draw_dataset_histograms, *dataset, tmp_path / "histograms.svg")
+def test_histograms_share_out_all_values(dataset):
+    figure = drawn(HISTOGRAMS, dataset)
     for panel in figure.axes:
         assert panel.patches[0].get_data().values.sum() == pytest.approx(1)
 
 
 def write_page(dataset, folder, **changes) -> str:
     """Return the text of the page, with a gallery and an error budget."""
-    files = [
-        draw_dataset_gallery(*dataset, folder / "dataset_gallery.svg")[0],
-        draw_error_budget(dataset[0], folder / "error_budget.svg")[0],
-    ]
     content = {
         "card": dataset[0],
         "store": "s3://bucket/card.zarr",
         "size": 2_345_678,
         "preview": dataset[1],
-        "figures": [(file, file.stem, "A caption.") for file in files],
+        "exhibits": {"dataset_gallery": GALLERY, "error_budget": ERROR_BUDGET},
         "used_by": [
             {"name": "heat", "title": "Heat", "models": 1, "tested_only": False},
             {"name": "other", "title": "Another", "models": 2, "tested_only": True},
@@ -190,7 +184,8 @@ def charts(page: str) -> list[dict]:
 def test_the_page_links_to_what_belongs_to_it_and_says_how_to_make_and_open_the_dataset(dataset, tmp_path):
     page = write_page(dataset, tmp_path)
     names = ("dataset_gallery", "error_budget")
-    figures = {f"{name}.{suffix}" for name in names for suffix in ("svg", "pdf", "png")}
+    folder = json.loads(dataset[0].read_text())["dataset"]
+    figures = {f"{folder}/{name}.{suffix}" for name in names for suffix in ("svg", "pdf", "png")}
     experiments = {"../heat/report.html", "../other/report.html"}
     assert links(page) == figures | experiments | {"page.croissant.json"}
     assert 'href="../index.html#datasets"' in page
@@ -285,10 +280,10 @@ def test_charts_hold_every_sample_that_is_shown(dataset, tmp_path):
 
 def test_spectra_and_histograms_can_be_hovered_over(dataset):
     shown = DatasetPreview(*dataset)
-    histograms = histogram_chart(shown)
+    histograms = HISTOGRAMS.chart(shown)
     assert len(histograms["data"]) == 2
     assert len(histograms["data"][0]["customdata"]) == 10
-    spectra = spectra_chart(shown)
+    spectra = SPECTRA.chart(shown)
     if shown.variables[0].dims == ("time",):
         assert spectra is None
     else:
@@ -298,14 +293,15 @@ def test_spectra_and_histograms_can_be_hovered_over(dataset):
 def test_a_film_is_played_on_demand_and_described(dataset, tmp_path):
     motion = {"kind": "curve", "times": np.arange(3.0), "values": np.eye(3, 8), "coordinates": np.arange(8.0)}
     save_arrays(tmp_path / "motion.npz", names=np.array(["u"]), **motion)
-    draw_dataset_film(tmp_path / "motion.npz", tmp_path / "film.mp4")
-    page = write_page(dataset, tmp_path, film=(tmp_path / "film.mp4", "A film", "What is seen."))
+    exhibits = {"film": FILMS["burgers"], "dataset_gallery": GALLERY}
+    page = write_page(dataset, tmp_path, motion=tmp_path / "motion.npz", exhibits=exhibits)
+    folder = json.loads(dataset[0].read_text())["dataset"]
     video = re.search(r"<video ([^>]*)>", page)[1]
     assert "autoplay" not in video
-    assert {"controls", "muted", "loop", "playsinline", 'poster="film.png"'} <= set(video.split())
+    assert {"controls", "muted", "loop", "playsinline", f'poster="{folder}/film.png"'} <= set(video.split())
     assert 'aria-describedby="film-explanation"' in video
-    assert '<p class="explanation" id="film-explanation">What is seen.</p>' in page
-    assert '<source src="film.mp4" type="video/mp4">' in page
+    assert '<p class="explanation" id="film-explanation">The first test sample in time' in page
+    assert f'<source src="{folder}/film.mp4" type="video/mp4">' in page
 
 
 def test_the_citation_of_resolvent_is_that_of_its_citation_file():
@@ -316,7 +312,6 @@ def test_the_citation_of_resolvent_is_that_of_its_citation_file():
         assert value in entry
 
 
-def test_a_card_without_measured_errors_is_refused(tmp_path):
-    (tmp_path / "card.json").write_text(json.dumps({"error_budget": {"solved_on": "n16"}}))
-    with pytest.raises(ResultError, match="no measured error"):
-        draw_error_budget(tmp_path / "card.json", tmp_path / "budget.svg")
+def test_a_card_without_measured_errors_is_refused():
+    with pytest.raises(ResultError, match="the card of a has no measured error"):
+        ERROR_BUDGET.draw({"dataset": "a", "error_budget": {"solved_on": "n16"}})

@@ -4,17 +4,18 @@ import warnings
 
 import numpy as np
 import pytest
+from exhibits import written
 
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.labels import label_right, spread
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.style import appearances, new_figure
 from resolvent.figures.experiment.comparison import write_comparison
-from resolvent.figures.experiment.cost_scatter import draw_cost_scatter
-from resolvent.figures.experiment.error_distributions import draw_error_distributions
-from resolvent.figures.experiment.resolution_curves import draw_resolution_curves
-from resolvent.figures.experiment.samples import draw_samples
-from resolvent.figures.experiment.training_curves import draw_training_curves
+from resolvent.figures.experiment.cost_scatter import COST_SCATTER
+from resolvent.figures.experiment.error_distributions import ERROR_DISTRIBUTIONS
+from resolvent.figures.experiment.resolution_curves import RESOLUTION_CURVES
+from resolvent.figures.experiment.samples import SAMPLES
+from resolvent.figures.experiment.training_curves import TRAINING_CURVES
 
 KINDS = ("svg", "png", "pdf")
 DRAWN = ("training", "samples", "resolution", "cost", "errors")
@@ -24,12 +25,14 @@ def draw_all(runs, baselines, folder):
     folder.mkdir()
     comparison = folder / "comparison.csv"
     write_comparison(runs, baselines, comparison)
+    exhibits = {
+        "training": TRAINING_CURVES, "samples": SAMPLES, "resolution": RESOLUTION_CURVES,
+        "cost": COST_SCATTER, "errors": ERROR_DISTRIBUTIONS,
+    }  # fmt: skip
     return [
-        *draw_training_curves(runs, folder / "training.svg"),
-        *draw_samples(runs, folder / "samples.svg"),
-        *draw_resolution_curves(comparison, runs, folder / "resolution.svg"),
-        *draw_cost_scatter(comparison, runs, folder / "cost.svg"),
-        *draw_error_distributions(runs, baselines, folder / "errors.svg"),
+        file
+        for name, exhibit in exhibits.items()
+        for file in written(exhibit, folder / f"{name}.svg", runs, comparison, baselines)
     ]
 
 
@@ -65,10 +68,10 @@ def test_samples_on_the_square_are_images(make_run, tmp_path, diverged_epoch):
         dimension=2,
         diverged_epoch=diverged_epoch,
     )
-    svg, png = draw_samples([run], tmp_path / "samples.svg")
+    svg, png = written(SAMPLES, tmp_path / "samples.svg", [run])
     page = svg.read_text()
     assert page.count("<image") >= 4 * 4  # four rows of four samples
-    again, *_ = draw_samples([run], tmp_path / "again.svg")
+    again, *_ = written(SAMPLES, tmp_path / "again.svg", [run])
     assert again.read_bytes() == svg.read_bytes()
     assert png.stat().st_size > 5_000
 
@@ -87,7 +90,7 @@ def test_samples_of_an_inverse_problem_are_those_with_the_noise_of_training(
     errors = loaded.errors[(loaded.errors["noise"] == 0.05) & (loaded.errors["realisation"] == 0)]
     assert loaded.shown_errors().equals(errors.set_index("sample")["relative_l2"])
     assert len(loaded.shown_errors()) == 40
-    svg, *_ = draw_samples([run], tmp_path / "samples.svg")
+    svg, *_ = written(SAMPLES, tmp_path / "samples.svg", [run])
     assert svg.read_text().count("<image") >= 4 * 4
 
 
@@ -103,7 +106,7 @@ def test_figures_of_an_experiment_with_noise_show_the_noise_of_training(
         "resolvent.figures.experiment.cost_scatter._draw_model", lambda panel, row, *_: points.append(row)
     )
     monkeypatch.setattr(
-        "resolvent.figures.experiment.error_distributions._draw",
+        "resolvent.figures.experiment.error_distributions._draw_rows",
         lambda panel, rows, limits: dots.extend(rows),
     )
     run = make_run(resolution=17, dimension=2, noise=0.01, tested_noise=(0.0, 0.01, 0.05))
@@ -117,7 +120,7 @@ def test_figures_of_an_experiment_with_noise_show_the_noise_of_training(
 @pytest.mark.every_format
 def test_an_unknown_suffix_is_refused(make_run, tmp_path):
     with pytest.raises(ResultError, match=r"must end in .svg, .png, .pdf"):
-        draw_training_curves([make_run()], tmp_path / "figure.gif")
+        written(TRAINING_CURVES, tmp_path / "figure.gif", [make_run()])
 
 
 def test_appearances_are_fixed_by_the_kind_and_distinct(make_run):

@@ -9,10 +9,12 @@ from run_files import save_arrays
 
 from resolvent.figures.common import film as module
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.film import write_film
+from resolvent.figures.common.exhibit import Sources
+from resolvent.figures.common.film import Film, write_film
+from resolvent.figures.common.results import read_arrays
 from resolvent.figures.common.style import new_figure
-from resolvent.figures.dataset.film import draw_dataset_film
-from resolvent.figures.experiment.rollout_film import draw_rollout_film
+from resolvent.figures.dataset.film import draw as draw_motion
+from resolvent.figures.experiment.rollout_film import ROLLOUT
 
 TIMES = np.linspace(0, 1, 12)
 KINDS = {
@@ -34,7 +36,8 @@ def test_every_kind_of_motion_is_a_small_film_that_moves(kind, tmp_path):
     values, names = KINDS[kind]
     arrays = {"times": TIMES, "values": values, "coordinates": np.arange(values.shape[-1]) / values.shape[-1]}
     save_arrays(tmp_path / "motion.npz", kind=kind, names=np.array(names), **arrays)
-    film, poster = draw_dataset_film(tmp_path / "motion.npz", tmp_path / "film.mp4")
+    motion = read_arrays(tmp_path / "motion.npz")
+    film, poster = write_film(tmp_path / "film.mp4", draw_motion(motion))
     frames, seconds = pictures(film)
     assert len(frames) == 12
     assert seconds == pytest.approx(12 / 25, abs=0.05)
@@ -43,7 +46,7 @@ def test_every_kind_of_motion_is_a_small_film_that_moves(kind, tmp_path):
     assert poster.stat().st_size > 1000
     assert min(abs(np.diff(frames, axis=0)).mean(axis=(1, 2, 3))) > 0.01
     first = film.read_bytes()
-    draw_dataset_film(tmp_path / "motion.npz", film)
+    write_film(film, draw_motion(motion))
     assert film.read_bytes() == first
 
 
@@ -53,7 +56,7 @@ def test_what_does_not_move_stays_as_it_was_drawn(tmp_path):
     left.set_ylim(-1, 1)
     right.plot([0, 1], [0, 1], color="black", lw=4)
     change = lambda frame: line.set_ydata([0, frame - 1.0])  # noqa: E731
-    write_film(tmp_path / "a.mp4", figure, [line], change, frames=3, rate=Fraction(5), poster=0)
+    write_film(tmp_path / "a.mp4", Film(figure, [line], change, 3, Fraction(5), 0))
     frames, _ = pictures(tmp_path / "a.mp4")
     middle = frames.shape[2] // 2
     moved, still = (abs(frames[0] - frames[-1])[:, part].max() for part in (np.s_[:middle], np.s_[middle:]))
@@ -64,14 +67,14 @@ def test_what_does_not_move_stays_as_it_was_drawn(tmp_path):
 def test_a_film_that_is_too_long_or_does_not_fit_is_refused(tmp_path, monkeypatch):
     figure, ((panel,),) = new_figure(1, 1, size=(2, 2))
     (line,) = panel.plot([0, 1], [0, 1])
-    how = {"rate": Fraction(1), "poster": 0}
+    long, short = (Film(figure, [line], lambda frame: None, frames, Fraction(1), 0) for frames in (7, 2))
     with pytest.raises(ResultError, match="more than 6 s"):
-        write_film(tmp_path / "a.mp4", figure, [line], lambda frame: None, frames=7, **how)
+        write_film(tmp_path / "a.mp4", long)
     with pytest.raises(ResultError, match=r"end in \.mp4"):
-        write_film(tmp_path / "a.gif", figure, [line], lambda frame: None, frames=2, **how)
+        write_film(tmp_path / "a.gif", short)
     monkeypatch.setattr(module, "LARGEST", 100)
     with pytest.raises(ResultError, match="more than 100 bytes"):
-        write_film(tmp_path / "a.mp4", figure, [line], lambda frame: None, frames=2, **how)
+        write_film(tmp_path / "a.mp4", short)
     assert not (tmp_path / "a.mp4").exists()
 
 
@@ -86,7 +89,8 @@ def rollout(folder, prediction) -> tuple[np.ndarray, np.ndarray]:
         "prediction": prediction,
     }
     save_arrays(folder / "rollout.npz", **arrays)
-    return pictures(draw_rollout_film(folder / "rollout.npz", folder / "rollout.mp4")[0])
+    ROLLOUT.write(Sources({}, rollout=read_arrays(folder / "rollout.npz")), folder / "rollout.mp4")
+    return pictures(folder / "rollout.mp4")
 
 
 def test_a_rollout_is_shown_beside_the_truth_from_the_first_vorticity_on(tmp_path):

@@ -3,11 +3,12 @@
 import re
 
 import pytest
+from exhibits import written
 from run_files import write_inference
 
 from resolvent.figures.common.numbers import short_duration
 from resolvent.figures.common.style import name_all, new_figure
-from resolvent.figures.experiment.inference import draw_inference, inference_rows
+from resolvent.figures.experiment.inference import INFERENCE, inference_rows, read_inference
 
 MODEL = {"kind": "model", "resolution": 512, "threads": 1, "samples": 32, "train_seconds": 60.0}
 SOLVER = {"kind": "solver", "key": "coarse", "label": "coarse solver", "resolution": 512, "samples": 32}
@@ -23,7 +24,7 @@ ACCURATE = MODEL | {
 
 
 def test_rows_say_what_pays_and_what_never_does(tmp_path):
-    rows = inference_rows(write_inference(tmp_path, COARSE, FAST, SLOW, ACCURATE))
+    rows = inference_rows(read_inference(write_inference(tmp_path, COARSE, FAST, SLOW, ACCURATE)))
     assert [(row["label"], row["solver"], row["queries"]) for row in rows] == [
         ("Linear", None, None), ("FNO", "coarse solver", None), ("Galerkin", "coarse solver", 150_000),
     ]  # fmt: skip
@@ -33,7 +34,7 @@ def test_rows_say_what_pays_and_what_never_does(tmp_path):
 def test_the_figure_names_models_and_solvers(make_run, tmp_path):
     runs = [make_run("galerkin"), make_run("fno", attention=None, architecture="fno1d")]
     table = write_inference(tmp_path, COARSE, COARSE | {"label": "finer", "error": 1e-5}, FAST, SLOW)
-    (svg,) = draw_inference(table, runs, tmp_path / "inference.svg")
+    (svg,) = written(INFERENCE, tmp_path / "inference.svg", runs, inference=table)
     words = set(re.findall(r"<!-- (.*?) -->", svg.read_text()))
     assert {"coarse solver", "finer", "Galerkin", "FNO", "one function alone", "1 ms"} <= words
 
@@ -52,7 +53,8 @@ def test_a_legend_has_as_many_columns_as_are_on_the_figure(length, columns):
 
 
 def test_a_figure_without_any_run_that_finished_says_so(make_run, tmp_path):
-    (svg,) = draw_inference(write_inference(tmp_path), [make_run(diverged_epoch=2)], tmp_path / "none.svg")
+    runs = [make_run(diverged_epoch=2)]
+    (svg,) = written(INFERENCE, tmp_path / "none.svg", runs, inference=write_inference(tmp_path))
     assert "diverged" in svg.read_text()
 
 

@@ -8,12 +8,10 @@ from pages import links
 
 from resolvent.common.digests import write_digest
 from resolvent.common.runs import save_table
+from resolvent.figures.common.exhibit import Sources
 from resolvent.figures.experiment.comparison import write_comparison
-from resolvent.figures.experiment.samples import draw_samples
-from resolvent.figures.papers.cao2021.items import ITEMS
-from resolvent.figures.papers.cao2021.sizes import write_sizes
-from resolvent.figures.papers.cao2021.step_costs import write_step_costs
-from resolvent.figures.papers.items import loaded
+from resolvent.figures.papers.cao2021.paper import ITEMS
+from resolvent.figures.papers.items import READERS
 from resolvent.figures.papers.page import Made, write_paper_page
 from resolvent.figures.papers.registry import PAPERS
 
@@ -32,13 +30,12 @@ def test_items_have_the_paper_s_names_and_order(paper):
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_every_item_can_be_loaded(paper):
-    for item in PAPERS[paper].items.values():
-        assert callable(loaded(item.location))
-        assert bool(item.remark) == (item.takes == "cost")
-        assert bool(item.file) == item.takes.startswith("of_")
-        if item.remark:
-            assert callable(loaded(item.remark))
+def test_every_item_asks_for_what_there_is(paper):
+    known = {*READERS, "cost_file", "run_folders", "candidates", "comparison_files", "quantities"}
+    for name, item in PAPERS[paper].items.items():
+        assert item.needs <= known
+        assert (item.kind == "table") == name.startswith("table")
+        assert bool(item.remark) == item.of_costs
 
 
 def test_items_from_no_experiment_are_not_for_experiments_to_show():
@@ -72,18 +69,21 @@ def page(make_run, tmp_path):
     rows = [{"scope": "encoder", "attention": one, **case} for one in ("galerkin", "softmax")]
     costs = tmp_path / "cost.csv"
     save_table(pd.DataFrame(rows), costs)
-    write_step_costs(costs, [tmp_path / "table1.html"])
-    write_sizes([[run, lost]], [tmp_path / "table5.html"])
-    draw_samples([run], tmp_path / "figure9.svg")
-    reports = [("Burgers & co", "burgers/report.html")]
     facts = {"input": "initial velocity", "target": "velocity at t = 1"}
+    both, first = (
+        {"run_folders": [runs], "candidates": [runs], "planned_facts": facts, "quantities": ("u", "v")}
+        for runs in ([run, lost], [run])
+    )
+    makings = {"table1": {"cost_file": costs}, "table5": both, "figure9": first}
+    for name, given in makings.items():
+        ITEMS[name].write(Sources(READERS, **given), tmp_path / ITEMS[name].files(name)[0])
+    reports = [("Burgers & co", "burgers/report.html")]
     write_paper_page(
         "cao2021",
         tmp_path / "cao2021.html",
         made={
-            "table1": Made(tmp_path / "table1.html", costs=costs),
-            "table5": Made(tmp_path / "table5.html", runs=[[run, lost]], reports=reports),
-            "figure9": Made(tmp_path / "figure9.svg", facts=facts, runs=[[run]], reports=reports),
+            name: Made(tmp_path / ITEMS[name].files(name)[0], given, reports if name != "table1" else [])
+            for name, given in makings.items()
         },
         command="snakemake --cores 2",
         provenance={"git revision": "abc1234"},
@@ -137,7 +137,8 @@ def test_the_top_counts_the_numbers_that_are_compared(make_run, tmp_path):
     write_digest(tmp_path / "table2a.html")
     (galerkin / "run.html").write_text("a page")
     runs = [[galerkin, other]]
-    made = Made(tmp_path / "table2a.html", runs=runs, models=[tmp_path / "models.csv"])
+    given = {"run_folders": runs, "candidates": runs, "planned_facts": {}}
+    made = Made(tmp_path / "table2a.html", given, models=[tmp_path / "models.csv"])
     write_paper_page(
         "cao2021", tmp_path / "cao2021.html", made={"table2a": made}, command="", provenance={}, root=tmp_path
     )

@@ -2,14 +2,16 @@
 
 import pandas as pd
 import pytest
+from exhibits import of_paper
 
 from resolvent.common.runs import save_table
+from resolvent.figures.common.table import write_table
 from resolvent.figures.experiment.comparison import write_comparison
-from resolvent.figures.papers.cao2021.ablation import write_ablation
-from resolvent.figures.papers.cao2021.error_tables import write_burgers, write_darcy, write_inverse
-from resolvent.figures.papers.cao2021.hours import write_hours
-from resolvent.figures.papers.cao2021.sizes import write_sizes
-from resolvent.figures.papers.cao2021.step_costs import write_step_costs
+from resolvent.figures.papers.cao2021.ablation import draw_ablation
+from resolvent.figures.papers.cao2021.error_tables import draw_burgers, draw_darcy, draw_inverse
+from resolvent.figures.papers.cao2021.hours import draw_hours
+from resolvent.figures.papers.cao2021.sizes import draw_sizes
+from resolvent.figures.papers.cao2021.step_costs import draw_step_costs
 
 DARCY = {
     "equation": "darcy", "distribution": {"sigma": 1.0, "tau": 3.0, "gamma": 2.0},
@@ -50,7 +52,7 @@ def test_table_2a_is_in_the_units_of_the_paper(make_run, tmp_path, outputs):
         make_run("printed", recipe="paper", errors=[2e-3, 3e-3], best_test=(2.4e-3, 97)),
         make_run("own", recipe=None, attention="none", errors=[3e-3, 3e-3]),
     ]
-    write_burgers([compared(runs, tmp_path)], [runs], outputs)
+    write_table(of_paper(draw_burgers, [runs], [compared(runs, tmp_path)]), outputs)
     table = printed(outputs).set_index("model")
     columns = ["as printed", "as coded", "other", "Cao 2021", "coded / reported"]
     columns = [f"n = 512, ×10⁻³: {one}" for one in columns]
@@ -68,7 +70,7 @@ def test_table_2b_names_both_grids(make_run, tmp_path, outputs):
         )
         for n, coarse in ((141, 43), (211, 61))
     ]  # fmt: skip
-    write_darcy([compared(runs, tmp_path)], [runs], outputs)
+    write_table(of_paper(draw_darcy, [runs], [compared(runs, tmp_path)]), outputs)
     (row,) = printed(outputs).to_dict("records")
     groups = ("n = 141 (43), ×10⁻²", "n = 211 (61), ×10⁻²")
     columns = (f"{groups[0]}: as coded", f"{groups[0]}: Cao 2021", f"{groups[1]}: Cao 2021")
@@ -92,7 +94,7 @@ def test_table_3_has_a_column_for_each_noise_of_each_experiment(make_run, tmp_pa
         ]  # fmt: skip
         experiments.append(runs)
         comparisons.append(compared(runs, tmp_path, f"noise{noise}"))
-    write_inverse(comparisons, experiments, outputs)
+    write_table(of_paper(draw_inverse, experiments, comparisons), outputs)
     table = printed(outputs).set_index("model")
     groups = [f"n = 141 (36), ε = {noise}, ×10⁻²" for noise in ("0", "0.01", "0.1")]
     columns = [f"{group}: Cao 2021" for group in groups]
@@ -113,7 +115,7 @@ def test_table_5_says_where_a_size_differs(make_run, outputs):
             settings={"num_layers": 4, "width": 64, "modes": 16},
         ),
     ]  # fmt: skip
-    write_sizes([runs[:2], runs[2:]], outputs)
+    write_table(of_paper(draw_sizes, [runs[:2], runs[2:]]), outputs)
     table = printed(outputs).set_index("model")
     assert list(table["parameters: Cao 2021"]) == ["523k-530k", "523k-530k", "—", "550k"]
     assert list(table["parameters: Cao 2021 (note)"]) == ["", "differs", "no such network", ""]
@@ -134,7 +136,7 @@ def test_table_6_is_the_mean_over_finished_runs(make_run, outputs):
     darcy = make_run(
         "galerkin2d", label="Galerkin", resolution=43, architecture="transformer2d", dataset=DARCY, seconds=36
     )
-    write_hours([runs, [darcy]], outputs)
+    write_table(of_paper(draw_hours, [runs, [darcy]]), outputs)
     table = printed(outputs).set_index("model")
     assert tuple(table.loc["Galerkin"]) == ("1.000", "0.064", "0.010", "—")
     assert tuple(table.loc["FNO"]) == ("0.050", "—", "—", "—")
@@ -150,7 +152,7 @@ def test_table_8_has_values_epochs_and_divergences(make_run, tmp_path, outputs):
     other = make_run("other", settings={**start, "residual_dropout": 0.1}, errors=[3e-3, 3e-3])
     kept = [make_run(seed=seed, errors=[1e-3, 2e-3], best_test=(1.4e-3, 97), epochs=99) for seed in (1, 2)]
     runs = [lost, other, *kept, make_run("text", recipe="paper", errors=[2e-3, 4e-3], best_test=(2e-3, 90))]
-    write_ablation([compared(runs, tmp_path)], [runs], outputs)
+    write_table(of_paper(draw_ablation, [runs], [compared(runs, tmp_path)]), outputs)
     rows = printed(outputs).to_dict("records")
     rows = [rows[0], rows[2], rows[1]]  # what the paper has not is last
     assert [row["layer norm"] for row in rows] == ["regular norm", "K, V norm", "K, V norm"]
@@ -189,7 +191,7 @@ def test_table_1_has_the_papers_numbers_at_the_papers_size_alone(tmp_path, outpu
         )
     ]
     save_table(pd.DataFrame(rows), tmp_path / "cost.csv")
-    write_step_costs(tmp_path / "cost.csv", outputs)
+    write_table(draw_step_costs(tmp_path / "cost.csv"), outputs)
     table = printed(outputs).set_index("attention")
     galerkin = table.loc["Example 1: Galerkin"]
     assert list(galerkin[["ours: peak GB", "ours: steps/s", "ours: GFLOP"]]) == ["1.25", "4.00", "200"]

@@ -5,15 +5,17 @@ import re
 
 import numpy as np
 import pytest
-from matplotlib.image import imsave
-from pages import figures_of_an_experiment, links, missing
-from run_files import write_inference
+from exhibits import given, without_rendering
+from pages import links, missing
+from run_files import save_arrays, write_inference
 
-from resolvent.common.errors import FileError
 from resolvent.figures.common.comparison import by_condition, read_comparison
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.exhibit import Exhibit, Sources
 from resolvent.figures.common.results import on_training_grid
+from resolvent.figures.common.style import new_figure
 from resolvent.figures.experiment.comparison import write_comparison
-from resolvent.figures.experiment.report import write_report
+from resolvent.figures.experiment.report import READERS, write_report
 from resolvent.figures.experiment.verdict import about_labels, verdicts
 from resolvent.figures.run.page import write_run_pages
 
@@ -32,32 +34,39 @@ CARD = {
 
 
 @pytest.fixture
-def make_report(make_run, make_baselines, tmp_path):
+def make_report(make_run, make_baselines, tmp_path, monkeypatch):
+    """Write the page of three runs, and return it."""
+    without_rendering(monkeypatch)
+
     def make(setting=None, filmed=None, tested=None, **options):
+        more = {}
         runs = [
             make_run(label="Galerkin <new>", setting=setting, tested=tested),
             make_run(label="Galerkin <new>", setting=setting, seed=2, diverged_epoch=7),
             make_run("fno", label="FNO", architecture="fno1d", attention=None, setting=setting, level=3e-3),
         ]
         if filmed is not None:
-            film = runs[filmed] / "rollout.mp4"
-            film.write_bytes(b"moves")
-            imsave(film.with_suffix(".png"), np.zeros((20, 60, 3)))
-            options["film"] = (film, "A rollout", "Again and again.")
+            fields = {"initial": np.eye(8), "target": np.ones((2, 8, 8)), "prediction": np.ones((2, 8, 8))}
+            save_arrays(
+                runs[filmed] / "rollout.npz", times=np.arange(2.0), error=np.ones((1, 2)), sample=0, **fields
+            )
+            options["film"] = runs[filmed] / "rollout.mp4"
+            more = {"rollout_file": runs[filmed] / "rollout.npz"}
         baselines, card = make_baselines(), tmp_path / "card.json"
         write_comparison(runs, [baselines], tmp_path / "comparison.csv")
         card.write_text(json.dumps(CARD))
         shared = {"title": "Burgers", "card": card, "root": tmp_path}
         shared |= {"provenance": {"git revision": "abc1234", "machine": "two cores"}}
-        figures = figures_of_an_experiment(tmp_path / "figures")
         write_run_pages(
             runs, experiment=tmp_path, quantities=("before", "after"),
             command="snakemake --cores 2 --configfile config/demo.yaml", **shared,
         )  # fmt: skip
         write_report(
-            tmp_path / "report.html", command="snakemake --cores 2 report", table=tmp_path / "comparison.csv",
-            runs=runs, candidates=runs, inference=write_inference(tmp_path), baselines=[baselines],
-            predicted=[(1800.0, 5e8), (1800.0, 5e8), (360.0, 4e8)], **{"figures": figures} | shared | options,
+            tmp_path / "report.html", command="snakemake --cores 2 report",
+            given=given(
+                runs, tmp_path / "comparison.csv", [baselines], write_inference(tmp_path), **more
+            ),
+            predicted=[(1800.0, 5e8), (1800.0, 5e8), (360.0, 4e8)], **shared | options,
         )  # fmt: skip
         return (tmp_path / "report.html").read_text()
 
@@ -95,7 +104,7 @@ def test_the_questions_are_answered_in_order(make_report):
         "Galerkin &lt;new&gt;, n = 512, seed 2", "Mean predictor", "Identity", "Coarse classical solve",
         "Interpolation oracle", "diverged (epoch 7)", "2.2 × 10⁻⁹", "Against Cole-Hopf",
         "The closed form by the Cole-Hopf transformation", "n8192", "snakemake --cores 2 report", "abc1234",
-        "cao2021choose", "li2021fourier", "vaswani2017attention", "Caption of error_location.",
+        "cao2021choose", "li2021fourier", "vaswani2017attention", "Over all 40 test samples. By point.",
     ):  # fmt: skip
         assert expected in page, expected
     assert page.index("Against Cole-Hopf") < page.index("The whole card")
@@ -131,7 +140,9 @@ def test_charts_have_the_numbers_of_the_comparison(make_report, tmp_path):
 def test_the_film_of_a_rollout_stands_below_the_predictions(make_report):
     page = make_report(filmed=0)
     assert '/rollout.mp4" type="video/mp4">' in page
-    assert page.index('id="predictions"') < page.index("Again and again.") < page.index('id="where"')
+    assert (
+        page.index('id="predictions"') < page.index("each prediction given back") < page.index('id="where"')
+    )
 
 
 def test_a_run_that_diverged_has_no_film(make_report):
@@ -157,9 +168,18 @@ def test_only_the_finished_page_is_left(make_report, tmp_path):
     assert [path.name for path in tmp_path.glob("report.html*")] == ["report.html"]
 
 
-def test_a_missing_figure_names_itself(make_report, tmp_path):
-    with pytest.raises(FileError, match=r"missing\.svg is missing"):
-        make_report(figures=[(tmp_path / "missing.svg", "", "")])
+def test_a_figure_of_ones_own_is_made_from_what_it_asks_for(make_report, tmp_path):
+    def draw(runs, comparison):
+        figure, ((panel,),) = new_figure(1, 1, size=(3, 2))
+        panel.set_title(f"{len(runs)} runs, {len(comparison)} rows")
+        return figure
+
+    own = {tmp_path / "own_figures/mine.svg": Exhibit("My title", "Of {test} samples.", draw)}
+    page = " ".join(make_report(own=own).split())
+    assert 'id="mine"> <h3>My title</h3> <p class="explanation">Of 40 samples.</p>' in page
+    assert "3 runs, " in (tmp_path / "own_figures/mine.svg").read_text()
+    with pytest.raises(ResultError, match=r"asks for 'everything'; accepted parameters: .*comparison"):
+        Sources(READERS).call(lambda everything: None)
 
 
 def test_what_training_took_stands_beside_the_prediction(make_report):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from calvello2024_samples import write_flow_run, write_trajectory_run
+from exhibits import drawn, of_paper, save, written
 from noise_runs import write_noisy_run
 from run_files import one_level, save_arrays, square, vouched
 from test_cao2021_latent_basis import latent
@@ -10,22 +11,12 @@ from test_cao2021_latent_basis import latent
 from resolvent.common.predictions import tree_of, write_predictions
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.shown import choose_shown
-from resolvent.figures.experiment import sample_curves, sample_fields
-from resolvent.figures.experiment.samples import draw_samples
+from resolvent.figures.experiment.samples import SAMPLES
 from resolvent.figures.papers.calvello2024 import extreme_fields, trajectories
 from resolvent.figures.papers.calvello2024.chosen import first_of_each_architecture, first_with
-from resolvent.figures.papers.cao2021 import noise
 from resolvent.figures.papers.cao2021.latent_basis import draw_latent_basis
-from resolvent.figures.papers.cao2021.noise import draw_noise_levels, draw_noise_transfer, read_noisy_runs
+from resolvent.figures.papers.cao2021.noise import draw_noise_levels, draw_noise_transfer, noisy_runs
 from resolvent.figures.papers.page import Made, write_paper_page
-
-
-@pytest.fixture
-def figures_made(monkeypatch):
-    """The figures of noise that would be saved, for their words to be read."""
-    made = []
-    monkeypatch.setattr(noise, "save", lambda figure, output: made.append(figure))
-    return made
 
 
 @pytest.fixture
@@ -81,9 +72,9 @@ def test_where_all_diverged_the_configured_run_is_shown(make_run):
 
 
 def test_samples_are_those_of_the_run_shown(candidates, tmp_path):
-    of_candidates, *_ = draw_samples(candidates, tmp_path / "samples.svg")
-    of_best, *_ = draw_samples([candidates[2]], tmp_path / "best.svg")
-    of_lost, *_ = draw_samples([candidates[0]], tmp_path / "lost.svg")
+    of_candidates, *_ = written(SAMPLES, tmp_path / "samples.svg", candidates)
+    of_best, *_ = written(SAMPLES, tmp_path / "best.svg", [candidates[2]])
+    of_lost, *_ = written(SAMPLES, tmp_path / "lost.svg", [candidates[0]])
     assert of_candidates.read_bytes() == of_best.read_bytes() != of_lost.read_bytes()
 
 
@@ -103,19 +94,21 @@ def test_samples_are_those_of_the_run_shown(candidates, tmp_path):
 )
 def test_median_and_worst_sample_are_those_of_the_run_shown(draw, write, make_run, tmp_path):
     lost, finished = write(make_run, "lost", diverged_epoch=2), write(make_run, "finished")
-    of_candidates, *_ = draw([lost, finished], tmp_path / "both.svg")
-    of_finished, *_ = draw([finished], tmp_path / "finished.svg")
+    of_candidates, *_ = save(of_paper(draw, [[lost, finished]]), tmp_path / "both.svg")
+    of_finished, *_ = save(of_paper(draw, [[finished]]), tmp_path / "finished.svg")
     assert of_candidates.read_bytes() == of_finished.read_bytes()
 
 
-def test_recovered_coefficients_are_those_of_the_runs_shown(make_run, tmp_path, figures_made):
+def test_recovered_coefficients_are_those_of_the_runs_shown(make_run):
     lost = write_noisy_run(make_run, 0.0, [0, 0.01], diverged_epoch=3, label="Galerkin")
     finished = write_noisy_run(make_run, 0.0, [0, 0.01], label="FNO", seed=2)
     beside = write_noisy_run(make_run, 0.01, [0, 0.01], label="Galerkin")
     runs = [[lost, finished], [beside]]
-    assert [one.run.directory for one in read_noisy_runs(runs)] == [finished, beside]
-    draw_noise_levels(runs, tmp_path / "figure11.svg")
-    draw_noise_transfer(runs, tmp_path / "figure12.svg")
+    assert [one.run.directory for one in noisy_runs([choose_shown(one) for one in runs])] == [
+        finished,
+        beside,
+    ]
+    figures_made = [of_paper(draw, runs) for draw in (draw_noise_levels, draw_noise_transfer)]
     levels, transfer = ([text.get_text() for axes in one.axes for text in axes.texts] for one in figures_made)
     titles = [axes.get_title(loc="left") for axes in figures_made[0].axes]
     assert "noise 0 %\nFNO" in titles
@@ -133,7 +126,7 @@ def test_a_model_or_seed_that_diverged_is_passed_over(make_run):
         write_flow_run(make_run, "lost", "afno", diverged_epoch=1),
     ]
     assert first_of_each_architecture(read_runs(runs)) == ["second", "lost"]
-    shown = first_with([runs])
+    shown = first_with([read_runs(runs)])
     assert (shown.model, shown.seed) == ("second", 2)
 
 
@@ -142,12 +135,10 @@ def test_a_model_or_seed_that_diverged_is_passed_over(make_run):
     [("figure9", "{}: velocity, pressure"), ("figure11", "Shown: {}."), ("figure13", "{}, one test sample")],
 )
 def test_the_page_s_caption_and_run_are_of_the_run_shown(item, words, candidates, tmp_path):
-    draw_samples(candidates, tmp_path / "figure.svg")
-    made = Made(
-        tmp_path / "figure.svg",
-        facts={"input": "velocity", "target": "pressure"},
-        runs=[candidates],
-    )
+    written(SAMPLES, tmp_path / "figure.svg", candidates)
+    facts = {"input": "velocity", "target": "pressure"}
+    given = {"run_folders": [candidates], "candidates": [candidates], "planned_facts": facts}
+    made = Made(tmp_path / "figure.svg", given)
     page = tmp_path / "cao2021.html"
     write_paper_page("cao2021", page, made={item: made}, command="snakemake", provenance={}, root=tmp_path)
     text = page.read_text()
@@ -159,8 +150,8 @@ def test_the_page_s_caption_and_run_are_of_the_run_shown(item, words, candidates
 def test_the_latent_functions_are_those_of_the_run_shown(candidates, tmp_path):
     for folder, found in zip(candidates, [latent(diverged=True), latent(), latent(depth=4)], strict=False):
         save_arrays(folder / "latent_basis.npz", **found)
-    of_candidates, *_ = draw_latent_basis(candidates[:3], tmp_path / "figure13.svg")
-    of_best, *_ = draw_latent_basis([candidates[2]], tmp_path / "best.svg")
+    of_candidates, *_ = save(of_paper(draw_latent_basis, [candidates[:3]]), tmp_path / "figure13.svg")
+    of_best, *_ = save(of_paper(draw_latent_basis, [[candidates[2]]]), tmp_path / "best.svg")
     assert of_candidates.read_bytes() == of_best.read_bytes()
 
 
@@ -175,9 +166,9 @@ NAMES = ("velocity [m/s], force", "temperature [K]")
 
 
 @pytest.mark.parametrize(("dimension", "points"), [(1, 32), (2, 9)])
-def test_several_functions_are_drawn_by_their_names(dimension, points, make_run, monkeypatch):
+def test_several_functions_are_drawn_by_their_names(dimension, points, make_run):
     """Draw three inputs, the last a number of each sample, which is no function to look at on the square."""
-    run, drawn = make_run("net", resolution=points, dimension=dimension), []
+    run = make_run("net", resolution=points, dimension=dimension)
     x, generator = np.linspace(0, 1, points), np.random.default_rng(0)
     space = (points,) * dimension
     inputs = generator.normal(size=(4, 3, *space))
@@ -186,10 +177,7 @@ def test_several_functions_are_drawn_by_their_names(dimension, points, make_run,
     part = one_level(0.0, square(x) if dimension == 2 else {"x": x}, inputs, targets, targets + 0.1)
     write_predictions(run / "predictions.nc", tree_of({points: [part]}, {}))
     vouched(run)
-    for module in (sample_curves, sample_fields):
-        monkeypatch.setattr(module, "save", lambda figure, output: drawn.append(figure))
-    draw_samples([run], "unused.svg", quantities=NAMES)
-    (figure,) = drawn
+    figure = drawn(SAMPLES, [run], quantities=NAMES)
     if dimension == 1:
         panel, strip, *_ = (axes for axes in figure.axes if axes.get_ylabel())
         assert [line.get_label() for line in panel.lines if not line.get_label().startswith("_")] == [

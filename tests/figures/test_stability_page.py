@@ -2,20 +2,14 @@
 
 import csv
 import re
-import runpy
-from contextlib import nullcontext
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from merged_configuration import ROOT
 from pages import links
 
 from resolvent.common.digests import write_digest
 from resolvent.documentation.stability import stability_page
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.stability.page import write_stability_page
-from resolvent.figures.stability.panel import draw_stability_panel
 from resolvent.figures.stability.runs import counts, gap, interval, read_study
 
 pytestmark = pytest.mark.every_format  # pages link to the PNG and the PDF
@@ -53,17 +47,6 @@ def study(tmp_path):
                         rows.writerow([model, peak, seed, status, 30.0, "A processor", epoch, value])
         write_digest(tables[-1])
     return read_study(tables, PANELS)
-
-
-def test_the_script_draws_every_panel_into_the_files_of_its_rule(study, tmp_path, monkeypatch):
-    monkeypatch.setattr("resolvent.planning.job.job", lambda snakemake: nullcontext())
-    kinds = ("svg", "png", "pdf")
-    files = [f"{tmp_path}/panel{n}.{kind}" for n in range(1, len(PANELS) + 1) for kind in kinds]
-    given = SimpleNamespace(
-        params=SimpleNamespace(facts=FACTS), output=files, input=sorted(tmp_path.glob("*.csv"))
-    )
-    runpy.run_path(str(ROOT / "workflow/scripts/draw_stability.py"), {"snakemake": given})
-    assert all(Path(file).stat().st_size > 0 for file in files)
 
 
 def test_a_run_is_its_last_epoch_and_collapsed_if_that_is_far_off(study):
@@ -104,10 +87,11 @@ def test_the_same_words_have_the_same_colour_in_every_panel(study):
 
 
 def test_the_page_has_a_figure_a_panel_and_every_count(study, tmp_path):
-    figures = [draw_stability_panel(study, panel, tmp_path / f"{panel}.svg")[0] for panel in PANELS]
+    figures = [tmp_path / f"{panel}.svg" for panel in PANELS]
     output = tmp_path / "stability.html"
     write_stability_page(
-        output, study=study, facts=FACTS, figures=figures, command="snakemake stability",
+        output, tables=sorted(tmp_path.glob("*.csv")), facts=FACTS,
+        figures=figures, command="snakemake stability",
         provenance={"machine": "a computer"}, root=tmp_path,
     )  # fmt: skip
     page = re.sub(r"\s+", " ", output.read_text())

@@ -9,14 +9,10 @@ from pages import links
 from resolvent.common.errors import FileError
 from resolvent.common.runs import save_table
 from resolvent.figures.common import style
-from resolvent.figures.common.page import relative
-from resolvent.figures.theory.convergence import draw_theory_convergence
-from resolvent.figures.theory.cost import draw_theory_cost
-from resolvent.figures.theory.invariance import draw_theory_invariance
-from resolvent.figures.theory.monte_carlo import draw_theory_monte_carlo
-from resolvent.figures.theory.page import write_theory_page
-from resolvent.figures.theory.projection import draw_theory_projection
-from resolvent.figures.theory.quadratures import draw_theory_quadratures
+from resolvent.figures.common.exhibit import Sources
+from resolvent.figures.common.results import read_table
+from resolvent.figures.theory.page import EXHIBITS, write_theory_page
+from resolvent.figures.theory.page import TABLES as COLUMNS
 
 NODES = {"even": 0.0, "two_rates": 0.25, "random": 0.0, "random_denser": 0.37, "random_without_ends": 0.0}
 OPERATORS = [  # architecture, variant, dimension, claim, fitted order, theory
@@ -119,15 +115,6 @@ def tables(tmp_path):
     return write_tables(tmp_path)
 
 
-@pytest.fixture(scope="module")
-def drawn(tmp_path_factory):
-    """The files of all figures, drawn once for every test that does not look at how."""
-    folder = tmp_path_factory.mktemp("figures")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(style, "FORMATS", {".svg": style.FORMATS[".svg"]})
-        return draw_all(write_tables(folder), folder)
-
-
 def write_tables(folder):
     paths = {name: folder / f"{name}.csv" for name in TABLES}
     for name, path in paths.items():
@@ -135,68 +122,57 @@ def write_tables(folder):
     return paths
 
 
-def draw_all(tables, folder):
-    return [
-        *draw_theory_projection(tables["projection"], tables["quasi_optimality"], folder / "projection.svg"),
-        *draw_theory_cost(tables["cost"], tables["cost_orders"], folder / "cost.svg"),
-        *draw_theory_convergence(
-            tables["convergence"], tables["convergence_orders"], folder / "convergence.svg"
-        ),
-        *draw_theory_monte_carlo(
-            tables["monte_carlo"], tables["averages"], tables["continuum_orders"], folder / "monte_carlo.svg"
-        ),
-        *draw_theory_quadratures(
-            tables["quadratures"], tables["continuum_orders"], folder / "quadratures.svg"
-        ),
-        *draw_theory_invariance(tables["invariance"], tables["continuum_orders"], folder / "invariance.svg"),
-    ]
+def read_all(paths) -> Sources:
+    return Sources({}, **{name: read_table(path, COLUMNS[name]) for name, path in paths.items()})
 
 
-def write_page(tables, drawn, folder):
-    figures = [(path, path.stem, "What was run.") for path in drawn]
-    write_theory_page(
-        folder / "theory.html",
-        distances=tables["projection"],
-        quasi_optimality=tables["quasi_optimality"],
-        costs=tables["cost"],
-        cost_orders=tables["cost_orders"],
-        convergence_orders=tables["convergence_orders"],
-        monte_carlo=tables["monte_carlo"],
-        quadratures=tables["quadratures"],
-        averages=tables["averages"],
-        invariance=tables["invariance"],
-        continuum_orders=tables["continuum_orders"],
-        figures=[figure for figure in figures if figure[0].suffix == ".svg"],
-        command="snakemake theory.html",
-        provenance={"git revision": "abc1234"},
-        root=folder,
+def shown(tables, name):
+    """The figure of an exhibit."""
+    return read_all(tables).call(EXHIBITS[f"theory_{name}"].draw)
+
+
+@pytest.fixture(scope="module")
+def page_folder(tmp_path_factory):
+    """A folder with the page, its tables and its figures, for all tests that do not look at how."""
+    folder = tmp_path_factory.mktemp("theory")
+    (folder / "theory").mkdir()
+    write_tables(folder / "theory")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(style, "FORMATS", {".svg": style.FORMATS[".svg"]})
+        write_page(folder)
+    return folder
+
+
+SETTINGS = {
+    name: [16, 32]
+    for name in (
+        "projection_points", "cost_features", "cost_points", "cost_repetitions", "convergence_points",
+        "continuum_points", "continuum_draws", "average_sides", "quadrature_intervals",
+        "invariance_points_1d", "invariance_points_2d",
     )
-    return (folder / "theory.html").read_text()
+}  # fmt: skip
 
 
-def shown(monkeypatch, module, draw, *paths):
-    """The figure that `draw` would save."""
-    kept = []
-    monkeypatch.setattr(f"{module}.save", lambda figure, output: kept.append(figure))
-    draw(*paths, "unused.svg")
-    return kept[0]
+def write_page(folder):
+    write_theory_page(
+        folder / "theory.html", folder=folder / "theory", settings=SETTINGS, command="snakemake theory.html",
+        provenance={"git revision": "abc1234"}, root=folder,
+    )  # fmt: skip
 
 
 def words_of(figure) -> str:
     return " | ".join(text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text")))
 
 
-def test_each_figure_is_a_file_that_is_always_alike(tables, drawn, tmp_path):
-    assert [path.suffix for path in drawn] == [".svg"] * 6
-    again = draw_all(tables, tmp_path)
-    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in drawn]
+def test_each_figure_is_a_file_that_is_always_alike(tables, page_folder, tmp_path):
+    for name, exhibit in EXHIBITS.items():
+        exhibit.write(read_all(tables), tmp_path / f"{name}.svg")
+        again = page_folder / f"theory/{name}.svg"
+        assert again.read_bytes() == (tmp_path / f"{name}.svg").read_bytes()
 
 
-def test_every_distance_and_every_bound_is_drawn(tables, monkeypatch):
-    figure = shown(
-        monkeypatch, "resolvent.figures.theory.projection", draw_theory_projection, tables["projection"],
-        tables["quasi_optimality"],
-    )  # fmt: skip
+def test_every_distance_and_every_bound_is_drawn(tables):
+    figure = shown(tables, "projection")
     left, middle, right = figure.axes
     drawn = {x for line in left.get_lines() for x in line.get_xdata()}
     assert drawn >= {row["distance"] for row in TABLES["projection"]}
@@ -206,36 +182,25 @@ def test_every_distance_and_every_bound_is_drawn(tables, monkeypatch):
     assert constants == {1.0, 0.5, 0.4, 0.1}
 
 
-def test_fitted_orders_are_printed_beside_the_theory(tables, monkeypatch):
-    figure = shown(
-        monkeypatch, "resolvent.figures.theory.convergence", draw_theory_convergence, tables["convergence"],
-        tables["convergence_orders"],
-    )  # fmt: skip
+def test_fitted_orders_are_printed_beside_the_theory(tables):
+    figure = shown(tables, "convergence")
     for words in ("ρ fitted (theory 0.50)", "order fitted (theory 2.00)", "Galerkin  1.99", "linear  —"):
         assert words in words_of(figure)
-    figure = shown(
-        monkeypatch, "resolvent.figures.theory.cost", draw_theory_cost, tables["cost"], tables["cost_orders"]
-    )
+    figure = shown(tables, "cost")
     for words in ("softmax  $n^{2.00}$", "softmax  $n^{2.07}$", "Fourier as Q(KᵀV)  $n^{1.07}$"):
         assert words in words_of(figure)
 
 
-def test_the_worst_function_is_drawn_with_its_prediction(tables, monkeypatch):
-    figure = shown(
-        monkeypatch, "resolvent.figures.theory.monte_carlo", draw_theory_monte_carlo, tables["monte_carlo"],
-        tables["averages"], tables["continuum_orders"],
-    )  # fmt: skip
+def test_the_worst_function_is_drawn_with_its_prediction(tables):
+    figure = shown(tables, "monte_carlo")
     drawn = {round(y, 12) for line in figure.axes[0].get_lines() for y in line.get_ydata()}
     assert drawn == {round(c * n**-0.5, 12) for c in (1.0, 1.07, 1.5) for n in (16, 64)}
     for words in ("order 0.49 (theory 0.5)", "order 0.51 (theory 0.5)", "trapezoid, [0, 1]²  0.93 (1)"):
         assert words in words_of(figure)
 
 
-def test_gaps_are_drawn_where_equal_weights_leave_one(tables, monkeypatch):
-    figure = shown(
-        monkeypatch, "resolvent.figures.theory.quadratures", draw_theory_quadratures, tables["quadratures"],
-        tables["continuum_orders"],
-    )  # fmt: skip
+def test_gaps_are_drawn_where_equal_weights_leave_one(tables):
+    figure = shown(tables, "quadratures")
     left, right = figure.axes
     flat = [
         {line.get_ydata()[0] for line in panel.get_lines() if len(set(line.get_ydata())) == 1}
@@ -245,29 +210,27 @@ def test_gaps_are_drawn_where_equal_weights_leave_one(tables, monkeypatch):
     assert "two rates  0.58 (0.5), gap 0.25" in words_of(figure)
 
 
-def test_operators_that_claim_no_invariance_are_not_drawn(tables, monkeypatch):
-    figure = shown(
-        monkeypatch, "resolvent.figures.theory.invariance", draw_theory_invariance, tables["invariance"],
-        tables["continuum_orders"],
-    )  # fmt: skip
+def test_operators_that_claim_no_invariance_are_not_drawn(tables):
+    figure = shown(tables, "invariance")
     assert "tno1d  1.98 (2)" in words_of(figure)
     assert "neuraloperator2d FNO  1.01 (1)" in words_of(figure)
     assert "CODANO" not in words_of(figure)
 
 
-def test_every_operator_is_in_the_table_measured_or_not(tables, drawn, tmp_path):
-    page = write_page(tables, drawn, tmp_path)
+def test_every_operator_is_in_the_table_measured_or_not(page_folder):
+    page = (page_folder / "theory.html").read_text()
     rows = [re.findall(r">([^<>]+)</t[hd]>", row) for row in page.split("<tr>")]
     assert ["tno1d", "yes", "4.4e-02", "2.2e-02", "1.98", "2"] in rows
     assert ["neuraloperator2d CODANO", "no", "4.4e-02", "2.2e-02", "0.61", "—"] in rows
     assert ["afno", "no", "—", "—", "—", "—"] in rows
 
 
-def test_the_page_shows_the_tables_and_loads_nothing_from_elsewhere(tables, drawn, tmp_path):
-    page = write_page(tables, drawn, tmp_path)
+def test_the_page_shows_the_tables_and_loads_nothing_from_elsewhere(page_folder):
+    page = (page_folder / "theory.html").read_text()
     assert {link for link in links(page) if not link.endswith(".csv")} == {
-        relative(figure, tmp_path) for figure in drawn
+        f"theory/{name}.svg" for name in EXHIBITS
     }
+    assert "n = 16, 32; grids lie on each other" in page
     assert page.count("data:image/svg+xml;base64,") == 6
     for words in (
         "<td class=\"number\">1.5e-15</td>", "0.500 to 0.500", "0.625", "3.0e-15", "2.0e-01", "All 8 cases",
@@ -281,4 +244,11 @@ def test_the_page_shows_the_tables_and_loads_nothing_from_elsewhere(tables, draw
 def test_a_missing_table_is_reported_by_name(tables, tmp_path):
     tables["cost"].unlink()
     with pytest.raises(FileError, match=r"cost\.csv is missing"):
-        draw_all(tables, tmp_path)
+        write_theory_page(
+            tmp_path / "theory.html",
+            folder=tmp_path,
+            settings=SETTINGS,
+            command="",
+            provenance={},
+            root=tmp_path,
+        )

@@ -5,7 +5,7 @@ import json
 import re
 
 import pytest
-from pages import figures_of_an_experiment
+from exhibits import given, without_rendering
 from run_files import write_inference
 
 from resolvent.figures.common.results import read_runs
@@ -35,8 +35,9 @@ def tuning(*errors, chosen):
 
 
 @pytest.fixture
-def runs(make_run):
+def runs(make_run, monkeypatch):
     """Two tuned models, the first with two seeds; every candidate of the second diverged."""
+    without_rendering(monkeypatch)
     found = tuning(0.03, 0.01, None, chosen=1e-3)
     lost = tuning(None, None, None, chosen=5e-4)
     return [
@@ -74,10 +75,9 @@ def test_the_page_has_the_effort_and_every_short_run(runs, tmp_path):
     card = {"dataset": "burgers", "inputs": ["initial_velocity"], "error_budget": {}}
     (tmp_path / "card.json").write_text(json.dumps(card))
     write_report(
-        tmp_path / "report.html", title="", command="", table=tmp_path / "comparison.csv", runs=runs,
-        candidates=runs, inference=write_inference(tmp_path), baselines=[],
-        card=tmp_path / "card.json", provenance={}, root=tmp_path,
-        figures=figures_of_an_experiment(tmp_path), predicted=[(1.0, 1.0)] * 3,
+        tmp_path / "report.html", title="", command="", card=tmp_path / "card.json", provenance={},
+        given=given(runs, tmp_path / "comparison.csv", inference=write_inference(tmp_path)), root=tmp_path,
+        predicted=[(1.0, 1.0)] * 3,
     )  # fmt: skip
     page = " ".join((tmp_path / "report.html").read_text().split())
     for words in (

@@ -26,18 +26,6 @@ def missing(found: set[str], folder: Path) -> list[str]:
     return sorted(one for one in found if not (folder / one.partition("#")[0]).exists())
 
 
-def figures_of_an_experiment(folder: Path) -> list[tuple[Path, str, str]]:
-    """Write an empty SVG for every figure of an experiment's page; return files, titles and captions."""
-    names = (
-        "error_intervals", "resolution_curves", "error_distributions", "training_curves", "samples",
-        "error_location", "cost_scatter", "inference",
-    )  # fmt: skip
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in names:
-        (folder / f"{name}.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
-    return [(folder / f"{name}.svg", f"Title of {name}", f"Caption of {name}.") for name in names]
-
-
 class _Page(HTMLParser):
     """The ids of a page, and all that it refers to."""
 

@@ -58,31 +58,32 @@ def test_experiments_that_show_something_link_to_the_page():
 def test_what_each_kind_of_item_is_made_from():
     paper = planned({"burgers": ["table2a", "table6", "figure9"], "darcy": ["figure13"]})
     runs = paper.plan.run_folders("burgers")
-    assert paper.source("table1") == ["results/laptop/cao2021/cost.csv"]
+    assert paper.given("table1") == {"cost_file": "results/laptop/cao2021/cost.csv"}
     assert paper.inputs("table1") == ["results/laptop/cao2021/cost.csv"]
-    assert paper.source("table2a") == [["results/laptop/burgers/comparison.csv"], [runs]]
-    assert "results/laptop/burgers/comparison.csv" in paper.inputs("table2a")
-    assert paper.source("table6") == [[runs]]
+    assert paper.given("table2a")["comparison_files"] == ["results/laptop/burgers/comparison.csv"]
+    assert {"results/laptop/burgers/comparison.csv", "results/laptop/burgers/models.csv"} < set(
+        paper.inputs("table2a")
+    )
+    assert paper.given("table6")["run_folders"] == [runs]
+    assert "results/laptop/burgers/comparison.csv" not in paper.inputs("table6")
     assert set(paper.inputs("table6")) >= {f"{folder}/cost.json" for folder in runs}
-    (shown,) = paper.source("figure9")
+    (shown,) = paper.given("figure9")["candidates"]
     assert shown[0] == RUN
     assert sorted(shown) == sorted(runs)
     assert set(paper.inputs("figure9")) >= {f"{folder}/errors.csv" for folder in runs}
     each = planned({"burgers": ["figure11"], "burgers_ablation": ["figure11"]})
     other = RUN.replace("burgers/galerkin_layer_scale", "burgers_ablation/galerkin")
-    assert [folders[0] for folders in each.source("figure11")[0]] == [RUN, other]
-    assert each.source("figure11") == [each.made("figure11")["runs"]]
+    assert [folders[0] for folders in each.given("figure11")["candidates"]] == [RUN, other]
 
 
 def test_latent_functions_are_of_every_run_that_has_some():
     paper = planned({"darcy": ["figure13"]})
-    (shown,) = paper.source("figure13")
+    (shown,) = paper.given("figure13")["candidates"]
     assert shown[0] == "results/laptop/darcy/galerkin2d/n43/seed1127802"
     without = {"fno2d", "deeponet2d", "unet2d", "transolver2d"}
     assert set(shown) == {one for one in paper.plan.run_folders("darcy") if one.split("/")[3] not in without}
     latents = {file for file in paper.inputs("figure13") if file.endswith("/latent_basis.npz")}
     assert latents == {f"{folder}/latent_basis.npz" for folder in shown}
-    assert paper.folders == shown
 
 
 def test_the_configured_run_is_on_the_finest_grid_and_all_runs_are_candidates():
@@ -95,7 +96,7 @@ def test_the_configured_run_is_on_the_finest_grid_and_all_runs_are_candidates():
 @pytest.mark.parametrize("chosen", [None, "fno2d"])  # fno2d is a model, but none of this experiment's
 def test_the_shown_model_is_the_last_by_default(chosen):
     paper = planned({"burgers": ["figure9"]}, shown=chosen)
-    assert paper.source("figure9")[0][0] == RUN.replace("galerkin_layer_scale", "transolver")
+    assert paper.given("figure9")["candidates"][0][0] == RUN.replace("galerkin_layer_scale", "transolver")
     assert caption_facts(paper.plan, "burgers")["model"] == "Transolver"
 
 
@@ -124,7 +125,7 @@ def test_rollouts_are_of_every_run_and_their_test_samples_have_later_moments(ove
     plan = Plan(load_configuration(merged(DEFAULT, changes)))
     paper = PaperPlan(plan, "calvello2024")
     folders = plan.run_folders("kolmogorov")
-    assert paper.source("figure_rollouts") == [folders]
+    assert paper.given("figure_rollouts")["run_folders"] == [folders]
     assert {f"{folder}/rollout.npz" for folder in folders} < set(paper.inputs("figure_rollouts"))
     for experiment in paper.experiments["figure_rollouts"]:
         assert plan.test_dataset_of(experiment).settings.frames > 1
@@ -132,4 +133,3 @@ def test_rollouts_are_of_every_run_and_their_test_samples_have_later_moments(ove
     assert plan.rolled_out("darcy_lognormal") is None
     listed = [job.output for job in jobs(plan, [paper], Needs(plan, gpu=False))]
     assert sum(file.endswith("rollout.npz") for file in listed) == len(folders)  # each once
-    assert f"{plan.rolled_out('kolmogorov')}/rollout.mp4" in listed

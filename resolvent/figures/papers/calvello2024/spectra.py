@@ -69,6 +69,8 @@ def cut_off(run: Run) -> float | None:
 
 
 def _draw(left, right, groups: list[list[Run]], looks) -> None:
+    from matplotlib.ticker import LogLocator
+
     drawn, ratios = [], []
     for group in groups:
         found, look = spectra(group), looks[group[0].model]
