@@ -4,30 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-# The row of docs/datasets.md that stands for an equation: dataset, check; and how the table calls the two.
-ROWS = {
-    ("burgers", "against cole hopf"): ("[Burgers' equation](equations/burgers.md)", "the closed form"),
-    ("darcy_cao", "against direct solve"): (
-        "[Darcy flow](equations/darcy.md), on its grid",
-        "a sparse direct solver",
-    ),
-    ("darcy_cao", "discretisation error"): (
-        "[Darcy flow](equations/darcy.md), the grid itself",
-        "a grid four times finer",
-    ),
-    ("lorenz63_yz", "against diffrax dopri8"): (
-        "[Lorenz-63](equations/lorenz63.md)",
-        "an adaptive integrator of another library",
-    ),
-    ("controlled_ode", "against scipy dop853"): (
-        "[Controlled ODE](equations/controlled_ode.md)",
-        "an adaptive integrator of another library",
-    ),
-    ("kolmogorov", "against refined run"): (
-        "[Kolmogorov flow](equations/kolmogorov.md)",
-        "a run with more modes and shorter steps",
-    ),
-}
+from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
 
 
 def accuracy_table(datasets_page: Path) -> str:
@@ -36,7 +13,7 @@ def accuracy_table(datasets_page: Path) -> str:
     Raises
     ------
     KeyError
-        When a row of `ROWS` is not there.
+        When a row of an equation's `accuracy_rows` is not there.
     """
     measured = {}
     for line in datasets_page.read_text(encoding="utf-8").splitlines():
@@ -44,7 +21,8 @@ def accuracy_table(datasets_page: Path) -> str:
         if len(cells) == 5 and line.startswith("| `"):
             measured[cells[0].strip("`"), cells[1]] = cells[2:]
     lines = ["| data | compared with | samples | median error | largest |", "|---|---|---|---|---|"]
-    for row, (equation, words) in ROWS.items():
-        samples, median, largest = measured[row]
-        lines.append(f"| {equation} | {words} | {samples} | {median} | {largest} |")
+    for equation in EQUATIONS:
+        for row, (data, reference) in settings_class(equation).accuracy_rows.items():
+            samples, median, largest = measured[row]
+            lines.append(f"| {data} | {reference} | {samples} | {median} | {largest} |")
     return "\n".join(lines)

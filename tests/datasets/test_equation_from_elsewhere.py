@@ -15,7 +15,7 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_samples
 from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
-from resolvent.datasets.tasks.registry import settings_of, task_module
+from resolvent.datasets.tasks.registry import settings_of
 from resolvent.planning import rerun
 from resolvent.planning.captions import caption_facts
 from resolvent.planning.configuration.load import ConfigurationError, load_configuration
@@ -103,7 +103,6 @@ def test_it_is_planned_without_a_line_about_it_elsewhere(write):
     plan = planned()
     settings = plan.datasets["heat"].settings
     assert type(settings).__name__ == "HeatDataset"
-    assert task_module(EQUATION) == "my_lab.heat"
     assert solving(settings).seconds < finalising(settings).seconds + 60
     assert settings.seconds_per_sample() == pytest.approx(96e-4)
     facts = caption_facts(plan, "heat")

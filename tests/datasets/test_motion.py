@@ -6,12 +6,14 @@ from dataset_fixtures import make_dataset, small
 
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.loading import load_arrays, read_card
-from resolvent.datasets.motion.motion import FRAMES, write_motion
-from resolvent.datasets.motion.registry import MOTIONS, motion_of
-from resolvent.datasets.tasks.registry import EQUATIONS, build_task
+from resolvent.datasets.preview import write_motion
+from resolvent.datasets.tasks.burgers import velocity_in_time
+from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
+from resolvent.datasets.tasks.task import FRAMES
+from resolvent.solvers.common.fourier import coefficients_of
 
 
-@pytest.fixture(scope="module", params=sorted(MOTIONS))
+@pytest.fixture(scope="module", params=[name for name in EQUATIONS if settings_class(name).moves])
 def filmed(request, tmp_path_factory):
     """Return the equation, the card of a small dataset, and the moments of its first test sample."""
     folder = tmp_path_factory.mktemp(request.param)
@@ -53,23 +55,17 @@ def test_they_begin_and_end_at_what_is_stored(filmed):
             np.testing.assert_allclose(at_times, stored(card, "dt0.02", name)[:20], atol=1e-2)
 
 
-def test_a_film_of_imported_velocities_begins_with_those_of_the_file():
-    class Settings:
-        equation, source, viscosity, final_time = "burgers", "a.mat", 0.05, 0.5
-
-    class Imported:
-        settings = Settings()
-
-        def draw(self, samples):
-            x = np.arange(256) / 256
-            return np.stack([np.sin(2 * np.pi * x), np.zeros(256)])[None]
-
-    motion = motion_of(Imported(), ("test", 0))
-    np.testing.assert_allclose(motion.values[0], np.sin(2 * np.pi * motion.coordinates), atol=1e-12)
-    assert abs(motion.values[-1]).max() < 0.9
+def test_on_a_longer_circle_velocities_grow_with_it():
+    x = np.arange(256) / 256
+    unit = velocity_in_time(coefficients_of(np.sin(2 * np.pi * x)[None]), 0.05, 0.5)
+    longer = velocity_in_time(coefficients_of(3 * np.sin(2 * np.pi * x)[None]), 0.45, 0.5, length=3.0)
+    np.testing.assert_allclose(unit.values[0], np.sin(2 * np.pi * unit.coordinates), atol=1e-12)
+    assert abs(unit.values[-1]).max() < 0.9
+    np.testing.assert_allclose(longer.values, 3 * unit.values, atol=1e-12)
+    np.testing.assert_allclose(longer.coordinates, 3 * unit.coordinates)
 
 
 def test_an_equation_without_time_has_no_film():
-    assert set(EQUATIONS) - set(MOTIONS) == {"darcy", "darcy_inverse"}
-    with pytest.raises(KeyError):
-        motion_of(build_task(small("darcy")), ("test", 0))
+    assert not settings_class("darcy").moves
+    with pytest.raises(NotImplementedError, match=r"define Darcy\.motion"):
+        small("darcy").task().motion(("test", 0))

@@ -11,7 +11,7 @@ DATASET_FILMS = [
 DATASET_SHOWN = {
     name: [
         *DATASET_FIGURES[:1],
-        *["dataset_flux"] * (dataset.settings.equation in FLOW),
+        *["dataset_flux"] * dataset.settings.shows_flux,
         *DATASET_FIGURES[1:],
     ]
     for name, dataset in plan.datasets.items()

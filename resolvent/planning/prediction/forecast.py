@@ -16,7 +16,7 @@ from resolvent.common.machine import machine_memory
 from resolvent.datasets.storage.layout import group_name
 from resolvent.planning.configuration.settings import Resolution
 from resolvent.planning.paper_plan import PaperPlan
-from resolvent.planning.plan import FLOW, Plan
+from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.costs import Need, drawing, finalising, solving, store_bytes
 from resolvent.planning.prediction.needs import Needs
 from resolvent.planning.prediction.steps import Step, steps_that_do_not_fit
@@ -156,7 +156,7 @@ def _of_datasets(plan: Plan, needs: Needs) -> Iterator[Job]:
         yield Job(f"preview_{name}", dataset.preview, needs.preview(dataset))
         page = f"{plan.results}/datasets/{name}"
         yield Job("draw_dataset", f"{page}/dataset_gallery.svg", drawing(2))
-        if dataset.settings.equation in FLOW:
+        if dataset.settings.shows_flux:
             yield Job("draw_flux", f"{page}/dataset_flux.svg", drawing(2))
         if dataset.moves:
             yield Job(f"motion_{name}", dataset.motion, needs.motion(dataset))
