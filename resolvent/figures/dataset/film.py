@@ -17,7 +17,7 @@ COLOUR, POINT = "#0072b2", "#d55e00"
 
 
 def draw_dataset_film(motion: str | Path, output: str | Path) -> list[Path]:
-    """Draw the moments in the file `motion` (`resolvent.datasets.preview.write_motion`) as an MP4 and its poster."""
+    """Draw the moments in the file `motion` (`resolvent.datasets.preview`) as an MP4 and its poster."""
     content = read_arrays(motion)
     times, values = content["times"], content["values"]
     draw = {"curve": _curve, "field": _field, "path": _path}[str(content["kind"])]
