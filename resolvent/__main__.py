@@ -228,8 +228,8 @@ def export(
     """Write a dataset in a layout that others read, or as a folder for the Hugging Face hub."""
     from resolvent.datasets.loading import read_card
     from resolvent.planning.export import export as exported
-    from resolvent.public.cards import card_of
     from resolvent.public.consent import check_allowed
+    from resolvent.public.datasets import card_of
 
     card = card_of(dataset, data)
     check_allowed(card, [str(read_card(card)["settings"].get("equation"))], allow or ())

@@ -15,10 +15,17 @@ from resolvent.common.files import read_json
 from resolvent.common.records import CHECKPOINT, WEIGHTS, check_file, check_same_network
 from resolvent.common.runs import Run, read_run
 from resolvent.datasets.storage.addresses import LOCAL_FOLDER, local_folder
-from resolvent.public.cards import ENDINGS, card_with_content
 from resolvent.public.consent import Allowed, check_allowed
-from resolvent.public.inputs import as_values, grid_of, labelled
-from resolvent.public.ranges import Quantity, quantities, warn_outside, warn_unknown
+from resolvent.public.datasets import ENDINGS, card_with_content
+from resolvent.public.inputs import (
+    Quantity,
+    as_values,
+    grid_of,
+    labelled,
+    quantities,
+    warn_outside,
+    warn_unknown,
+)
 
 RECORD, CARD = "run.json", "dataset.json"
 LEVELS = "study/experiment/model/n512/seed1127802"  # what a whole name consists of

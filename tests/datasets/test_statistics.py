@@ -7,7 +7,7 @@ from distributed import LocalCluster
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.storage import statistics as module
-from resolvent.datasets.storage.statistics import statistics
+from resolvent.datasets.storage.card import statistics
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from training_fixtures import RUN, SMALL_FNO, finished_run
 import resolvent
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
-from resolvent.public.ranges import OutsideTraining
+from resolvent.public.inputs import OutsideTraining
 from resolvent.public.weights import read_weights
 from resolvent.training.errors import TrainingError
 
@@ -91,7 +91,7 @@ def test_an_unknown_range_is_said(velocity, tmp_path):
 
 
 def test_noise_in_training_widens_the_range(here):
-    from resolvent.public.ranges import quantities
+    from resolvent.public.inputs import quantities
 
     card = resolvent.load_run(RUN).card
     (clean,), (noisy,) = quantities(card, "inputs"), quantities(card, "inputs", 0.1)
