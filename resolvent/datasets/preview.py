@@ -46,7 +46,9 @@ def write_preview(card_path: Path, output: Path) -> None:
     count = min(MEASURED, card["samples"][split])
     content = {"samples": np.array([f"{split} {index}" for index in range(min(SHOWN, count))])}
     seen: set[str] = set()
-    for group, facts in sorted(card["groups"].items(), key=_points, reverse=True):
+    # The finest grid first; sets of times count alike, and so keep their order: the first is shown.
+    finest_first = sorted(card["groups"].items(), key=lambda one: -one[1]["grid"].get("points", 0))
+    for group, facts in finest_first:
         if seen.issuperset(facts["variables"]):
             continue
         arrays, grid = load_arrays(card_path, group, split, count), grid_from_facts(facts["grid"])
@@ -59,12 +61,6 @@ def write_preview(card_path: Path, output: Path) -> None:
             content |= _facts_of(name, arrays[name], dims, grid)
         seen |= set(facts["variables"])
     save_arrays(output, content)
-
-
-def _points(entry: tuple[str, dict]) -> int:
-    """Return the points of a group's grid. Sets of times count alike, and so keep their order: the first is
-    shown."""
-    return entry[1]["grid"].get("points", 0)
 
 
 def _facts_of(name: str, values: np.ndarray, dims: list[str], grid: Grid | Nodes) -> dict[str, np.ndarray]:

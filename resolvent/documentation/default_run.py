@@ -123,7 +123,8 @@ def page(
         "[What the columns mean](../default-run.md)."
     )
     finest = [row for row in rows if row.planned.resolution == experiment.finest]
-    words = [f"{_capital(best_in_words(finest))}."]
+    best = best_in_words(finest)
+    words = [f"{best[:1].upper()}{best[1:]}."]
     if beaten := beaten_by_a_baseline(finest, baselines, experiment.finest):
         words.append(beaten)
     lines = sorted(
@@ -226,7 +227,3 @@ def _baseline(one: Tested) -> tuple:
     facts = one.facts
     label, resolution = f"*{facts['label']}*", str(facts["trained_resolution"])
     return (one.error().value, label, resolution, with_interval(one.error()), *[DASH] * 5)
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
