@@ -6,7 +6,7 @@ import xarray
 from distributed import LocalCluster
 
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.storage import statistics as module
+from resolvent.datasets.storage import card as module
 from resolvent.datasets.storage.card import statistics
 
 

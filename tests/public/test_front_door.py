@@ -62,8 +62,6 @@ def test_a_dataset_opens_by_its_card_or_its_store(card):
 
 
 def test_what_a_dataset_has_not_is_one_line(card, tmp_path):
-    with pytest.raises(DatasetError, match="has no split 'val'; it has train, validation, test"):
-        resolvent.open_dataset(card, "val")
     with pytest.raises(DatasetError, match="has nothing at 65; it has n"):
         resolvent.open_dataset(card, "test", 65)
     with pytest.raises(DatasetError, match="the dataset is not finished"):
