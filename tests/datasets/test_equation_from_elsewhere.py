@@ -11,6 +11,7 @@ import pytest
 from dataset_fixtures import CODE, make_dataset
 from merged_configuration import DEFAULT, merged
 
+import resolvent
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_samples
 from resolvent.datasets.storage.card import finalise
@@ -108,6 +109,26 @@ def test_it_is_planned_without_a_line_about_it_elsewhere(write):
     facts = caption_facts(plan, "heat")
     assert (facts["input"], facts["target"]) == ("input", "target")
     assert plan.configuration.model_dump()["datasets"]["heat"]["num_steps"] == 64
+
+
+MORE = """    moves = True
+    known = Known("temperature", ("n",))
+
+    @staticmethod
+    def solve_values(values, *, final_time):
+        return final_time * values
+
+    def task(self):
+"""
+
+
+def test_it_may_have_a_film_and_be_solved_for_values(write):
+    source = SOURCE.replace("import SpaceDataset", "import Known, SpaceDataset")
+    write(source.replace("    def task(self):\n", MORE))
+    dataset = planned().datasets["heat"]
+    assert dataset.moves == "my_lab.heat:motion"
+    assert rerun.script_digest("motion", *dataset.modules, dataset.moves)
+    np.testing.assert_array_equal(resolvent.solve(EQUATION, np.ones(8), final_time=2.0), np.full(8, 2.0))
 
 
 def test_its_code_is_part_of_what_makes_the_data_again(write):
