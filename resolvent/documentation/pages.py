@@ -25,18 +25,26 @@ class Part:
     command: str = ""
 
     def write(self, root: Path = ROOT) -> None:
-        """Write it, or print which command it needs first."""
+        """Write it, or print which command it needs first.
+
+        Raises
+        ------
+        ValueError
+            When the page has no such comments.
+        """
         text, file = self.content(), root / self.page
         if text is None:
             place = f"{self.page}, {self.name}," if self.name else self.page
             print(f"{place} is left as it is: make what it is made from with `{self.command}`")
-        elif not self.name:
-            file.write_text(text, encoding="utf-8")
-        else:
+            return
+        if self.name:
             begin, end = f"<!-- {self.name}:begin -->", f"<!-- {self.name}:end -->"
-            before, _, rest = file.read_text(encoding="utf-8").partition(begin)
-            after = rest.partition(end)[2]
-            file.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+            before, found, rest = file.read_text(encoding="utf-8").partition(begin)
+            _, closed, after = rest.partition(end)
+            if not (found and closed):
+                raise ValueError(f"{self.page}: put {begin} and {end} where the part belongs")
+            text = f"{before}{begin}\n{text}\n{end}{after}"
+        file.write_text(text, encoding="utf-8")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], rule: str = "---") -> str:
