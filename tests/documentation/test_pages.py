@@ -27,7 +27,7 @@ def test_without_what_it_is_made_from_the_page_stays_and_the_command_is_named(pa
 
 
 def test_a_page_without_the_comments_is_refused(page):
-    with pytest.raises(ValueError, match="page.md: put <!-- others:begin --> and <!-- others:end -->"):
+    with pytest.raises(ValueError, match=r"page\.md: put <!-- others:begin --> and <!-- others:end -->"):
         Part("page.md", lambda: "new", "others").write(page.parent)
     assert page.read_text() == PAGE
 

@@ -24,13 +24,6 @@ from resolvent.public.describe import Terminal, write_leaderboard
 NAME = "tiny/burgers/fno"
 
 
-@pytest.fixture
-def here(study, monkeypatch):
-    monkeypatch.chdir(study)
-    monkeypatch.setenv("COLUMNS", "100")
-    return study
-
-
 def printed(*words: str) -> str:
     done = CliRunner().invoke(command.app, list(map(str, words)), catch_exceptions=False)
     assert done.exit_code == 0, done.output

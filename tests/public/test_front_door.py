@@ -86,18 +86,6 @@ def test_a_run_predicts_what_was_evaluated(card, folder):
     assert (run.record.model, run.record.seed, len(run.history)) == ("fno", 3, 2)
 
 
-def test_inputs_that_do_not_fit_are_one_line(card, folder):
-    run = resolvent.load_run(folder)
-    u = resolvent.open_dataset(card, "test", 64)["initial_velocity"]
-    for wrong in (u.values[0], np.stack([u.values] * 2, axis=1), u.values[:, None, None]):
-        with pytest.raises(TrainingError, match=r"inputs of shape .* do not fit fno: give \(samples, n\)"):
-            run.predict(wrong)
-    with pytest.raises(
-        TrainingError, match="the coordinate x of the inputs is not that of 64 periodic points"
-    ):
-        run.predict(u.assign_coords(x=u["x"] * 2))
-
-
 def test_a_diverged_run_loads_and_says_why_it_cannot_predict(card, diverged):
     run = resolvent.load_run(diverged)
     assert run.diverged

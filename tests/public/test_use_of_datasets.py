@@ -15,12 +15,6 @@ from resolvent.datasets.loading import load_samples
 from resolvent.public import torch_datasets
 
 
-@pytest.fixture
-def here(study, monkeypatch):
-    monkeypatch.chdir(study)
-    return study
-
-
 @pytest.mark.parametrize("name", ["burgers", "burgers/burg", "data/burgers/burgers.json"])
 def test_a_dataset_is_found_by_its_name(here, name):
     assert set(resolvent.open_dataset(name).children) == {"n64", "n128"}
