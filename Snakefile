@@ -42,7 +42,7 @@ from resolvent.planning.prediction.nodes import placement
 from resolvent.planning.provenance import command, provenance
 from resolvent.planning.quick_plan import plan_quickly
 from resolvent.planning.paper_plan import PaperPlan
-from resolvent.planning.plan import FLOW, RUN_FOLDER, SHORT_RUN_FOLDER, STABILITY, TUNED_FILE, Plan
+from resolvent.planning.plan import RUN_FOLDER, SHORT_RUN_FOLDER, STABILITY, TUNED_FILE, Plan
 from resolvent.planning.slurm import be_patient_with_slurm
 from resolvent.planning.study import planned_study, show_what_there_is
 from resolvent.planning.prediction.costs import drawing, request, finalising, solving

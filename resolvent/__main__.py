@@ -17,7 +17,7 @@ import atexit
 import gc
 import warnings
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -42,7 +42,7 @@ app = typer.Typer(
 
 Cores = Annotated[str, typer.Option(help="Processor cores to use: a number, or 'all'.")]
 Configs = Annotated[
-    Optional[list[str]],  # noqa: UP045  (typer reads it at run time)
+    list[str] | None,
     typer.Option(
         "--configfile",
         help="A configuration: a file, or the name of one that comes with the package, such as 'demo' or "
@@ -51,14 +51,14 @@ Configs = Annotated[
 ]
 Results = Annotated[str, typer.Option(help="Folder of the studies, where names of runs are looked for.")]
 Allow = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    list[str] | None,
     typer.Option(
         help="A folder whose modules may run, where the code is that of authors (read it before), or an "
-        "address that test samples may be read from; it may be repeated.",
+        "address that test samples may be read from; it may be repeated."
     ),
 ]
 Data = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(help="Folder of the datasets, or the card of the one that the run was trained on."),
 ]
 
@@ -84,7 +84,7 @@ def plan(context: typer.Context, cores: Cores = "all", configfile: Configs = Non
 
 @app.command(rich_help_panel=STUDIES)
 def check(
-    files: Annotated[Optional[list[str]], typer.Argument(help="Configurations; the last one wins.")] = None,  # noqa: UP045
+    files: Annotated[list[str] | None, typer.Argument(help="Configurations; the last one wins.")] = None,
 ) -> None:
     """Say what is wrong with configurations, by file, line and key. Nothing runs."""
     from resolvent.planning.check import main as checked
@@ -96,7 +96,7 @@ def check(
 @app.command(rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)
 def run(
     targets: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Argument(
             help="Rules or files to make, none: all that the configuration asks for; and Snakemake's options."
         ),
@@ -154,11 +154,11 @@ def predict(
         Path, typer.Argument(metavar="OUTPUT", help="Where predictions go: of the same kinds.")
     ],
     variable: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(help="Name of an input function in the file; repeat it for several channels."),
     ] = None,
-    group: Annotated[Optional[str], typer.Option(help="Group of a file or store, such as 'n512'.")] = None,  # noqa: UP045
-    device: Annotated[Optional[str], typer.Option(help="Where torch computes: 'cpu' or 'cuda'.")] = None,  # noqa: UP045
+    group: Annotated[str | None, typer.Option(help="Group of a file or store, such as 'n512'.")] = None,
+    device: Annotated[str | None, typer.Option(help="Where torch computes: 'cpu' or 'cuda'.")] = None,
     results: Results = "results",
     data: Data = None,
     allow: Allow = None,
@@ -219,8 +219,7 @@ def export(
         str, typer.Option(help="The layout: 'well', 'pdebench', 'netcdf', 'npz' or 'huggingface'.")
     ],
     resolution: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Points along each axis, or a set of times; by default the finest."),
+        str | None, typer.Option(help="Points along each axis, or a set of times; by default the finest.")
     ] = None,
     data: Annotated[str, typer.Option(help="Folder of the datasets.")] = "data",
     allow: Allow = None,
@@ -228,8 +227,8 @@ def export(
     """Write a dataset in a layout that others read, or as a folder for the Hugging Face hub."""
     from resolvent.datasets.loading import read_card
     from resolvent.planning.export import export as exported
-    from resolvent.public.cards import card_of
     from resolvent.public.consent import check_allowed
+    from resolvent.public.datasets import card_of
 
     card = card_of(dataset, data)
     check_allowed(card, [str(read_card(card)["settings"].get("equation"))], allow or ())
@@ -245,12 +244,12 @@ def export_run(
     ],
     folder: Annotated[Path, typer.Argument(help="A new folder.")],
     form: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option("--format", help="Also as a program: 'torch_export' or 'onnx'; it may be repeated."),
     ] = None,
-    points: Annotated[Optional[int], typer.Option(help="Points along each axis that programs take.")] = None,  # noqa: UP045
+    points: Annotated[int | None, typer.Option(help="Points along each axis that programs take.")] = None,
     samples: Annotated[int, typer.Option(help="Samples that programs take at once.")] = 1,
-    licence: Annotated[Optional[str], typer.Option(help="Of the weights, such as 'MIT'.")] = None,  # noqa: UP045
+    licence: Annotated[str | None, typer.Option(help="Of the weights, such as 'MIT'.")] = None,
     results: Results = "results",
     data: Data = None,
     allow: Allow = None,
@@ -295,7 +294,7 @@ def verify_run(
 @app.command(rich_help_panel=USE)
 def leaderboard(
     folders: Annotated[list[Path], typer.Argument(help="Exported runs that were verified.")],
-    csv: Annotated[Optional[Path], typer.Option(help="Also write the table to this file.")] = None,  # noqa: UP045
+    csv: Annotated[Path | None, typer.Option(help="Also write the table to this file.")] = None,
 ) -> None:
     """List verified runs, the lowest error first on each test set: who verified them, and with what."""
     from resolvent.public.describe import Terminal, describe_leaderboard, write_leaderboard

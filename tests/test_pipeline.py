@@ -15,7 +15,7 @@ from pipeline_project import ROOT, Project, built_once, job_counts
 
 import resolvent
 from resolvent.datasets.errors import DatasetError
-from resolvent.documentation import dataset_measurements
+from resolvent.documentation import datasets as dataset_pages
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.paper_plan import PaperPlan
@@ -203,9 +203,9 @@ def test_the_paper_has_its_page(project):
 
 
 def test_the_measurements_of_the_docs_come_from_cards_and_logs(project, monkeypatch):
-    monkeypatch.setattr(dataset_measurements, "MEASURED", "config/test.yaml")
-    monkeypatch.setattr(dataset_measurements, "PAPERS", ("config/cao2021.yaml",))
-    tables = dataset_measurements.tables(project.folder)
+    monkeypatch.setattr(dataset_pages, "MEASURED", "config/test.yaml")
+    monkeypatch.setattr(dataset_pages, "PAPERS", ("config/cao2021.yaml",))
+    tables = dataset_pages.measured(project.folder)
     files = (project.folder / "data/darcy_cao_inverse").glob("*.json")
     (card,) = (file for file in files if file.suffixes == [".json"])
     largest = json.loads(card.read_text())["error_budget"]["against_direct_solve"]["largest_relative_l2"]

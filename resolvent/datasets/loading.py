@@ -1,10 +1,11 @@
-"""What training and evaluation read: one split of one group, in memory."""
+"""What training and evaluation read: one split of one group, from the store or made on the way."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from resolvent.datasets.noise import Noise, pointwise_standard_deviation
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.layout import grid_from_facts, group_name, resolution_of
 from resolvent.datasets.storage.store import open_store, read_array
+from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.solvers.common.grid import Grid, Nodes
 
 BATCH = 32  # samples on the finest grid at a time
@@ -109,6 +111,22 @@ def _check_count(card: dict, split: str, count: int) -> None:
         raise DatasetError(f"{count} {split} samples asked for; {card['dataset']} has {available}")
 
 
+def places_of(card: dict, split: str) -> range:
+    """Return the positions of the samples of a split along the axis of samples.
+
+    Raises
+    ------
+    DatasetError
+        When there is no such split.
+    """
+    start = 0
+    for one, size in card["samples"].items():
+        if one == split:
+            return range(start, start + size)
+        start += size
+    raise DatasetError(f"{card['dataset']} has no split '{split}'; it has {', '.join(card['samples'])}")
+
+
 def load_arrays(
     card_path: Path, group: str, split: str, count: int | None = None, names: list[str] | None = None
 ) -> dict[str, np.ndarray]:
@@ -125,12 +143,7 @@ def load_arrays(
         When the card or the store is missing or damaged, the two do not belong together, there is no such
         group, or `count` is too large.
     """
-    return _arrays(card_path, read_card(card_path), group, split, count, names)
-
-
-def _arrays(
-    card_path: Path, card: dict, group: str, split: str, count: int | None, names: list[str] | None
-) -> dict[str, np.ndarray]:
+    card = read_card(card_path)
     if group not in card["groups"]:
         raise DatasetError(f"{card['dataset']} has no group '{group}'; it has {', '.join(card['groups'])}")
     count = card["samples"][split] if count is None else count
@@ -200,13 +213,13 @@ class Split:
         inputs = [f"{self.group}/{name}" for name in self.card["inputs"]]
         targets = [f"{self.target_group}/{name}" for name in self.card["targets"]]
         arrays = self._arrays([*inputs, *targets], members)
-        functions = _functions({name: arrays[name] for name in inputs}, self.stored_grid)
+        functions = stacked({name: arrays[name] for name in inputs}, self.stored_grid)
         if self.noise is not None:
             functions = self.noise.added(functions, self.name, members)
         if self.grid is not self.stored_grid:
             stride = (self.stored_grid.points - 1) // (self.grid.points - 1)
             functions = functions[:, ::stride, ::stride].copy()
-        answers = _functions({name: arrays[name] for name in targets}, self.target_grid)
+        answers = stacked({name: arrays[name] for name in targets}, self.target_grid)
         return Samples(self.grid, functions, answers, target_grid=self.target_grid)
 
     def all(self) -> Samples:
@@ -260,6 +273,29 @@ class Split:
         return {name: _read(self.card_path, self.card, name, self.name, members) for name in names}
 
 
+class FreshSplit(Split):
+    """Training samples of the distribution and the solver of a dataset, which are not in its store.
+
+    They follow on the stored ones: sample k has the numbers that it would have in a larger dataset of the
+    same settings, whenever and wherever it is asked for. `count` is the number of samples in an epoch; the
+    k-th epoch has those from (k - 1) · count.
+    """
+
+    def __init__(self, *given, **options):
+        super().__init__(*given, **options)
+        self.task = build_task(settings_of(self.card["settings"]))
+        self.solving = Lock()
+
+    def _finest(self, own: Grid, target: str, as_coded: bool) -> int:
+        return own.points  # nothing finer is solved for the gradients
+
+    def _arrays(self, names: list[str], members: Members) -> dict[str, np.ndarray]:
+        first = self.card["samples"][self.name]
+        with self.solving:  # solvers are not meant for several threads
+            arrays = self.task.compute([(self.name, first + int(member)) for member in members])
+        return {name: arrays[name].astype(self.task.layout.dtype) for name in names}
+
+
 Source = Samples | Split
 
 
@@ -285,7 +321,7 @@ def load_samples(
     return Split(card_path, resolution, split, count, grids=grids, noise=noise).all()
 
 
-def _functions(arrays: dict[str, np.ndarray], grid: Grid | Nodes) -> np.ndarray:
+def stacked(arrays: dict[str, np.ndarray], grid: Grid | Nodes) -> np.ndarray:
     """Stack variables on `grid` as `Samples` has them; numbers of a sample come last, as constants."""
     space = (grid.points,) * grid.dimension
     functions = [values for values in arrays.values() if values.ndim > 1]
@@ -316,8 +352,7 @@ def training_noise(card_path: Path, points: int, count: int, level: float) -> No
 
 def _read(card_path: Path, card: dict, name: str, split: str, members: Members) -> np.ndarray:
     """Read samples `members` of `split` of the array `name`, "n512/u"."""
-    splits = list(card["samples"])
-    start = sum(card["samples"][one] for one in splits[: splits.index(split)])
+    start = places_of(card, split).start
     store = Path(card_path).with_suffix(".zarr")
     if isinstance(members, range):
         return read_array(store, name, range(start + members.start, start + members.stop))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,45 +24,13 @@ def pointwise_standard_deviation(blocks: Iterable[np.ndarray]) -> np.ndarray:
     return np.sqrt(moments.variance)
 
 
-def add_noise(
-    values: np.ndarray,
-    level: float,
-    standard_deviation: np.ndarray,
-    seed: int,
-    split: str,
-    indices: list[int] | range | np.ndarray,
-    realisation: int = 0,
-) -> np.ndarray:
-    """Return values + level · standard_deviation · ξ, ξ standard normal at every point of every sample.
-
-    The draw depends on (seed, split, index, realisation) alone: not on the batch, not on the level (two
-    levels are the same noise, scaled), and no test sample ever meets a draw of training.
-
-    Parameters
-    ----------
-    values
-        Samples `indices` of `split`, (samples, ...).
-    level
-        ε ≥ 0: 0.01 is one per cent of the training samples' pointwise standard deviation.
-    standard_deviation
-        From `pointwise_standard_deviation`, of the training split, for every split.
-    """
-    if level < 0:
-        raise ValueError(f"the noise level must not be negative, got {level}")
-    noisy = values.astype(np.float64)
-    for row, index in zip(range(len(noisy)), indices, strict=True):
-        key = np.random.SeedSequence(seed, spawn_key=(_STREAM, SPLITS.index(split), int(index), realisation))
-        draw = np.random.Generator(np.random.Philox(key)).standard_normal(values.shape[1:])
-        noisy[row] += level * standard_deviation * draw
-    return noisy
-
-
 @dataclass(frozen=True)
 class Noise:
     """Noise of one level on all the functions of a dataset.
 
-    level               ε of `add_noise`.
-    standard_deviation  of the training inputs, at each point of the grid on which they are measured.
+    level               ε ≥ 0: 0.01 is one per cent of the standard deviation.
+    standard_deviation  of the training inputs, for every split, at each point of the grid on which they are
+                        measured (`pointwise_standard_deviation`).
     seed                the dataset's.
     realisation         which of the independent draws of a sample.
     """
@@ -72,8 +40,18 @@ class Noise:
     seed: int
     realisation: int = 0
 
-    def added(self, values: np.ndarray, split: str, members: range | np.ndarray) -> np.ndarray:
-        """Add noise to samples `members` of `split`, (samples, ...)."""
-        return add_noise(
-            values, self.level, self.standard_deviation, self.seed, split, members, self.realisation
-        )
+    def added(self, values: np.ndarray, split: str, indices: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Return values + level · standard_deviation · ξ, ξ standard normal at every point of every sample.
+
+        `values` are samples `indices` of `split`, (samples, ...). The draw depends on (seed, split, index,
+        realisation) alone: not on the batch, not on the level (two levels are the same noise, scaled), and no
+        test sample ever meets a draw of training.
+        """
+        if self.level < 0:
+            raise ValueError(f"the noise level must not be negative, got {self.level}")
+        noisy, number = values.astype(np.float64), SPLITS.index(split)
+        for row, index in zip(range(len(noisy)), indices, strict=True):
+            key = np.random.SeedSequence(self.seed, spawn_key=(_STREAM, number, int(index), self.realisation))
+            draw = np.random.Generator(np.random.Philox(key)).standard_normal(values.shape[1:])
+            noisy[row] += self.level * self.standard_deviation * draw
+        return noisy

@@ -1,7 +1,7 @@
-"""What the page of a dataset shows of a store: a few samples, spectra, histograms. Small, and an .npz.
+"""What the page of a dataset draws: two small .npz, of samples, spectra and histograms, and for the film.
 
-For each stored variable v (on the finest grid that holds it; of a field in a cube the middle slice in z),
-with its role "input" or "target":
+The preview has for each stored variable v (on the finest grid that holds it; of a field in a cube the middle
+slice in z), with its role "input" or "target":
 
     samples                              labels of the samples shown
     input/v or target/v                  the samples shown, (samples, ...)
@@ -10,6 +10,8 @@ with its role "input" or "target":
     spectrum/v/wavenumber, median, low, high   power and its 5 % and 95 % quantiles, of functions on grids and
                                          at equally spaced times
     spectrum/v/axis                      what the wavenumber counts
+
+The motion has one sample solved again, "test 0", as a `Motion` has it, the values in float32.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from resolvent.common.digests import save_arrays
 from resolvent.datasets.loading import load_arrays, read_card
 from resolvent.datasets.spectra import powers, wavenumbers
 from resolvent.datasets.storage.layout import grid_from_facts
+from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.solvers.common.grid import Grid, Nodes
 
 SHOWN, MEASURED = 4, 64  # samples in the gallery; samples behind spectra and histograms
@@ -43,7 +46,9 @@ def write_preview(card_path: Path, output: Path) -> None:
     count = min(MEASURED, card["samples"][split])
     content = {"samples": np.array([f"{split} {index}" for index in range(min(SHOWN, count))])}
     seen: set[str] = set()
-    for group, facts in sorted(card["groups"].items(), key=_points, reverse=True):
+    # The finest grid first; sets of times count alike, and so keep their order: the first is shown.
+    finest_first = sorted(card["groups"].items(), key=lambda one: -one[1]["grid"].get("points", 0))
+    for group, facts in finest_first:
         if seen.issuperset(facts["variables"]):
             continue
         arrays, grid = load_arrays(card_path, group, split, count), grid_from_facts(facts["grid"])
@@ -56,12 +61,6 @@ def write_preview(card_path: Path, output: Path) -> None:
             content |= _facts_of(name, arrays[name], dims, grid)
         seen |= set(facts["variables"])
     save_arrays(output, content)
-
-
-def _points(entry: tuple[str, dict]) -> int:
-    """Return the points of a group's grid. Sets of times count alike, and so keep their order: the first is
-    shown."""
-    return entry[1]["grid"].get("points", 0)
 
 
 def _facts_of(name: str, values: np.ndarray, dims: list[str], grid: Grid | Nodes) -> dict[str, np.ndarray]:
@@ -93,3 +92,31 @@ def _spectra(values: np.ndarray, grid: Grid | Nodes) -> tuple[str, np.ndarray, n
         return None
     frequencies, power = scipy.signal.periodogram(values, fs=1 / steps[0], window="hann")
     return "frequency", frequencies, power
+
+
+def write_motion(card_path: Path, output: Path) -> None:
+    """Solve the first test sample of the dataset at `card_path` again, and write it at many moments.
+
+    Where there are no test samples it is the first of validation, or of training.
+
+    Raises
+    ------
+    DatasetError
+        When the card is missing or damaged.
+    NotImplementedError
+        When the equation has no film.
+    SolverError
+        When the sample cannot be solved.
+    """
+    card = read_card(card_path)
+    split = next(name for name in ("test", "validation", "train") if card["samples"][name])
+    motion = build_task(settings_of(card["settings"])).motion((split, 0))
+    content = {
+        "sample": np.array(f"{split} 0"),
+        "kind": np.array(motion.kind),
+        "times": motion.times,
+        "values": motion.values.astype(np.float32),
+        "coordinates": motion.coordinates,
+        "names": np.array(motion.names),
+    }
+    save_arrays(output, content)

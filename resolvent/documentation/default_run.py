@@ -11,6 +11,7 @@ from pathlib import Path
 
 from resolvent.common.counts import counted
 from resolvent.common.runs import read_run
+from resolvent.documentation.pages import table
 from resolvent.figures.common.comparison import Tested, by_condition, read_comparison
 from resolvent.figures.common.numbers import DASH, duration, scientific
 from resolvent.figures.common.results import Run, on_training_grid
@@ -20,7 +21,7 @@ from resolvent.figures.front.results import CLASSICAL, Results, Row, read_result
 from resolvent.figures.front.study import STUDY_FILE, read_study
 from resolvent.figures.front.terminal import with_interval
 from resolvent.figures.papers.registry import PAPERS
-from resolvent.figures.reported_vs_ours.markdown import paragraph, table_lines
+from resolvent.figures.reported_vs_ours.markdown import paragraph
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_configuration
 from resolvent.planning.paper_plan import PaperPlan
@@ -86,15 +87,15 @@ def overview(root: Path) -> str:
     """Return a table of the experiments that have a page, by what it says, and the sum of their hours."""
     rows, sums = [], [0, 0.0, 0.0]
     for file in sorted((root / PAGES).glob("*.md")):
-        text = " ".join(file.read_text(encoding="utf-8").split())
-        title = re.search("^# (.+?) Written by", text)[1]
+        head, *lines = file.read_text(encoding="utf-8").splitlines()
+        title, text = head.removeprefix("# "), " ".join(" ".join(lines).split())
         trainings, ended = re.search(r"\. (\d+) trainings?: (.+?), [0-9.]+ \w+ in all", text).groups()
         hours = re.search(r"\| all \| \d+ \| ([0-9.]+) h \| ([0-9.]+) h \|", text).groups()
         link = f"[{title}]({Path(PAGES).name}/{file.name})"
         rows.append((link, trainings, ended, *(f"{one} h" for one in hours)))
         sums = [total + one for total, one in zip(sums, (int(trainings), *map(float, hours)), strict=True)]
     rows.append(("all of them", str(sums[0]), "", *(f"{one:.1f} h" for one in sums[1:])))
-    return "\n".join(table_lines(OVERVIEW, rows))
+    return table(OVERVIEW, rows)
 
 
 def page(
@@ -122,7 +123,8 @@ def page(
         "[What the columns mean](../default-run.md)."
     )
     finest = [row for row in rows if row.planned.resolution == experiment.finest]
-    words = [f"{_capital(best_in_words(finest))}."]
+    best = best_in_words(finest)
+    words = [f"{best[:1].upper()}{best[1:]}."]
     if beaten := beaten_by_a_baseline(finest, baselines, experiment.finest):
         words.append(beaten)
     lines = sorted(
@@ -133,10 +135,10 @@ def page(
         f"# {experiment.title}",
         paragraph(about),
         paragraph(" ".join(words)),
-        "\n".join(table_lines(MODELS, [line[1:] for line in lines])),
+        table(MODELS, [line[1:] for line in lines]),
     ]
     if taken:
-        parts += ["## What it took", TIMES, "\n".join(table_lines(TAKEN, taken))]
+        parts += ["## What it took", TIMES, table(TAKEN, taken)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -225,7 +227,3 @@ def _baseline(one: Tested) -> tuple:
     facts = one.facts
     label, resolution = f"*{facts['label']}*", str(facts["trained_resolution"])
     return (one.error().value, label, resolution, with_interval(one.error()), *[DASH] * 5)
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from resolvent.documentation.pages import ROOT
 
 
 def environment_text() -> str:

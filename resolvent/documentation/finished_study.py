@@ -12,8 +12,8 @@ from pathlib import Path
 
 from resolvent.common.digests import digest_path
 from resolvent.common.records import CHECKPOINT, RunRecord, read_record, write_record
+from resolvent.documentation.pages import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "docs/tutorials/finished_study"
 EXPERIMENT = "demo/burgers"
 MODELS = ("fno", "galerkin_layer_scale")

@@ -17,6 +17,7 @@ from resolvent.common.records import (
     TunedRecord,
 )
 from resolvent.datasets.verify import CARD, CHECK, RECEIPT
+from resolvent.documentation.pages import table
 from resolvent.figures.common.comparison import COMPARISON_COLUMNS, MODELS_COLUMNS
 
 TYPES = {
@@ -211,5 +212,4 @@ def _same_keys(given: dict, words: dict[str, str]) -> None:
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return table(head, rows, rule=" --- ")

@@ -6,7 +6,8 @@ import ast
 from html import escape
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from resolvent.documentation.pages import ROOT
+
 WORDS = {
     "solvers": "equations and random fields → arrays",
     "models": "neural operators (torch)",

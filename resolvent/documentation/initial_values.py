@@ -1,23 +1,39 @@
-"""Lorenz-63 with initial values that enter in several forms: tables of docs/equations/lorenz63.md."""
+"""Lorenz-63 with initial values that enter in several forms: tables of docs/equations/lorenz63.md.
+
+The second table says why errors grow at other times where the first token alone has the initial values. The
+trained operators are changed in one respect and tested again: the first token has the weight that it had in
+training, half the first interval of the training times, whatever the times of the test.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from resolvent.common.counts import counted
-from resolvent.documentation.first_token import SAMPLES, first_token_rows
+from resolvent.common.runs import read_run
+from resolvent.datasets.loading import Samples, load_samples
+from resolvent.documentation.pages import table
+from resolvent.evaluation.conditions import predict
+from resolvent.evaluation.metrics import measure
 from resolvent.figures.common.results import Run, error_matrix, read_runs
-from resolvent.figures.reported_vs_ours.markdown import table_lines
+from resolvent.models.layers.quadrature import trapezoid_weights
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_configuration
 from resolvent.planning.plan import Plan
+from resolvent.training import checkpoints
+from resolvent.training.trained import trained_operator
 
 CONFIGURATION = "config/lorenz63_initial_values.yaml"
 RUNS = "results/lorenz63_initial_values"
 COMMAND = f"snakemake --cores 2 --resources gpu=0 --configfile {CONFIGURATION}"
 ERROR = "standardised_relative_l2"
+SAMPLES = 50  # of the test, for the first token
+CPU = torch.device("cpu")
 TOKENS = (
     "`first_token` seed by seed: its error; its error if the first token keeps the weight that it had in "
     "training, whatever the times; and how far the prediction moves, relative to itself and at all times but "
@@ -26,13 +42,15 @@ TOKENS = (
 BY_TIMES = "Median over the test samples of the relative L² error of standardised y and z"
 
 
-def section(root: Path, folders: list[Path]) -> str:
+def section(root: Path, folders: list[Path]) -> str | None:
     """Return what was trained, the errors at all times, and what the first token's weight does to them.
 
     `folders` are those of runs below `root`, where the configuration's dataset is too. A cell has the median
-    over the test samples, averaged over the seeds, and its range over them where there are several. Raises
-    `ResultError` as `read_runs` does, `DatasetError` where the dataset is missing.
+    over the test samples, averaged over the seeds, and its range over them where there are several. None
+    without runs. Raises `ResultError` as `read_runs` does, `DatasetError` where the dataset is missing.
     """
+    if not folders:
+        return None
     models: dict[str, list[Run]] = {}
     for run in read_runs(folders):
         models.setdefault(run.record.model, []).append(run)
@@ -43,15 +61,11 @@ def section(root: Path, folders: list[Path]) -> str:
     medians = {name: {one: _medians(made, one) for one in times} for name, made in models.items()}
     forms = {name: made[0].record.settings["initial_values"] for name, made in models.items()}
     errors = [
-        (f"`{forms[name]}`, {_seeds(models[name])}", *map(_cell, by_time.values()))
+        (f"`{forms[name]}`, {counted(len(models[name]), 'seed')}", *map(_cell, by_time.values()))
         for name, by_time in medians.items()
     ]
-    card = (
-        root
-        / Plan(load_configuration(read_configuration([root / CONFIGURATION])))
-        .datasets[runs[0].record.dataset]
-        .card
-    )
+    plan = Plan(load_configuration(read_configuration([root / CONFIGURATION])))
+    card = root / plan.datasets[runs[0].record.dataset].card
     tokens = [
         (f"{run.seed}: {words}", *(f"{found[one]:.2e}" for one in times))
         for run in runs
@@ -64,11 +78,11 @@ def section(root: Path, folders: list[Path]) -> str:
             "",
             f"{BY_TIMES}, averaged over the seeds, with the lowest and the highest seed. Trained at {home}*.",
             "",
-            *table_lines(("initial values", *header), errors),
+            table(("initial values", *header), errors),
             "",
             TOKENS,
             "",
-            *table_lines(("seed", *header), tokens),
+            table(("seed", *header), tokens),
         ]
     )
 
@@ -83,10 +97,6 @@ def _cell(medians: np.ndarray) -> str:
     return f"{medians.mean():.2e}{spread}"
 
 
-def _seeds(runs: list[Run]) -> str:
-    return counted(len(runs), "seed")
-
-
 def _training(runs: list[Run]) -> str:
     """Say once what all runs have in common, and on which machines they were trained."""
     settings, training = runs[0].record.settings, runs[0].record.training
@@ -97,3 +107,49 @@ def _training(runs: list[Run]) -> str:
         f"{training['epochs']} epochs in batches of {training['batch_size']}, "
         f"schedule {training['schedule']}; {'; '.join(machines)}, shared with other work."
     )
+
+
+def with_first_weight(weight: float):
+    """Return what gives an operator trapezoidal log-weights, the first of `weight`."""
+
+    def log_weights(x: Tensor) -> Tensor:
+        weights = trapezoid_weights(x)
+        return torch.cat([weights.new_tensor([weight]), weights[1:]]).log()
+
+    return log_weights
+
+
+def first_token_rows(folder: Path, card: Path, times: Iterable[str]) -> list[tuple[str, dict[str, float]]]:
+    """Measure a trained run in three respects: pairs of words and a number for each set of times.
+
+    The error, the error with the first weight of training, and how far the prediction moves, at all times but
+    the first, when every sample gets the initial values of the next one; medians over `SAMPLES` test
+    samples, of standardised y and z, relative.
+    """
+    run = read_run(folder)
+    operator = trained_operator(checkpoints.load(folder / "checkpoint.pt"))
+    scale = (operator.output.mean.numpy(), operator.output.deviation.numpy())
+    tokens = operator.operator
+    home = load_samples(card, str(run.record.resolution), "test", 1).grid.coordinates
+    found: dict[str, dict[str, float]] = {
+        "error": {},
+        "first weight of training": {},
+        "initial values of others": {},
+    }
+    for time in times:
+        test = load_samples(card, time, "test", SAMPLES)
+        plain = predict(operator, test, CPU)
+        others = test.inputs.copy()
+        others[:, 1:] = np.roll(test.inputs[:, 1:], 1, axis=0)
+        moved = predict(operator, Samples(test.grid, others, test.targets), CPU)
+        moved[..., 0] = plain[..., 0]
+        tokens.log_weights = with_first_weight((home[1] - home[0]) / 2)
+        weighted = predict(operator, test, CPU)
+        del tokens.log_weights
+        for words, prediction, target in (
+            ("error", plain, test.targets),
+            ("first weight of training", weighted, test.targets),
+            ("initial values of others", moved, plain),
+        ):
+            found[words][time] = float(np.median(measure(prediction, target, test.grid, scale)[ERROR]))
+    return list(found.items())

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
+from resolvent.documentation.pages import table
 from resolvent.figures.common.results import read_table
 from resolvent.figures.papers.calvello2024.reported import SOURCE as CALVELLO
 from resolvent.figures.papers.cao2021.reported import SOURCE as CAO
 from resolvent.figures.papers.cao2021.step_costs import FILE, SCOPES, name_of, remark
 from resolvent.figures.published.tables import reported_rows
-from resolvent.figures.reported_vs_ours.markdown import table_lines
 from resolvent.models.build import build
 from resolvent.models.parameter_counts import parameter_counts
 from resolvent.models.registry import settings_class
@@ -35,9 +35,9 @@ def parameter_sections() -> dict[str, dict[str, str]]:
     )
     sections = {}
     for source, title, file, counted in tables:
-        lines = table_lines(PARAMETERS, [_parameters(row, source) for row in reported_rows(file)])
+        lines = table(PARAMETERS, [_parameters(row, source) for row in reported_rows(file)])
         more = f"\n\nOf the default settings, which are the paper's; a complex parameter counts as {counted}."
-        sections[source.name] = {title: "\n".join(lines) + more}
+        sections[source.name] = {title: lines + more}
     return sections
 
 
@@ -64,18 +64,18 @@ def step_section(costs: Path, command: str) -> str:
 
     The operations are the same on any machine; memory and speed are those of ours and of the paper's.
     """
-    table = read_table(costs, ["scope", "attention", "contraction", "peak_bytes", "flop", "seconds"])
+    measured = read_table(costs, ["scope", "attention", "contraction", "peak_bytes", "flop", "seconds"])
     paper = {(row["problem"], row["attention"]): row for row in reported_rows(FILE)}
-    lines = table_lines(
+    lines = table(
         STEPS,
         [
             _steps(case, paper[case["scope"], case["attention"]])
-            for case in table.to_dict("records")
+            for case in measured.to_dict("records")
             if (case["attention"], case["contraction"]) != ("fourier", "linear")  # the paper has no such row
         ],
     )
-    run, others = remark(table.iloc[0].to_dict())
-    return "\n".join([*lines, "", f"{run} Different: {'; '.join(others)}. Made by", "", f"    {command}"])
+    run, others = remark(measured.iloc[0].to_dict())
+    return "\n".join([lines, "", f"{run} Different: {'; '.join(others)}. Made by", "", f"    {command}"])
 
 
 def _steps(case: dict, reported: dict[str, str]) -> tuple[str, ...]:

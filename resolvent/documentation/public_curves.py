@@ -12,10 +12,10 @@ import pandas as pd
 
 from resolvent.datasets.tasks.burgers import BurgersDataset
 from resolvent.datasets.tasks.registry import build_task
+from resolvent.documentation.pages import ROOT
 from resolvent.figures.common.style import BASELINE, INK, grid_lines, new_figure, save, title
 from resolvent.solvers.common.fourier import coefficients_of
 
-ROOT = Path(__file__).resolve().parents[2]
 CURVES = "docs/measured/burgers_public_curves.csv"
 FIGURE = "docs/images/burgers_public_file.svg"
 OURS, PRINTED = "#0072b2", "#d55e00"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from resolvent.documentation.pages import table
 from resolvent.figures.common.numbers import duration
 from resolvent.figures.common.style import save
 from resolvent.figures.reported_vs_ours.markdown import paragraph
@@ -20,17 +21,17 @@ CONFIGURATION = "config/stability.yaml"
 COMMAND = f"snakemake stability --cores 2 --configfile {CONFIGURATION}"
 
 
-def write_stability(root: Path) -> bool:
-    """Write docs/stability.md and docs/images/stability1.svg, …, of the models whose runs have ended.
+def stability(root: Path) -> str | None:
+    """Draw docs/images/stability1.svg, …, of the models whose runs have ended, and return the page of them.
 
-    Returns False, and writes nothing, where there are none.
+    Returns None where there are none.
     """
     plan = Plan(load_configuration(read_configuration([root / CONFIGURATION])))
     models = plan.configuration.stability.models
     tables = {model: root / plan.results / STABILITY / f"{model}.csv" for model in models}
     ended = [table for table in tables.values() if table.exists()]
     if not ended:
-        return False
+        return None
     facts = plan.stability_facts(plan.configuration.stability)
     study = read_study(ended, facts["panels"])
     missing = [model for model, table in tables.items() if not table.exists()]
@@ -41,9 +42,7 @@ def write_stability(root: Path) -> bool:
             save(draw_panel(study, panel), root / "docs" / figures[panel])
             for other in (".png", ".pdf"):
                 (root / "docs" / figures[panel]).with_suffix(other).unlink()
-    text = stability_page(study, facts, figures, missing)
-    (root / "docs/stability.md").write_text(text, encoding="utf-8")
-    return True
+    return stability_page(study, facts, figures, missing)
 
 
 def stability_page(study: pd.DataFrame, facts: dict, figures: dict[str, str], missing: list[str]) -> str:
@@ -87,5 +86,4 @@ def stability_page(study: pd.DataFrame, facts: dict, figures: dict[str, str], mi
 
 def _table(study: pd.DataFrame, rows: list[tuple[str, list[str]]]) -> str:
     heads = ["model", *(f"{peak:g}" for peak in sorted(study["peak"].unique()))]
-    lines = [heads, ["---"] * len(heads), *([name, *cells] for name, cells in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return table(heads, [(name, *cells) for name, cells in rows], rule=" --- ")

@@ -11,8 +11,7 @@ import yaml
 from resolvent.common.digests import file_digest
 from resolvent.common.files import remove, write_text
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.exports.content import Content
-from resolvent.datasets.exports.layouts import LAYOUTS
+from resolvent.datasets.exports import LAYOUTS, Content
 from resolvent.datasets.loading import read_card
 from resolvent.datasets.storage.addresses import located
 from resolvent.figures.dataset.checks import summary

@@ -12,10 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from resolvent.common.settings import settings_hash
-from resolvent.datasets.motion.registry import MOTIONS
 from resolvent.datasets.storage.addresses import is_address, local_folder
 from resolvent.datasets.storage.layout import group_name
-from resolvent.datasets.tasks.registry import task_module
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.architectures_measured import MEASURED
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
@@ -38,7 +36,6 @@ from resolvent.planning.rerun import location_of, script_digest
 REGISTRY = "resolvent.models.registry:ARCHITECTURES"
 STEP_MEASURED = "transformer1d"  # architecture of the operator in resolvent.measurements.step_cost
 OF_PAPERS = ("resolvent.models.cao2021.", "resolvent.models.calvello2024.")  # their architectures
-FLOW = ("darcy", "darcy_inverse")  # equations whose page shows the flux
 STABILITY = "stability"  # folder of the study of stability, which no experiment can have
 RUN_FOLDER = "{experiment}/{model}/{group}/seed{seed}"
 # Of an experiment that tunes: a short run, and what the short runs of a model choose at a resolution.
@@ -82,8 +79,8 @@ class DatasetPlan:
 
     @property
     def moves(self) -> str | None:
-        """Return the function that solves a sample for the film; None where the solution has no time."""
-        return MOTIONS.get(self.settings.equation)
+        """Name what solves a sample for the film; None where the solution has no time."""
+        return f"{type(self.settings).__module__}:motion" if self.settings.moves else None
 
     @property
     def receipt(self) -> str:
@@ -96,8 +93,8 @@ class DatasetPlan:
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """What scripts choose by the dataset's equation: the module with its settings and its task."""
-        return (task_module(self.settings.equation, hasattr(self.settings, "source")),)
+        """What scripts choose by the dataset's equation: its settings, which name its task."""
+        return (location_of(type(self.settings)),)
 
     @property
     def code(self) -> str:

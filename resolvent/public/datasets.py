@@ -1,22 +1,33 @@
-"""Finished datasets: as xarray sees them, and as arrays for torch, JAX and NumPy."""
+"""Finished datasets: found by name, as xarray sees them, and as arrays for torch, JAX and NumPy."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray
+import zarr
 
-from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.loading import read_card
-from resolvent.datasets.storage.addresses import LOCAL_FOLDER, checked_address, is_address, located
-from resolvent.datasets.storage.layout import group_name
+from resolvent.common.errors import FileError
+from resolvent.common.files import read_json
+from resolvent.datasets.errors import DatasetError, damaged
+from resolvent.datasets.loading import places_of, read_card, stacked, target_resolution
+from resolvent.datasets.storage.addresses import (
+    LOCAL_FOLDER,
+    checked_address,
+    is_address,
+    local_folder,
+    located,
+)
+from resolvent.datasets.storage.layout import grid_from_facts, group_name, resolution_of
 from resolvent.datasets.storage.object_store import opened
-from resolvent.datasets.storage.store import UNREADABLE, open_store
+from resolvent.datasets.storage.store import UNREADABLE, open_store, read_array
 from resolvent.datasets.verify import check_layout
-from resolvent.public.cards import ENDINGS, card_of
-from resolvent.public.samples import SplitReader
+
+ENDINGS = (".json", ".zarr")  # of a card, and of its store
 
 
 def open_dataset(
@@ -51,7 +62,7 @@ def open_dataset(
     tree = _opened(name, data)
     card = tree.attrs
     if split is not None:
-        members = _members(card, split)
+        members = places_of(card, split)
         tree = tree.map_over_datasets(
             lambda group: (
                 group.isel(sample=slice(members.start, members.stop)) if "sample" in group.dims else group
@@ -135,7 +146,7 @@ class StoredDataset(xarray.DataTree):
                 "a selection has no arrays for torch, JAX and NumPy: open the whole dataset, by "
                 "resolvent.open_dataset without a split"
             ) from None
-        return SplitReader(place, self.attrs, _members(self.attrs, split), n)
+        return SplitReader(place, self.attrs, places_of(self.attrs, split), n)
 
 
 def _opened(name: Path | str, data: Path | str) -> StoredDataset:
@@ -164,11 +175,140 @@ def _opened(name: Path | str, data: Path | str) -> StoredDataset:
     return result
 
 
-def _members(card: dict, split: str) -> range:
-    """Return the positions of the samples of a split."""
-    start = 0
-    for one, size in card["samples"].items():
-        if one == split:
-            return range(start, start + size)
-        start += size
-    raise DatasetError(f"{card['dataset']} has no split '{split}'; it has {', '.join(card['samples'])}")
+class SplitReader:
+    """Reads inputs and targets of the samples at some positions of a store.
+
+    It holds no open file, so that the workers of a DataLoader can be given a copy.
+
+    Raises
+    ------
+    DatasetError
+        When the dataset has no inputs at resolution `n`, or has several resolutions and none is named.
+    """
+
+    def __init__(self, place: Path | str, card: dict, positions: range, n: int | str | None):
+        stored = [name for name, group in card["groups"].items() if card["inputs"][0] in group["variables"]]
+        accepted = ", ".join(str(resolution_of(name)) for name in stored)
+        if n is None and len(stored) > 1:
+            raise DatasetError(
+                f"{card['dataset']} is stored at {accepted}: choose one, n={accepted.split(',')[0]}"
+            )
+        group = stored[0] if n is None else group_name(n)
+        if group not in stored:
+            raise DatasetError(f"{card['dataset']} is not stored at {n}; it has {accepted}")
+        targets = group_name(target_resolution(card, resolution_of(group)))
+        self.place, self.positions = place, positions
+        self.inputs = [f"{group}/{name}" for name in card["inputs"]]
+        self.targets = [f"{targets}/{name}" for name in card["targets"]]
+        self.grid, self.target_grid = (
+            grid_from_facts(card["groups"][one]["grid"]) for one in (group, targets)
+        )
+        self._opened: tuple[int, Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __getstate__(self) -> dict:
+        return self.__dict__ | {"_opened": None}
+
+    def read(self, members: range) -> tuple[np.ndarray, np.ndarray]:
+        """Return inputs and targets of samples `members` of the split.
+
+        They are (samples, ...space), or (samples, channels, ...space) where they are several functions;
+        numbers beside functions are constant functions and come last.
+
+        Raises
+        ------
+        DatasetError
+            When a sample is missing or damaged.
+        """
+        inputs, targets = (
+            {name: self._values(name, members) for name in names} for names in (self.inputs, self.targets)
+        )
+        return stacked(inputs, self.grid), stacked(targets, self.target_grid)
+
+    def chunks(self) -> Iterator[range]:
+        """Yield the members of the split that lie in one chunk of the inputs, chunk by chunk."""
+        size = self._array(self.inputs[0]).chunks[0]
+        first, last = self.positions.start, self.positions.stop
+        for chunk in range(first // size, -(-last // size)):
+            yield range(max(first, chunk * size) - first, min(last, (chunk + 1) * size) - first)
+
+    def _values(self, name: str, members: range) -> np.ndarray:
+        here = range(self.positions.start + members.start, self.positions.start + members.stop)
+        if isinstance(self.place, Path):
+            return read_array(self.place, name, here)  # and holds them against the receipts
+        try:
+            values = np.asarray(self._array(name)[here.start : here.stop])
+        except (ValueError, RuntimeError, OSError) as error:
+            raise damaged(self.place, f"is damaged in '{name}' ({error})") from error
+        if np.isnan(values).any():
+            raise damaged(self.place, f"has unwritten samples in '{name}'")
+        return values
+
+    def _array(self, name: str) -> Any:
+        if self._opened is None or self._opened[0] != os.getpid():
+            self._opened = os.getpid(), zarr.open_group(opened(self.place), mode="r", zarr_format=3)
+        try:
+            return self._opened[1][name]
+        except KeyError:
+            raise damaged(self.place, f"has no array '{name}'") from None
+
+
+def card_of(name: Path | str, data: Path | str = LOCAL_FOLDER) -> Path:
+    """Return the path of the card of a dataset.
+
+    Parameters
+    ----------
+    name
+        A path: the card, `data/<name>/<hash>.json`, or the store beside it, `<hash>.zarr`. Or a name,
+        "burgers"; a hash, "965d059ce5e5", or its beginning; or both, "burgers/965d059ce5e5".
+    data
+        The folder of the datasets that a name is looked for in, the `data_root` of the configuration.
+
+    Raises
+    ------
+    DatasetError
+        When there is no such dataset, or more than one.
+    """
+    path = Path(name)
+    if path.suffix in ENDINGS:
+        return path.with_suffix(".json")
+    root = local_folder(str(data))
+    # Those of finished datasets: each has its receipts beside it, and a store, or had one.
+    cards = [
+        card
+        for card in sorted(root.glob("*/*.json"))
+        if card.with_suffix(".zarr").exists() or card.with_suffix(".shards").exists()
+    ]
+    found = [card for card in cards if _is_called(card, str(name))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(f"{card.parent.name}/{card.stem}" for card in found)
+        raise DatasetError(f"{data} has {len(found)} datasets called '{name}': open one of {names}")
+    there = ", ".join(dict.fromkeys(card.parent.name for card in cards)) or "none"
+    raise DatasetError(
+        f"{data} has no finished dataset '{name}'; finished there: {there}. Accepted: a name, a hash, or the "
+        "path of a card"
+    )
+
+
+def card_with_content(content_hash: str, name: str, roots: list[Path]) -> dict | None:
+    """Return the card of the dataset `name` with this content, from the first of `roots` that has it."""
+    for root in roots:
+        for path in sorted(root.glob(f"{name}/*.json")):
+            try:
+                card = read_json(path, "the dataset card")
+            except FileError:
+                continue
+            if card.get("content_hash") == content_hash:
+                return card
+    return None
+
+
+def _is_called(card: Path, name: str) -> bool:
+    folder, _, beginning = name.rpartition("/")
+    if folder:
+        return card.parent.name == folder and card.stem.startswith(beginning)
+    return card.parent.name == name or (len(name) >= 6 and card.stem.startswith(name))

@@ -13,7 +13,7 @@ from rich.text import Text
 from resolvent.common.counts import counted
 from resolvent.common.errors import FileError, printable
 from resolvent.datasets.errors import DatasetError
-from resolvent.public.cards import ENDINGS, card_of
+from resolvent.public.datasets import ENDINGS, card_of
 from resolvent.public.runs import TrainedRun, load_run
 
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import xarray
 
 from resolvent.common.errors import FileError
@@ -15,10 +14,17 @@ from resolvent.common.files import read_json
 from resolvent.common.records import CHECKPOINT, WEIGHTS, check_file, check_same_network
 from resolvent.common.runs import Run, read_run
 from resolvent.datasets.storage.addresses import LOCAL_FOLDER, local_folder
-from resolvent.public.cards import ENDINGS, card_with_content
 from resolvent.public.consent import Allowed, check_allowed
-from resolvent.public.inputs import as_values, grid_of, labelled
-from resolvent.public.ranges import Quantity, quantities, warn_outside, warn_unknown
+from resolvent.public.datasets import ENDINGS, card_with_content
+from resolvent.public.inputs import (
+    Quantity,
+    as_values,
+    grid_of,
+    labelled,
+    quantities,
+    warn_outside,
+    warn_unknown,
+)
 
 RECORD, CARD = "run.json", "dataset.json"
 LEVELS = "study/experiment/model/n512/seed1127802"  # what a whole name consists of
@@ -107,14 +113,23 @@ class TrainedRun(Run):
         tensor = isinstance(inputs, torch.Tensor)
         place = torch.device(device or (inputs.device if tensor else "cpu"))
         values = as_values(inputs)
-        grid = grid_of(self.record, self._input_channels, values.shape, inputs, x)
-        self._hold_to_range(values, grid.dimension)
+        channels = next(iter(self.predictions.children.values())).sizes["input_channel"]
+        grid = grid_of(self.record, channels, values.shape, inputs, x)
+        if (known := self.inputs) is not None:
+            warn_outside(values, known, grid.dimension, self.record.model)
+        elif not self.__dict__.get("_said"):
+            self.__dict__["_said"] = True
+            warn_unknown(self.record.dataset, self.record.dataset_hash)
         result = predicted(operator.to(place), Samples(grid, values, values), place)
         if tensor:
             kind = inputs.dtype if inputs.dtype.is_floating_point else torch.float32
             return torch.from_numpy(result).to(inputs.device, kind)
         if isinstance(inputs, xarray.DataArray):
-            return labelled(result, inputs, grid, self._words())
+            words = {"long_name": "prediction"}
+            if self.targets is not None and len(self.targets) == 1:
+                (target,) = self.targets
+                words = {"long_name": f"prediction of the {target.long_name}", "units": target.units}
+            return labelled(result, inputs, grid, words)
         return result
 
     def export(self, folder: Path | str, **how: Any) -> Path:
@@ -201,26 +216,6 @@ class TrainedRun(Run):
             card = read_json(study, "the plan of the study")["datasets"][self.record.dataset]["card"]
             found.insert(0, (study.parent / card).parents[1])
         return found
-
-    def _hold_to_range(self, values: np.ndarray, dimension: int) -> None:
-        known = self.inputs
-        if known is not None:
-            warn_outside(values, known, dimension, self.record.model)
-        elif not self.__dict__.get("_said"):
-            self.__dict__["_said"] = True
-            warn_unknown(self.record.dataset, self.record.dataset_hash)
-
-    def _words(self) -> dict:
-        """Return the attributes of a predicted DataArray."""
-        known = self.targets
-        if known is None or len(known) > 1:
-            return {"long_name": "prediction"}
-        return {"long_name": f"prediction of the {known[0].long_name}", "units": known[0].units}
-
-    @cached_property
-    def _input_channels(self) -> int:
-        node = next(iter(self.predictions.children.values()))
-        return node.sizes["input_channel"]
 
 
 def _folder(path: Path, results: Path) -> Path:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import IterableDataset, TensorDataset, get_worker_info
 
-from resolvent.public.samples import SplitReader
+from resolvent.public.datasets import SplitReader
 from resolvent.training.tensors import coordinate_tensor, function_tensor
 
 MEMBERS = 256  # samples in stored precision at a time
@@ -21,7 +21,9 @@ class InMemory(TensorDataset):
     """
 
     def __init__(self, reader: SplitReader):
-        parts = [_tensors(reader, members) for members in _pieces(len(reader), MEMBERS)]
+        size = len(reader)
+        pieces = [range(start, min(start + MEMBERS, size)) for start in range(0, size, MEMBERS)]
+        parts = [_tensors(reader, members) for members in pieces]
         super().__init__(*(torch.cat(one) for one in zip(*parts, strict=True)))
         self.coordinates, self.target_coordinates = _coordinates(reader)
 
@@ -64,7 +66,3 @@ def _tensors(reader: SplitReader, members: range) -> tuple[Tensor, Tensor]:
 
 def _coordinates(reader: SplitReader) -> tuple[Tensor, Tensor]:
     return coordinate_tensor(reader.grid), coordinate_tensor(reader.target_grid)
-
-
-def _pieces(count: int, size: int) -> list[range]:
-    return [range(start, min(start + size, count)) for start in range(0, count, size)]

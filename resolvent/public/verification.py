@@ -66,6 +66,10 @@ def verify_run(
     TrainingError
         When the run diverged or its weights are damaged.
     """
+    import torch
+
+    from resolvent.evaluation.evaluate import evaluate_operator
+
     folder = Path(folder)
     for name in (RECORD, WEIGHTS, CARD):
         if not (folder / name).is_file():
@@ -77,10 +81,10 @@ def verify_run(
     _ = run.operator, run.errors  # what is wrong with them is said before samples are made, or asked for
     with tempfile.TemporaryDirectory() if work is None else nullcontext(work) as place:
         card = _test_samples(run, Path(place))
-        measured = _measured_again(run, card)
+        metadata = asdict(run.record)
+        measured, _ = evaluate_operator(run.operator, card, metadata, torch.device("cpu"), seed=0)
         accuracy = read_json(card, "the dataset card").get("stated_accuracy")
     rows = list(_rows(run, measured, float(accuracy or 0.0)))
-    known = set(measured.columns)
     report = {
         "run": _named(run),
         "dataset": run.record.dataset,
@@ -88,7 +92,7 @@ def verify_run(
         "files": file_digests(folder, (RECORD, WEIGHTS, CARD, "errors.csv")),
         "holds": all(row["holds"] for row in rows),
         "rows": rows,
-        "not_verified": sorted(set(run.record.metrics) - known),
+        "not_verified": sorted(set(run.record.metrics) - set(measured.columns)),
         "by": by,
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
@@ -177,16 +181,6 @@ def _stands(folder: Path, report: dict) -> bool:
         return agree and report["run"] == _named(run) and report["test_set"] == test_set(run.card)
     except ResolventError:
         return False
-
-
-def _measured_again(run: TrainedRun, card: Path) -> pd.DataFrame:
-    """Return the errors of the run's operator on the test samples at `card`."""
-    import torch
-
-    from resolvent.evaluation.evaluate import evaluate_operator
-
-    errors, _ = evaluate_operator(run.operator, card, asdict(run.record), torch.device("cpu"), seed=0)
-    return errors
 
 
 def _test_samples(run: TrainedRun, place: Path) -> Path:

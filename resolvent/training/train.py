@@ -16,8 +16,7 @@ from resolvent.common.files import write_atomically
 from resolvent.common.locks import sole_writer
 from resolvent.common.records import HISTORY_COLUMNS, CostRecord, write_record
 from resolvent.common.settings import settings_hash
-from resolvent.datasets.fresh import FreshSplit
-from resolvent.datasets.loading import Source, Split, read_card, training_noise
+from resolvent.datasets.loading import FreshSplit, Source, Split, read_card, training_noise
 from resolvent.datasets.storage.layout import grid_facts
 from resolvent.models.build import build
 from resolvent.models.parameter_counts import parameter_counts

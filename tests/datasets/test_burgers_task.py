@@ -6,29 +6,12 @@ from dataset_fixtures import make_dataset, small_settings
 
 from resolvent.datasets import loading
 from resolvent.datasets.loading import load_samples, read_card
-from resolvent.datasets.storage.store import read_array
 from resolvent.datasets.tasks.burgers import BurgersDataset
 from resolvent.datasets.tasks.registry import build_task
 from resolvent.solvers.common.fourier import coefficients_of, observe
 from resolvent.solvers.common.grid import Grid, restrict_by_stride
 
 SAMPLE_17 = ("train", 17)
-
-
-def test_sample_17_has_the_same_bits_alone_in_a_batch_and_in_another_shard_layout(tmp_path):
-    task = build_task(small_settings())
-    alone = task.compute([SAMPLE_17])
-    batch = task.compute([("train", index) for index in range(12, 20)])
-    stores = []
-    for samples_per_shard in (10, 7):
-        folder = tmp_path / str(samples_per_shard)
-        make_dataset(folder, small_settings(samples_per_shard=samples_per_shard))
-        stores.append(folder / "burgers.zarr")
-    for name, values in alone.items():
-        expected = values[0].tobytes()
-        assert batch[name][5].tobytes() == expected
-        for store in stores:
-            assert read_array(store, name, range(17, 18))[0].tobytes() == expected
 
 
 def test_restricting_the_finest_grid_equals_generating_on_the_coarse_one():

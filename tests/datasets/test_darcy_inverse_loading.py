@@ -6,7 +6,7 @@ from dataset_fixtures import make_dataset, small
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_arrays, load_samples, read_card, training_noise
-from resolvent.datasets.noise import add_noise
+from resolvent.datasets.noise import Noise
 from resolvent.datasets.tasks.registry import build_task
 
 FINE, COARSE, TRAIN = 13, 5, 3  # of dataset_fixtures
@@ -59,7 +59,7 @@ def test_noise_is_in_units_of_the_training_samples_in_use(card):
         np.testing.assert_allclose(noise.standard_deviation, pressure[:count].std(0), rtol=1e-6)
     clean, noisy = load(card, "test"), load(card, "test", level=0.1)
     seed = read_card(card)["seed"]
-    expected = add_noise(clean.inputs, 0.1, noise.standard_deviation, seed, "test", range(2))
+    expected = Noise(0.1, noise.standard_deviation, seed).added(clean.inputs, "test", range(2))
     np.testing.assert_array_equal(noisy.inputs, expected)
     assert np.abs(noisy.inputs - clean.inputs).max() > 0
     np.testing.assert_array_equal(noisy.targets, clean.targets)

@@ -11,11 +11,12 @@ import pytest
 from dataset_fixtures import CODE, make_dataset
 from merged_configuration import DEFAULT, merged
 
+import resolvent
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_samples
 from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
-from resolvent.datasets.tasks.registry import settings_of, task_module
+from resolvent.datasets.tasks.registry import settings_of
 from resolvent.planning import rerun
 from resolvent.planning.captions import caption_facts
 from resolvent.planning.configuration.load import ConfigurationError, load_configuration
@@ -103,12 +104,31 @@ def test_it_is_planned_without_a_line_about_it_elsewhere(write):
     plan = planned()
     settings = plan.datasets["heat"].settings
     assert type(settings).__name__ == "HeatDataset"
-    assert task_module(EQUATION) == "my_lab.heat"
     assert solving(settings).seconds < finalising(settings).seconds + 60
     assert settings.seconds_per_sample() == pytest.approx(96e-4)
     facts = caption_facts(plan, "heat")
     assert (facts["input"], facts["target"]) == ("input", "target")
     assert plan.configuration.model_dump()["datasets"]["heat"]["num_steps"] == 64
+
+
+MORE = """    moves = True
+    known = Known("temperature", ("n",))
+
+    @staticmethod
+    def solve_values(values, *, final_time):
+        return final_time * values
+
+    def task(self):
+"""
+
+
+def test_it_may_have_a_film_and_be_solved_for_values(write):
+    source = SOURCE.replace("import SpaceDataset", "import Known, SpaceDataset")
+    write(source.replace("    def task(self):\n", MORE))
+    dataset = planned().datasets["heat"]
+    assert dataset.moves == "my_lab.heat:motion"
+    assert rerun.script_digest("motion", *dataset.modules, dataset.moves)
+    np.testing.assert_array_equal(resolvent.solve(EQUATION, np.ones(8), final_time=2.0), np.full(8, 2.0))
 
 
 def test_its_code_is_part_of_what_makes_the_data_again(write):

@@ -13,7 +13,7 @@ from dataset_fixtures import make_dataset, small
 
 from resolvent.common.files import read_json, write_json
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.exports.layouts import CARD
+from resolvent.datasets.exports import CARD
 from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.tasks.registry import settings_of

@@ -6,12 +6,14 @@ from dataset_fixtures import make_dataset, small
 
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.loading import load_arrays, read_card
-from resolvent.datasets.motion.motion import FRAMES, write_motion
-from resolvent.datasets.motion.registry import MOTIONS, motion_of
-from resolvent.datasets.tasks.registry import EQUATIONS, build_task
+from resolvent.datasets.preview import write_motion
+from resolvent.datasets.tasks.burgers import velocity_in_time
+from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
+from resolvent.datasets.tasks.task import FRAMES
+from resolvent.solvers.common.fourier import coefficients_of
 
 
-@pytest.fixture(scope="module", params=sorted(MOTIONS))
+@pytest.fixture(scope="module", params=[name for name in EQUATIONS if settings_class(name).moves])
 def filmed(request, tmp_path_factory):
     """Return the equation, the card of a small dataset, and the moments of its first test sample."""
     folder = tmp_path_factory.mktemp(request.param)
@@ -34,42 +36,39 @@ def test_moments_are_many_and_finite(filmed):
     assert len(motion["names"]) == (2 if str(motion["kind"]) == "path" else 1)
 
 
+PATHS = {"lorenz63": ("x", "z"), "controlled_ode": ("control", "state")}  # variables in the plane
+
+
 def test_they_begin_and_end_at_what_is_stored(filmed):
     equation, card, motion = filmed
-    values = motion["values"].astype(float)
-    if equation == "burgers":
-        assert relative_l2(values[:1], stored(card, "n512", "initial_velocity")[None]) < 1e-6
-        assert relative_l2(values[-1:], stored(card, "n512", "final_velocity")[None]) < 1e-6
-    elif equation == "kolmogorov":
+    values, facts = motion["values"].astype(float), read_card(card)
+    (given, *_), (wanted, *_) = facts["inputs"], facts["targets"]
+    if motion["kind"] == "curve":
+        group, accuracy = f"n{values.shape[1]}", max(1e-6, facts["stated_accuracy"])
+        assert relative_l2(values[:1], stored(card, group, given)[None]) < 1e-6
+        assert relative_l2(values[-1:], stored(card, group, wanted)[None]) < accuracy
+    elif motion["kind"] == "field":
         # On the points that a grid of 32 has in common with that of the film, 128.
-        accuracy = read_card(card)["stated_accuracy"]
-        assert relative_l2(values[-1:, ::4, ::4], stored(card, "n32", "vorticity")[None]) < 2 * accuracy
+        accuracy = facts["stated_accuracy"]
+        assert relative_l2(values[-1:, ::4, ::4], stored(card, "n32", given)[None]) < 2 * accuracy
     else:
         times = np.arange(20) * 0.02
-        for column, name in enumerate(
-            {"lorenz63": ("x", "z"), "controlled_ode": ("control", "state")}[equation]
-        ):
+        for column, name in enumerate(PATHS[equation]):
             at_times = np.interp(times, motion["times"], values[:, column])
             np.testing.assert_allclose(at_times, stored(card, "dt0.02", name)[:20], atol=1e-2)
 
 
-def test_a_film_of_imported_velocities_begins_with_those_of_the_file():
-    class Settings:
-        equation, source, viscosity, final_time = "burgers", "a.mat", 0.05, 0.5
-
-    class Imported:
-        settings = Settings()
-
-        def draw(self, samples):
-            x = np.arange(256) / 256
-            return np.stack([np.sin(2 * np.pi * x), np.zeros(256)])[None]
-
-    motion = motion_of(Imported(), ("test", 0))
-    np.testing.assert_allclose(motion.values[0], np.sin(2 * np.pi * motion.coordinates), atol=1e-12)
-    assert abs(motion.values[-1]).max() < 0.9
+def test_on_a_longer_circle_velocities_grow_with_it():
+    x = np.arange(256) / 256
+    unit = velocity_in_time(coefficients_of(np.sin(2 * np.pi * x)[None]), 0.05, 0.5)
+    longer = velocity_in_time(coefficients_of(3 * np.sin(2 * np.pi * x)[None]), 0.45, 0.5, length=3.0)
+    np.testing.assert_allclose(unit.values[0], np.sin(2 * np.pi * unit.coordinates), atol=1e-12)
+    assert abs(unit.values[-1]).max() < 0.9
+    np.testing.assert_allclose(longer.values, 3 * unit.values, atol=1e-12)
+    np.testing.assert_allclose(longer.coordinates, 3 * unit.coordinates)
 
 
 def test_an_equation_without_time_has_no_film():
-    assert set(EQUATIONS) - set(MOTIONS) == {"darcy", "darcy_inverse"}
-    with pytest.raises(KeyError):
-        motion_of(build_task(small("darcy")), ("test", 0))
+    assert not settings_class("darcy").moves
+    with pytest.raises(NotImplementedError, match=r"define Darcy\.motion"):
+        small("darcy").task().motion(("test", 0))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from resolvent.datasets.noise import add_noise, pointwise_standard_deviation
+from resolvent.datasets.noise import Noise, pointwise_standard_deviation
 from resolvent.datasets.storage.layout import SPLITS
 from resolvent.solvers.random_fields.streams import standard_normal
 
@@ -16,7 +16,7 @@ ONES = np.ones(SHAPE)
 def noise(count=3, level=1.0, deviation=ONES, seed=0, split="train", first=0, realisation=0):
     """Added to zeros: samples first, first + 1, … of the split."""
     values = np.zeros((count, *deviation.shape))
-    return add_noise(values, level, deviation, seed, split, range(first, first + count), realisation)
+    return Noise(level, deviation, seed, realisation).added(values, split, range(first, first + count))
 
 
 def test_noise_is_standard_normal_at_every_point():
@@ -45,7 +45,7 @@ def test_noise_has_the_level_and_the_pointwise_standard_deviation_of_training():
     deviation = pointwise_standard_deviation([training])
     np.testing.assert_allclose(deviation, np.sqrt(((training - training.mean(axis=0)) ** 2).mean(axis=0)))
     values = np.random.default_rng(1).standard_normal((3, *SHAPE))
-    noisy = add_noise(values, 0.05, deviation, 0, "test", range(3))
+    noisy = Noise(0.05, deviation, 0).added(values, "test", range(3))
     np.testing.assert_allclose(noisy, values + 0.05 * deviation * noise(split="test"), rtol=1e-12)
 
 
@@ -60,10 +60,10 @@ def test_a_draw_depends_on_its_key_alone():
     np.testing.assert_array_equal(noise(6), together)
     np.testing.assert_array_equal(noise(1, first=4)[0], together[4])
     order = [5, 0, 3]
-    shuffled = add_noise(np.zeros((3, *SHAPE)), 1.0, ONES, 0, "train", order)
+    shuffled = Noise(1.0, ONES, 0).added(np.zeros((3, *SHAPE)), "train", order)
     np.testing.assert_array_equal(shuffled, together[order])
     values = np.full((6, *SHAPE), 2.0)
-    np.testing.assert_array_equal(add_noise(values, 1.0, ONES, 0, "train", range(6)), 2.0 + together)
+    np.testing.assert_array_equal(Noise(1.0, ONES, 0).added(values, "train", range(6)), 2.0 + together)
 
 
 def test_no_two_keys_share_a_draw():
@@ -90,7 +90,7 @@ def test_noise_is_not_the_draw_that_made_the_sample():
 
 def test_values_are_left_as_they_were_and_noisy_ones_are_float64():
     values = np.ones((2, *SHAPE), np.float32)
-    noisy = add_noise(values, 0.1, ONES, 0, "train", range(2))
+    noisy = Noise(0.1, ONES, 0).added(values, "train", range(2))
     assert noisy.dtype == np.float64
     np.testing.assert_array_equal(values, 1)
     np.testing.assert_array_equal(noisy, 1 + 0.1 * noise(2))
@@ -105,7 +105,7 @@ def test_values_in_one_dimension():
 
 def test_samples_of_one_number():
     clean = np.zeros(3)
-    noisy = add_noise(clean, 1.0, np.array(2.0), 0, "train", range(3))
+    noisy = Noise(1.0, np.array(2.0), 0).added(clean, "train", range(3))
     assert noisy.shape == (3,)
     assert len({0.0, *noisy}) == 4
 
@@ -114,7 +114,7 @@ def test_every_sample_needs_its_index():
     """A sample without an index would stay clean, or an index without a sample be lost, unnoticed."""
     for count in (1, 3):
         with pytest.raises(ValueError, match="argument 2"):
-            add_noise(np.zeros((2, *SHAPE)), 1.0, ONES, 0, "train", range(count))
+            Noise(1.0, ONES, 0).added(np.zeros((2, *SHAPE)), "train", range(count))
 
 
 def test_a_negative_level_is_refused():

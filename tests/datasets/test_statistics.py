@@ -6,8 +6,8 @@ import xarray
 from distributed import LocalCluster
 
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.storage import statistics as module
-from resolvent.datasets.storage.statistics import statistics
+from resolvent.datasets.storage import card as module
+from resolvent.datasets.storage.card import statistics
 
 
 @pytest.fixture(scope="module")

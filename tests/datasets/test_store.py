@@ -26,6 +26,13 @@ from resolvent.datasets.tasks.registry import build_task
 from resolvent.solvers.common.grid import Grid, Nodes
 
 
+def finalised(dataset: Path, code: str = CODE) -> dict:
+    """Finalise the small dataset in a folder with its receipts."""
+    receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
+    task = build_task(small_settings())
+    return finalise(task, dataset / "burgers.zarr", receipts, dataset / "burgers.json", code)
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
@@ -105,36 +112,58 @@ def test_writing_a_store_removes_its_card_first(dataset):
         load_samples(dataset / "burgers.json", 64, "train", 1)
 
 
-def test_a_missing_shard_is_named(dataset):
-    (dataset / "burgers.zarr" / "n64" / "final_velocity" / "c" / "1" / "0").unlink()
-    with pytest.raises(
-        DatasetError,
-        match=r"lacks shard 1 of 'n64/final_velocity'; make it again with snakemake -R solve_burgers",
-    ):
-        load_samples(dataset / "burgers.json", 64, "train", 20)
-
-
-def test_a_flipped_byte_is_noticed(dataset):
-    path = dataset / "burgers.zarr" / "n64" / "initial_velocity" / "c" / "0" / "0"
+def flip(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[200] ^= 1
     path.write_bytes(content)
-    with pytest.raises(DatasetError, match=r"damaged in 'n64/initial_velocity' .*snakemake -R solve_burgers"):
-        load_samples(dataset / "burgers.json", 64, "train", 4)
 
 
-def test_a_missing_store_is_noticed(dataset):
-    shutil.rmtree(dataset / "burgers.zarr")
-    with pytest.raises(
-        DatasetError, match=r"the store .*burgers\.zarr is gone: snakemake makes it again, to the same bytes"
-    ):
-        load_samples(dataset / "burgers.json", 64, "train", 4)
+def change(path: Path, **facts) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | facts))
 
 
-def test_a_missing_group_is_noticed(dataset):
-    shutil.rmtree(dataset / "burgers.zarr" / "n64")
-    with pytest.raises(DatasetError, match="has no readable array 'n64/initial_velocity'"):
-        load_samples(dataset / "burgers.json", 64, "train", 4)
+STORE = "burgers.zarr/n64"
+DAMAGES = {
+    "a missing shard": (
+        lambda folder: (folder / f"{STORE}/final_velocity/c/1/0").unlink(),
+        "lacks shard 1 of 'n64/final_velocity'; make it again with snakemake -R solve_burgers",
+    ),
+    "a flipped byte": (
+        lambda folder: flip(folder / f"{STORE}/initial_velocity/c/0/0"),
+        "damaged in 'n64/initial_velocity' .*snakemake -R solve_burgers",
+    ),
+    "a missing store": (
+        lambda folder: shutil.rmtree(folder / "burgers.zarr"),
+        r"the store .*burgers\.zarr is gone: snakemake makes it again, to the same bytes",
+    ),
+    "a missing group": (
+        lambda folder: shutil.rmtree(folder / STORE),
+        "has no readable array 'n64/initial_velocity'",
+    ),
+    "a shape that was shrunk": (
+        lambda folder: change(folder / f"{STORE}/final_velocity/zarr.json", shape=[10, 64]),
+        "has 10 samples in 'n64/final_velocity'; asked for number",
+    ),
+    "half a card": (
+        lambda folder: (folder / "burgers.json").write_text('{"dataset": '),
+        r"dataset card .*burgers\.json is damaged",
+    ),
+    "another's card": (
+        lambda folder: write_json(
+            folder / "burgers.json",
+            read_json(folder / "burgers.json", "the card") | {"content_hash": "0" * 64},
+        ),
+        r"burgers\.zarr does not match the card .*: content hash [0-9a-f]{12} against 0{12}; make it",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_is_noticed_and_named(dataset, damage):
+    make, message = DAMAGES[damage]
+    make(dataset)
+    with pytest.raises((DatasetError, FileError), match=message):
+        load_samples(dataset / "burgers.json", 64, "train", 20)
 
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:20])])
@@ -146,10 +175,9 @@ def test_lost_metadata_are_reported_and_laid_out_again(made, dataset, damage):
         damage(store / name)
         with pytest.raises(DatasetError, match=r"has no readable .*; make it again with snakemake -R solve_"):
             load_samples(dataset / "burgers.json", 64, "train", 4)
-    receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
-    for shard, receipt in enumerate(receipts):
-        generate_shard(task, store, shard, receipt, CODE)
-    finalise(task, store, receipts, dataset / "burgers.json", CODE)
+    for shard in range(3):
+        generate_shard(task, store, shard, dataset / f"burgers.shards/{shard}.json", CODE)
+    finalised(dataset)
     assert contents(dataset) == contents(made)
 
 
@@ -173,23 +201,18 @@ def test_a_damaged_batch_is_reported(made, tmp_path):
 
 @pytest.mark.parametrize("content", ["", '{"shard": ', "[]", "null"])
 def test_a_damaged_receipt_is_reported(dataset, content):
-    receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
-    receipts[1].write_text(content)
+    (dataset / "burgers.shards/1.json").write_text(content)
     with pytest.raises(FileError, match=r"the receipt .*shards/1\.json is damaged .*; delete it and run"):
-        finalise(
-            build_task(small_settings()), dataset / "burgers.zarr", receipts, dataset / "burgers.json", CODE
-        )
+        finalised(dataset)
 
 
 def test_an_altered_receipt_makes_no_other_card(dataset):
-    receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
-    content = json.loads(receipts[1].read_text())
-    content["checksums"]["n64/final_velocity"][0] += 1
-    receipts[1].write_text(json.dumps(content))
+    receipt = dataset / "burgers.shards/1.json"
+    checksums = json.loads(receipt.read_text())["checksums"]
+    checksums["n64/final_velocity"][0] += 1
+    change(receipt, checksums=checksums)
     with pytest.raises(FileError, match=r"the receipt .*shards/1\.json was altered: delete it and run"):
-        finalise(
-            build_task(small_settings()), dataset / "burgers.zarr", receipts, dataset / "burgers.json", CODE
-        )
+        finalised(dataset)
 
 
 def test_what_killed_jobs_left_half_written_is_removed(made, tmp_path):
@@ -230,12 +253,6 @@ def test_what_a_living_process_is_writing_is_left_alone(tmp_path):
     assert elsewhere.exists()
 
 
-def test_a_damaged_card_is_noticed(dataset):
-    (dataset / "burgers.json").write_text('{"dataset": ')
-    with pytest.raises(FileError, match=r"dataset card .*burgers\.json is damaged"):
-        load_samples(dataset / "burgers.json", 64, "train", 4)
-
-
 def test_more_samples_than_exist_are_refused(dataset):
     with pytest.raises(DatasetError, match="7 test samples asked for; burgers has 6"):
         load_samples(dataset / "burgers.json", 64, "test", 7)
@@ -249,15 +266,14 @@ def test_a_grid_that_is_not_stored_is_refused(dataset):
 
 
 def test_finalising_refuses_data_that_are_not_what_was_written(dataset):
-    task, store = build_task(small_settings()), dataset / "burgers.zarr"
-    receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
-    write_shard(store, task.layout, 1, [("n64/final_velocity", np.zeros((10, 64)))])
+    layout = build_task(small_settings()).layout
+    write_shard(dataset / "burgers.zarr", layout, 1, [("n64/final_velocity", np.zeros((10, 64)))])
     with pytest.raises(
         DatasetError, match="damaged: shard 1 of 'n64/final_velocity' is not what was written"
     ):
-        finalise(task, store, receipts, dataset / "burgers.json", CODE)
+        finalised(dataset)
     with pytest.raises(DatasetError, match="does not belong to shard 0 of this code"):
-        finalise(task, store, receipts, dataset / "burgers.json", "other code")
+        finalised(dataset, "other code")
 
 
 def test_a_shard_in_the_place_of_another_is_noticed_by_whoever_reads_it(dataset):
@@ -269,18 +285,6 @@ def test_a_shard_in_the_place_of_another_is_noticed_by_whoever_reads_it(dataset)
             read(Split(dataset / "burgers.json", 64, "train", 6))
     shutil.rmtree(dataset / "burgers.shards")  # a copy without receipts
     Split(dataset / "burgers.json", 64, "train", 6).all()
-
-
-def test_a_shape_that_was_shrunk_is_noticed(dataset):
-    metadata = dataset / "burgers.zarr/n64/final_velocity/zarr.json"
-    content = json.loads(metadata.read_text())
-    content["shape"][0] = 10
-    metadata.write_text(json.dumps(content))
-    root = dataset / "burgers.zarr/zarr.json"
-    consolidated = json.loads(root.read_text())
-    assert "consolidated_metadata" not in consolidated or consolidated["consolidated_metadata"] is None
-    with pytest.raises(DatasetError, match="has 10 samples in 'n64/final_velocity'; asked for number"):
-        load_samples(dataset / "burgers.json", 64, "test", 4)
 
 
 def test_finalising_refuses_data_that_miss_the_stated_accuracy(tmp_path):
@@ -318,16 +322,6 @@ def test_a_card_gives_the_grid_back(grid):
     assert grid_from_facts(json.loads(json.dumps(grid_facts(grid)))) == grid
 
 
-def test_a_card_that_is_anothers_is_refused(dataset):
-    card = read_json(dataset / "burgers.json", "the card")
-    write_json(dataset / "burgers.json", card | {"content_hash": "0" * 64})
-    with pytest.raises(
-        DatasetError,
-        match=r"burgers\.zarr does not match the card .*: content hash [0-9a-f]{12} against 0{12}; make it",
-    ):
-        load_samples(dataset / "burgers.json", 64, "train", 4)
-
-
 def test_two_jobs_cannot_write_the_same_shard(dataset):
     store = dataset / "burgers.zarr"
     lock = dataset / "burgers.parts" / "shard-0001.lock"
@@ -344,14 +338,13 @@ def test_two_jobs_cannot_write_the_same_shard(dataset):
 
 def test_finalising_leaves_the_batches_of_a_shard_that_is_written_again(dataset):
     store, task = dataset / "burgers.zarr", build_task(small_settings())
-    receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
     for shard in (0, 1):
-        generate_shard(task, store, shard, receipts[shard], CODE)
+        generate_shard(task, store, shard, dataset / f"burgers.shards/{shard}.json", CODE)
     parts = store.with_suffix(".parts")
     with sole_writer(parts / "shard-0001.lock", "this shard"):
-        finalise(task, store, receipts, dataset / "burgers.json", CODE)
+        finalised(dataset)
         assert [folder.name for folder in (parts / CODE).iterdir()] == ["shard-0001"]
-    finalise(task, store, receipts, dataset / "burgers.json", CODE)
+    finalised(dataset)
     assert not parts.exists()
 
 

@@ -1,7 +1,8 @@
-"""What every task says of itself, for some settings: the files of `task_facts/`, one for each case.
+"""What every task says of itself, for some settings: the table `task_facts.txt`.
 
-These facts reach cards, pages and plans, and change on purpose only: then write the files again, with
-`PYTHONPATH=tests/helpers python tests/datasets/test_task_facts.py`, and read what has changed.
+These facts reach cards, pages and plans, and change on purpose only: then write the table again, with
+`PYTHONPATH=tests/helpers python tests/datasets/test_task_facts.py`, and read what has changed. It has every
+fact of an equation in its default form, and of another case those that differ.
 """
 
 import json
@@ -11,10 +12,11 @@ import numpy as np
 import pytest
 from dataset_fixtures import small
 
-from resolvent.datasets.tasks.registry import EQUATIONS, build_task, settings_of
+from resolvent.datasets.tasks.registry import build_task, settings_of
 
-FACTS = Path(__file__).parent / "task_facts"
-CASES = {equation: {} for equation in EQUATIONS} | {
+TABLE = Path(__file__).parent / "task_facts.txt"
+DEFAULTS = ("burgers", "darcy", "darcy_inverse", "lorenz63", "controlled_ode", "kolmogorov")
+CASES = {equation: {} for equation in DEFAULTS} | {
     "burgers by steps": {"method": "etdrk4", "restriction": "stride", "viscosity": 0.05, "final_time": 0.5},
     "burgers printed": {"final_time": 1.0, "initial_distribution": {"name": "cao_burgers_printed"}},
     "burgers exactly": {
@@ -79,17 +81,32 @@ def facts_of(case: str) -> dict:
     }
 
 
+def lines_of(facts: dict, path: str = "") -> dict[str, str]:
+    """Return the leaves of nested facts by their path, "stored n512 grid"."""
+    lines = {}
+    for key, one in facts.items():
+        name = f"{path} {key}".strip()
+        lines |= (
+            lines_of(one, name)
+            if isinstance(one, dict) and one
+            else {name: json.dumps(one, ensure_ascii=False, default=float)}
+        )
+    return lines
+
+
 def text_of(case: str) -> str:
-    return json.dumps(facts_of(case), indent=1, ensure_ascii=False, default=float) + "\n"
-
-
-def file_of(case: str) -> Path:
-    return FACTS / f"{case.replace(' ', '_')}.json"
+    """Return the facts of a case, of one that is no default those that its equation's default has not."""
+    lines = lines_of(facts_of(case))
+    (equation,) = {*case.split()} & {*DEFAULTS}
+    usual = {} if case == equation else lines_of(facts_of(equation))
+    different = [f"{name}: {one}" for name, one in lines.items() if usual.get(name) != one]
+    return "\n".join([f"[{case}]", *different, *(f"{name}: absent" for name in usual if name not in lines)])
 
 
 @pytest.mark.parametrize("case", CASES | IMPORTED)
 def test_a_task_says_of_itself_what_it_said(case):
-    assert text_of(case) == file_of(case).read_text(encoding="utf-8")
+    cases = TABLE.read_text(encoding="utf-8").rstrip("\n").split("\n\n")
+    assert text_of(case) == {text.partition("]")[0][1:]: text for text in cases}[case]
 
 
 def test_predictions_grow_with_the_work():
@@ -107,5 +124,4 @@ def test_predictions_grow_with_the_work():
 
 
 if __name__ == "__main__":
-    for name in CASES | IMPORTED:
-        file_of(name).write_text(text_of(name), encoding="utf-8")
+    TABLE.write_text("\n\n".join(map(text_of, CASES | IMPORTED)) + "\n", encoding="utf-8")

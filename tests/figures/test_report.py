@@ -178,7 +178,9 @@ def test_a_figure_of_ones_own_is_made_from_what_it_asks_for(make_report, tmp_pat
     page = " ".join(make_report(own=own).split())
     assert 'id="mine"> <h3>My title</h3> <p class="explanation">Of 40 samples.</p>' in page
     assert "3 runs, " in (tmp_path / "own_figures/mine.svg").read_text()
-    with pytest.raises(ResultError, match=r"no source 'everything' for a figure here; accepted parameters: .*comparison"):
+    with pytest.raises(
+        ResultError, match=r"no source 'everything' for a figure here; accepted parameters: .*comparison"
+    ):
         Sources(READERS).call(lambda everything: None)
 
 

@@ -5,10 +5,11 @@ from types import SimpleNamespace
 import pytest
 
 from resolvent.documentation import formats
-from resolvent.documentation.accuracy import accuracy_table
+from resolvent.documentation.configuration import configuration_page
+from resolvent.documentation.datasets import accuracy
 from resolvent.documentation.docstrings import as_restructured_text
 from resolvent.documentation.house import house, imports_between_rooms, without_implied
-from resolvent.documentation.write import ROOT, configuration_page
+from resolvent.documentation.pages import ROOT
 from resolvent.figures.front import leaderboard
 
 
@@ -55,7 +56,7 @@ def test_the_specification_has_the_columns_of_the_leaderboard():
 
 
 def test_the_table_of_the_first_page_has_the_numbers_of_the_page_of_datasets():
-    table = accuracy_table(ROOT / "docs/datasets.md")
+    table = accuracy(ROOT / "docs/datasets.md")
     assert between("docs/index.md", "accuracy") == table, "run `make docs`"
     assert between("README.md", "accuracy") == table.replace("](", "](docs/"), "run `make docs`"
 

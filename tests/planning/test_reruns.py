@@ -13,6 +13,7 @@ import pytest
 from dataset_fixtures import small_settings
 from training_fixtures import described
 
+from resolvent.datasets.tasks import registry
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.planning import rerun
 from resolvent.planning.places import HOME as ROOT
@@ -56,8 +57,8 @@ for statements in json.loads(sys.argv[2]):
     assert os.wait()[1] == 0, statements
 """
 ROOT_FIRST = os.environ | {"PYTHONPATH": str(ROOT)}
-EQUATIONS = {"burgers", "controlled_ode", "darcy", "darcy_inverse", "kolmogorov", "lorenz63"}
-MOVING = EQUATIONS - {"darcy", "darcy_inverse"}  # they have a film
+EQUATIONS = set(registry.EQUATIONS)
+MOVING = {name for name in EQUATIONS if registry.settings_class(name).moves}
 ERRORS = ("Error", "Warning", "Exception")
 ALONE = {""}  # the script chooses nothing by name
 
@@ -84,7 +85,7 @@ COUNTS = {
     ),
     "resolvent.datasets.storage.card": {"finalise_dataset": EQUATIONS},
     "resolvent.datasets.storage.generation": {"solve_dataset": EQUATIONS, "finalise_dataset": EQUATIONS},
-    "resolvent.datasets.preview": {"preview_dataset": ALONE},
+    "resolvent.datasets.preview:write_preview": {"preview_dataset": ALONE},
     "resolvent.models.fno.fno1d": of_model("fno1d") | {"theory": ALONE},
     "resolvent.models.fno.settings:FNO1dSettings": of_model("fno1d") | {"theory": ALONE},
     "resolvent.measurements.theory.average": {"theory": ALONE},
@@ -93,7 +94,8 @@ COUNTS = {
     "resolvent.evaluation.baselines": {"baselines": EQUATIONS},
     "resolvent.measurements.architecture_formulas": {"measure_architectures": {"neuraloperator"}},
     "resolvent.figures.experiment.cost_scatter": {"report": ALONE},
-    "resolvent.datasets.motion.kolmogorov": {"motion": {"kolmogorov"}},
+    "resolvent.datasets.tasks.kolmogorov:motion": {"motion": {"kolmogorov"}},
+    "resolvent.datasets.tasks.kolmogorov:solve_values": {},
     "resolvent.figures.dataset.gallery": {"dataset_page": ALONE},
     "resolvent.figures.dataset.film": {"dataset_page": ALONE},
     "resolvent.figures.theory.page": {"theory_page": ALONE},

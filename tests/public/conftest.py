@@ -12,3 +12,11 @@ def study(tmp_path_factory):
     card = make_dataset(folder / "data/burgers", small("burgers"))
     finished_run(card, folder / RUN)
     return folder
+
+
+@pytest.fixture
+def here(study, monkeypatch):
+    """Work in that folder, with lines of a hundred characters."""
+    monkeypatch.chdir(study)
+    monkeypatch.setenv("COLUMNS", "100")
+    return study

@@ -24,13 +24,6 @@ from resolvent.public.describe import Terminal, write_leaderboard
 NAME = "tiny/burgers/fno"
 
 
-@pytest.fixture
-def here(study, monkeypatch):
-    monkeypatch.chdir(study)
-    monkeypatch.setenv("COLUMNS", "100")
-    return study
-
-
 def printed(*words: str) -> str:
     done = CliRunner().invoke(command.app, list(map(str, words)), catch_exceptions=False)
     assert done.exit_code == 0, done.output
@@ -55,19 +48,9 @@ def test_help_names_the_commands_and_imports_nothing_heavy():
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.strip().endswith("[]")
     for name in (
-        "demo",
-        "plan",
-        "check",
-        "run",
-        "open",
-        "info",
-        "predict",
-        "export",
-        "export-run",
-        "verify",
-        "verify-run",
-        "snakemake",
-    ):
+        "demo", "plan", "check", "run", "open", "info", "predict", "export", "export-run", "verify",
+        "verify-run", "snakemake",
+    ):  # fmt: skip
         assert f" {name} " in said
 
 

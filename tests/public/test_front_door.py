@@ -62,8 +62,6 @@ def test_a_dataset_opens_by_its_card_or_its_store(card):
 
 
 def test_what_a_dataset_has_not_is_one_line(card, tmp_path):
-    with pytest.raises(DatasetError, match="has no split 'val'; it has train, validation, test"):
-        resolvent.open_dataset(card, "val")
     with pytest.raises(DatasetError, match="has nothing at 65; it has n"):
         resolvent.open_dataset(card, "test", 65)
     with pytest.raises(DatasetError, match="the dataset is not finished"):
@@ -86,18 +84,6 @@ def test_a_run_predicts_what_was_evaluated(card, folder):
     kept = run.predictions["n128"].isel(noise=0, channel=0)
     np.testing.assert_allclose(kept["prediction"], prediction[kept["sample"].values], rtol=1e-5, atol=1e-7)
     assert (run.record.model, run.record.seed, len(run.history)) == ("fno", 3, 2)
-
-
-def test_inputs_that_do_not_fit_are_one_line(card, folder):
-    run = resolvent.load_run(folder)
-    u = resolvent.open_dataset(card, "test", 64)["initial_velocity"]
-    for wrong in (u.values[0], np.stack([u.values] * 2, axis=1), u.values[:, None, None]):
-        with pytest.raises(TrainingError, match=r"inputs of shape .* do not fit fno: give \(samples, n\)"):
-            run.predict(wrong)
-    with pytest.raises(
-        TrainingError, match="the coordinate x of the inputs is not that of 64 periodic points"
-    ):
-        run.predict(u.assign_coords(x=u["x"] * 2))
 
 
 def test_a_diverged_run_loads_and_says_why_it_cannot_predict(card, diverged):

@@ -8,6 +8,7 @@ import xarray
 
 import resolvent
 from resolvent.common.norms import relative_l2
+from resolvent.datasets.tasks import darcy, lorenz63
 from resolvent.public import equations
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.fourier import coefficients_of, observe
@@ -16,9 +17,10 @@ X = np.arange(64) / 64
 WAVE = np.sin(2 * np.pi * X) + 0.3 * np.cos(6 * np.pi * X)
 
 
-def test_the_examples_in_docstrings_run():
-    found = doctest.testmod(equations)
-    assert found.attempted >= 9
+@pytest.mark.parametrize("module", [equations, darcy, lorenz63])
+def test_the_examples_in_docstrings_run(module):
+    found = doctest.testmod(module)
+    assert found.attempted >= 2
     assert found.failed == 0
 
 
@@ -102,6 +104,8 @@ TAKES = "burgers takes the initial velocity as real numbers, "
         ("burgers", xarray.DataArray(WAVE, dims="x"), {}, "got a DataArray: give its .values"),
         ("darcy", np.ones((2, 9, 8)), {}, r"\(samples, n, n\) or \(n, n\); got shape \(2, 9, 8\)"),
         ("darcy", np.zeros((9, 9)), {}, "the coefficient is not positive"),
+        ("lorenz63", [1.0, 1.0, 1.0], {}, "lorenz63 needs the parameter 'times'"),
+        ("darcy_inverse", np.ones((9, 9)), {}, "unknown equation 'darcy_inverse'; accepted: burgers, darcy"),
         ("lorenz63", np.ones((4, 2)), {"times": [0, 1]}, r"\(samples, 3\) or \(3,\); got shape \(4, 2\)"),
         ("controlled_ode", [], {}, r"got shape \(0,\)"),
     ],

@@ -15,12 +15,6 @@ from resolvent.datasets.loading import load_samples
 from resolvent.public import torch_datasets
 
 
-@pytest.fixture
-def here(study, monkeypatch):
-    monkeypatch.chdir(study)
-    return study
-
-
 @pytest.mark.parametrize("name", ["burgers", "burgers/burg", "data/burgers/burgers.json"])
 def test_a_dataset_is_found_by_its_name(here, name):
     assert set(resolvent.open_dataset(name).children) == {"n64", "n128"}
@@ -101,8 +95,9 @@ def test_what_there_is_not_is_one_line(here):
         data.torch("train")
     with pytest.raises(DatasetError, match="burgers is not stored at 65; it has 64, 128"):
         data.torch("train", n=65)
-    with pytest.raises(DatasetError, match="has no split 'val'; it has train, validation, test"):
-        data.torch("val", n=64)
+    for ask in (lambda: data.torch("val", n=64), lambda: resolvent.open_dataset("burgers", "val")):
+        with pytest.raises(DatasetError, match="has no split 'val'; it has train, validation, test"):
+            ask()
     with pytest.raises(DatasetError, match="a selection has no arrays for torch, JAX and NumPy"):
         resolvent.open_dataset("burgers").isel(sample=slice(3)).torch("train", n=64)
 

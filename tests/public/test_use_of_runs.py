@@ -13,17 +13,11 @@ from training_fixtures import RUN, SMALL_FNO, finished_run
 import resolvent
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
-from resolvent.public.ranges import OutsideTraining
+from resolvent.public.inputs import OutsideTraining
 from resolvent.public.weights import read_weights
 from resolvent.training.errors import TrainingError
 
 ATTENTION = {"width": 8, "num_layers": 1, "num_heads": 2, "feedforward_width": 8}
-
-
-@pytest.fixture
-def here(study, monkeypatch):
-    monkeypatch.chdir(study)
-    return study
 
 
 @pytest.fixture
@@ -91,7 +85,7 @@ def test_an_unknown_range_is_said(velocity, tmp_path):
 
 
 def test_noise_in_training_widens_the_range(here):
-    from resolvent.public.ranges import quantities
+    from resolvent.public.inputs import quantities
 
     card = resolvent.load_run(RUN).card
     (clean,), (noisy,) = quantities(card, "inputs"), quantities(card, "inputs", 0.1)
@@ -105,6 +99,9 @@ def test_noise_in_training_widens_the_range(here):
         (lambda u: u + 1j, "must be real numbers, got complex128 .*; coefficients are not accepted"),
         (lambda u: u.astype(str), "must be real numbers, got <U"),
         (lambda u: np.where(u > 1, np.nan, u), "inputs are not finite: samples "),
+        (lambda u: u[0], r"inputs of shape .* do not fit fno: give \(samples, n\)"),
+        (lambda u: np.stack([u] * 2, axis=1), r"do not fit fno: give \(samples, n\)"),
+        (lambda u: u[:, None, None], r"do not fit fno: give \(samples, n\)"),
         (lambda u: u[:, :45], "fno|tiny cannot be asked on 45 points: .* even number"),
         (lambda u: u[:, :8], "cannot be asked on 8 points: 6 modes need at least 10 points"),
         (
@@ -120,10 +117,10 @@ def test_inputs_that_do_not_fit_are_one_line(velocity, change, message):
 
 def test_positions_are_held_to_the_grid(velocity):
     run = resolvent.load_run(RUN)
-    with pytest.raises(
-        TrainingError, match="the coordinate x of the inputs is not that of 128 periodic points"
-    ):
-        run.predict(velocity.values, np.linspace(0, 1, 128))
+    moved = velocity.assign_coords(x=velocity["x"] * 2)
+    for given in ((velocity.values, np.linspace(0, 1, 128)), (moved,)):
+        with pytest.raises(TrainingError, match="x of the inputs is not that of 128 periodic points"):
+            run.predict(*given)
     with pytest.raises(TrainingError, match="has its own coordinates: leave x out"):
         run.predict(velocity, velocity["x"].values)
 

@@ -5,8 +5,7 @@ import pytest
 import torch
 from training_fixtures import CODE, SQUARE_COUNTS, SQUARE_RUN
 
-from resolvent.datasets.fresh import FreshSplit
-from resolvent.datasets.loading import load_samples, read_card
+from resolvent.datasets.loading import FreshSplit, load_samples, read_card
 from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.registry import build_task, settings_of

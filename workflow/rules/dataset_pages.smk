@@ -57,7 +57,7 @@ for _dataset in plan.datasets.values():
     _shown = {
         "equation": _dataset.settings.equation,
         "moves": bool(_dataset.moves),
-        "flows": _dataset.settings.equation in FLOW,
+        "flows": _dataset.settings.shows_flux,
     }
     _files = [
         [f"{DATASET_PAGES}/{_dataset.name}/{file}" for file in exhibit.files(name)]

@@ -5,6 +5,6 @@ from pathlib import Path
 from resolvent.planning.job import job
 
 with job(snakemake):
-    from resolvent.datasets.motion.motion import write_motion
+    from resolvent.datasets.preview import write_motion
 
     write_motion(Path(snakemake.input.card), Path(snakemake.output.motion))

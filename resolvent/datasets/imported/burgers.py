@@ -15,11 +15,19 @@ from pydantic import Field, model_validator
 from resolvent.datasets.imported.settings import ImportedDataset
 from resolvent.datasets.imported.task import ImportedTask
 from resolvent.datasets.storage.layout import Group, group_name, stretched
-from resolvent.datasets.tasks.burgers import INPUT, TARGET, Burgers, BurgersDataset, BurgersSettings
+from resolvent.datasets.tasks.burgers import (
+    INPUT,
+    TARGET,
+    Burgers,
+    BurgersDataset,
+    BurgersSettings,
+    velocity_in_time,
+)
 from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.settings import CirclePoints
-from resolvent.datasets.tasks.task import Baseline
+from resolvent.datasets.tasks.task import Baseline, Motion
 from resolvent.solvers.common.errors import SolverError
+from resolvent.solvers.common.fourier import coefficients_of
 from resolvent.solvers.common.grid import check_restriction, restrict_by_stride
 
 if TYPE_CHECKING:
@@ -143,6 +151,10 @@ class ImportedBurgers(ImportedTask):
                 f"j/{settings.finest - 1}; they are read as those of a periodic grid, j/{settings.finest}."
             )
         return found
+
+    def motion(self, sample: tuple[str, int]) -> Motion:
+        settings, initial = self.settings, coefficients_of(self.draw([sample])[:, 0])
+        return velocity_in_time(initial, settings.viscosity, settings.final_time, settings.length)
 
     def description(self) -> dict:
         facts = self.generated.description()

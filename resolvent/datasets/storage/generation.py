@@ -59,7 +59,11 @@ def generate_shard(
         with readable_disk_errors(parts):
             parts.mkdir(parents=True, exist_ok=True)
         saved, cost = _compute_parts(task, members, parts, f"{store.parent.name} shard {shard}")
-        digests, sums = write_shard(store, task.layout, shard, _gathered(task.layout, saved))
+        # Each array of the shard is put together from its parts when its turn comes.
+        arrays = (
+            (name, np.concatenate([_read(part, name) for part in saved])) for name in task.layout.arrays
+        )
+        digests, sums = write_shard(store, task.layout, shard, arrays)
         content = {"shard": shard, "code_digest": code_digest, "digests": digests, "checksums": sums}
         write_json(receipt, content | {"errors": _estimated_errors(saved)})
     return cost
@@ -86,12 +90,6 @@ def _compute_parts(task, members: range, parts: Path, what: str) -> tuple[list[P
             saved.append(part)
             bar.update(len(batch))
     return saved, cost
-
-
-def _gathered(layout, parts: list[Path]):
-    """Put each array of the shard together from its parts, when its turn comes."""
-    for name in layout.arrays:
-        yield name, np.concatenate([_read(part, name) for part in parts])
 
 
 def _estimated_errors(parts: list[Path]) -> dict[str, list[float]]:

@@ -97,21 +97,13 @@ class Layout:
         start = shard * self.samples_per_shard
         return range(start, min(start + self.samples_per_shard, self.num_samples))
 
-    def split_range(self, split: str) -> range:
-        """Return the positions on the sample axis that belong to `split`."""
-        start = 0
-        for name, size in self.samples.items():
-            if name == split:
-                return range(start, start + size)
-            start += size
-        raise DatasetError(f"no split '{split}'; the splits are {', '.join(self.samples)}")
-
     def split_of(self, position: int) -> tuple[str, int]:
-        """Split of the sample at `position`, and its index within the split."""
-        for name in self.samples:
-            members = self.split_range(name)
-            if position in members:
-                return name, position - members.start
+        """Find the split of the sample at `position`, and its index within the split."""
+        index = position
+        for name, size in self.samples.items():
+            if 0 <= index < size:
+                return name, index
+            index -= size
         raise DatasetError(f"no sample {position}: the dataset has {self.num_samples}")
 
     def samples_per_chunk(self, shape: tuple[int, ...]) -> int:

@@ -48,19 +48,14 @@ def create_store(path: Path, layout: Layout) -> None:
             if isinstance(place, str):
                 upload(temporary, place)
             else:
-                _put_in_place(temporary, path)
+                try:
+                    os.rename(temporary, path)
+                except OSError:
+                    if not path.exists():
+                        raise
+                    _mend(path, temporary)
         finally:
             remove(temporary)
-
-
-def _put_in_place(new: Path, path: Path) -> None:
-    """Rename the empty store `new` to `path`, or mend what is there."""
-    try:
-        os.rename(new, path)
-    except OSError:
-        if not path.exists():
-            raise
-        _mend(path, new)
 
 
 def _mend(path: Path, new: Path) -> None:

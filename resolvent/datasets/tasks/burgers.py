@@ -12,14 +12,15 @@ from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, group_name, space_group
 from resolvent.datasets.tasks.distributions import CircleDistribution, distribution_on, named
 from resolvent.datasets.tasks.error_budget import error_facts
-from resolvent.datasets.tasks.settings import ACCURACY, CirclePoints, SpaceDataset
-from resolvent.datasets.tasks.task import Baseline, Task
+from resolvent.datasets.tasks.settings import ACCURACY, CirclePoints, Known, SpaceDataset
+from resolvent.datasets.tasks.task import FRAMES, Baseline, Motion, Task
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.fourier import coefficients_of, observe
 from resolvent.solvers.common.grid import Grid, Nodes, check_restriction, restrict_by_stride
 from resolvent.solvers.random_fields.circle import PeriodicGaussianField
 
 if TYPE_CHECKING:
+    from resolvent.common.errors import Words
     from resolvent.datasets.storage.stored import Stored
     from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
     from resolvent.solvers.burgers.split_step import BurgersSplitStep
@@ -33,6 +34,8 @@ METHODS = {
     "cole-hopf": "closed form: Cole-Hopf transformation to the heat equation",
 }
 MARCHES = ((12, 8), (24, 16), (48, 32), (96, 48), (128, 104))  # modes and steps whose time is measured
+FILM_POINTS, FILM_MODES, FILM_STEPS = 512, 192, 8  # steps between two moments, a hundredth of the time apart
+PART = 256  # samples at a time on a fine grid
 REFINED_SAMPLES = 64  # solved again with twice the modes and steps; the closed form checks every sample
 
 
@@ -40,6 +43,7 @@ class BurgersSettings(SpaceDataset):
     """Viscous Burgers on the unit circle, from an initial velocity that is a Gaussian field."""
 
     quantities: ClassVar[tuple[str, str]] = ("initial velocity", "velocity at the final time")
+    moves: ClassVar[bool] = True
 
     equation: Literal["burgers"] = Field(description="the equation solved")
     viscosity: float = Field(0.1 / (2 * math.pi), ge=1e-9, le=1e3, description="ν")
@@ -64,6 +68,10 @@ class BurgersDataset(BurgersSettings):
         "finest": 512,
         "samples": {"train": 20, "validation": 4, "test": 6},
         "samples_per_shard": 10,
+    }
+    known: ClassVar[Known] = Known("initial velocity", ("n",), "observe", fewest_modes=192)
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
+        ("burgers", "against cole hopf"): ("[Burgers' equation](equations/burgers.md)", "the closed form"),
     }
 
     resolutions: Annotated[list[CirclePoints], Field(min_length=1)] = Field(
@@ -109,6 +117,48 @@ class BurgersDataset(BurgersSettings):
 
     def seconds_per_sample(self) -> float:
         return 1e-2 * self.num_modes / 192 * self.num_steps / 480
+
+    @staticmethod
+    def solve_values(
+        values: np.ndarray,
+        *,
+        viscosity: float = 0.1 / (2 * math.pi),
+        final_time: float = PUBLIC_FILE_TIME,
+        length: float = 1.0,
+        method: str = "split-step",
+        num_steps: int = 480,
+    ) -> np.ndarray:
+        """Solve the viscous Burgers equation on the circle: velocity at time 0 → velocity at `final_time`.
+
+        Parameters
+        ----------
+        values
+            (samples, n) or (n,), on the periodic grid x_j = j · length / n of an even number of points. They
+            stand for the trigonometric polynomial through them, and all its modes are integrated.
+        viscosity, final_time, length
+            ν and T and the period, all positive. The defaults are those of the dataset `burgers`.
+        method
+            "split-step", "etdrk4" or "cole-hopf", the closed form.
+        num_steps
+            Steps in time.
+
+        Raises
+        ------
+        ValueError, SolverError
+            As `resolvent.solve`.
+        """
+        if method not in METHODS:
+            raise ValueError(f"unknown method {method!r}; accepted: {', '.join(METHODS)}")
+        points, coefficients = values.shape[-1], coefficients_of(values)
+        physics = {"viscosity": viscosity, "final_time": final_time, "length": length}
+        if method == "cole-hopf":
+            from resolvent.solvers.burgers.cole_hopf import cole_hopf
+
+            final = cole_hopf(coefficients, **physics, work_points=max(1024, 4 * points))
+        else:
+            num_modes = BurgersDataset.known.num_modes(points)
+            final = stepper(method, **physics, num_modes=num_modes, num_steps=num_steps).solve(coefficients)
+        return observe(final, points)
 
 
 class Burgers(Task):
@@ -157,19 +207,13 @@ class Burgers(Task):
             from resolvent.solvers.burgers.cole_hopf import cole_hopf
 
             return cole_hopf(initial, settings.viscosity, settings.final_time)
-        return self._stepper(method, finer * settings.num_modes, finer * settings.num_steps).solve(initial)
-
-    def _stepper(self, method: str, num_modes: int, num_steps: int) -> BurgersSplitStep | BurgersEtdrk4:
-        from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
-        from resolvent.solvers.burgers.split_step import BurgersSplitStep
-
-        steppers: dict[str, Any] = {"split-step": BurgersSplitStep, "etdrk4": BurgersEtdrk4}
-        return steppers[method](
-            viscosity=self.settings.viscosity,
-            final_time=self.settings.final_time,
-            num_modes=num_modes,
-            num_steps=num_steps,
-        )
+        return stepper(
+            method,
+            viscosity=settings.viscosity,
+            final_time=settings.final_time,
+            num_modes=finer * settings.num_modes,
+            num_steps=finer * settings.num_steps,
+        ).solve(initial)
 
     def _observe(self, coefficients: np.ndarray, points: int) -> np.ndarray:
         if self.settings.restriction == "spectral":
@@ -196,7 +240,9 @@ class Burgers(Task):
         else:
             budget["against_refined_run"] = error_facts(errors(subset, finer=2), total)
             try:
-                exact = [errors(part, method="cole-hopf") for part in _parts(stored.all_positions)]
+                every = stored.all_positions
+                parts = [every[start : start + PART] for start in range(0, len(every), PART)]
+                exact = [errors(part, method="cole-hopf") for part in parts]
                 budget["against_cole_hopf"] = error_facts(np.concatenate(exact), total)
             except SolverError as error:
                 budget["against_cole_hopf"] = {"not_available": str(error)}
@@ -251,6 +297,9 @@ class Burgers(Task):
         )
         return self._observe(self._final(coefficients_of(upsampled)), coarse.points)
 
+    def motion(self, sample: tuple[str, int]) -> Motion:
+        return velocity_in_time(self.draw([sample]), self.settings.viscosity, self.settings.final_time)
+
     def description(self) -> dict:
         settings, distribution = self.settings, self.settings.initial_distribution
         of_public_file = math.isclose(settings.final_time, PUBLIC_FILE_TIME)
@@ -287,6 +336,32 @@ class Burgers(Task):
         }
 
 
-def _parts(positions: range, size: int = 256) -> list[range]:
-    """Cut `positions` into pieces that fit into memory on a fine grid."""
-    return [positions[start : start + size] for start in range(0, len(positions), size)]
+def stepper(method: str, **how: Any) -> BurgersSplitStep | BurgersEtdrk4:
+    """Build the solver that marches by `method`, "split-step" or "etdrk4"."""
+    from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
+    from resolvent.solvers.burgers.split_step import BurgersSplitStep
+
+    return BurgersEtdrk4(**how) if method == "etdrk4" else BurgersSplitStep(**how)
+
+
+def velocity_in_time(initial: np.ndarray, viscosity: float, final_time: float, length: float = 1.0) -> Motion:
+    """March initial coefficients (1, modes) from moment to moment, by the split-step method."""
+    interval = final_time / (FRAMES - 1)
+    solver = stepper(
+        "split-step",
+        viscosity=viscosity,
+        final_time=interval,
+        length=length,
+        num_modes=FILM_MODES,
+        num_steps=FILM_STEPS,
+    )
+    states = [initial]
+    for _ in range(FRAMES - 1):
+        states.append(solver.solve(states[-1]))
+    return Motion(
+        kind="curve",
+        times=interval * np.arange(FRAMES),
+        values=np.concatenate([observe(state, FILM_POINTS) for state in states]),
+        names=("velocity u",),
+        coordinates=length * np.arange(FILM_POINTS) / FILM_POINTS,
+    )

@@ -10,11 +10,13 @@ from pydantic import Field
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, time_group
 from resolvent.datasets.tasks.error_budget import error_facts
-from resolvent.datasets.tasks.settings import ACCURACY
-from resolvent.datasets.tasks.task import Baseline, Task
+from resolvent.datasets.tasks.settings import ACCURACY, Known
+from resolvent.datasets.tasks.task import MOMENTS_OF_A_PATH, Baseline, Motion, Task
 from resolvent.datasets.tasks.trajectories import TrajectoryDataset
+from resolvent.solvers.common.grid import Nodes
 
 if TYPE_CHECKING:
+    from resolvent.common.errors import Words
     from resolvent.datasets.storage.stored import Stored
 
 INPUT, TARGET = "control", "state"
@@ -25,6 +27,14 @@ class ControlledOdeDataset(TrajectoryDataset):
     """Controlled ODE dz = sin(z) du: from the control u to z (Calvello 2024, section 6.1)."""
 
     quantities: ClassVar[tuple[str, str]] = ("control", "state")
+    moves: ClassVar[bool] = True
+    known: ClassVar[Known] = Known("control", ("times",))
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
+        ("controlled_ode", "against scipy dop853"): (
+            "[Controlled ODE](equations/controlled_ode.md)",
+            "an adaptive integrator of another library",
+        ),
+    }
 
     equation: Literal["controlled_ode"] = Field(description="the equation solved")
     initial_value: float = Field(1.0, description="z(0)")
@@ -39,6 +49,27 @@ class ControlledOdeDataset(TrajectoryDataset):
 
     def seconds_per_sample(self) -> float:
         return 6e-4 * len(self.observations)
+
+    @staticmethod
+    def solve_values(values: np.ndarray, *, initial_value: float = 1.0) -> np.ndarray:
+        """Solve dz = sin(z) du: control u → state z at the same times, by the closed form.
+
+        Parameters
+        ----------
+        values
+            (samples, times) or (times,): the control, at time 0 first. The state depends on u(t) - u(0)
+            alone, so that the times themselves do not matter.
+        initial_value
+            z at time 0.
+
+        Raises
+        ------
+        ValueError
+            As `resolvent.solve`.
+        """
+        from resolvent.solvers.controlled_ode import ControlledOde
+
+        return ControlledOde(initial_value).state(values - values[:, :1])
 
 
 class ControlledOdeTask(Task):
@@ -91,6 +122,13 @@ class ControlledOdeTask(Task):
             "observed_at": name,
             "against_scipy_dop853": error_facts(relative_l2(values, integrated), stored.layout.num_samples),
         }
+
+    def motion(self, sample: tuple[str, int]) -> Motion:
+        """Give the path of control and state, which moves to and fro on one curve."""
+        times = Nodes(tuple(map(float, np.linspace(0, self.settings.final_time, MOMENTS_OF_A_PATH))))
+        control, state = self.solver.solve(*_parts(self.draw([sample])), times)
+        values = np.stack([control[0], state[0]], axis=1)
+        return Motion("path", times.coordinates, values, names=("control u", "state z"))
 
     def description(self) -> dict:
         settings = self.settings

@@ -12,7 +12,7 @@ from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, group_name, space_group
 from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on, named
 from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
-from resolvent.datasets.tasks.settings import SidePoints, SpaceDataset
+from resolvent.datasets.tasks.settings import Known, SidePoints, SpaceDataset
 from resolvent.datasets.tasks.task import Baseline, Task
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.grid import Grid, Nodes
@@ -21,6 +21,7 @@ from resolvent.solvers.random_fields.push_forwards import level_set, lognormal
 from resolvent.solvers.random_fields.square import NeumannGaussianField
 
 if TYPE_CHECKING:
+    from resolvent.common.errors import Words
     from resolvent.datasets.storage.stored import Stored
     from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
@@ -37,6 +38,7 @@ class DarcySettings(SpaceDataset):
     """Darcy flow -∇·(a∇p) = 1 on the unit square, p = 0 on its boundary."""
 
     dimension: ClassVar[int] = 2
+    shows_flux: ClassVar[bool] = True
 
     distribution: Annotated[GaussianDistribution, distribution_on("square"), Field(validate_default=True)] = (
         Field(
@@ -90,6 +92,17 @@ class DarcyDataset(DarcySettings):
         "samples": {"train": 3, "validation": 1, "test": 2},
         "samples_per_shard": 4,
     }
+    known: ClassVar[Known] = Known("coefficient", ("n", "n"), "observe_cosine")
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
+        ("darcy_cao", "against direct solve"): (
+            "[Darcy flow](equations/darcy.md), on its grid",
+            "a sparse direct solver",
+        ),
+        ("darcy_cao", "discretisation error"): (
+            "[Darcy flow](equations/darcy.md), the grid itself",
+            "a grid four times finer",
+        ),
+    }
 
     equation: Literal["darcy"] = Field(description="the equation solved")
     resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
@@ -114,6 +127,48 @@ class DarcyDataset(DarcySettings):
 
     def task(self) -> Darcy:
         return Darcy(self)
+
+    @staticmethod
+    def solve_values(
+        values: np.ndarray,
+        *,
+        source: float | np.ndarray = 1.0,
+        grid: str = "nodes",
+        face_mean: str = "arithmetic",
+        tolerance: float = 1e-8,
+    ) -> np.ndarray:
+        """Solve -∇·(a∇p) = f on the unit square, p = 0 on its boundary: coefficient a → pressure p.
+
+        Parameters
+        ----------
+        values
+            (samples, n, n) or (n, n), axes (y, x), positive: a on `grid`.
+        source
+            f, a number or values on the grid.
+        grid
+            "nodes" x_j = j/(n - 1), which include the boundary, or "cell_centres" x_j = (j + 1/2)/n.
+        face_mean
+            Mean of neighbouring coefficients, "arithmetic", or "harmonic", which conserves fluxes through
+            layers.
+        tolerance
+            Of the residual, relative to the right-hand side.
+
+        Raises
+        ------
+        ValueError, SolverError
+            As `resolvent.solve`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import resolvent
+        >>> pressure = resolvent.solve("darcy", np.ones((65, 65)))
+        >>> f"{pressure.max():.4f}"
+        '0.0737'
+        """
+        from resolvent.solvers.darcy.five_point import DarcyFivePoint
+
+        return DarcyFivePoint(grid=grid, face_mean=face_mean, tolerance=tolerance).solve(values, source)
 
     @model_validator(mode="after")
     def _grids_fit(self):
@@ -177,28 +232,17 @@ class Darcy(Task):
         solution on a grid four times finer, with the coefficient evaluated there: what no solver on this
         grid can avoid.
         """
-        from resolvent.solvers.darcy.direct import solve_direct
         from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
         settings = self.settings
         points = settings.finest if settings.pressure == "restricted" else max(settings.resolutions)
-        positions = stored.random_positions(DIRECT_SAMPLES)
-        fields = self.draw(stored.names(positions))
-        coefficient = self.coefficients.on_grid(fields, points, settings.grid)
-        pressure = self.solver.solve(coefficient)
-        direct = solve_direct(coefficient, grid=settings.grid, face_mean=settings.face_mean)
+        budget, fields, coefficient, pressure = errors_of_the_solver(self, stored, points)
         other = "harmonic" if settings.face_mean == "arithmetic" else "arithmetic"
         other_mean = DarcyFivePoint(grid=settings.grid, face_mean=other, tolerance=settings.tolerance).solve(
             coefficient
         )
         total = stored.layout.num_samples
-        budget: dict = {
-            "solved_on": group_name(points),
-            "against_direct_solve": error_facts(relative_l2(pressure, direct), total),
-            "stored_against_computed_again": against_computed_again(self, stored, positions),
-            "rounding_to_float32": float(f"{np.finfo(np.float32).eps / 2:.1e}"),
-            "moved_by_the_other_face_mean": error_facts(relative_l2(other_mean, pressure), total),
-        }
+        budget["moved_by_the_other_face_mean"] = error_facts(relative_l2(other_mean, pressure), total)
         if settings.grid == "nodes":
             refined = np.stack([self._on_finer_nodes(field, points) for field in fields[:REFINED_SAMPLES]])
             budget["discretisation_error"] = {
@@ -351,6 +395,30 @@ def five_point_solver(settings: DarcySettings, grid: str) -> DarcyFivePoint:
         method=default_method(),
         tolerance=settings.tolerance,
     )
+
+
+def errors_of_the_solver(
+    task: Any, stored: Stored, points: int
+) -> tuple[dict, np.ndarray, np.ndarray, np.ndarray]:
+    """Solve random samples again on a grid of `points`, here and by a sparse direct method, in float64.
+
+    Returns entries of the error budget, and the fields, coefficients and pressures of these samples.
+    """
+    from resolvent.solvers.darcy.direct import solve_direct
+
+    grid = task.settings.grid_kind
+    positions = stored.random_positions(DIRECT_SAMPLES)
+    fields = task.draw(stored.names(positions))
+    coefficient = task.coefficients.on_grid(fields, points, grid)
+    pressure = task.solver.solve(coefficient)
+    direct = solve_direct(coefficient, grid=grid, face_mean=task.settings.face_mean)
+    budget = {
+        "solved_on": group_name(points),
+        "against_direct_solve": error_facts(relative_l2(pressure, direct), stored.layout.num_samples),
+        "stored_against_computed_again": against_computed_again(task, stored, positions),
+        "rounding_to_float32": float(f"{np.finfo(np.float32).eps / 2:.1e}"),
+    }
+    return budget, fields, coefficient, pressure
 
 
 def solver_facts(settings: DarcySettings, solver: DarcyFivePoint) -> dict:

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, space_group
 from resolvent.datasets.tasks.darcy import (
     DARCY_IN_LATEX,
     CoefficientDistribution,
     DarcySettings,
+    errors_of_the_solver,
     five_point_solver,
     solver_facts,
 )
-from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
 from resolvent.datasets.tasks.settings import SidePoints
 from resolvent.datasets.tasks.task import Task
 from resolvent.solvers.common.grid import Grid
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from resolvent.datasets.storage.stored import Stored
 
 INPUT, TARGET = "pressure", "coefficient"
-DIRECT_SAMPLES = 16  # solved again by a sparse direct method
 
 
 class DarcyInverseDataset(DarcySettings):
@@ -127,20 +125,7 @@ class DarcyInverse(Task):
 
     def error_budget(self, stored: Stored) -> dict:
         """Measure the solver's error against a sparse direct solution, in float64."""
-        from resolvent.solvers.darcy.direct import solve_direct
-
-        positions = stored.random_positions(DIRECT_SAMPLES)
-        fields = self.draw(stored.names(positions))
-        coefficient = self.coefficients.on_grid(fields, self.settings.finest, "nodes")
-        direct = solve_direct(coefficient, face_mean=self.settings.face_mean)
-        return {
-            "solved_on": f"n{self.settings.finest}",
-            "against_direct_solve": error_facts(
-                relative_l2(self.solver.solve(coefficient), direct), stored.layout.num_samples
-            ),
-            "stored_against_computed_again": against_computed_again(self, stored, positions),
-            "rounding_to_float32": float(f"{np.finfo(np.float32).eps / 2:.1e}"),
-        }
+        return errors_of_the_solver(self, stored, self.settings.finest)[0]
 
     def description(self) -> dict:
         settings = self.settings

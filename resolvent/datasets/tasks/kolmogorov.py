@@ -12,13 +12,14 @@ from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Axis, Group, Variable, group_name, space_group
 from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on, named
 from resolvent.datasets.tasks.error_budget import error_facts
-from resolvent.datasets.tasks.settings import ACCURACY, SidePoints, SpaceDataset
-from resolvent.datasets.tasks.task import Baseline, Task
+from resolvent.datasets.tasks.settings import ACCURACY, Known, SidePoints, SpaceDataset
+from resolvent.datasets.tasks.task import FRAMES, Baseline, Motion, Task
 from resolvent.solvers.common.fourier import check_points, coefficients_of_2d, observe_2d
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
 
 if TYPE_CHECKING:
+    from resolvent.common.errors import Words
     from resolvent.datasets.storage.stored import Stored
     from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
     from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
@@ -27,6 +28,8 @@ INPUT, TARGET, WINDOW = "vorticity", "later_vorticity", "vorticity_window"
 PAIR = "over_the_lead_time"  # name of the error of every sample, estimated when it is solved
 FEWEST_REFINED, MOST_REFINED = 8, 59  # solved again from the initial field on; each costs as much as several
 MARCHES = ((10, 1), (16, 2), (24, 4), (40, 5), (71, 10))  # modes and steps whose time is measured
+FILM_POINTS = 128  # along each side
+FEWEST_FILM_MODES = 64  # integrated: the random field needs more at first than the developed flow
 PAIR_COST = 9  # of estimating the error of a pair, in lead times of the ordinary run
 
 
@@ -35,6 +38,7 @@ class KolmogorovDataset(SpaceDataset):
 
     dimension: ClassVar[int] = 2
     quantities: ClassVar[tuple[str, str]] = ("vorticity", "vorticity a moment later")
+    moves: ClassVar[bool] = True
     example: ClassVar[dict[str, Any]] = {
         "resolutions": [32, 48],
         "viscosity": 0.05,
@@ -44,6 +48,13 @@ class KolmogorovDataset(SpaceDataset):
         "samples": {"train": 3, "validation": 1, "test": 2},
         "samples_per_shard": 4,
         "accuracy": 0.001,
+    }
+    known: ClassVar[Known] = Known("vorticity", ("n", "n"), "observe_2d", fewest_modes=42)
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
+        ("kolmogorov", "against refined run"): (
+            "[Kolmogorov flow](equations/kolmogorov.md)",
+            "a run with more modes and shorter steps",
+        ),
     }
 
     equation: Literal["kolmogorov"] = Field(description="the equation solved")
@@ -89,6 +100,43 @@ class KolmogorovDataset(SpaceDataset):
 
     def seconds_of_checks(self) -> float:
         return 7 * refined_samples(self.samples.total) * self.seconds_per_sample()
+
+    @staticmethod
+    def solve_values(
+        values: np.ndarray,
+        *,
+        final_time: float = 0.1,
+        viscosity: float = 1 / 70,
+        forcing_wavenumber: int = 4,
+        step: float = 0.01,
+    ) -> np.ndarray:
+        """Solve Kolmogorov flow on the torus [0, 2π)²: vorticity at time 0 → vorticity at `final_time`.
+
+        Parameters
+        ----------
+        values
+            (samples, n, n) or (n, n), axes (y, x), on the periodic grid x_j = 2πj/n, n even. All modes that
+            the grid carries are integrated.
+        final_time, viscosity, forcing_wavenumber
+            T, ν and n of the body force sin(ny).
+        step
+            Largest step in time, halved for samples that need it.
+
+        Raises
+        ------
+        ValueError, SolverError
+            As `resolvent.solve`.
+        """
+        from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
+
+        points = values.shape[-1]
+        solver = KolmogorovEtdrk4(
+            viscosity=viscosity,
+            forcing_wavenumber=forcing_wavenumber,
+            num_modes=KolmogorovDataset.known.num_modes(points),
+            step=step,
+        )
+        return observe_2d(solver.solve(coefficients_of_2d(values), (final_time,))[:, 0], points)
 
 
 def refined_samples(total: int) -> int:
@@ -266,6 +314,24 @@ class Kolmogorov(Task):
             f"ETDRK4, {modes} modes, {counted(steps, 'step')}": marched(modes, steps)
             for modes, steps in MARCHES
         }
+
+    def motion(self, sample: tuple[str, int]) -> Motion:
+        """Solve from the vorticity drawn to the time of the stored input: the spin-up.
+
+        With the solver of the dataset; where it has fewer than `FEWEST_FILM_MODES`, with these, for unlike a
+        dataset a film is seen, and so is held to be resolved, at all times.
+        """
+        settings, drawn = self.settings, self.draw([sample])
+        times = np.linspace(0, settings.spin_up_time, FRAMES)
+        solver = self.integrator(settings.method, max(FEWEST_FILM_MODES, settings.num_modes), settings.step)
+        later = solver.solve(drawn, tuple(map(float, times[1:])))[0]
+        return Motion(
+            kind="field",
+            times=times,
+            values=np.concatenate([observe_2d(drawn, FILM_POINTS), observe_2d(later, FILM_POINTS)]),
+            names=("vorticity ω",),
+            coordinates=2 * np.pi * np.arange(FILM_POINTS) / FILM_POINTS,
+        )
 
     def description(self) -> dict:
         settings, distribution = self.settings, self.settings.initial_distribution

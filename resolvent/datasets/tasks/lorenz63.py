@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -10,12 +11,13 @@ from pydantic import Field
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, time_group
 from resolvent.datasets.tasks.error_budget import error_facts
-from resolvent.datasets.tasks.settings import ACCURACY
-from resolvent.datasets.tasks.task import Baseline, Task
+from resolvent.datasets.tasks.settings import ACCURACY, Known
+from resolvent.datasets.tasks.task import MOMENTS_OF_A_PATH, Baseline, Motion, Task
 from resolvent.datasets.tasks.trajectories import TrajectoryDataset
 from resolvent.solvers.common.grid import Grid, Nodes
 
 if TYPE_CHECKING:
+    from resolvent.common.errors import Words
     from resolvent.datasets.storage.stored import Stored
     from resolvent.solvers.lorenz63.taylor_series import Lorenz63
 
@@ -26,6 +28,14 @@ class Lorenz63Dataset(TrajectoryDataset):
     """Lorenz-63: from the x trajectory to the unobserved ones (Calvello 2024, eq. 40 and section 6.1)."""
 
     quantities: ClassVar[tuple[str, str]] = ("observed component x", "unobserved components")
+    moves: ClassVar[bool] = True
+    known: ClassVar[Known] = Known("initial state", (3,))
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
+        ("lorenz63_yz", "against diffrax dopri8"): (
+            "[Lorenz-63](equations/lorenz63.md)",
+            "an adaptive integrator of another library",
+        ),
+    }
 
     equation: Literal["lorenz63"] = Field(description="the equation solved")
     targets: Literal["yz", "y"] = Field(
@@ -54,6 +64,45 @@ class Lorenz63Dataset(TrajectoryDataset):
 
     def seconds_per_sample(self) -> float:
         return 6e-4 * len(self.observations)
+
+    @staticmethod
+    def solve_values(
+        values: np.ndarray,
+        *,
+        times: Sequence[float],
+        sigma: float = 10.0,
+        rho: float = 28.0,
+        beta: float = 8 / 3,
+        step: float = 0.01,
+    ) -> np.ndarray:
+        """Solve Lorenz's model of 1963: states at time 0 → trajectories, (samples, 3, times) or (3, times).
+
+        Parameters
+        ----------
+        values
+            (samples, 3) or (3,): x, y and z at time 0.
+        times
+            Increasing, none negative: at least two.
+        sigma, rho, beta
+            σ, ρ, β > 0.
+        step
+            Largest step in time.
+
+        Raises
+        ------
+        ValueError, SolverError
+            As `resolvent.solve`.
+
+        Examples
+        --------
+        >>> import resolvent
+        >>> resolvent.solve("lorenz63", [1.0, 1.0, 1.0], times=[0.0, 0.5, 1.0]).shape
+        (3, 3)
+        """
+        from resolvent.solvers.lorenz63.taylor_series import Lorenz63
+
+        solver = Lorenz63(sigma=sigma, rho=rho, beta=beta, step=step)
+        return solver.solve(values, Nodes(tuple(map(float, times))))
 
 
 class Lorenz63Task(Task):
@@ -144,6 +193,12 @@ class Lorenz63Task(Task):
             "against_refined_run": error_facts(relative_l2(values, refined), total),
             "against_diffrax_dopri8": error_facts(relative_l2(values, independent), total),
         }
+
+    def motion(self, sample: tuple[str, int]) -> Motion:
+        """Solve from the state drawn, in the plane of x and z."""
+        times = Nodes(tuple(map(float, np.linspace(0, self.settings.final_time, MOMENTS_OF_A_PATH))))
+        (states,) = self.solver.solve(self.draw([sample]), times)
+        return Motion("path", times.coordinates, states[[0, 2]].T, names=("x", "z"))
 
     def description(self) -> dict:
         settings = self.settings

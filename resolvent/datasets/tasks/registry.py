@@ -57,7 +57,7 @@ def settings_class(equation: str, imported: bool = False) -> type[DatasetSetting
         )
     if not imported and equation in IMPORTED and equation not in EQUATIONS:
         raise ValueError(f"equation {equation} is read from files; name them as 'source'")
-    location = _location(equation, imported)
+    location = (IMPORTED if imported else EQUATIONS).get(equation, equation)
     if not _LOCATION.fullmatch(location):
         raise PydanticCustomError(
             "unknown_equation",
@@ -97,15 +97,6 @@ def _class_in(module: Any, name: str, equation: str) -> type[DatasetSettings]:
         f"equation '{equation}': {module.__name__}{what}; accepted: "
         f"{', '.join(accepted) or 'a class that derives from SpaceDataset or TrajectoryDataset'}"
     )
-
-
-def _location(equation: str, imported: bool) -> str:
-    return (IMPORTED if imported else EQUATIONS).get(equation, equation)
-
-
-def task_module(equation: str, imported: bool = False) -> str:
-    """Name the module that says all there is to say of `equation`, or of files of it."""
-    return _location(equation, imported).partition(":")[0]
 
 
 def settings_of(content: Any) -> DatasetSettings:

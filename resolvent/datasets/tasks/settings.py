@@ -6,13 +6,18 @@ modules of the equations import theirs when a sample is computed, and not before
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
+from resolvent.common.errors import Words
 from resolvent.common.settings import Seed, Settings
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from resolvent.datasets.tasks.task import Task
 
 MOST_JOBS = 100_000  # that one dataset may be cut into: each is a file name in the plan
@@ -49,20 +54,51 @@ class SplitSizes(Settings):
         return self.train + self.validation + self.test
 
 
+@dataclass(frozen=True)
+class Known:
+    """Say what `solve_values` starts from: functions on a grid, or numbers.
+
+    name          what the values are.
+    axes          after that of samples: names, equal ones of equal sizes, and sizes.
+    observe       the function of `resolvent.solvers` that evaluates coefficients of such functions on a grid.
+    fewest_modes  of a periodic function, integrated also where the grid of the values carries fewer.
+    """
+
+    name: str
+    axes: tuple[str | int, ...]
+    observe: str = ""
+    fewest_modes: int = 0
+
+    def num_modes(self, points: int) -> int:
+        """Return the modes integrated for values on so many points along an axis."""
+        return max(self.fewest_modes, points // 2 - 1)
+
+
 class DatasetSettings(Settings):
     """What every dataset has. An equation derives from `SpaceDataset` or `TrajectoryDataset`.
 
-    dimension   of the domain of its functions: 1 or 2.
-    inverse     whether the input is a measurement, which may have noise, and the target a coefficient that
-                jumps, on a coarser grid.
-    quantities  what captions call the input and the target.
-    example     keys of a dataset of this equation that is made in seconds: every test of tasks makes it.
+    dimension      of the domain of its functions: 1 or 2.
+    inverse        whether the input is a measurement, which may have noise, and the target a coefficient that
+                   jumps, on a coarser grid.
+    quantities     what captions call the input and the target.
+    example        keys of a dataset of this equation that is made in seconds: every test of tasks makes it.
+    moves          whether the solution has time: the dataset's page then has a film, of `Task.motion`.
+    shows_flux     whether the page shows the flux -a∇p of a coefficient and a pressure.
+    known          what `solve_values` starts from; None: `resolvent.solve` does not solve this equation.
+    solve_values   solves for values (samples, ...), as `known` has them, with parameters by keyword.
+    accuracy_rows  rows of the table of the first page: a dataset of config/full_resolution.yaml and a check
+                   in its error budget, to the words for the data and for what they are compared with.
     """
 
     dimension: ClassVar[int] = 1
     inverse: ClassVar[bool] = False
     quantities: ClassVar[tuple[str, str]] = ("input", "target")
     example: ClassVar[dict[str, Any]] = {}
+    moves: ClassVar[bool] = False
+    shows_flux: ClassVar[bool] = False
+    known: ClassVar[Known | None] = None
+    solve_values: ClassVar[Callable[..., np.ndarray] | None] = None
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {}
 
     equation: str = Field(description="the equation solved: a registered name, or module:SettingsClass")
     samples: SplitSizes = Field(SplitSizes(), description="samples per split")

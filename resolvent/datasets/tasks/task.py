@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -26,6 +27,28 @@ if TYPE_CHECKING:
 
 # From input functions, (samples, ...space) or (samples, channels, ...space), on a grid to target functions.
 Baseline = Callable[[np.ndarray, Grid | Nodes], np.ndarray]
+
+FRAMES = 100  # of a film: four seconds at 25 frames a second
+MOMENTS_OF_A_PATH = 5 * FRAMES  # for a smooth one
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A sample at many moments, from which the film of its dataset's page is drawn.
+
+    kind         what is drawn: a function on a line, on a square, or a point that moves in a plane.
+    times        (frames), in the unit of the equation.
+    values       of a curve (frames, points), of a field (frames, points, points), [y, x], of a path
+                 (frames, 2).
+    names        of the values: one, or two of a path.
+    coordinates  of the points along an axis; of a path empty.
+    """
+
+    kind: Literal["curve", "field", "path"]
+    times: np.ndarray
+    values: np.ndarray
+    names: tuple[str, ...]
+    coordinates: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 class Task(ABC):
@@ -136,6 +159,16 @@ class Task(ABC):
         """
         answers = self.baselines()
         return {"on the same grid": answers["coarse_solve"]} if "coarse_solve" in answers else {}
+
+    def motion(self, sample: tuple[str, int]) -> Motion:
+        """Solve `sample`, (split, index), again, and observe it at many moments: where `settings.moves`.
+
+        Raises
+        ------
+        SolverError
+            When the sample cannot be solved.
+        """
+        raise NotImplementedError(f"define {type(self).__name__}.motion: the settings say that it moves")
 
     @property
     def precision(self) -> str:

@@ -16,7 +16,7 @@ COLOUR, POINT = "#0072b2", "#d55e00"
 
 
 def draw(motion: dict[str, np.ndarray]) -> Film:
-    """Draw the moments that `resolvent.datasets.motion.motion` has written."""
+    """Draw the moments that `resolvent.datasets.preview` has written."""
     times, values = motion["times"], motion["values"]
     kind = {"curve": _curve, "field": _field, "path": _path}[str(motion["kind"])]
     figure, moving, change = kind(

@@ -1,8 +1,11 @@
-"""The layouts: The Well's and PDEBench's HDF5, NetCDF, and NumPy's .npz. Numbers keep their type."""
+"""Datasets of ours in the layouts that others read: The Well's and PDEBench's HDF5, NetCDF, and NumPy's .npz.
+
+Numbers keep their type.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +13,123 @@ import numpy as np
 
 from resolvent.common.files import json_text, write_atomically
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.exports.content import Content
+from resolvent.datasets.loading import BATCH, places_of, read_card
+from resolvent.datasets.storage.layout import SPACE, grid_from_facts, group_name, resolution_of
+from resolvent.datasets.storage.store import open_store, read_array
+from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.solvers.common.grid import Grid, Nodes
 
 CARD = "resolvent_card"  # attribute, or array of an .npz, with the dataset card as JSON
 WELL_SPLITS = {"train": "train", "validation": "valid", "test": "test"}
 AXES = ("x", "y", "z")  # of both HDF5 layouts, x first
+
+
+class Content:
+    """One group of a finished dataset, ready to be written elsewhere.
+
+    card      of the dataset; `path`: where it lies.
+    group     name of the group, "n512".
+    grid      its grid.
+    evolves   whether the target is the input at a later time.
+
+    Raises
+    ------
+    DatasetError
+        When the dataset is not finished or has no such resolution.
+    """
+
+    def __init__(self, path: Path, resolution: int | str | None = None):
+        self.path, self.card = Path(path), read_card(path)
+        holding = [
+            name
+            for name, group in self.card["groups"].items()
+            if {*self.card["inputs"], *self.card["targets"]} <= set(group["variables"])
+        ]
+        if not holding:
+            raise DatasetError(
+                f"{path}: inputs and targets are on different grids; expected: one grid of both"
+            )
+        self.group = holding[0] if resolution is None else group_name(resolution)
+        if resolution is None and all(isinstance(resolution_of(name), int) for name in holding):
+            self.group = max(holding, key=lambda name: int(resolution_of(name)))
+        if self.group not in holding:
+            found = ", ".join(str(resolution_of(name)) for name in holding)
+            raise DatasetError(f"{path} has nothing at resolution {resolution}; accepted: {found}")
+        facts = self.card["groups"][self.group]
+        self.grid: Grid | Nodes = grid_from_facts(facts["grid"])
+        self.variables: dict[str, dict] = {
+            name: facts["variables"][name] for name in (*self.card["inputs"], *self.card["targets"])
+        }
+        alone = len(self.card["inputs"]) == len(self.card["targets"]) == 1
+        self.evolves = alone and build_task(settings_of(self.card["settings"])).input_answers
+
+    @property
+    def name(self) -> str:
+        return self.card["dataset"]
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Return the axes of space, as stored."""
+        return SPACE[-self.grid.dimension :] if isinstance(self.grid, Grid) else ("time",)
+
+    @property
+    def splits(self) -> dict[str, range]:
+        """Return the positions of every split that has samples."""
+        return {split: places_of(self.card, split) for split, size in self.card["samples"].items() if size}
+
+    @property
+    def members(self) -> range:
+        """Return the positions of all samples."""
+        return range(sum(self.card["samples"].values()))
+
+    @property
+    def split_of_each(self) -> np.ndarray:
+        """Return the split of every sample."""
+        return np.array([split for split, members in self.splits.items() for _ in members])
+
+    def whole(self) -> dict[str, np.ndarray]:
+        """Read all samples of every variable."""
+        return {
+            name: np.concatenate([values for _, values in self.blocks(name, self.members)])
+            for name in self.variables
+        }
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Return the type of the stored numbers."""
+        root = open_store(self.path.with_suffix(".zarr"))
+        return np.dtype(root[f"{self.group}/{self.card['inputs'][0]}"].dtype)  # type: ignore[union-attr]
+
+    def is_function(self, name: str) -> bool:
+        """Say whether a variable is a function, and no number of a sample."""
+        return len(self.variables[name]["dimensions"]) > 1
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of a sample of a variable."""
+        return (self.grid.points,) * len(self.axes) if self.is_function(name) else ()
+
+    def blocks(self, name: str, members: range) -> Iterator[tuple[slice, np.ndarray]]:
+        """Read positions `members` of a variable a few at a time: where they go from 0 on, and the values."""
+        for start in range(members.start, members.stop, BATCH):
+            part = range(start, min(start + BATCH, members.stop))
+            values = read_array(self.path.with_suffix(".zarr"), f"{self.group}/{name}", part)
+            yield slice(start - members.start, part.stop - members.start), values
+
+    def on_square(self, layout: str) -> Grid:
+        """Return the grid; raises a DatasetError where functions are of time."""
+        if not isinstance(self.grid, Grid):
+            raise DatasetError(
+                f"{self.path}: functions of time; the layout {layout} is for functions of space; accepted: "
+                "netcdf, npz, huggingface"
+            )
+        return self.grid
+
+    def field(self) -> str:
+        """Name the one quantity of an evolution: what the names of input and target have in common."""
+        given, wanted = self.card["inputs"][0], self.card["targets"][0]
+        words = [word for word in wanted.split("_") if word in given.split("_") and not word.isdigit()]
+        words = [word for word in words if word not in ("at", "last", "but")]
+        return "_".join(words) or wanted
 
 
 def write_well(content: Content, out: Path) -> list[Path]:
@@ -111,11 +226,10 @@ def write_pdebench(content: Content, out: Path) -> list[Path]:
     if len(content.variables) != 2 or not all(map(content.is_function, content.variables)):
         found = ", ".join(content.variables)
         raise DatasetError(
-            f"{content.path}: has {found}; the layout pdebench has one function for the input and one "
-            f"for the "
-            "target; accepted: well, netcdf, npz"
+            f"{content.path}: has {found}; the layout pdebench has one function for the input and one for "
+            "the target; accepted: well, netcdf, npz"
         )
-    (given, wanted), members = content.variables, range(sum(map(len, content.splits.values())))
+    (given, wanted), members = content.variables, content.members
 
     def write(temporary: Path) -> None:
         with h5py.File(temporary, "w") as file:
@@ -135,15 +249,10 @@ def write_pdebench(content: Content, out: Path) -> list[Path]:
             for axis in AXES[: grid.dimension]:
                 file[f"{axis}-coordinate"] = grid.coordinates
             file["t-coordinate"] = np.arange(times + 1.0)
-            file.create_dataset("split", data=_split(content).tolist(), dtype=h5py.string_dtype())
+            file.create_dataset("split", data=content.split_of_each.tolist(), dtype=h5py.string_dtype())
 
     write_atomically(out, write)
     return [out]
-
-
-def _split(content: Content) -> np.ndarray:
-    """Return the split of every sample."""
-    return np.array([split for split, members in content.splits.items() for _ in members])
 
 
 def write_netcdf(content: Content, out: Path) -> list[Path]:
@@ -151,8 +260,8 @@ def write_netcdf(content: Content, out: Path) -> list[Path]:
     import xarray
 
     coordinates = {axis: (axis, content.grid.coordinates) for axis in content.axes}
-    data = xarray.Dataset(coords={**coordinates, "split": ("sample", _split(content))})
-    for name, values in _whole(content).items():
+    data = xarray.Dataset(coords={**coordinates, "split": ("sample", content.split_of_each)})
+    for name, values in content.whole().items():
         facts = content.variables[name]
         words = {"long_name": facts["long_name"], "units": facts["units"]}
         data[name] = (tuple(facts["dimensions"]), values, words)
@@ -164,9 +273,9 @@ def write_netcdf(content: Content, out: Path) -> list[Path]:
 
 def write_npz(content: Content, out: Path) -> list[Path]:
     """Write one .npz with the functions, their coordinates, `split`, and the card as text."""
-    arrays = _whole(content)
+    arrays = content.whole()
     clash = {axis: content.grid.coordinates for axis in content.axes if axis not in arrays}
-    arrays |= clash | {"split": _split(content), CARD: np.array(json_text(content.card))}
+    arrays |= clash | {"split": content.split_of_each, CARD: np.array(json_text(content.card))}
 
     def write(temporary: Path) -> None:
         with temporary.open("wb") as file:
@@ -174,14 +283,6 @@ def write_npz(content: Content, out: Path) -> list[Path]:
 
     write_atomically(out, write)
     return [out]
-
-
-def _whole(content: Content) -> dict[str, np.ndarray]:
-    members = range(sum(map(len, content.splits.values())))
-    return {
-        name: np.concatenate([values for _, values in content.blocks(name, members)])
-        for name in content.variables
-    }
 
 
 LAYOUTS: dict[str, Callable[[Content, Path], list[Path]]] = {

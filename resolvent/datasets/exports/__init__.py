@@ -1,1 +1,0 @@
-"""Datasets of ours, written in the layouts that others read."""
