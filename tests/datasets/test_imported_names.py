@@ -73,8 +73,8 @@ def test_another_time_of_other_names_is_the_target(evolution, tmp_path):
     ("changes", "words"),
     [
         ({"target": "v"}, "there is no variable 'v'; found: input, output"),
-        ({"target": "output"}, r"'output' has the shape \(40, 64, 6\); expected: 2 axes .*; or state axes, those 3"),
-        ({"target": "output", "axes": ["sample", "x", "time"]}, r"'input' has the shape \(40, 64\); expected: 3 axes \(sample, x, time\); or state"),
+        ({"target": "output"}, r"'output' has the shape \(40, 64, 6\); expected: 2 axes .*; or state axes"),
+        ({"target": "output", "axes": ["sample", "x", "time"]}, r"'input' has the shape \(40, 64\).* 3 axes"),
         (
             {"target": "output", "target_times": [6],
              "axes": {"input": ["sample", "x"], "output": ["sample", "x", "time"]}},
