@@ -1,6 +1,7 @@
 """The rooms of the house: data flows one way, and each room imports only what it may."""
 
 import ast
+import graphlib
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ NEVER = {
     "documentation": set(),
 }
 # The one reader whose format is another room's.
-EXCEPT = {"resolvent/datasets/imported/readers/torch_file.py": {"torch"}}
+EXCEPT = {"resolvent/datasets/imported/readers/formats.py": {"torch"}}
 FORMER = {"solvers", "models", "datasets", "training", "figures", "workflow"}  # top-level names of the past
 
 
@@ -76,6 +77,22 @@ def test_a_room_imports_only_the_rooms_before_it(room):
         packages = {module.partition(".")[0] for module in modules}
         allowed = EXCEPT.get(path.relative_to(ROOT).as_posix(), set())
         assert not packages & (NEVER[room] - allowed | FORMER), path
+
+
+@pytest.mark.parametrize("folder", ["datasets/imported"])
+def test_no_modules_import_each_other(folder):
+    """Hold that there is no circle, of imports within functions and for types among them."""
+    paths = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts): path
+        for path in folder_of(folder).rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    imports = {
+        name: {one for module in imported_modules(path) for one in (module, module.rpartition(".")[0])}
+        for name, path in paths.items()
+    }
+    graph = {name: found & set(paths) - {name} for name, found in imports.items()}
+    graphlib.TopologicalSorter(graph).prepare()  # raises a CycleError that names them
 
 
 def test_every_room_is_known():

@@ -219,9 +219,8 @@ def _hold_files(run: TrainedRun, settings: Any) -> None:
     That is found before any reader opens them: a file of HDF5 may lead to others of this machine.
     """
     from resolvent.datasets.errors import DatasetError
-    from resolvent.datasets.imported.contents import check_digests, content_digest
-    from resolvent.datasets.imported.pools import paths_of
     from resolvent.datasets.imported.readers.source import is_remote
+    from resolvent.datasets.imported.sources import check_digests, content_digest, paths_of
 
     paths, files = paths_of(settings.source), run.card.get("imported", {}).get("files", [])
     if not settings.sha256:

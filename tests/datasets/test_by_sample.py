@@ -1,5 +1,7 @@
 """Samples in groups or arrays of their own are read as one array, and coordinates of each as coordinates."""
 
+import shutil
+
 import h5py
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from array_files import write_hdf5, write_npz
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.readers.source import open_source
+from resolvent.datasets.tasks.registry import settings_of
 
 COUNT, POINTS = 12, 32
 X = np.arange(POINTS) / POINTS
@@ -22,15 +25,11 @@ def sample(row: int) -> dict[str, np.ndarray]:
 
 
 def by_hdf5(path, groups):
-    return write_hdf5_groups(path.with_suffix(".h5"), groups)
-
-
-def write_hdf5_groups(path, groups):
-    with h5py.File(path, "w") as file:
+    with h5py.File(path.with_suffix(".h5"), "w") as file:
         for group, values in groups.items():
             for name, one in values.items():
                 file[f"{group}/{name}"] = one
-    return path
+    return path.with_suffix(".h5")
 
 
 def by_zarr(path, groups):
@@ -51,8 +50,11 @@ def test_groups_of_one_prefix_are_samples(names, write, tmp_path):
     shapes = {f"{folder}{name}": shape for name, shape in
               {"a": A.shape, "u": U.shape, "nu": (COUNT,), "x": (POINTS,)}.items()}  # fmt: skip
     assert file.shapes == shapes
+    if write is by_hdf5:
+        assert file.version == ("HDF5 (PDEBench)" if names == "{}" else "HDF5, a group for each sample")
+        assert file.variables[f"{folder}a"].dims() is None
     np.testing.assert_array_equal(file.read(f"{folder}a", ()), A)
-    np.testing.assert_array_equal(file.rows(f"{folder}u", range(9, 12)), U[9:])
+    np.testing.assert_array_equal(file.read(f"{folder}u", (slice(9, 12),)), U[9:])
     np.testing.assert_array_equal(file.read(f"{folder}u", (slice(1, 3), slice(4, 6))), U[1:3, 4:6])
     np.testing.assert_array_equal(file.read(f"{folder}nu", ()), np.arange(COUNT))
     np.testing.assert_array_equal(file.read(f"{folder}x", ()), X)
@@ -64,14 +66,13 @@ def test_groups_of_one_prefix_are_samples(names, write, tmp_path):
     (block,) = report.configuration["datasets"].values()
     assert (block["axes"], block["length"], block["samples"]["train"]) == (["sample", "x"], 1.0, 9)
     settings = dict(block, samples={"train": 10, "validation": 1, "test": 1})
-    drawn = settings_task(settings).draw([("train", row) for row in range(10)])
+    drawn = settings_of(settings).with_contents().task().draw([("train", row) for row in range(10)])
     np.testing.assert_array_equal(drawn[:, 0], A[:10])
-
-
-def settings_task(block):
-    from resolvent.datasets.tasks.registry import settings_of
-
-    return settings_of(block).with_contents().task()
+    if write is by_hdf5 and names == "{}":
+        shutil.copy(path, tmp_path / "more.h5")
+        with h5py.File(tmp_path / "more.h5", "a") as opened:
+            opened["name"] = np.zeros(3)
+        assert open_source(tmp_path / "more.h5").version == "HDF5, a group for each sample"
 
 
 @pytest.mark.parametrize("write", [write_npz, write_hdf5])
@@ -79,7 +80,7 @@ def test_arrays_named_as_samples_are_one_array(write, tmp_path):
     file = open_source(write(tmp_path / "data.npz", {f"sample_{row}": A[row] for row in range(COUNT)}))
     assert file.shapes == {"sample": A.shape}
     np.testing.assert_array_equal(file.read("sample", (slice(9, 12),)), A[9:])
-    assert file.bytes_in_memory["sample"] == (A.nbytes if write is write_npz else 0)
+    assert file.variables["sample"].in_memory == (A.nbytes if write is write_npz else 0)
 
 
 def test_a_list_of_samples_of_tensors_is_one_array(tmp_path):

@@ -6,9 +6,8 @@ import zarr
 from array_files import write_npz
 
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.axes import readings
+from resolvent.datasets.imported.axes import FoundGrid, found_grid, readings
 from resolvent.datasets.imported.check import check_file
-from resolvent.datasets.imported.coordinates import FoundGrid, found_grid
 from resolvent.datasets.imported.detect import Undecided, detect
 from resolvent.datasets.imported.readers.source import open_source
 
@@ -88,33 +87,36 @@ def test_an_axis_that_the_file_says_is_certain_and_a_usual_one_is_not():
     assert (one.certain, one.asks) == (False, True)
 
 
+NUMBERED = np.arange(17.0)
 GRIDS = {
-    "periodic, as functions are": (np.arange(16) / 16, True, FoundGrid("periodic", 1.0, 0.0)),
-    "periodic, as far as is known": (np.arange(16) / 16, None, FoundGrid("periodic", 1.0, 0.0)),
-    "nodes": (np.linspace(0, 1, 17), None, FoundGrid("nodes", 1.0, 0.0)),
-    "nodes, of an odd number": (1.3 + np.arange(17) * 0.3, None, FoundGrid("nodes", 4.8, 1.3)),
-    "nodes, as functions have an end": (0.1 + np.arange(16) / 16, False, FoundGrid("nodes", 0.9375, 0.1)),
-    "cells": ((np.arange(16) + 0.5) / 16, None, FoundGrid("cell_centres", 1.0, 0.0)),
-    "cells of an odd length": ((np.arange(16) + 0.5) * 0.7, None, FoundGrid("cell_centres", 11.2, 0.0)),
-    "cells that begin elsewhere": (
-        1 + (np.arange(16) + 0.5) * 3 / 16,
-        None,
-        FoundGrid("cell_centres", 3.0, 1.0),
-    ),
+    "periodic, as functions are": (np.arange(16) / 16, True, ("periodic", 1.0, 0.0)),
+    "periodic, as far as is known": (np.arange(16) / 16, None, ("periodic", 1.0, 0.0)),
+    "nodes": (np.linspace(0, 1, 17), None, ("nodes", 1.0, 0.0)),
+    "nodes, of an odd number": (1.3 + np.arange(17) * 0.3, None, ("nodes", 4.8, 1.3)),
+    "nodes, as functions have an end": (0.1 + np.arange(16) / 16, False, ("nodes", 0.9375, 0.1)),
+    "cells": ((np.arange(16) + 0.5) / 16, None, ("cell_centres", 1.0, 0.0)),
+    "cells of an odd length": ((np.arange(16) + 0.5) * 0.7, None, ("cell_centres", 11.2, 0.0)),
+    "cells that begin elsewhere": (1 + (np.arange(16) + 0.5) * 3 / 16, None, ("cell_centres", 3.0, 1.0)),
     "cells of a quarter of a circle": (
-        np.pi / 2 * (1 + (np.arange(16) + 0.5) / 16),
-        None,
-        FoundGrid("cell_centres", np.pi / 2, np.pi / 2),
+        np.pi / 2 * (1 + (np.arange(16) + 0.5) / 16), None, ("cell_centres", np.pi / 2, np.pi / 2),
     ),
-}
+    "numbers of points": (NUMBERED[:16], None, ("periodic", 16.0, 0.0)),
+    "numbers of points, not periodic": (NUMBERED[:16], False, ("nodes", 15.0, 0.0)),
+    "an odd number of them": (NUMBERED, None, ("nodes", 16.0, 0.0)),
+} | {
+    f"of length {length:.5g}, rounded": (
+        (np.arange(64) * length / 64).astype("float32"), True, ("periodic", length, 0.0),
+    )
+    for length in (1.0, 2 * np.pi, 1.23456)
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", GRIDS)
-def test_a_grid_is_found_by_its_coordinates(case):
-    coordinates, periodic, expected = GRIDS[case]
+def test_a_grid_is_found_by_its_coordinates_without_their_rounding(case):
+    coordinates, periodic, (kind, length, origin) = GRIDS[case]
     found = found_grid(coordinates, periodic)
-    assert (found.kind, found.origin) == (expected.kind, pytest.approx(expected.origin))
-    assert found.length == pytest.approx(expected.length, rel=1e-12)
+    assert (found.kind, found.origin) == (kind, pytest.approx(origin))
+    assert found.length == pytest.approx(length, rel=1e-12)
 
 
 X, CELLS = ((np.arange(points) + 0.5) / points for points in (32, 33))
@@ -250,15 +252,3 @@ def test_the_target_is_in_the_second_of_two_files(tmp_path):
     (block,) = report.configuration["datasets"].values()
     assert block["source"] == {"input": str(tmp_path / "a.npy"), "target": str(tmp_path / "u.npz")}
     assert (block["input"], block["target"]) == ("array", "pressure")
-
-
-@pytest.mark.parametrize(
-    ("points", "periodic", "expected"),
-    [
-        (16, None, FoundGrid("periodic", 16.0, 0.0)),
-        (16, False, FoundGrid("nodes", 15.0, 0.0)),
-        (17, None, FoundGrid("nodes", 16.0, 0.0)),
-    ],
-)
-def test_coordinates_in_steps_of_one_are_numbers_of_points(points, periodic, expected):
-    assert found_grid(np.arange(float(points)), periodic) == expected

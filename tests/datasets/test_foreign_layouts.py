@@ -204,27 +204,10 @@ def test_names_of_axes_that_are_not_known_are_asked_for(tmp_path):
     assert "state the axes of 'fice' (30 × 24 × 40): the file names them time, hlat, hlon" in problem
 
 
-def cells() -> np.ndarray:
-    found = np.empty(3, dtype=object)
-    found[:] = [np.ones(4), np.ones(5), np.ones(6)]
-    return found
-
-
-UNREAD = {
-    "structs": ({"data": {"u": np.ones((9, 8))}}, "'-struct', 's') saves its fields as variables"),
-    "cells": ({"u": cells()}, "in MATLAB save cat(3, c{:}), permuted to samples first"),
-}
-
-
-@pytest.mark.parametrize("case", UNREAD)
-def test_what_is_not_read_has_a_remedy_of_its_own(case, tmp_path):
-    values, words = UNREAD[case]
-    scipy.io.savemat(tmp_path / "data.mat", values)
-    assert words in check_file(tmp_path / "data.mat").problem
-
-
 def test_complex_and_ragged_arrays_have_a_remedy(tmp_path):
     np.save(tmp_path / "waves.npy", 1j * waves(40, 64))
     assert "save its real and imaginary parts as two arrays" in check_file(tmp_path / "waves.npy").problem
-    np.savez(tmp_path / "ragged.npz", u=cells())
+    ragged = np.empty(3, dtype=object)
+    ragged[:] = [np.ones(4), np.ones(5), np.ones(6)]
+    np.savez(tmp_path / "ragged.npz", u=ragged)
     assert "bring all samples to one length" in check_file(tmp_path / "ragged.npz").problem

@@ -80,28 +80,44 @@ def test_a_group_of_a_sample_that_lies_elsewhere_is_refused(tmp_path):
         open_source(tmp_path / "data.h5").shape("0001/data")
 
 
-def test_chunks_of_hdf5_that_are_missing_are_warned_of_as_those_of_zarr(tmp_path):
-    with h5py.File(tmp_path / "data.h5", "w") as file:
+def store_with_gap(folder):
+    store = write_zarr(folder / "data.zarr", arrays())
+    (store / "a/c/0/0").unlink()
+    return store
+
+
+def hdf5_with_gaps(folder):
+    with h5py.File(folder / "data.h5", "w") as file:
         for name, values in arrays().items():
             file.create_dataset(name, values.shape, "f8", chunks=(4, POINTS))
             file[name][: 14 if name == "a" else 8] = values[: 14 if name == "a" else 8]
         file.create_dataset("never", (14, POINTS), "f8")
-    file = open_source(tmp_path / "data.h5")
-    for _ in range(2):
-        for name in ("a", "u", "never"):
-            file.shape(name)
-    lacks = "which are read as 0.0"
-    assert file.notes == [f"'u' lacks 2 of 4 chunks, {lacks}", f"'never' lacks 1 of 1 chunks, {lacks}"]
-    assert f"In data.h5 'u' lacks 2 of 4 chunks, {lacks}." in check_file(file.path).warnings
+    return folder / "data.h5"
 
 
-def test_chunks_of_matlab_that_are_missing_are_warned_of(tmp_path):
+def mat_with_gap(folder):
     def half(file, folder):
         file.create_dataset("u", (POINTS, COUNT), "f8", chunks=(POINTS, 7))[:, :7] = 1.0
 
-    file = open_source(write("data.mat", half, tmp_path))
-    file.shape("u")
-    assert file.notes == ["'u' lacks 1 of 2 chunks, which are read as 0.0"]
+    return write("data.mat", half, folder)
+
+
+GAPS = {
+    store_with_gap: ["'a' lacks 1 of 4"],
+    hdf5_with_gaps: ["'never' lacks 1 of 1", "'u' lacks 2 of 4"],
+    mat_with_gap: ["'u' lacks 1 of 2"],
+}
+
+
+@pytest.mark.parametrize("make", GAPS)
+def test_chunks_that_were_never_written_are_warned_of_once(make, tmp_path):
+    path, lacks = make(tmp_path), [f"{words} chunks, which are read as 0.0" for words in GAPS[make]]
+    file = open_source(path)
+    for name in [*file.variables] * 2:
+        file.shape(name)
+    assert file.notes == lacks
+    if make is not mat_with_gap:
+        assert f"In {path.name} {lacks[-1]}." in check_file(path).warnings
 
 
 def test_chunks_of_zarr_that_are_links_out_of_the_store_are_refused(tmp_path):

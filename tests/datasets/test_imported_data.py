@@ -8,9 +8,9 @@ import pytest
 from dataset_fixtures import make_dataset
 from public_files import FORMATS, burgers_variables, darcy_variables, write_mat
 
-from resolvent.datasets.imported.burgers_checks import ABSENT, powers, spectrum_facts
 from resolvent.datasets.imported.darcy import COMPARED
 from resolvent.datasets.imported.darcy_checks import SPLINE, SPLINED, as_public_generator
+from resolvent.datasets.imported.spectrum import ABSENT, powers, spectrum_facts
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.tasks.distributions import CircleDistribution
 from resolvent.datasets.tasks.registry import build_task, settings_of
@@ -268,8 +268,8 @@ def test_darcy_labels_of_another_contrast_are_remarked_on(darcy, tmp_path):
     solved = [solve_direct(np.where(one["coeff"] > 5, 19.0, 1.0)) for one in darcy]
     other = [one | {"sol": pressure} for one, pressure in zip(darcy, solved, strict=True)]
     warnings = " ".join(checked_darcy(tmp_path, other)["imported"]["warnings"])
-    assert "differ from our solver's (nodes, arithmetic mean) by" in warnings
-    assert "With the values 19 and 1 (stated: 12 and 3) they fit best" in warnings
+    assert "differ from our solver's (nodes, arithmetic mean), by" in warnings
+    assert "They fit the values 19 and 1 (stated: 12 and 3), to" in warnings
 
 
 def test_a_coefficient_of_zeros_and_ones_is_remarked_on(darcy, tmp_path):
@@ -278,7 +278,7 @@ def test_a_coefficient_of_zeros_and_ones_is_remarked_on(darcy, tmp_path):
     warnings = " ".join(card["imported"]["warnings"])
     assert "The solutions could not be checked: Darcy: the coefficient is not positive" in warnings
     assert "The coefficient takes the values 0 and 1; stated: 3 and 12" in warnings
-    assert "With the values 12 and 3 (stated: 12 and 3) they fit best, to" in warnings
+    assert "They fit the values 12 and 3 (stated: 12 and 3), to" in warnings
     assert "they could not be" in card["imported"]["summary"]
 
 

@@ -73,12 +73,12 @@ def test_another_time_of_other_names_is_the_target(evolution, tmp_path):
     ("changes", "words"),
     [
         ({"target": "v"}, "there is no variable 'v'; found: input, output"),
-        ({"target": "output"}, r"'output' has shape \(40, 64, 6\); expected: \(samples, 64\); or state axes"),
-        ({"target": "output", "axes": ["sample", "x", "time"]}, r"'input' has shape \(40, 64\); expected"),
+        ({"target": "output"}, r"'output' has the shape \(40, 64, 6\); expected: 2 axes .*; or state axes"),
+        ({"target": "output", "axes": ["sample", "x", "time"]}, r"'input' has the shape \(40, 64\).* 3 axes"),
         (
             {"target": "output", "target_times": [6],
              "axes": {"input": ["sample", "x"], "output": ["sample", "x", "time"]}},
-            "'output' has 6 times; time 6 is asked for, counted from 0",
+            "'output' has 6 times; target_times asks for number 6, counted from 0; accepted: up to 5",
         ),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from resolvent.datasets.imported.channels import parsed, variable_of
-from resolvent.datasets.imported.pools import FORMS, Pool, paths_of, pools_of
+from resolvent.datasets.imported.sources import FORMS, Pool, paths_of, pools_of
 from resolvent.datasets.tasks.registry import settings_of
 
 ALL = ("train", "validation", "test")
@@ -81,28 +81,20 @@ def test_an_entry_names_a_variable_and_a_channel(entry, axes, expected):
     assert variable_of(entry) == expected[0]
 
 
-@pytest.mark.parametrize(
-    ("entry", "axes", "words"),
-    [
-        ("", ["x"], "the name of a variable is empty; accepted: name, group/name, name[0]"),
-        ("u", {"a": ["x"], "b": ["x"]}, "axes has no entry for 'u'; it has a, b; accepted: such as u: [samp"),
-        ("u", {}, "axes has no entry for 'u'; it has none; accepted"),
-        (
-            "u",
-            ["sample", "w"],
-            "axes of 'u', sample, w: unknown axis 'w'; accepted: sample, time, channel, z",
-        ),
-        ("u", ["x", "x"], "axes of 'u', x, x: one is named twice"),
-        ("u", ["sample", "y"], "axes of 'u', sample, y: accepted of space: x; y and x; z, y and x; in any"),
-        ("u", ["z", "x"], "axes of 'u', z, x: accepted of space"),
-        (
-            "u",
-            ["sample", "channel", "x"],
-            "'u' and its axes sample, channel, x do not fit; name a channel, suc",
-        ),
-        ("u[0]", ["sample", "x"], "'u[0]' and its axes sample, x do not fit; leave the brackets out"),
-    ],
-)
+REFUSED_ENTRIES = [
+    ("", ["x"], "the name of a variable is empty; accepted: name, group/name, name[0]"),
+    ("u", {"a": ["x"], "b": ["x"]}, "axes has no entry for 'u'; it has a, b; accepted: such as u: [samp"),
+    ("u", {}, "axes has no entry for 'u'; it has none; accepted"),
+    ("u", ["sample", "w"], "axes of 'u', sample, w: unknown axis 'w'; accepted: sample, time, channel, z"),
+    ("u", ["x", "x"], "axes of 'u', x, x: one is named twice"),
+    ("u", ["sample", "y"], "axes of 'u', sample, y: accepted of space: x; y and x; z, y and x; in any"),
+    ("u", ["z", "x"], "axes of 'u', z, x: accepted of space"),
+    ("u", ["sample", "channel", "x"], "'u' and its axes sample, channel, x do not fit; name a channel, such"),
+    ("u[0]", ["sample", "x"], "'u[0]' and its axes sample, x do not fit; leave the brackets out"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("entry", "axes", "words"), REFUSED_ENTRIES)
 def test_an_entry_that_does_not_fit_its_axes_is_refused(entry, axes, words):
     with pytest.raises(ValueError, match=f"^{re.escape(words)}"):
         parsed(entry, axes)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from resolvent.datasets.imported.arrays_checks import Checks, seam
+from resolvent.datasets.imported.arrays_checks import Checks, grid_warnings, seam
 from resolvent.datasets.tasks.registry import settings_of
 
 POINTS = 8
@@ -17,7 +17,7 @@ def task(**changes):
     return settings_of(given | changes).task()
 
 
-def test_the_ends_of_functions_are_measured():
+def test_the_ends_of_functions_are_measured_along_each_axis():
     # The three functions jump by 4, 0 and 6 at the seam, and by 2, 1 and 3 at most inside.
     values = np.array([[1.0, 3, 4, 5], [2, 3, 3, 2], [-8, -5, -4, -2]])
     found = seam(values, 1)
@@ -26,9 +26,6 @@ def test_the_ends_of_functions_are_measured():
     assert found["at_ends"] == 1.0
     outside = [1.5 * 1 - 0.5 * 3, 1.5 * 5 - 0.5 * 4, 1.5 * 2 - 0.5 * 3, 1.5 * -8 + 0.5 * 5, -1.0]
     assert found["half_cell"] == max(map(abs, outside)) / 8
-
-
-def test_of_a_square_the_worse_axis_counts():
     along_x = np.tile([0.0, 1, 2, 1], (1, 4, 1))
     along_y = np.swapaxes(along_x, 1, 2) * np.array([1, 1, 1, 3])
     one = seam(along_x, 2)
@@ -36,9 +33,6 @@ def test_of_a_square_the_worse_axis_counts():
     other = seam(along_y, 2)
     assert other["seam"] == 4 / 4  # along x from 1 to 3, times 2; inside by 4
     assert other["both_ends"] == 4 / 6
-
-
-def test_functions_that_are_constant_have_no_seam():
     assert seam(np.zeros((2, 4)), 1) == {"seam": 0.0, "both_ends": 0.0, "at_ends": 0.0, "half_cell": 0.0}
     found = seam(np.array([[3.0, 3, 3, 3], [0.0, 1, 2, 2]]), 1)
     assert found["seam"] == 2.0
@@ -53,7 +47,7 @@ def test_samples_are_counted_that_are_odd():
     drawn[3, 1] = drawn[3, 0]
     drawn[2, 1] = 7.0
     names = [("train", 0), ("train", 1), ("train", 2), ("validation", 0), ("validation", 1), ("test", 0)]
-    checks = Checks(task())
+    checks = Checks(task().channels, 1)
     checks.add(names[:4], drawn[:4])
     checks.add(names[4:], drawn[4:])
     found = checks.findings()
@@ -72,7 +66,7 @@ def test_samples_are_counted_that_are_odd():
     )
     largest = max(one["at_ends"] for one in parts)
     assert found["at_the_ends"]["a"]["at_ends"] == pytest.approx(largest, rel=5e-3)
-    said = Checks.warnings(found, task().settings)
+    said = Checks.warnings(found, "nodes")
     assert said[:4] == [
         "'u' is constant in 1 of 6 samples.",
         "1 input is in train and validation alike: errors on the latter say less than they seem.",
@@ -83,7 +77,7 @@ def test_samples_are_counted_that_are_odd():
 
 def test_several_inputs_are_not_held_against_the_target():
     axes = {"a": ["sample", "x"], "u": ["sample", "x"], "nu": ["sample"]}
-    checks = Checks(task(input=["a", "nu"], axes=axes))
+    checks = Checks(task(input=["a", "nu"], axes=axes).channels, 1)
     checks.add([("train", 0), ("test", 0)], np.ones((2, 3, POINTS)))
     found = checks.findings()
     assert found["targets_equal_to_their_input"] == 0
@@ -129,3 +123,27 @@ def test_the_card_describes_the_data_as_they_are_described():
     (group,) = of.groups()
     assert [(one.name, one.units) for one in group.variables] == [("a", "K"), ("u", "1")]
     assert [(one.name, one.units) for one in group.axes] == [("x", "m")]
+
+
+SMOOTH = {"seam": 0.9, "both_ends": 1.0, "at_ends": 1.0, "half_cell": 1.0}
+REMARKS = {
+    "a jump of four steps": ("periodic", {"seam": 4.0}, ""),
+    "a larger one": ("periodic", {"seam": 4.1}, "jumps at the seam of the periodic grid, 4.1 times"),
+    "both ends": ("periodic", {"both_ends": 1e-7}, "the last value repeats the first one"),
+    "nearly both ends": ("periodic", {"both_ends": 2e-7}, ""),
+    "both ends with a kink": ("periodic", {"both_ends": 0.0, "seam": 1.0}, ""),
+    "zero half a cell beyond": ("nodes", {"half_cell": 0.09}, "looks like one on cell_centres"),
+    "smaller there": ("nodes", {"half_cell": 0.1}, ""),
+    "zero at the ends and beyond": ("nodes", {"at_ends": 1e-3, "half_cell": 0.0}, ""),
+    "zero at the ends": ("cell_centres", {"at_ends": 1e-7}, "looks like one on nodes"),
+    "nearly zero at the ends": ("cell_centres", {"at_ends": 2e-7}, ""),
+    "zero everywhere near the ends": ("cell_centres", {"at_ends": 0.0, "half_cell": 0.0}, ""),
+}
+
+
+@pytest.mark.parametrize("case", REMARKS)
+def test_ends_that_are_not_those_of_the_grid_are_remarked_on(case):
+    kind, ends, words = REMARKS[case]
+    found = grid_warnings("u", SMOOTH | ends, kind)
+    assert len(found) == bool(words)
+    assert words in "".join(found)

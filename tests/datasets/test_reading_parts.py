@@ -31,10 +31,9 @@ def test_parts_of_a_variable_are_what_numpy_has_there(name, tmp_path):
     for selection in ((), (slice(3, 7),), (slice(13, 14), slice(2, 9))):
         np.testing.assert_array_equal(file.read("u", selection), VALUES[:, 1][selection])
         np.testing.assert_array_equal(file.read("a", selection), VALUES[:, 0][selection])
-    np.testing.assert_array_equal(file.rows("u", range(2, 5)), VALUES[2:5, 1])
-    assert file.single("a") is False
+    assert file.variables["a"].single is False
     whole = name in ("data.npz", "data.mat")
-    assert file.bytes_in_memory["a"] == (8 * ROWS * POINTS if whole else 0)
+    assert file.variables["a"].in_memory == (8 * ROWS * POINTS if whole else 0)
 
 
 @pytest.mark.parametrize("selection", SELECTIONS, ids=str)
@@ -122,55 +121,30 @@ def test_tensors_have_the_names_of_their_places(tmp_path):
     torch.save(torch.arange(6.0).reshape(2, 3).to(torch.bfloat16), tmp_path / "one.pt")
     file = open_source(tmp_path / "one.pt")
     assert file.shapes == {"tensor": (2, 3)}
-    assert (file.single("tensor"), file.not_real("tensor")) == (True, None)
+    assert (file.variables["tensor"].single, file.variables["tensor"].kind) == (True, None)
     np.testing.assert_array_equal(file.read("tensor", (slice(1, 2),)), [[3, 4, 5]])
     torch.save({"a": torch.eye(3).to_sparse(), "b": torch.tensor(2.0)}, tmp_path / "sparse.pt")
     file = open_source(tmp_path / "sparse.pt")
-    assert (file.not_real("a"), file.not_real("b")) == ("sparse", None)
-
-
-def test_groups_of_samples_are_one_variable_where_they_are_alike(tmp_path):
-    with h5py.File(tmp_path / "data.h5", "w") as file:
-        for row in range(ROWS):
-            file[f"{row:04d}/data"] = VALUES[row]
-            file[f"{row:04d}/grid/x"] = np.arange(POINTS) / POINTS
-            file[f"{row:04d}/other"] = np.zeros(row + 1)
-            if row:
-                file[f"{row:04d}/late"] = np.zeros(2)
-    file = open_source(tmp_path / "data.h5")
-    assert file.shapes == {"data": VALUES.shape, "grid/x": (POINTS,), "other": (), "late": ()}
-    assert file.not_real("other") == "ragged (1 in 0000, 2 in 0001)"
-    assert file.not_real("late") == "ragged (none in 0000, 2 in 0001)"
-    assert file.version == "HDF5 (PDEBench)"
-    assert file.dims("data") is None
-    for selection in SELECTIONS:
-        np.testing.assert_array_equal(file.read("data", selection), VALUES[selection])
-    np.testing.assert_array_equal(file.read("grid/x", (slice(2, 4),)), np.arange(2, 4) / POINTS)
-    shutil.copy(tmp_path / "data.h5", tmp_path / "more.h5")
-    with h5py.File(tmp_path / "more.h5", "a") as file:
-        file["name"] = np.zeros(3)
-    file = open_source(tmp_path / "more.h5")
-    assert file.version == "HDF5, a group for each sample"
-    assert (file.shapes["data"], file.shapes["name"]) == (VALUES.shape, (3,))
+    assert (file.variables["a"].kind, file.variables["b"].kind) == ("sparse", None)
 
 
 def test_the_layouts_of_pdebench_and_the_well_are_distinguished(tmp_path):
     path = write_pdebench(tmp_path / "pde.h5", VALUES)
-    assert (open_source(path).version, open_source(path).boundary()) == ("HDF5 (PDEBench)", None)
+    assert (open_source(path).version, open_source(path).boundary) == ("HDF5 (PDEBench)", None)
     fields = np.random.default_rng(0).normal(size=(2, 3, 4, 4))
     path = write_well(tmp_path / "well.hdf5", {"p": fields}, {"v": np.stack([fields] * 2, axis=-1)})
     file = open_source(path)
-    assert (file.version, file.boundary()) == ("HDF5 (The Well)", "periodic")
-    assert file.dims("dimensions/x") is None
+    assert (file.version, file.boundary) == ("HDF5 (The Well)", "periodic")
+    assert file.variables["dimensions/x"].dims() is None
     shutil.copy(path, tmp_path / "other.hdf5")
     with h5py.File(tmp_path / "other.hdf5", "a") as file:
         file["boundary_conditions/x_periodic"].attrs["bc_type"] = "WALL"
         file["t0_fields/p"].attrs.update(time_varying=False, dim_varying=[True, False])
         file["t1_fields/v"].attrs["sample_varying"] = False
     file = open_source(tmp_path / "other.hdf5")
-    assert file.boundary() == "other"
-    assert file.dims("t0_fields/p") == ("sample", "x")
-    assert file.dims("t1_fields/v") == ("time", "x", "y", "channel")
+    assert file.boundary == "other"
+    assert file.variables["t0_fields/p"].dims() == ("sample", "x")
+    assert file.variables["t1_fields/v"].dims() == ("time", "x", "y", "channel")
 
 
 def test_a_file_in_hdf5_is_netcdf_by_its_ending_or_by_its_mark(tmp_path):
@@ -193,9 +167,9 @@ def test_the_numbers_of_matlab_are_read_and_nothing_else(tmp_path):
     }  # fmt: skip
     scipy.io.savemat(tmp_path / "data.mat", values)
     file = open_source(tmp_path / "data.mat")
-    assert [file.single(name) for name in ("double", "single", "int16")] == [False, True, True]
-    assert file.not_real("text") == "text"
-    assert file.not_real("cell") == "a cell array"
+    assert [file.variables[name].single for name in ("double", "single", "int16")] == [False, True, True]
+    assert file.variables["text"].kind == "text"
+    assert file.variables["cell"].kind == "a cell array"
     with pytest.raises(DatasetError, match="variable 'complex' is complex; expected: an array of real"):
         file.read("complex", ())
     np.testing.assert_array_equal(file.read("int16", ()), np.arange(6))

@@ -10,9 +10,9 @@ from s3fs import S3FileSystem
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.check import check_file
-from resolvent.datasets.imported.contents import content_digest
 from resolvent.datasets.imported.readers import source
 from resolvent.datasets.imported.readers.source import open_source
+from resolvent.datasets.imported.sources import content_digest
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from resolvent.__main__ import app
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.check import check_file
-from resolvent.datasets.imported.pools import paths_of
+from resolvent.datasets.imported.sources import paths_of
 from resolvent.datasets.tasks.registry import settings_of
 
 POINTS = 32

@@ -1,36 +1,38 @@
-"""A dataset of anyone's arrays: which variables of which files are what. Light to import."""
+"""A dataset of anyone's arrays: which variables of which files are what, and the task that reads them."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from resolvent.common.errors import Words
 from resolvent.common.settings import Settings
 from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.arrays_checks import Checks, unscaled
+from resolvent.datasets.imported.axes import falling_axes
 from resolvent.datasets.imported.channels import Channel, Name, channels_of, parsed
-from resolvent.datasets.imported.contents import check_digests, content_digest
-from resolvent.datasets.imported.pools import Pool, found_pools, paths_of, pools_of
-from resolvent.datasets.imported.readers.source import is_remote, open_source
-from resolvent.datasets.tasks.settings import SpaceDataset
-from resolvent.solvers.common.grid import Grid, check_restriction
+from resolvent.datasets.imported.files import FilesDataset, FilesTask, as_list
+from resolvent.datasets.imported.readers.source import is_remote
+from resolvent.datasets.imported.series import Series, Splits
+from resolvent.datasets.imported.sources import Pool, found_pools, pools_of
+from resolvent.datasets.storage.layout import SPLITS, Axis, Group, Variable, group_name, space_group
+from resolvent.datasets.tasks.error_budget import against_computed_again, hold_to_accuracy
+from resolvent.solvers.common.grid import Grid
 
 if TYPE_CHECKING:
-    from resolvent.datasets.imported.arrays_task import ArraysTask
-    from resolvent.datasets.imported.series import Series
+    import numpy as np
 
-SECONDS_PER_BYTE = 2e-8  # to decompress a file
-SPLIT_NAMES = ("train", "validation", "test")
+    from resolvent.datasets.storage.stored import Stored
+
 FEW_SAMPLES = 8  # looked at when an experiment is planned
 SEVERAL = 4  # times of a variable that names list
+NOT_MEASURED = "imported; error not measured"
 Split = Literal["train", "validation", "test"]
 
 
-def _as_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-Names = Annotated[list[str], BeforeValidator(_as_list), Field(min_length=1)]
+Names = Annotated[list[str], BeforeValidator(as_list), Field(min_length=1)]
 
 
 class GroupSplits(Settings):
@@ -52,7 +54,7 @@ class About(Settings):
     licence: str = Field("unknown", description="the licence of the data")
 
 
-class ArraysDataset(SpaceDataset):
+class ArraysDataset(FilesDataset):
     """Arrays of files: no equation is solved, and no error is measured.
 
     Samples that are not asked for are not read. Input and target of an evolution are the same variable at
@@ -67,11 +69,6 @@ class ArraysDataset(SpaceDataset):
         "target: …}`; or by split, `{train: …, validation: …, test: …}`, each as above. Without "
         "`validation`, validation samples follow the training samples"
     )
-    sha256: list[str] | None = Field(
-        None,
-        description="SHA-256 of each file (of an address that of its size and tag), which another content "
-        "then fails; default: found when planned",
-    )
     input: Names = Field(
         description="name of the input in the files, `group/name` in a group, `name[2]` on an axis of "
         "channels; or a list: several functions, then numbers, constants of a sample"
@@ -79,8 +76,7 @@ class ArraysDataset(SpaceDataset):
     target: Names = Field(description="the same of the target; functions alone")
     axes: list[str] | dict[str, list[str]] = Field(
         description="the axes of the arrays in their order in the files, of sample, time, channel, z, y, x; "
-        "where "
-        "variables differ, by their names; only sample: a number"
+        "where variables differ, by their names; only sample: a number"
     )
     finest: int = Field(ge=2, le=2**20, description="points along each axis of space in the files")
     resolutions: list[int] = Field(
@@ -131,14 +127,13 @@ class ArraysDataset(SpaceDataset):
             pairs = {k: v for k, v in rows.items() if isinstance(v, list) and len(v) == 2}
             if all(isinstance(one, int) for pair in pairs.values() for one in pair):
                 given["samples"] = {split: pairs[split][1] - pairs[split][0] for split in pairs} | {
-                    split: 0 for split in SPLIT_NAMES if split not in pairs
+                    split: 0 for split in SPLITS if split not in pairs
                 }
         return given
 
     @model_validator(mode="after")
     def _arrays_make_sense(self) -> Self:
-        pools_of(self.source)
-        channels_of(self)
+        _ = self.channels  # of which the names, axes and times have to fit each other
         if self.rows is not None and self.groups is not None:
             raise ValueError("rows and groups both choose the splits; leave one of them out")
         for split, pair in (self.rows or {}).items():
@@ -149,25 +144,7 @@ class ArraysDataset(SpaceDataset):
         if self.window_every and min([*self.input_times, *self.target_times], default=0) < 0:
             raise ValueError("times of a window count from its beginning; accepted: 0, 1, …")
         Grid(self.grid, self.finest, self.length, self.dimension)
-        for points in self.resolutions:
-            self._check_nested(points)
         return self
-
-    def _check_nested(self, points: int) -> None:
-        if points == self.finest:
-            return
-        if self.grid == "cell_centres":
-            raise ValueError(
-                f"resolution {points}: every k-th of {self.finest} cell centres is none of a coarser grid; "
-                f"accepted: {self.finest}"
-            )
-        if self.grid == "periodic":
-            check_restriction(self.finest, points, "stride")
-        elif not 3 <= points <= self.finest or (self.finest - 1) % (points - 1):
-            raise ValueError(
-                f"{points} nodes are not nested in the file's {self.finest}: {self.finest - 1} intervals, "
-                f"{points - 1}"
-            )
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
@@ -196,7 +173,14 @@ class ArraysDataset(SpaceDataset):
     @property
     def channels(self) -> list[Channel]:
         """Return the functions and numbers of a sample, inputs first."""
-        return channels_of(self)
+        pairs = [pair for pool in pools_of(self.source) for pair in pool.files]
+        return channels_of(
+            {"input": self.input, "target": self.target},
+            {"input": self.input_times, "target": self.target_times},
+            self.axes,
+            paired=any(pair["input"] != pair["target"] for pair in pairs),
+            windows=bool(self.window_every),
+        )
 
     @property
     def in_channels(self) -> int:
@@ -215,72 +199,117 @@ class ArraysDataset(SpaceDataset):
         return parsed(name, self.axes)
 
     def task(self) -> ArraysTask:
-        from resolvent.datasets.imported.arrays_task import ArraysTask
-
         return ArraysTask(self)
 
-    def with_contents(self) -> Self:
-        """Look into the files, and return the settings with the SHA-256 of each.
-
-        Raises
-        ------
-        DatasetError
-            In one line that names the file, what is expected and what was found.
-        """
-        self.series()
-        digests = self.digests()
-        check_digests(self.sha256, paths_of(self.source), digests, "correct sha256, or leave it out")
-        return self.model_copy(update={"sha256": digests})
-
-    def digests(self) -> list[str]:
-        """Return the SHA-256 of each file, in the order of `source`."""
-        return [content_digest(path) for path in paths_of(self.source)]
-
     def pools(self) -> list[Pool]:
-        """Return the files that splits are taken from, unopened. Raises a `DatasetError` where none is."""
         return found_pools(self.source)
 
     def series(self) -> Series:
-        """Open the files, check them, and find the rows of every sample. Raises as `with_contents`."""
-        from resolvent.datasets.imported.series import Series
+        groups = None
+        if self.groups is not None:
+            groups = (self.groups.variable, {split: getattr(self.groups, split) for split in SPLITS})
+        rows: Any = self.rows
+        splits = Splits(self.samples.model_dump(), self.window_every, rows, groups)
+        opened = Series(self.pools(), self.channels, self.finest, splits)
+        grid, known = Grid(self.grid, self.finest, self.length, self.dimension), None
+        named: Any = self.coordinates
+        for _, pairs in opened.pools:
+            for pair in pairs:
+                falling = falling_axes(pair["input"], self.channels, grid, self.origin, named)
+                if known not in (None, falling):
+                    raise DatasetError(
+                        f"{pair['input'].path}: its coordinates fall along other axes than those of the "
+                        "files before it; expected: one grid for all files"
+                    )
+                opened.falling = known = falling
+        return opened
 
-        return Series(self)
-
-    def unscaled(self) -> list[str]:
+    def unscaled(self) -> list[Words]:
         """Say which functions of a few samples are far from mean 0 and deviation 1; nothing is downloaded."""
-        from resolvent.datasets.imported.arrays_checks import Checks, unscaled
-
         names = [("train", index) for index in range(min(FEW_SAMPLES, self.samples.train))]
-        if not names or any(map(is_remote, paths_of(self.source))):
+        if not names or any(map(is_remote, self.paths())):
             return []
-        task = self.task()
-        checks = Checks(task)
+        checks = Checks(self.channels, self.dimension)
         try:
-            checks.add(names, task.draw(names))
+            checks.add(names, self.task().draw(names))
         except DatasetError as error:  # such as a value that is not finite: the import ends with it
             return [str(error)]
         return unscaled(checks.findings()["mean_and_standard_deviation"])
 
-    def seconds_per_sample(self) -> float:
-        values = (self.in_channels + self.out_channels) * sum(
-            map(self.num_points, (self.finest, *self.resolutions))
-        )
-        return 1e-7 * values + SECONDS_PER_BYTE * self._bytes_read() / max(1, self.samples.total)
 
-    def bytes_of_solving(self) -> float:
-        """Predict the bytes that a job needs beside its shard: some formats are read whole."""
-        return self._bytes_read()
+class ArraysTask(FilesTask):
+    """Reads the functions and numbers of every sample, and restricts them to the grids stored."""
 
-    def bytes_of_checks(self) -> float:
-        return self._bytes_read()
+    settings: ArraysDataset
 
-    def _bytes_read(self) -> float:
-        """Return the bytes of the variables of files that can only be read whole."""
-        names = {self.axes_of(one).variable for one in (*self.input, *self.target)}
-        try:
-            found = [
-                open_source(path).bytes_in_memory for path in paths_of(self.source) if not is_remote(path)
+    def __init__(self, settings: ArraysDataset):
+        super().__init__(settings)
+        self.inputs = tuple(one.stored for one in self.channels if one.role == "input")
+        self.targets = tuple(one.stored for one in self.channels if one.role == "target")
+        self.dtype = settings.stored_as
+        evolves = [(one.name.entry, one.name.axes) for one in self.channels if one.time is not None]
+        same = len(self.inputs) == len(self.targets) and len(set(evolves)) * 2 == len(self.channels)
+        self.input_answers = bool(evolves) and same
+
+    def groups(self) -> tuple[Group, ...]:
+        settings = self.settings
+
+        def variables(functions: bool) -> list[Variable]:
+            return [
+                Variable(one.stored, one.words, settings.units.get(one.name.variable, "1"))
+                for one in self.channels
+                if bool(one.space) == functions
             ]
-        except DatasetError:
-            return 0.0  # reported when it is planned
-        return sum(one.get(name, 0.0) for one in found for name in names)
+
+        found = []
+        for points in settings.resolutions:
+            grid = Grid(settings.grid, points, settings.length, settings.dimension)
+            group = space_group(grid, *variables(functions=True))
+            axes = tuple(
+                Axis(axis.name, axis.coordinates, axis.long_name, settings.units.get(axis.name, "1"))
+                for axis in group.axes
+            )
+            found.append(Group(group.name, grid, axes, (*group.variables, *variables(functions=False))))
+        return tuple(found)
+
+    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
+        """Restrict what was read, (samples, channels, ...space), to the grids stored."""
+        return {
+            f"{group_name(points)}/{one.stored}": self.thinned(drawn[:, number], points)
+            if one.space
+            else drawn[:, number].reshape(len(drawn), -1)[:, 0].copy()
+            for points in self.settings.resolutions
+            for number, one in enumerate(self.channels)
+        }
+
+    def error_budget(self, stored: Stored) -> dict:
+        checks = Checks(self.channels, self.settings.dimension)
+        for start in range(0, len(stored.all_positions), self.batch):
+            names = stored.names(stored.all_positions[start : start + self.batch])
+            checks.add(names, self.draw(names))
+        again = against_computed_again(self, stored, stored.random_positions(16))
+        return {**checks.findings(), "stored_against_the_file": again}
+
+    def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
+        """Hold what is stored to the files, and say for the card what was imported and remarked on."""
+        hold_to_accuracy({"against_the_file": budget["stored_against_the_file"]}, self, store)
+        return {
+            "imported": {
+                "summary": NOT_MEASURED,
+                "warnings": [*Checks.warnings(budget, self.settings.grid), *self.notes()],
+                **self.file_facts(),
+                "licence": self.settings.about.licence,
+            }
+        }
+
+    def description(self) -> dict:
+        about = self.settings.about
+        return {
+            "equation": {
+                "in_words": about.equation,
+                "in_symbols": about.symbols,
+                "operator": about.operator or " ↦ ".join(self.settings.names()),
+                "source": about.source,
+            },
+            "solver": {"method": "unknown: the samples are the files'"},
+        }

@@ -13,8 +13,7 @@ from resolvent.common.moments import Moments
 from resolvent.datasets.imported.channels import Name, read_rows
 
 if TYPE_CHECKING:
-    from resolvent.datasets.imported.arrays import ArraysDataset
-    from resolvent.datasets.imported.arrays_task import ArraysTask
+    from resolvent.datasets.imported.channels import Channel
     from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 
 JUMP = 4.0  # of a periodic function at the seam, over the largest jump inside, from which on it has none
@@ -77,12 +76,12 @@ def ends_of(file: ArraysFile, name: str, axes: tuple[str, ...], most_samples: in
 class Checks:
     """Gathers what is said of the samples of a dataset, batch by batch, on the finest grid."""
 
-    def __init__(self, task: ArraysTask):
-        self.settings, self.channels = task.settings, task.channels
-        self.ranges: dict[str, list[float]] = {one.stored: [np.inf, -np.inf] for one in task.channels}
+    def __init__(self, channels: list[Channel], dimension: int):
+        self.channels, self.dimension = channels, dimension
+        self.ranges: dict[str, list[float]] = {one.stored: [np.inf, -np.inf] for one in channels}
         self.constant = dict.fromkeys(self.ranges, 0)
-        self.seams: dict[str, list[dict[str, float]]] = {one.stored: [] for one in task.channels if one.space}
-        self.moments = {one.stored: Moments() for one in task.channels}
+        self.seams: dict[str, list[dict[str, float]]] = {one.stored: [] for one in channels if one.space}
+        self.moments = {one.stored: Moments() for one in channels}
         self.seen: dict[str, set[bytes]] = {}
         self.same = self.looked_at = 0
 
@@ -106,7 +105,7 @@ class Checks:
             flat = values.reshape(len(values), -1)
             self.constant[channel.stored] += int((flat == flat[:, :1]).all(axis=1).sum())
             if channel.space:
-                self.seams[channel.stored].append(seam(values, self.settings.dimension))
+                self.seams[channel.stored].append(seam(values, self.dimension))
 
     def findings(self) -> dict[str, Any]:
         """Return what was found, for the card."""
@@ -125,7 +124,7 @@ class Checks:
             "inputs_in_two_splits": shared,
             "targets_equal_to_their_input": self.same,
             "at_the_ends": {
-                name: {key: _digits(self._over(key, found)) for key in found[0]}
+                name: {key: _over(key, [one[key] for one in found]) for key in found[0]}
                 for name, found in self.seams.items()
                 if found
             },
@@ -133,13 +132,8 @@ class Checks:
         }
 
     @staticmethod
-    def _over(key: str, found: list[dict[str, float]]) -> float:
-        values = [one[key] for one in found]
-        return float(np.median(values)) if key == "seam" else max(values)
-
-    @staticmethod
-    def warnings(findings: dict, settings: ArraysDataset) -> list[str]:
-        """Say in a sentence each what is odd."""
+    def warnings(findings: dict, grid: str) -> list[Words]:
+        """Say in a sentence each what is odd in functions on a grid of this kind."""
         words = unscaled(findings["mean_and_standard_deviation"])
         total = findings["samples_looked_at"]
         for name, count in findings["constant_samples"].items():
@@ -154,7 +148,7 @@ class Checks:
         if same := findings["targets_equal_to_their_input"]:
             words.append(f"The target is its input in {counted(same, 'sample')}.")
         for name, found in findings["at_the_ends"].items():
-            words += grid_warnings(name, found, settings.grid)
+            words += grid_warnings(name, found, grid)
         return words
 
 
@@ -173,16 +167,14 @@ def grid_warnings(name: str, found: dict[str, float], kind: str) -> list[str]:
     words = []
     if kind == "periodic" and found["both_ends"] <= REPEATED and found["seam"] < SEAMLESS:
         words.append(
-            f"'{name}': the last value repeats the first one; on a periodic grid the right end is "
-            f"left out. Leave "
-            "the last point out, or state grid: nodes."
+            f"'{name}': the last value repeats the first one; on a periodic grid the right end is left out. "
+            "Leave the last point out, or state grid: nodes."
         )
     elif kind == "periodic" and found["seam"] > JUMP:
         words.append(
-            f"'{name}' jumps at the seam of the periodic grid, {found['seam']:.3g} times as far as "
-            f"between any "
-            "neighbours inside (median over samples): it does not look periodic. State grid: nodes "
-            "or cell_centres."
+            f"'{name}' jumps at the seam of the periodic grid, {found['seam']:.3g} times as far as between "
+            "any neighbours inside (median over samples): it does not look periodic. State grid: nodes or "
+            "cell_centres."
         )
     if kind == "nodes" and found["at_ends"] > 1e-3 and found["half_cell"] < 0.1 * found["at_ends"]:
         words.append(
@@ -193,5 +185,6 @@ def grid_warnings(name: str, found: dict[str, float], kind: str) -> list[str]:
     return words
 
 
-def _digits(value: float) -> float:
-    return float(f"{value:.3g}")
+def _over(key: str, values: list[float]) -> float:
+    """Summarise what was measured of several batches, to three digits."""
+    return float(f"{np.median(values) if key == 'seam' else max(values):.3g}")

@@ -1,4 +1,4 @@
-"""Read which axis of an array is which: by the names of its axes, by the lengths of coordinates, by order.
+"""Which axis of an array is which, and the grid along it: by names, by coordinates, and by order.
 
 What a file says decides before what is usual. Where neither does, there are several readings, and a person
 has to choose.
@@ -6,18 +6,233 @@ has to choose.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
-from resolvent.datasets.imported.coordinates import axis_of
+import numpy as np
+
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.storage.layout import SPACE
 
+if TYPE_CHECKING:
+    from resolvent.datasets.imported.channels import Channel
+    from resolvent.solvers.common.grid import Grid
+
+TOLERANCE = 1e-3  # of a spacing: what coordinates in float32 are off by
+WORDS = {
+    "sample": "sample samples batch trajectory trajectories traj realization realisation ensemble "
+    "member case run",
+    "time": "time times t tt step steps timestep frame frames time_counter valid_time",
+    "channel": "channel channels c component components variable variables feature features",
+    "x": "x lon longitude xc nx rlon",
+    "y": "y lat latitude yc ny rlat",
+    "z": "z level depth height zc nz",
+}
+AXIS_OF = {word: axis for axis, words in WORDS.items() for word in words.split()}
+# What else names of coordinates have beside the word: grid_x, x-coordinate, tspan.
+_AFFIX = re.compile(r"^(grid|coord|coordinate)s?[-_ ]|[-_ ]?(coordinate|coord|grid|point|value|span)s?$")
+PLACES = {"dimensions", "grid", "coordinates", "coords"}  # groups with the coordinates of a whole file
+WHOLE = (1.0, np.pi / 2)  # lengths that people choose are multiples of one of them
 FEW = 8  # at most so many entries along an axis of channels
 UNNAMED = ("dim_", "phony_dim_", "fakeDim")  # names that libraries give to axes without a name
 COORDINATED = ("time", *SPACE)  # axes that coordinates in a file have lengths for
 
 Axes = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FoundGrid:
+    """A grid that coordinates are on."""
+
+    kind: str
+    length: float
+    origin: float
+
+
+def axis_of(name: str) -> str | None:
+    """Return the axis that a name stands for; None where it is no word that is known."""
+    leaf = name.lower().rpartition("/")[2]
+    return AXIS_OF.get(leaf) or AXIS_OF.get(_AFFIX.sub("", leaf))
+
+
+def along_one_axis(file: ArraysFile, name: str) -> np.ndarray | None:
+    """Return the values of a variable along the only axis that it varies along; None where there are several.
+
+    So of (n,), (1, n), and (samples, n) or (n, n) whose rows, or whose columns, are all alike.
+    """
+
+    def alike(values: np.ndarray, axis: int) -> bool:
+        return bool(np.ptp(values, axis=axis).max() <= 1e-6 * np.abs(values).max())
+
+    shape = file.variables[name].shape
+    long = [at for at, size in enumerate(shape) if size > 1]
+    if file.variables[name].kind is not None or not all(shape) or len(long) not in (1, 2):
+        return None
+    try:
+        if len(long) == 1:
+            return file.read(name, ()).ravel()
+        two = file.read(name, (slice(None),) * long[0] + (slice(0, 2),)).reshape(2, shape[long[1]])
+        if not (alike(two, 0) or alike(two, 1)):
+            return None
+        values = file.read(name, ()).reshape(shape[long[0]], shape[long[1]])
+    except DatasetError:  # such as values that are not finite
+        return None
+    return values[0] if alike(values, 0) else values[:, 0] if alike(values, 1) else None
+
+
+def lines_of(file: ArraysFile) -> dict[str, np.ndarray]:
+    """Return the coordinates in a file, which rise or fall throughout, by the names of their variables."""
+    found = {}
+    for name in file.variables:
+        if axis_of(name) in COORDINATED and (values := along_one_axis(file, name)) is not None:
+            steps = np.diff(values)
+            if steps.size and ((steps > 0).all() or (steps < 0).all()):
+                found[name] = values
+    return found
+
+
+def near(line: str, name: str) -> bool:
+    """Say whether coordinates are of a variable: in its group, in one around it, or of the whole file."""
+    folder, inner = line.rpartition("/")[0], name.rpartition("/")[0]
+    return f"{inner}/".startswith(f"{folder}/" if folder else "") or folder.rpartition("/")[2] in PLACES
+
+
+def coordinates_of(file: ArraysFile, axis: str, points: int, taken: set[str], beside: str) -> str | None:
+    """Return the variable with the coordinates of an axis; None where there is none that is known.
+
+    Coordinates that vary along several axes are returned as well: `spacing_of` refuses them.
+
+    taken  variables that are something else; `beside`: the variable whose axis it is.
+    """
+    for name, shape in file.shapes.items():
+        if axis_of(name) == axis and name not in taken and points in shape and near(name, beside):
+            values = along_one_axis(file, name)
+            if len(values) == points if values is not None else file.variables[name].kind is None:
+                return name
+    return None
+
+
+def spacing_of(file: ArraysFile, name: str) -> np.ndarray:
+    """Read coordinates, and check that they rise, or fall, in equal steps.
+
+    Raises
+    ------
+    DatasetError
+        When they do not.
+    """
+    shape, values = file.shape(name), along_one_axis(file, name)
+    if values is None:
+        file.read(name, ())  # names what is not finite
+        raise DatasetError(
+            f"{file.path}: coordinates '{name}' {shape} vary along several axes: all samples have to be on "
+            "one grid, interpolate them to one"
+        )
+    steps = np.diff(values)
+    wrong = steps * (np.sign(steps.sum()) or 1) <= 0
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise DatasetError(
+            f"{file.path}: coordinates '{name}' neither rise nor fall throughout: sort the points; "
+            f"{values[at]:g} is followed by {values[at + 1]:g} in a sequence from {values[0]:g} to "
+            f"{values[-1]:g}"
+        )
+    mean = steps.mean()
+    if np.abs(values - (values[0] + mean * np.arange(len(values)))).max() > max(
+        TOLERANCE * abs(mean), _rounding(values)
+    ):
+        raise DatasetError(
+            f"{file.path}: coordinates '{name}' are not uniform: interpolate the functions to equal steps; "
+            f"those of the file go from {np.abs(steps).min():.6g} to {np.abs(steps).max():.6g}"
+        )
+    return values
+
+
+def _rounding(values: np.ndarray) -> float:
+    """Return the rounding error of the largest coordinate in float32."""
+    return 4 * float(np.finfo(np.float32).eps * np.abs(values).max())
+
+
+def falling_axes(
+    file: ArraysFile, channels: list[Channel], grid: Grid, origin: float, named: Mapping[str, str]
+) -> set[str]:
+    """Hold the coordinates of a file, where it has some, against a grid whose left end is at `origin`.
+
+    Returns the axes along which they fall, whose values are to be read from the last to the first.
+
+    named  variables with the coordinates of an axis, for which none is then looked for.
+
+    Raises
+    ------
+    DatasetError
+        When they are of another grid.
+    """
+    falling, taken = set(), {one.name.variable for one in channels}
+    for axis in channels[0].space:
+        name = named.get(axis) or coordinates_of(file, axis, grid.points, taken, channels[0].name.variable)
+        if name is None:
+            continue
+        values = spacing_of(file, name)
+        if len(values) != grid.points:
+            raise DatasetError(
+                f"{file.path}: coordinates '{name}' are {len(values)}; expected: {grid.points} (finest)"
+            )
+        if values[-1] < values[0]:
+            falling.add(axis)
+            words = f"'{name}' falls from {values[0]:g} to {values[-1]:g}: {axis} is flipped, and rises"
+            file.remark(words)
+            values = values[::-1]
+        h = (values[-1] - values[0]) / (len(values) - 1)
+        half = h / 2 if grid.kind == "cell_centres" else 0.0
+        if axis != "x" and axis not in named:  # may begin elsewhere: stored grids begin at 0 along each axis
+            values = values - values[0] + origin + half
+        length, allowed = h * (len(values) - (grid.kind == "nodes")), max(TOLERANCE * h, _rounding(values))
+        off = abs(values[0] - origin - half) > allowed
+        if off or abs(length - grid.length) > len(values) * allowed:
+            found = found_grid(values, None)
+            raise DatasetError(
+                f"{file.path}: coordinates '{name}' go from {values[0]:g} to {values[-1]:g} in steps of "
+                f"{h:g}; expected: those of {grid.kind} with length {grid.length:g} from {origin:g}; as "
+                f"{grid.kind} they have length: {length:.10g}, origin: {values[0] - half:.6g}; they look "
+                f"like {found.kind} with length: {found.length:.10g}, origin: {found.origin:.6g}"
+            )
+    return falling
+
+
+def found_grid(values: np.ndarray, periodic: bool | None) -> FoundGrid:
+    """Find the grid of rising coordinates: where the left end lies, and how long it is.
+
+    periodic  whether functions on it are, as far as is known.
+    """
+    n, h = len(values), (values[-1] - values[0]) / (len(values) - 1)
+    start, half = (0.0 if abs(end) < 1e-7 else float(f"{end:.7g}") for end in (values[0], values[0] - h / 2))
+    if periodic and n % 2 == 0:
+        return FoundGrid("periodic", _length(n * h), start)
+    if is_whole((n - 1) * h) and not is_whole(n * h):
+        return FoundGrid("nodes", _length((n - 1) * h), start)
+    if abs(half) < TOLERANCE * h or (is_whole(n * h) and is_whole(half) and not is_whole(start)):
+        return FoundGrid("cell_centres", _length(n * h), half)
+    if is_whole(n * h) and n % 2 == 0 and periodic is not False:
+        return FoundGrid("periodic", _length(n * h), start)
+    return FoundGrid("nodes", _length((n - 1) * h), start)
+
+
+def is_whole(length: float) -> bool:
+    """Say whether a number is one that people choose: a whole one, or a multiple of π/2."""
+    unit = max(abs(length), 1.0)
+    return any(abs(length / one - round(length / one)) * one < 1e-5 * unit for one in WHOLE)
+
+
+def _length(length: float) -> float:
+    """Return a length without the rounding of float32, where it is one that people choose."""
+    for one in WHOLE:
+        ratio = length / one
+        if round(ratio) and abs(ratio - round(ratio)) < 1e-5 * max(1.0, abs(ratio)):
+            return float(round(ratio) * one)
+    return float(f"{length:.7g}")
 
 
 @dataclass(frozen=True)
@@ -60,7 +275,9 @@ def readings(
         for axes in _completed(shape, places):
             if x_first and "y" in axes and not dims:
                 axes = tuple({"x": "y", "y": "x"}.get(one, one) for one in axes)
-            if _agrees(axes, shape, lengths):
+            sizes = dict(zip(axes, shape, strict=True))
+            # Coordinates may be of edges, one more than of cells.
+            if all({sizes[axis], sizes[axis] + 1} & lengths[axis] for axis in lengths.keys() & sizes.keys()):
                 found.setdefault(axes, Reading(axes, certain and not (named and free), named and free > 0))
     return list(found.values())
 
@@ -172,11 +389,3 @@ def _rest(sizes: list[int], sides: list[int], taken: set[str]) -> list[Axes]:
         else:
             return []
     return [tuple(axes[at] for at in range(len(sizes)))]
-
-
-def _agrees(axes: Axes, shape: tuple[int, ...], lengths: Mapping[str, set[int]]) -> bool:
-    """Say whether no axis contradicts its coordinates, which may be of edges: one more than of cells."""
-    sizes = dict(zip(axes, shape, strict=True))
-    return all(
-        axis not in sizes or sizes[axis] in some or sizes[axis] + 1 in some for axis, some in lengths.items()
-    )

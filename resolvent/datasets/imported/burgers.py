@@ -7,14 +7,18 @@ k-th value.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from resolvent.datasets.imported.settings import ImportedDataset
-from resolvent.datasets.imported.task import ImportedTask
-from resolvent.datasets.storage.layout import Group, group_name, stretched
+from resolvent.common.errors import Words
+from resolvent.common.norms import relative_l2
+from resolvent.datasets.imported import spectrum
+from resolvent.datasets.imported.fits import Searched, best_fits, explanation, label_warnings
+from resolvent.datasets.imported.labels import ImportedDataset, ImportedTask
+from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.burgers import (
     INPUT,
     TARGET,
@@ -23,18 +27,17 @@ from resolvent.datasets.tasks.burgers import (
     BurgersSettings,
     velocity_in_time,
 )
-from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.settings import CirclePoints
 from resolvent.datasets.tasks.task import Baseline, Motion
 from resolvent.solvers.common.errors import SolverError
-from resolvent.solvers.common.fourier import coefficients_of
-from resolvent.solvers.common.grid import check_restriction, restrict_by_stride
+from resolvent.solvers.common.fourier import coefficients_of, observe
 
 if TYPE_CHECKING:
     from resolvent.datasets.storage.stored import Stored
 
 FITTED = 32  # random samples to which viscosity and time are fitted; all are solved again as stated
-PART = 256  # samples solved at a time
+REPEATED = 1e-12  # of the largest value: below it the last value repeats the first
+MOST_MODES, STEPS = 1024, 800  # of the stepper that takes the place of Cole-Hopf at small viscosities
 BOTH_ENDS = "the last value repeats the first: both ends are included"
 
 
@@ -61,12 +64,6 @@ class ImportedBurgersDataset(ImportedDataset, BurgersSettings):
         "card, the page and the terminal warn",
     )
 
-    @model_validator(mode="after")
-    def _resolutions_are_restrictions(self):
-        for points in self.resolutions:
-            check_restriction(self.finest, points, self.restriction)
-        return self
-
     def task(self) -> ImportedBurgers:
         return ImportedBurgers(self)
 
@@ -91,47 +88,43 @@ class ImportedBurgers(ImportedTask):
         given["viscosity"] = settings.viscosity / settings.length**2
         self.generated = Burgers(BurgersDataset(equation="burgers", num_modes=modes, **given))
 
-    def groups(self) -> tuple[Group, ...]:
-        return tuple(stretched(group, self.settings.length) for group in self.generated.groups())
-
     def baselines(self) -> dict[str, Baseline]:
-        found = self.generated.baselines()
-        return {name: _on_circle(answer, self.settings.length) for name, answer in found.items()}
+        def on_circle(answer: Baseline) -> Baseline:
+            length = self.settings.length
+            return lambda values, grid: length * answer(values / length, grid)
 
-    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        """Restrict what was read, (samples, 2, points), to the grids stored."""
-        return {
-            f"{group_name(points)}/{name}": restrict_by_stride(drawn[:, column], points)
-            for points in self.settings.resolutions
-            for column, name in enumerate((INPUT, TARGET))
-        }
+        return {name: on_circle(answer) for name, answer in self.generated.baselines().items()}
+
+    def label_errors(self, drawn: np.ndarray) -> np.ndarray:
+        return self._errors(drawn, {"viscosity": self.settings.viscosity / self.settings.length**2})
+
+    def _errors(self, drawn: np.ndarray, values: dict[str, float], cheaply: bool = False) -> np.ndarray:
+        """Solve again on the unit circle, with the viscosity there, and the final time where it is given."""
+        initial, final = drawn.swapaxes(0, 1) / self.settings.length
+        final_time = values.get("final_time", self.settings.final_time)
+        return differences(final, solved(initial, values["viscosity"], final_time, exactly=cheaply))
 
     def findings(self, stored: Stored) -> dict:
-        from resolvent.datasets.imported import burgers_checks as checks
+        settings, area = self.settings, self.settings.length**2
+        power, closed, ratios = [], [], []
 
-        settings, length = self.settings, self.settings.length
-        stated = (settings.viscosity / length**2, settings.final_time)
-        errors, powers, closed, ratios, reason = [], [], [], [], ""
-        for start in range(0, len(stored.all_positions), PART):
-            drawn = self.draw(stored.names(stored.all_positions[start : start + PART]))
-            initial, final = drawn[:, 0], drawn[:, 1]
-            try:
-                ours = length * checks.solved(initial / length, *stated)
-                errors.append(checks.differences(final, ours))
-            except SolverError as error:
-                reason = str(error)
-            powers.append(checks.powers(initial).sum(axis=0))
-            closed.append(checks.last_repeats_first(drawn))
-            ratios.append(checks.norm_ratios(initial, final))
-        total, few = stored.layout.num_samples, self.draw(stored.names(stored.random_positions(FITTED)))
+        def look(drawn: np.ndarray) -> None:
+            power.append(spectrum.powers(drawn[:, 0]).sum(axis=0))
+            closed.append(last_repeats_first(drawn))
+            ratios.append(norm_ratios(drawn[:, 0], drawn[:, 1]))
+
+        labels, total = self.labels_again(stored, look), stored.layout.num_samples
+        few = self.draw(stored.names(stored.random_positions(FITTED)))
+        searched = [
+            Searched("viscosity", settings.viscosity / area, unit=area),
+            Searched("final_time", settings.final_time),
+        ]
         findings: dict = {
             "observed_on": group_name(settings.finest),
-            "labels_against_our_solver": {"not_available": reason}
-            if reason
-            else error_facts(np.concatenate(errors), total),
-            **_of_length(checks.best_fits(few[:, 0] / length, few[:, 1] / length, *stated), length),
-            "distribution_of_the_input": checks.spectrum_facts(
-                np.sum(powers, axis=0) / total, total, settings.initial_distribution
+            "labels_against_our_solver": labels,
+            **best_fits(partial(self._errors, few), searched),
+            "distribution_of_the_input": spectrum.spectrum_facts(
+                np.sum(power, axis=0) / total, total, settings.initial_distribution
             ),
             "grid": BOTH_ENDS if all(closed) else "the left end is included, the right end is not",
         }
@@ -139,12 +132,11 @@ class ImportedBurgers(ImportedTask):
             findings["norm_ratio_final_to_initial"] = float(f"{np.mean(np.concatenate(ratios)):.3g}")
         return findings
 
-    def warnings(self, findings: dict) -> list[str]:
-        from resolvent.datasets.imported import burgers_checks as checks
-
+    def warnings(self, findings: dict) -> list[Words]:
         settings = self.settings
-        found = checks.label_warnings(findings, settings.viscosity, settings.final_time, settings.accuracy)
-        found += checks.distribution_warnings(findings["distribution_of_the_input"])
+        found = viscous_label_warnings(
+            findings, settings.viscosity, settings.final_time, settings.accuracy
+        ) + spectrum.distribution_warnings(findings["distribution_of_the_input"])
         if findings["grid"] == BOTH_ENDS:
             found.append(
                 f"In the file the last of {settings.finest} values repeats the first, so its points are "
@@ -170,14 +162,61 @@ class ImportedBurgers(ImportedTask):
         return facts
 
 
-def _on_circle(answer: Baseline, length: float) -> Baseline:
-    """Return the answer on a circle of this length of a baseline on the unit circle."""
-    return lambda values, grid: length * answer(values / length, grid)
+def solved(initial: np.ndarray, viscosity: float, final_time: float, exactly: bool = False) -> np.ndarray:
+    """Solve from initial values (samples, points) by Cole-Hopf, or by ETDRK4 where that loses its digits.
+
+    Raises
+    ------
+    SolverError
+        When neither can; `exactly`: when the first cannot.
+    """
+    from resolvent.solvers.burgers.cole_hopf import cole_hopf
+
+    coefficients, points = coefficients_of(initial), initial.shape[1]
+    try:
+        return observe(cole_hopf(coefficients, viscosity, final_time), points)
+    except SolverError:
+        if exactly:
+            raise
+        from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
+
+        modes = min(MOST_MODES, points // 2 - 1)
+        stepper = BurgersEtdrk4(viscosity, final_time, num_modes=modes, num_steps=STEPS)
+        return observe(stepper.solve(coefficients), points)
 
 
-def _of_length(fits: dict[str, dict], length: float) -> dict[str, dict]:
-    """Return fits on the unit circle with the viscosities of one of this length."""
-    for fit in fits.values():
-        if "viscosity" in fit:
-            fit["viscosity"] = float(f"{fit['viscosity'] * length**2:.5g}")
-    return fits
+def differences(final: np.ndarray, ours: np.ndarray) -> np.ndarray:
+    """Return the relative L2 difference of each sample; where our solution is zero 1, or 0 if both are."""
+    found = relative_l2(final, ours)
+    return np.where(np.isfinite(found), found, final.any(axis=1))
+
+
+def last_repeats_first(functions: np.ndarray) -> bool:
+    """Say whether the last value repeats the first, and the one before it does not, as in constants."""
+    first, before, last = (functions[..., index] for index in (0, -2, -1))
+    least = REPEATED * np.abs(functions).max()
+    return bool(np.abs(first - last).max() <= least < np.abs(first - before).max())
+
+
+def norm_ratios(initial: np.ndarray, final: np.ndarray) -> np.ndarray:
+    """Return the norm of each solution over that of its initial values, where these are not zero."""
+    norms = np.linalg.norm(initial, axis=1)
+    moving = norms > 0
+    return np.linalg.norm(final[moving], axis=1) / norms[moving]
+
+
+def viscous_label_warnings(
+    findings: dict, viscosity: float, final_time: float, tolerance: float
+) -> list[Words]:
+    """Say how the solutions differ from ours at what is stated, and what other numbers explain them."""
+    fits = {
+        "the viscosity {viscosity:g} at that time": findings["viscosity_that_fits_best"],
+        "the time {final_time:g} at that viscosity": findings["final_time_that_fits_best"],
+        "the viscosity {viscosity:g} and the time {final_time:g}": findings["both_that_fit_best_together"],
+    }
+    labels, explained = findings["labels_against_our_solver"], ""
+    if "not_available" not in labels:
+        named = {words.format(**fit): fit for words, fit in fits.items()}
+        explained = explanation(named, "viscosity and time", tolerance)
+    stated = f"from our solver's at the viscosity {viscosity:.5g} and the time {final_time:.5g} stated"
+    return label_warnings(labels, "solutions", stated, tolerance, explained)

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from resolvent.datasets.imported.pools import pools_of
 from resolvent.datasets.storage.layout import SPACE
 
 if TYPE_CHECKING:
-    from resolvent.datasets.imported.arrays import ArraysDataset
     from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 
 AXES = ("sample", "time", "channel", *SPACE)
@@ -122,8 +120,13 @@ def read_rows(file: ArraysFile, name: Name, time: int | None, rows: range) -> np
     return values if "sample" in axes else values[None]
 
 
-def channels_of(settings: ArraysDataset) -> list[Channel]:
+def channels_of(
+    entries: dict[str, list[str]], times: dict[str, list[int]], axes: Any, paired: bool, windows: bool
+) -> list[Channel]:
     """Return every function and number of a sample, inputs first.
+
+    entries  names of each role, input and target; `times`: those taken of each role; `axes`: see `parsed`.
+    paired   whether the roles have files of their own; `windows`: whether series are cut into them.
 
     Raises
     ------
@@ -131,18 +134,37 @@ def channels_of(settings: ArraysDataset) -> list[Channel]:
         When names, axes and times do not fit each other.
     """
     found: list[Channel] = []
-    paired = any(pair["input"] != pair["target"] for pool in pools_of(settings.source) for pair in pool.files)
-    twice = set(settings.input) & set(settings.target) if paired else set()
-    for role, entries in (("input", settings.input), ("target", settings.target)):
-        names = [parsed(entry, settings.axes) for entry in entries]
-        times = settings.input_times if role == "input" else settings.target_times
-        if times and not any("time" in name.axes for name in names):
+    twice = set(entries["input"]) & set(entries["target"]) if paired else set()
+    for role, default in (("input", [0]), ("target", [-1])):
+        names = [parsed(entry, axes) for entry in entries[role]]
+        if times[role] and not any("time" in name.axes for name in names):
             raise ValueError(f"{role}_times are given, and no {role} has an axis of time")
-        default = [0] if role == "input" else [-1]
         for name in names:
-            at: list[int | None] = [*(times or default)] if "time" in name.axes else [None]
+            at: list[int | None] = [*(times[role] or default)] if "time" in name.axes else [None]
             found += [Channel(role, name, time, _stored(role, name, time, twice)) for time in at]
-    _check(found, settings)
+
+    inputs = [one for one in found if one.role == "input"]
+    functions = [one for one in found if one.space]
+    if not any(one.space for one in inputs):
+        raise ValueError("no input is a function of space: its axes have none of x, y, z")
+    if [one for one in inputs if one.space] != inputs[: sum(bool(one.space) for one in inputs)]:
+        raise ValueError("inputs that are numbers of a sample come last, behind functions")
+    for one in found:
+        if one.role == "target" and not one.space:
+            raise ValueError(f"the target '{one.name.entry}' is no function of space")
+    if len({one.space for one in functions}) > 1:
+        raise ValueError("inputs and targets are functions of different axes of space")
+    stored = [one.stored for one in found]
+    for name_in_store in stored:
+        if stored.count(name_in_store) > 1:
+            same = ", ".join(one.name.entry for one in found if one.stored == name_in_store)
+            raise ValueError(f"{same}: the same function twice; name others, or other times")
+    if len({"sample" in one.name.axes for one in found}) > 1:
+        raise ValueError("some variables have an axis of samples, and others have none")
+    if "sample" not in found[0].name.axes and not windows:
+        raise ValueError("no variable has an axis of samples; give window_every to cut a series into windows")
+    if windows and not all("time" in one.name.axes for one in functions):
+        raise ValueError("window_every is for variables that all have an axis of time")
     return found
 
 
@@ -156,31 +178,6 @@ def _stored(role: str, name: Name, time: int | None, twice: set[str]) -> str:
         words = f"{role}_{words}"
     if time is None:
         return words
-    return (
-        f"{words}_at_{time}" if time >= 0 else f"{words}_at_last" + (f"_but_{-time - 1}" if time < -1 else "")
-    )
-
-
-def _check(found: list[Channel], settings: ArraysDataset) -> None:
-    inputs = [one for one in found if one.role == "input"]
-    functions = [one for one in found if one.space]
-    if not any(one.space for one in inputs):
-        raise ValueError("no input is a function of space: its axes have none of x, y, z")
-    if [one for one in inputs if one.space] != inputs[: sum(bool(one.space) for one in inputs)]:
-        raise ValueError("inputs that are numbers of a sample come last, behind functions")
-    for one in found:
-        if one.role == "target" and not one.space:
-            raise ValueError(f"the target '{one.name.entry}' is no function of space")
-    if len({one.space for one in functions}) > 1:
-        raise ValueError("inputs and targets are functions of different axes of space")
-    stored = [one.stored for one in found]
-    for name in stored:
-        if stored.count(name) > 1:
-            entries = ", ".join(one.name.entry for one in found if one.stored == name)
-            raise ValueError(f"{entries}: the same function twice; name others, or other times")
-    if len({"sample" in one.name.axes for one in found}) > 1:
-        raise ValueError("some variables have an axis of samples, and others have none")
-    if "sample" not in found[0].name.axes and not settings.window_every:
-        raise ValueError("no variable has an axis of samples; give window_every to cut a series into windows")
-    if settings.window_every and not all("time" in one.name.axes for one in functions):
-        raise ValueError("window_every is for variables that all have an axis of time")
+    if time >= 0:
+        return f"{words}_at_{time}"
+    return f"{words}_at_last" + (f"_but_{-time - 1}" if time < -1 else "")

@@ -12,9 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
+from pydantic import ValidationError
 
 from resolvent.common.counts import FEW_TEST_SAMPLES, of_few
 from resolvent.common.errors import ResolventError, Words, printable
@@ -23,13 +24,10 @@ from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.datasets.imported.arrays_checks import Checks, unscaled
 from resolvent.datasets.imported.channels import AXES, variable_of
 from resolvent.datasets.imported.detect import LOOKED_AT, Detected, Function, Undecided, detect
-from resolvent.datasets.imported.pools import in_natural_order, parts_of_one, paths_of, without_numbers
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.source import open_source
+from resolvent.datasets.imported.sources import in_natural_order, parts_of_one, paths_of, without_numbers
 from resolvent.datasets.storage.layout import SPLITS
-
-if TYPE_CHECKING:
-    from resolvent.datasets.imported.arrays_task import ArraysTask
 
 FEWEST = 10  # samples below which a series is cut into windows
 LAG = 4  # a window of a series reaches over a part of so many
@@ -105,23 +103,38 @@ def check_file(*given: Path | str) -> Report:
             report.files.append(f"{part[0].path}: {part[0].version}{more}")
             report.variables += [_line(part[0], name) for name in part[0].shapes]
         _look_into(report, source, opened, paths)
+    except ValidationError as error:
+        first = error.errors()[0]
+        report.problem = " ".join(str(first.get("ctx", {}).get("error", first["msg"])).split())
     except (ResolventError, ValueError) as error:
-        report.problem = " ".join(_message(error).split())
+        report.problem = " ".join(str(error).split())
     return report
 
 
 def _look_into(report: Report, source: Any, opened: list[list[ArraysFile]], paths: list[str]) -> None:
     """Complete a report; raises where nothing can be imported, with `to_fill` where a person can."""
     files = [part[0] for part in opened]
-    paired = len(files) == 2 and len(files[0].shapes) == 1
+    paired = len(files) == 2 and len(files[0].variables) == 1
     if len(files) == 2:
-        _require_roles(paths, paired)
         source = dict(zip(("input", "target") if paired else ("train", "test"), paths, strict=True))
+    if paired and parts_of_one(paths):
+        raise DatasetError(
+            f"{' and '.join(paths)} differ in a number alone: parts of one array are given as "
+            f"'{without_numbers(paths[0])}'; of a pair write source: {{input: {paths[0]}, target: "
+            f"{paths[1]}}}"
+        )
     if paired:
-        _require_common_axes(*files)
+        (only, shape), other = next(iter(files[0].shapes.items())), files[1].shapes
+        if only in other and len(other[only]) != len(shape):
+            raise DatasetError(
+                f"{files[0].path} has the shape {shape}, {files[1].path} the shape {other[only]}; expected: "
+                "the same axes, or both arrays in one file (np.savez), where each has a name, and axes of "
+                "its own"
+            )
     roles = {"input": files[0], "target": files[-1] if paired else files[0]}
     test = opened[-1] if len(files) == 2 and not paired else []
-    name = _name(paths[0])
+    stem = re.sub(r"[^a-z0-9]+", "_", Path(paths[0].rstrip("/")).stem.lower()).strip("_") or "data"
+    name = f"own_{stem}"[:60]
     try:
         detected = detect(roles)
     except Undecided as error:
@@ -138,11 +151,15 @@ def _look_into(report: Report, source: Any, opened: list[list[ArraysFile]], path
     block = _block(source, detected, opened[0], test)
     settings = ArraysDataset.model_validate(block)
     task = settings.task()
-    findings = _findings(task)
-    report.warnings = Checks.warnings(findings, settings)
-    report.warnings += [f"In {one.name} {note}." for one in task.series.files.values() for note in one.notes]
-    report.warnings += [words for words in [of_few(settings.samples.test)] if words]
-    report.numbers = _numbers(detected, block)
+    checks = Checks(task.channels, settings.dimension)
+    for split, size in settings.samples.model_dump().items():
+        if names := [(split, index) for index in range(min(size, LOOKED_AT))]:
+            checks.add(names, task.draw(names))
+    findings = checks.findings()
+    report.warnings = Checks.warnings(findings, settings.grid)
+    report.warnings += [*task.notes(), *filter(None, [of_few(settings.samples.test)])]
+    report.numbers = _numbers(detected)
+    block |= {"stored_as": "float32"} if task.series.single() else {}
     report.configuration = _configuration(name, block, settings)
     if (far := unscaled(findings["mean_and_standard_deviation"])) and "experiments" in report.configuration:
         report.configuration["experiments"][name]["training"]["normalisation"] = "scalar"
@@ -179,20 +196,11 @@ def _to_fill(name: str, source: Any, files: list[ArraysFile], blocks: list[tuple
     )
 
 
-def _message(error: Exception) -> str:
-    """Return the words of an error; of pydantic the first one's."""
-    problems = getattr(error, "errors", None)
-    if problems is None:
-        return str(error)
-    first = problems()[0]
-    return str(first.get("ctx", {}).get("error", first["msg"]))
-
-
 def _line(file: ArraysFile, name: str) -> str:
-    kind = file.not_real(name)
-    shape = " × ".join(map(str, file.shapes[name])) or "one value"
-    words = kind or ("single precision" if file.single(name) else "double precision")
-    dims = file.dims(name)
+    one = file.variables[name]
+    shape = " × ".join(map(str, one.shape)) or "one value"
+    words = one.kind or ("single precision" if one.single else "double precision")
+    dims = one.dims()
     return f"{name}: {shape}, {words}" + (f" ({', '.join(dims)})" if dims else "")
 
 
@@ -225,7 +233,7 @@ def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[
     return block
 
 
-def _numbers(detected: Detected, block: dict) -> list[str]:
+def _numbers(detected: Detected) -> list[str]:
     """Say how the numbers of each sample become inputs: two keys in the place of those below."""
     if not detected.numbers:
         return []
@@ -253,16 +261,6 @@ def _times(detected: Detected) -> dict[str, Any]:
         return {"input_times": [0], "target_times": [lag], "window_every": lag}
     times: dict[str, Any] = {"target_times": [count - 1]}
     return {"input_times": [0], **times} if given.size("time") else times
-
-
-def _require_common_axes(given: ArraysFile, wanted: ArraysFile) -> None:
-    """Raise `DatasetError` where two arrays of one name have different axes, which are stated by name."""
-    (name, shape), other = next(iter(given.shapes.items())), wanted.shapes
-    if name in other and len(other[name]) != len(shape):
-        raise DatasetError(
-            f"{given.path} has the shape {shape}, {wanted.path} the shape {other[name]}; expected: the same "
-            "axes, or both arrays in one file (np.savez), where each has a name, and axes of its own"
-        )
 
 
 def _samples(
@@ -300,55 +298,23 @@ def _rows(one: Function, files: list[ArraysFile]) -> int:
     return sum(file.shape(one.name)[one.axes.index("sample")] for file in files)
 
 
-def _require_roles(paths: list[str], paired: bool) -> None:
-    """Raise a `DatasetError` where two files of an array each are parts of one as well."""
-    if paired and parts_of_one(paths):
-        raise DatasetError(
-            f"{' and '.join(paths)} differ in a number alone: parts of one array are given as "
-            f"'{without_numbers(paths[0])}'; of a pair write source: {{input: {paths[0]}, target: "
-            f"{paths[1]}}}"
-        )
-
-
-def _findings(task: ArraysTask) -> dict:
-    """Look at the first samples of every split."""
-    checks = Checks(task)
-    for split, size in task.settings.samples.model_dump().items():
-        names = [(split, index) for index in range(min(size, LOOKED_AT))]
-        if names:
-            checks.add(names, task.draw(names))
-    return checks.findings()
-
-
-def _name(path: str) -> str:
-    stem = re.sub(r"[^a-z0-9]+", "_", Path(path.rstrip("/")).stem.lower()).strip("_") or "data"
-    return f"own_{stem}"[:60]
-
-
 def _configuration(name: str, block: dict, settings: ArraysDataset) -> dict:
     """Return a configuration with the dataset, and an experiment with a model that fits it."""
-    single = settings.series().single()
-    block = block | ({"stored_as": "float32"} if single else {})
     if settings.dimension not in MODELS:
         return {"name": name, "build": {"datasets": [name]}, "datasets": {name: block}}
     model, architecture, modes = MODELS[settings.dimension]
-    content: dict[str, Any] = {
-        "name": name,
-        "build": {"experiments": [name]},
-        "datasets": {name: block},
-    }
+    content: dict[str, Any] = {"name": name, "build": {"experiments": [name]}, "datasets": {name: block}}
     if settings.finest < 2 * modes:
         model = f"{name}_fno"
         fewer = {"modes": settings.finest // 2}
         content["models"] = {model: {"label": "FNO", "architecture": architecture, "settings": fewer}}
-    batch = min(8, settings.samples.train)
     content["experiments"] = {
         name: {
             "title": name.replace("_", " "),
             "dataset": name,
             "models": [model],
             "resolutions": [settings.finest],
-            "training": {"epochs": 50, "batch_size": batch},
+            "training": {"epochs": 50, "batch_size": min(8, settings.samples.train)},
         }
     }
     return content

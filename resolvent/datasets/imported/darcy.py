@@ -10,20 +10,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from resolvent.datasets.imported.settings import ImportedDataset
-from resolvent.datasets.imported.task import ImportedTask
-from resolvent.datasets.storage.layout import Group, group_name, stretched
+from resolvent.common.errors import Words
+from resolvent.common.norms import relative_l2
+from resolvent.datasets.imported.channels import Channel
+from resolvent.datasets.imported.labels import ImportedDataset, ImportedTask
+from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.darcy import INPUT, TARGET, Darcy, DarcyDataset, DarcySettings
+from resolvent.datasets.tasks.darcy_inverse import INPUT as PRESSURE
+from resolvent.datasets.tasks.darcy_inverse import TARGET as COEFFICIENT
+from resolvent.datasets.tasks.darcy_inverse import DarcyInverse, DarcyInverseDataset
 from resolvent.datasets.tasks.settings import SidePoints
 from resolvent.datasets.tasks.task import Baseline
 
 if TYPE_CHECKING:
     from resolvent.datasets.storage.stored import Stored
 
-CHECKED = 64  # random samples whose coefficients are looked at, and whose equations are solved again
-COMPARED = 8  # of them, those solved with every convention
+COMPARED = 8  # of the samples checked, those solved with every convention
 SHARED = ("distribution", "push_forward", "above", "below", "finest", "face_mean", "tolerance")
 
 
@@ -61,28 +65,8 @@ class ImportedDarcyDataset(ImportedDataset, DarcySettings):
     def grid_kind(self) -> str:
         return self.grid
 
-    @model_validator(mode="after")
-    def _grids_are_nested(self):
-        for points in self.resolutions:
-            if points == self.finest:
-                continue
-            if self.grid == "cell_centres":
-                raise ValueError(
-                    f"resolution {points}: every k-th of {self.finest} cell centres is none of a coarser "
-                    f"grid; accepted: {self.finest}, or grid: nodes"
-                )
-            if points > self.finest or (self.finest - 1) % (points - 1):
-                raise ValueError(
-                    f"{points} nodes are not nested in the file's {self.finest}: {self.finest - 1} "
-                    f"intervals, {points - 1}"
-                )
-        return self
-
     def task(self) -> ImportedDarcy:
         return ImportedDarcy(self)
-
-    def bytes_of_checks(self) -> float:
-        return ImportedDataset.bytes_of_checks(self) + DarcySettings.bytes_of_checks(self)
 
 
 class ImportedDarcy(ImportedTask):
@@ -91,65 +75,56 @@ class ImportedDarcy(ImportedTask):
     settings: ImportedDarcyDataset
     inputs, targets = (INPUT,), (TARGET,)
     dtype = "float32"
+    checked = 64
 
     def __init__(self, settings: ImportedDarcyDataset):
         super().__init__(settings)
-        self.generated = forward_task(settings, settings.grid)
-
-    def groups(self) -> tuple[Group, ...]:
-        return tuple(stretched(group, self.settings.length) for group in self.generated.groups())
+        self.generated = self.forward = forward_task(settings, settings.grid)
 
     def baselines(self) -> dict[str, Baseline]:
-        found = self.generated.baselines()
-        return {name: _times(self.settings.length**2, answer) for name, answer in found.items()}
+        def on_square(answer: Baseline) -> Baseline:
+            return lambda values, grid: self.settings.length**2 * answer(values, grid)
 
-    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        """Restrict what was read, (samples, 2, points, points), to the grids stored."""
-        arrays = {}
-        for points in self.settings.resolutions:
-            stride = max(1, (self.settings.finest - 1) // (points - 1))
-            for column, name in enumerate((INPUT, TARGET)):
-                arrays[f"{group_name(points)}/{name}"] = drawn[:, column, ::stride, ::stride].copy()
-        return arrays
+        return {name: on_square(answer) for name, answer in self.generated.baselines().items()}
+
+    def label_errors(self, drawn: np.ndarray) -> np.ndarray:
+        return relative_l2(drawn[:, 1] / self.settings.length**2, self.forward.solver.solve(drawn[:, 0]))
 
     def findings(self, stored: Stored) -> dict:
         from resolvent.datasets.imported import darcy_checks as checks
 
-        settings = self.settings
-        drawn = self.draw(stored.names(stored.random_positions(CHECKED)))
-        coefficient, pressure = drawn[:, 0], drawn[:, 1] / settings.length**2
-        few, many = slice(0, COMPARED), len(drawn)
-        fields = self.generated.draw([("train", index) for index in range(many)])
-        drawn_by_us = self.generated.coefficients.on_grid(
-            fields, settings.finest, self.generated.settings.grid
-        )
+        settings, parts = self.settings, list[np.ndarray]()
+        labels = self.labels_again(stored, parts.append)
+        coefficient, pressure = np.concatenate(parts).swapaxes(0, 1)
+        pressure = pressure / settings.length**2
+        few = coefficient[:COMPARED], pressure[:COMPARED]
+        fields = self.forward.draw([("train", index) for index in range(len(coefficient))])
+        drawn_by_us = self.forward.coefficients.on_grid(fields, settings.finest, self.forward.settings.grid)
         edges = np.concatenate([pressure[:, [0, -1]].ravel(), pressure[:, :, [0, -1]].ravel()])
+        largest = np.abs(pressure).max()
         return {
             "observed_on": group_name(settings.finest),
-            "labels_against_our_solver": checks.label_errors(
-                self.generated.solver, coefficient, pressure, stored.layout.num_samples
-            ),
-            "by_convention": checks.by_convention(coefficient[few], pressure[few], settings.tolerance),
+            "labels_against_our_solver": labels,
+            "by_convention": checks.by_convention(*few, settings.tolerance),
             **(
-                checks.values_that_fit(self.generated.solver, coefficient[few], pressure[few])
+                checks.values_that_fit(self.forward.solver, *few)
                 if settings.push_forward == "level_set"
                 else {}
             ),
             "distribution_of_the_input": checks.coefficient_facts(
                 coefficient, drawn_by_us, settings.push_forward
             ),
-            "largest_on_the_boundary_over_largest": float(
-                f"{np.abs(edges).max(initial=0) / np.abs(pressure).max():.2g}"
-            ),
-            "least_pressure_over_largest": float(f"{pressure.min() / np.abs(pressure).max():.2g}"),
+            "largest_on_the_boundary_over_largest": float(f"{np.abs(edges).max(initial=0) / largest:.2g}"),
+            "least_pressure_over_largest": float(f"{pressure.min() / largest:.2g}"),
         }
 
-    def warnings(self, findings: dict) -> list[str]:
+    def warnings(self, findings: dict) -> list[Words]:
         from resolvent.datasets.imported import darcy_checks as checks
 
+        stated = self.forward.settings
         return [
-            *checks.label_warnings(findings, self.generated.settings, self.settings.accuracy),
-            *checks.coefficient_warnings(findings["distribution_of_the_input"], self.generated.settings),
+            *checks.pressure_warnings(findings, stated, self.settings.accuracy),
+            *checks.coefficient_warnings(findings["distribution_of_the_input"], stated),
         ]
 
     def description(self) -> dict:
@@ -157,15 +132,13 @@ class ImportedDarcy(ImportedTask):
         facts["distribution_of_the_input"]["truncation"] = "as in the file"
         if self.settings.length != 1:
             facts["equation"]["in_words"] += f", of side {self.settings.length:.6g} in place of 1"
-        facts["solver"] = {
+        return facts | {"solver": self._solver_facts()}
+
+    def _solver_facts(self) -> dict:
+        return {
             "method": "unknown: the pressures are the file's",
             "checked_by": f"5-point finite differences, {self.settings.face_mean} mean on faces",
         }
-        return facts
-
-
-def _times(factor: float, answer: Baseline) -> Baseline:
-    return lambda values, grid: factor * answer(values, grid)
 
 
 def forward_task(settings: DarcySettings, grid: str) -> Darcy:
@@ -173,3 +146,50 @@ def forward_task(settings: DarcySettings, grid: str) -> Darcy:
     given: dict[str, Any] = {name: getattr(settings, name) for name in (*SHARED, "resolutions")}
     given["pressure"] = "restricted" if grid == "nodes" else "solved_on_each_grid"
     return Darcy(DarcyDataset(equation="darcy", grid=grid, **given))  # type: ignore[arg-type]
+
+
+class ImportedDarcyInverseDataset(ImportedDataset, DarcyInverseDataset):
+    """The same files read the other way (Cao 2021, section 5.3): the pressure is the input."""
+
+    variables = ("sol", "coeff")
+
+    equation: Literal["darcy_inverse"] = Field(description="the equation solved")
+    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = DarcyInverseDataset.model_fields[
+        "resolutions"
+    ]  # type: ignore[assignment]
+    finest: SidePoints = Field(421, description="points along each side in the file, taken for nodes")
+    accuracy: float = ImportedDarcyDataset.model_fields["accuracy"]  # type: ignore[assignment]
+
+    @property
+    def channels(self) -> list[Channel]:
+        """Return where the coefficient and the pressure are in a file, in this order, each with its time."""
+        return super().channels[::-1]
+
+    def task(self) -> ImportedDarcyInverse:  # type: ignore[override]
+        return ImportedDarcyInverse(self)
+
+
+class ImportedDarcyInverse(ImportedDarcy):
+    """Reads coefficients and pressures, and averages the coefficients over windows of nodes."""
+
+    settings: ImportedDarcyInverseDataset  # type: ignore[assignment]
+    generated: DarcyInverse
+    inputs, targets = (PRESSURE,), (COEFFICIENT,)
+
+    def __init__(self, settings: ImportedDarcyInverseDataset):
+        ImportedTask.__init__(self, settings)
+        self.forward = forward_task(settings, "nodes")
+        given: dict[str, Any] = {name: getattr(settings, name) for name in (*SHARED, "resolutions", "coarse")}
+        self.generated = DarcyInverse(DarcyInverseDataset(equation="darcy_inverse", **given))
+
+    def baselines(self) -> dict[str, Baseline]:
+        return self.generated.baselines()
+
+    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
+        """Restrict what was read, (samples, 2, points, points), as `DarcyInverse` does."""
+        return self.generated.restricted(drawn[:, 0], drawn[:, 1])
+
+    def description(self) -> dict:
+        facts = self.generated.description()
+        facts["distribution_of_the_coefficient"]["truncation"] = "as in the file"
+        return facts | {"solver": self._solver_facts()}

@@ -12,18 +12,21 @@ import numpy as np
 from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import REPEATED, ends_of
-from resolvent.datasets.imported.axes import FEW, Axes, readings
-from resolvent.datasets.imported.channels import variable_of
-from resolvent.datasets.imported.coordinates import (
+from resolvent.datasets.imported.axes import (
+    FEW,
+    Axes,
     FoundGrid,
+    Reading,
     axis_of,
     coordinates_of,
     found_grid,
     is_whole,
     lines_of,
     near,
+    readings,
     spacing_of,
 )
+from resolvent.datasets.imported.channels import variable_of
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.storage.layout import SPACE, SPLITS
 
@@ -38,20 +41,21 @@ SMOOTH = 1.5  # jump at the seam over the largest one inside, below which functi
 
 @dataclass
 class Function:
-    """A variable that is a function of space, with the axes that it seems to have.
+    """A variable that is a function of space.
 
-    certain  whether the file says which axis is which.
-    choices  what the axes may be, of which a person chooses; none where they are known or usual.
-    dims     names that the file gives the axes; `asks`: whether there is an unknown one among them.
+    ways  what its axes may be: several where a person has to choose.
+    dims  names that the file gives the axes.
     """
 
     name: str
     shape: tuple[int, ...]
-    axes: Axes
-    certain: bool = False
-    choices: list[Axes] = field(default_factory=list)
+    ways: list[Reading]
     dims: Axes = ()
-    asks: bool = False
+
+    @property
+    def axes(self) -> Axes:
+        """Return the axes in their order in the file, the likeliest where there is a choice."""
+        return self.ways[0].axes
 
     def size(self, axis: str) -> int:
         """Return the length along an axis; 0 where there is no such axis."""
@@ -67,6 +71,10 @@ class Function:
     def words(self) -> str:
         """Return its name and its shape."""
         return f"'{self.name}' ({' × '.join(map(str, self.shape))})"
+
+    def fits(self, other: Function) -> bool:
+        """Say whether another function has as many points and samples."""
+        return self is not other and all(self.size(axis) == other.size(axis) for axis in ("sample", *SPACE))
 
 
 @dataclass
@@ -121,64 +129,69 @@ def detect(
     DatasetError
         When nothing in the files is a function of space.
     """
-    found = Detected()
-    for file in dict.fromkeys(files.values()):
-        lines = lines_of(file)
-        for name in file.shapes:
-            if (function := _function(file, name, lines, axes or {})) is not None:
+    found, file = Detected(), files["input"]
+    for one in dict.fromkeys(files.values()):
+        lines = lines_of(one)
+        for name in one.variables:
+            if (function := _function(one, name, lines, axes or {})) is not None:
                 found.functions[name] = function
-    path = files["input"].path
     if not found.functions:
-        raise _nothing(files["input"])
-    _settle(found.functions)
+        raise _nothing(file)
+    for function in found.functions.values():  # points and samples are those of another function
+        known = [other for other in found.functions.values() if len(other.ways) == 1]
+        ways = [way for way in function.ways if any(replace(function, ways=[way]).fits(one) for one in known)]
+        if len(function.ways) > 1 and len(ways) == 1:
+            function.ways = ways
     if pair is not None:
         found.inputs, found.targets = pair
-    elif files["input"] is files["target"]:
-        _choose(found, files["input"])
+    elif file is files["target"]:
+        _choose(found, file)
     else:
         for role, chosen in (("input", found.inputs), ("target", found.targets)):
-            first = next((name for name in files[role].shapes if name in found.functions), None)
+            first = next((name for name in files[role].variables if name in found.functions), None)
             if first is None:
                 raise _nothing(files[role])
             chosen += found.functions[first].entries
     for entry in (*found.inputs, *found.targets):
-        one = found.function(entry)
-        _require_square(one, path)
-        if not one.certain:
-            found.guessed["axes"] = f"by the lengths of {one.words}, and the usual order"
+        function = found.function(entry)
+        _require_square(function, file.path)
+        if not function.ways[0].certain:
+            found.guessed["axes"] = f"by the lengths of {function.words}, and the usual order"
     for name in dict.fromkeys(map(variable_of, (*found.inputs, *found.targets))):
         if found.functions[name].size("channel") > FEW:
             found.remarks.append(f"left out: the channels of '{name}' from number {FEW} on")
     _find_grid(found, files)
-    for name in files["input"].shapes:
-        if name.rpartition("/")[2] == "split" and files["input"].is_text(name):
-            _find_split(found, files["input"], name)
-    _find_numbers(found, files["input"])
+    for name, variable in file.variables.items():
+        if name.rpartition("/")[2] == "split" and variable.text:
+            words = file.values(name).ravel().tolist()
+            sizes = {split: words.count(split) for split in SPLITS}
+            if all(sizes.values()):
+                found.split, found.split_sizes = name, sizes
+                found.remarks.append(f"splits as '{name}' has them")
+    count = found.function(found.inputs[0]).size("sample")
+    taken = {*found.coordinates.values(), found.split, *found.functions}
+    for name, variable in file.variables.items():
+        if variable.shape not in ((count,), (count, 1)) or count < 2 or name in taken:
+            continue
+        if axis_of(name) is None and variable.kind is None:
+            entry, of_entry = (
+                (name, ["sample"]) if len(variable.shape) == 1 else (f"{name}[0]", ["sample", "channel"])
+            )
+            found.numbers[entry] = of_entry
     return found
-
-
-def _settle(functions: dict[str, Function]) -> None:
-    """Choose axes, where they may be several, so that points and samples are those of another function."""
-    for one in functions.values():
-        others = [other for other in functions.values() if not other.choices]
-        fitting = [
-            axes for axes in one.choices if any(_fit(replace(one, axes=axes), other) for other in others)
-        ]
-        if len(fitting) == 1:
-            one.axes, one.choices = fitting[0], []
 
 
 def _require_square(one: Function, path: Any) -> None:
     """Raise an error where the axes of a function are not known, or of space differ in length."""
-    if one.asks:
+    if one.ways[0].asks:
         words = f"the file names them {', '.join(one.dims)}, of which some are not known"
         raise Undecided(f"{path}: state the axes of {one.words}: {words}")
-    if one.choices:
-        listed = " or ".join(f"[{', '.join(axes)}]" for axes in one.choices)
+    if len(one.ways) > 1:
+        listed = " or ".join(f"[{', '.join(way.axes)}]" for way in one.ways)
         raise Undecided(
             f"{path}: state the axes of {one.words}, which the file does not say: {listed}; a rectangular "
             "field [sample, y, x] is not supported",
-            [{"axes": {one.shape: axes}} for axes in one.choices],
+            [{"axes": {one.shape: way.axes}} for way in one.ways],
         )
     if len({one.size(axis) for axis in SPACE if axis in one.axes}) > 1:
         raise DatasetError(
@@ -189,7 +202,7 @@ def _require_square(one: Function, path: Any) -> None:
 
 def _nothing(file: ArraysFile) -> DatasetError:
     """Return the error for a file in which nothing is read as functions of space."""
-    kinds = {name: kind for name in file.shapes if (kind := file.not_real(name)) is not None}
+    kinds = {name: one.kind for name, one in file.variables.items() if one.kind is not None}
     listed = ", ".join(f"{name} {shape}" for name, shape in list(file.shapes.items())[:6]) or "nothing"
     if any(sum(size > 1 for size in shape) > 1 and n not in kinds for n, shape in file.shapes.items()):
         return Undecided(
@@ -203,30 +216,6 @@ def _nothing(file: ArraysFile) -> DatasetError:
     )
 
 
-def _find_numbers(found: Detected, file: ArraysFile) -> None:
-    """Take note of variables with one number for each sample that are no coordinates."""
-    count = found.function(found.inputs[0]).size("sample")
-    taken = {*found.coordinates.values(), found.split}
-    for name, shape in file.shapes.items():
-        if shape not in ((count,), (count, 1)) or count < 2 or name in taken or name in found.functions:
-            continue
-        if axis_of(name) is not None or file.not_real(name) is not None:
-            continue
-        if len(shape) == 1:
-            found.numbers[name] = ["sample"]
-        else:
-            found.numbers[f"{name}[0]"] = ["sample", "channel"]
-
-
-def _find_split(found: Detected, file: ArraysFile, name: str) -> None:
-    """Take the splits that a variable of words names, where it names all three."""
-    words = file.values(name).ravel().tolist()
-    sizes = {split: words.count(split) for split in SPLITS}
-    if all(sizes.values()):
-        found.split, found.split_sizes = name, sizes
-        found.remarks.append(f"splits as '{name}' has them")
-
-
 def _function(
     file: ArraysFile, name: str, lines: Mapping[str, np.ndarray], stated: Mapping[tuple[int, ...], Axes]
 ) -> Function | None:
@@ -235,10 +224,10 @@ def _function(
     leaf = name.rpartition("/")[2].lower()
     if name in lines or "coordinate" in leaf or leaf.endswith("_bnds"):
         return None
-    if sum(size > 1 for size in shape) < 2 or not all(shape) or file.not_real(name) is not None:
+    if sum(size > 1 for size in shape) < 2 or not all(shape) or file.variables[name].kind is not None:
         return None
     if shape in stated:
-        return Function(name, shape, stated[shape], certain=True)
+        return Function(name, shape, [Reading(stated[shape], certain=True)])
     lengths: dict[str, set[int]] = {}
     for line, values in lines.items():
         if near(line, name):
@@ -246,11 +235,9 @@ def _function(
             lengths.setdefault(axis, set()).add(len(values))
             if line.endswith("t-coordinate"):  # PDEBench has one time more
                 lengths[axis].add(len(values) - 1)
-    found = readings(shape, file.dims(name), lengths, x_first=file.version.endswith("(PDEBench)"))
-    if not found:
-        return None
-    first, choices = found[0], [one.axes for one in found] if len(found) > 1 else []
-    return Function(name, shape, first.axes, first.certain, choices, file.dims(name) or (), first.asks)
+    dims = file.variables[name].dims()
+    ways = readings(shape, dims, lengths, x_first=file.version.endswith("(PDEBench)"))
+    return Function(name, shape, ways, dims or ()) if ways else None
 
 
 def _choose(found: Detected, file: ArraysFile) -> None:
@@ -258,13 +245,13 @@ def _choose(found: Detected, file: ArraysFile) -> None:
     functions = list(found.functions.values())
     given = _named(functions, INPUTS)
     wanted = _named([one for one in functions if one is not given], TARGETS)
-    if given is not None and wanted is not None and _fit(given, wanted):
+    if given is not None and wanted is not None and given.fits(wanted):
         _take(found, given, wanted, "by its name", "by its name")
         return
     evolving = next((one for one in functions if one.size("time") > 1), None)
     if evolving is not None:
         _take(found, evolving, evolving, "at the first time", "at a later time")
-        same = [one.name for one in functions if one is not evolving and _fit(one, evolving)]
+        same = [one.name for one in functions if one is not evolving and one.fits(evolving)]
         if same:
             found.remarks.append(f"left out: {', '.join(same)}; add what belongs to input and to target")
         return
@@ -273,16 +260,16 @@ def _choose(found: Detected, file: ArraysFile) -> None:
             f"{file.path}: interpolate input and target to one grid, with as many samples: {given.words} and "
             f"{wanted.words} differ"
         )
-    if all(one.certain for one in functions):
+    if all(one.ways[0].certain for one in functions):
         _require_square(functions[0], file.path)
     known = given or wanted
-    others = [one for one in functions if one is not known and (known is None or _fit(one, known))]
+    others = [one for one in functions if one is not known and (known is None or one.fits(known))]
     first, *more = ([known] if known else []) + others
     words = f"{file.path}: state input and target, which the file does not say: "
     if known and len(more) == 1:
         pair = (more[0], known) if known is wanted else (known, more[0])
         _take(found, *pair, *("by its name" if one is known else "the other function" for one in pair))
-    elif len(functions) == 2 and _fit(*functions):
+    elif len(functions) == 2 and functions[0].fits(functions[1]):
         one, other = (function.entries for function in functions)
         listed = " and ".join(function.words for function in functions)
         raise Undecided(words + listed, [{"pair": (one, other)}, {"pair": (other, one)}])
@@ -303,7 +290,7 @@ def _choose(found: Detected, file: ArraysFile) -> None:
     elif len(functions) > 1:
         raise Undecided(words + _some(functions))
     else:
-        unread = [f"; '{name}' is not read: {kind}" for name in file.shapes if (kind := file.not_real(name))]
+        unread = [f"; '{name}' is not read: {one.kind}" for name, one in file.variables.items() if one.kind]
         raise Undecided(
             f"{file.path}: give a second file with the targets, or state which axis is time: there is one "
             f"function alone, {first.words}{''.join(unread[:2])}"
@@ -319,10 +306,6 @@ def _take(found: Detected, given: Function, wanted: Function, why: Words, why_ta
     found.guessed |= {"input": why, "target": why_target}
 
 
-def _fit(one: Function, other: Function) -> bool:
-    return one is not other and all(one.size(axis) == other.size(axis) for axis in ("sample", *SPACE))
-
-
 def _named(functions: list[Function], names: tuple[str, ...]) -> Function | None:
     for name in names:
         for one in functions:
@@ -335,7 +318,7 @@ def _named(functions: list[Function], names: tuple[str, ...]) -> Function | None
 def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
     """Find the grid: by its coordinates, by what the file says, by how functions go on at their ends."""
     file, one = files["input"], found.function(found.inputs[0])
-    points, said, guess = one.size("x"), file.boundary(), ""
+    points, said, guess = one.size("x"), file.boundary, ""
     ends = {}
     for role, entries in (("input", found.inputs), ("target", found.targets)):
         function = found.function(entries[0])

@@ -9,27 +9,45 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.coordinates import check_coordinates
-from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.source import open_source
 
 if TYPE_CHECKING:
-    from resolvent.datasets.imported.arrays import ArraysDataset
     from resolvent.datasets.imported.channels import Channel, Name
-    from resolvent.datasets.imported.pools import Pool
+    from resolvent.datasets.imported.readers.arrays_file import ArraysFile
+    from resolvent.datasets.imported.sources import Pool
+
+Pair = dict[str, "ArraysFile"]  # the file of each role, input and target
 
 
 @dataclass(frozen=True)
 class Place:
     """Where a sample is: the file of each role, the row on the axis of samples, where its window begins."""
 
-    files: dict[str, ArraysFile]
+    files: Pair
     row: int
     start: int
 
 
+@dataclass(frozen=True)
+class Splits:
+    """How series are cut into samples, and which are whose.
+
+    sizes    samples of each split.
+    every    times between the beginnings of two windows of a series; None: one sample a series.
+    rows     the first row of a split and the row behind its last one; None: the usual order.
+    groups   a variable with a value for each sample, and the values that each split has.
+    """
+
+    sizes: dict[str, int]
+    every: int | None = None
+    rows: dict[str, list[int]] | None = None
+    groups: tuple[str, dict[str, list]] | None = None
+
+
 class Series:
     """Every series of the files of a dataset, by split. `place` finds a sample.
+
+    falling  axes along which the coordinates fall: their values are flipped.
 
     Raises
     ------
@@ -37,18 +55,18 @@ class Series:
         In one line that names the file, what is expected and what was found.
     """
 
-    def __init__(self, settings: ArraysDataset):
-        self.settings = settings
+    def __init__(self, pools: list[Pool], channels: list[Channel], finest: int, splits: Splits):
+        self.channels, self.finest, self.splits = channels, finest, splits
         self.files: dict[str, ArraysFile] = {}
-        self.falling: set[str] | None = None  # axes along which coordinates fall: values are flipped
-        self.lone = "sample" not in settings.channels[0].name.axes
-        self.pools = [(pool, self._opened(pool)) for pool in settings.pools()]
+        self.falling: set[str] = set()
+        self.lone = "sample" not in channels[0].name.axes
+        self.pools = [(pool, [self._opened(pair) for pair in pool.files]) for pool in pools]
         self._windows = self._count_windows()
-        self._rows: dict[str, tuple[list[tuple[dict[str, ArraysFile], int]], np.ndarray]] = {}
+        self._rows: dict[str, tuple[list[tuple[Pair, int]], np.ndarray]] = {}
         self._alone: set[str] = set()  # splits that have windows of one series
         for pool, files in self.pools:
             self._rows |= self._chosen(pool, files)
-        for split, size in settings.samples.model_dump().items():
+        for split, size in splits.sizes.items():
             if size and split not in self._rows:
                 named = ", ".join(self._rows)
                 raise DatasetError(f"source has files for {named}; samples asks for {size} ({split})")
@@ -56,26 +74,26 @@ class Series:
     def place(self, split: str, index: int) -> Place:
         """Find the sample `index` of `split`."""
         series, units = self._rows[split]
+        every = self.splits.every or 0
         if split in self._alone:
-            files, row = series[0]
-            return Place(files, row, int(units[index]) * (self.settings.window_every or 0))
-        files, row = series[units[index // self._windows]]
-        return Place(files, row, (index % self._windows) * (self.settings.window_every or 0))
+            (files, row), window = series[0], int(units[index])
+        else:
+            (files, row), window = series[units[index // self._windows]], index % self._windows
+        return Place(files, row, window * every)
 
     def single(self) -> bool:
         """Say whether float32 has every number of every function."""
-        files = [
-            (pair[one.role], one.name.variable)
+        return all(
+            pair[one.role].variables[one.name.variable].single
             for _, opened in self.pools
             for pair in opened
-            for one in self.settings.channels
-        ]
-        return all(file.single(name) for file, name in files)
+            for one in self.channels
+        )
 
     def in_words(self) -> dict[str, str]:
         """Say for the card which rows of which files each split has."""
         words = {}
-        for split, size in self.settings.samples.model_dump().items():
+        for split, size in self.splits.sizes.items():
             if not size:
                 continue
             first, last = self.place(split, 0), self.place(split, size - 1)
@@ -94,34 +112,29 @@ class Series:
                 words[split] += f", {self._windows} windows each"
         return words
 
-    def _opened(self, pool: Pool) -> list[dict[str, ArraysFile]]:
-        opened = []
-        for pair in pool.files:
-            for path in pair.values():
-                if path not in self.files:
-                    self.files[path] = open_source(path)
-            files = {role: self.files[path] for role, path in pair.items()}
-            counts = {}
-            for channel in self.settings.channels:
-                counts[channel.name.entry] = self._check(files[channel.role], channel)
-            falling = check_coordinates(self.settings, files["input"])
-            if self.falling not in (None, falling):
-                raise DatasetError(
-                    f"{files['input'].path}: its coordinates fall along other axes than those of the files "
-                    "before it; expected: one grid for all files"
-                )
-            self.falling = falling
-            self._check_counts(files, counts)
-            opened.append(files)
-        return opened
+    def _opened(self, pair: dict[str, str]) -> Pair:
+        """Open the file of each role, and hold their variables against the channels."""
+        for path in pair.values():
+            if path not in self.files:
+                self.files[path] = open_source(path)
+        files = {role: self.files[path] for role, path in pair.items()}
+        counts = [(one.name.entry, self._check(files[one.role], one)) for one in self.channels]
+        first, samples = counts[0]
+        for entry, count in counts:
+            if count != samples:
+                found = f"'{first}' has {samples} samples, '{entry}' {count}"
+                raise DatasetError(f"{files['target'].path}: {found}; expected: as many")
+        if not samples:
+            raise DatasetError(f"{files['input'].path}: '{first}' has 0 samples; expected: at least one")
+        return files
 
     def _check(self, file: ArraysFile, channel: Channel) -> int:
         """Hold a variable against its axes; returns its length along the axis of samples."""
-        name, settings = channel.name, self.settings
+        name = channel.name
         shape = file.shape(name.variable)
         at = f"{file.path}: variable '{name.variable}'"
         if len(shape) != len(name.axes):
-            hint = ""
+            hint = f"; or state axes, those {len(shape)} of the file" * (len(shape) > 1)
             if len(shape) == 1 and channel.role == "input":
                 hint = f"; of one number for each sample, axes: {{{name.variable}: [sample], …}}, by variable"
             raise DatasetError(
@@ -129,8 +142,8 @@ class Series:
             )
         sizes = dict(zip(name.axes, shape, strict=True))
         for axis in name.space:
-            if sizes[axis] != settings.finest:
-                raise DatasetError(f"{at} has the shape {shape}; {_sizes(sizes, name, settings.finest)}")
+            if sizes[axis] != self.finest:
+                raise DatasetError(f"{at} has the shape {shape}; {_sizes(sizes, name, self.finest)}")
         if name.channel is not None and name.channel >= sizes["channel"]:
             raise DatasetError(
                 f"{at} has {sizes['channel']} channels; '{name.entry}' asks for number {name.channel}, "
@@ -143,27 +156,15 @@ class Series:
             )
         return sizes.get("sample", 1)
 
-    def _check_counts(self, files: dict[str, ArraysFile], counts: dict[str, int]) -> None:
-        first = next(iter(counts))
-        for entry, count in counts.items():
-            if count != counts[first]:
-                path = files["target"].path
-                raise DatasetError(
-                    f"{path}: '{first}' has {counts[first]} samples, '{entry}' {count}; expected: as many"
-                )
-        if not counts[first]:
-            raise DatasetError(f"{files['input'].path}: '{first}' has 0 samples; expected: at least one")
-
-    def _size(self, files: dict[str, ArraysFile], axis: str) -> int:
+    def _size(self, files: Pair, axis: str) -> int:
         """Return the length of the first function along an axis; 1 where it has none."""
-        channel = self.settings.channels[0]
+        channel = self.channels[0]
         shape = files[channel.role].shape(channel.name.variable)
         return dict(zip(channel.name.axes, shape, strict=True)).get(axis, 1)
 
     def _count_windows(self) -> int:
         """Return the windows of a series; 1 where series are not cut."""
-        settings = self.settings
-        if settings.window_every is None:
+        if self.splits.every is None:
             return 1
         times = {
             files["input"].path: self._size(files, "time") for _, opened in self.pools for files in opened
@@ -171,94 +172,65 @@ class Series:
         if len(set(times.values())) > 1:
             found = ", ".join(f"{count} in {path}" for path, count in times.items())
             raise DatasetError(f"series are of {found} times; expected: as many in all files")
-        return (next(iter(times.values())) - self.span) // settings.window_every + 1
+        return (next(iter(times.values())) - self.span) // self.splits.every + 1
 
     @property
     def span(self) -> int:
         """Count the times that a window reaches over."""
-        return 1 + max(one.time or 0 for one in self.settings.channels)
+        return 1 + max(one.time or 0 for one in self.channels)
 
-    def _chosen(self, pool: Pool, files: list[dict[str, ArraysFile]]) -> dict:
+    def _chosen(self, pool: Pool, files: list[Pair]) -> dict:
         """Choose series for every split of a pool, or windows of a series that is alone."""
+        splits, sizes = self.splits, self.splits.sizes
         series = [(pair, row) for pair in files for row in range(self._size(pair, "sample"))]
-        per, sizes = self._windows, self.settings.samples.model_dump()
-        cut = self._windows > 1 and self.settings.groups is None and self.settings.rows is None
+        cut = self._windows > 1 and splits.groups is None and splits.rows is None
         alone = len(series) == 1 and (self.lone or cut)  # windows of one series are split, and nothing else
-        units, per = (per, 1) if alone else (len(series), per)
+        units, per = (self._windows, 1) if alone else (len(series), self._windows)
         wanted = {split: -(-sizes[split] // per) for split in pool.splits}
         paths = list(dict.fromkeys(str(one.path) for pair in files for one in pair.values()))
         path = " and ".join(paths) if len(paths) < 3 else f"{paths[0]} and {len(paths) - 1} more files"
-        if self.settings.groups is not None:
+        if splits.groups is not None:
             found = self._by_group(pool, files, wanted, path)
-        elif self.settings.rows is not None:
-            found = self._by_rows(pool, units, wanted, path)
+        elif splits.rows is not None:
+            found = _by_rows({split: splits.rows.get(split) for split in pool.splits}, wanted, units, path)
         else:
             what = "windows" if alone else "series" if self._windows > 1 else "samples"
-            gap = -(-self.span // (self.settings.window_every or 1)) - 1 if alone else 0
+            gap = -(-self.span // (splits.every or 1)) - 1 if alone else 0
             found = _in_order(wanted, units, path, what, gap)
         if alone:
             self._check_apart(found, path)
             self._alone |= set(found)
         return {split: (series, chosen) for split, chosen in found.items()}
 
-    def _by_rows(self, pool: Pool, units: int, wanted: dict[str, int], path: str) -> dict[str, np.ndarray]:
-        given: dict = self.settings.rows or {}
-        found: dict[str, np.ndarray] = {}
-        for split in pool.splits:
-            if split not in given:
-                if wanted[split]:
-                    raise DatasetError(
-                        f"{path}: rows has no entry for {split}; samples asks for {wanted[split]}"
-                    )
-                continue
-            start, stop = given[split]
-            if stop > units:
-                raise DatasetError(f"{path}: rows.{split} is [{start}, {stop}]; it has {units} rows")
-            if wanted[split] > stop - start:
-                raise DatasetError(
-                    f"{path}: rows.{split} has {stop - start} rows; samples asks for {wanted[split]}"
-                )
-            found[split] = np.arange(start, start + wanted[split])
-            for other in found:
-                low, high = given[other]
-                if other != split and start < high and low < stop:
-                    raise DatasetError(
-                        f"{path}: rows.{other} [{low}, {high}] and rows.{split} [{start}, {stop}] overlap; "
-                        "expected: no row in two splits"
-                    )
-        return found
-
-    def _by_group(
-        self, pool: Pool, files: list[dict[str, ArraysFile]], wanted: dict[str, int], path: str
-    ) -> dict[str, np.ndarray]:
-        groups = self.settings.groups
-        assert groups is not None
-        found, values = {}, []
+    def _by_group(self, pool: Pool, files: list[Pair], wanted: dict[str, int], path: str) -> dict:
+        """Take for each split the first rows with some values of a variable."""
+        assert self.splits.groups is not None
+        (variable, accepted), values = self.splits.groups, []
         for pair in files:
-            one = pair["input"].values(groups.variable).ravel()
-            if len(one) != self._size(pair, "sample"):
-                raise DatasetError(
-                    f"{pair['input'].path}: '{groups.variable}' has {len(one)} values for "
-                    f"{self._size(pair, 'sample')} samples; expected: one each"
-                )
-            values += one.tolist()
+            one, count = pair["input"].values(variable).ravel().tolist(), self._size(pair, "sample")
+            if len(one) != count:
+                words = f"'{variable}' has {len(one)} values for {count} samples; expected: one each"
+                raise DatasetError(f"{pair['input'].path}: {words}")
+            values += one
+        found = {}
         for split in pool.splits:
-            accepted = getattr(groups, split)
-            rows = [row for row, value in enumerate(values) if value in accepted]
+            rows = [row for row, value in enumerate(values) if value in accepted[split]]
             if wanted[split] > len(rows):
+                different = sorted(set(values), key=str)
+                some = ", ".join(map(str, different[:8])) + ", …" * (len(different) > 8)
                 raise DatasetError(
-                    f"{path}: {len(rows)} rows have a '{groups.variable}' in {accepted}; samples asks for "
-                    f"{wanted[split]} ({split}); found: {_some(values)}"
+                    f"{path}: {len(rows)} rows have a '{variable}' in {accepted[split]}; samples asks for "
+                    f"{wanted[split]} ({split}); found: {some}"
                 )
             found[split] = np.array(rows[: wanted[split]], dtype=int)
         chosen = [int(row) for rows in found.values() for row in rows]
         if len(set(chosen)) < len(chosen):
-            raise DatasetError(f"{path}: groups has a value of '{groups.variable}' in two splits")
+            raise DatasetError(f"{path}: groups has a value of '{variable}' in two splits")
         return found
 
     def _check_apart(self, found: dict[str, np.ndarray], path: str) -> None:
         """Check that windows of different splits of one series have no time in common."""
-        every, spans = self.settings.window_every or 1, {}
+        every, spans = self.splits.every or 1, {}
         for split, windows in found.items():
             if len(windows):
                 spans[split] = (windows[0] * every, windows[-1] * every + self.span)
@@ -303,6 +275,28 @@ def _in_order(wanted: dict[str, int], units: int, path: str, what: str, gap: int
     return found
 
 
-def _some(values: list) -> str:
-    different = sorted(set(values), key=str)
-    return ", ".join(map(str, different[:8])) + (", …" if len(different) > 8 else "")
+def _by_rows(
+    given: dict[str, list[int] | None], wanted: dict[str, int], units: int, path: str
+) -> dict[str, np.ndarray]:
+    """Take for each split the first rows of those given, the first and the one behind the last."""
+    found: dict[str, tuple[int, int]] = {}
+    for split, rows in given.items():
+        if rows is None:
+            if wanted[split]:
+                raise DatasetError(f"{path}: rows has no entry for {split}; samples asks for {wanted[split]}")
+            continue
+        start, stop = rows
+        if stop > units:
+            raise DatasetError(f"{path}: rows.{split} is [{start}, {stop}]; it has {units} rows")
+        if wanted[split] > stop - start:
+            raise DatasetError(
+                f"{path}: rows.{split} has {stop - start} rows; samples asks for {wanted[split]}"
+            )
+        for other, (low, high) in found.items():
+            if start < high and low < stop:
+                raise DatasetError(
+                    f"{path}: rows.{other} [{low}, {high}] and rows.{split} [{start}, {stop}] overlap; "
+                    "expected: no row in two splits"
+                )
+        found[split] = start, stop
+    return {split: np.arange(start, start + wanted[split]) for split, (start, _) in found.items()}

@@ -32,7 +32,7 @@ EQUATIONS = {
 IMPORTED = {
     "burgers": "resolvent.datasets.imported.burgers:ImportedBurgersDataset",
     "darcy": "resolvent.datasets.imported.darcy:ImportedDarcyDataset",
-    "darcy_inverse": "resolvent.datasets.imported.darcy_inverse:ImportedDarcyInverseDataset",
+    "darcy_inverse": "resolvent.datasets.imported.darcy:ImportedDarcyInverseDataset",
     "arrays": "resolvent.datasets.imported.arrays:ArraysDataset",
 }
 _LOCATION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")  # module:class

@@ -1,10 +1,10 @@
-"""What every reader gives: the variables of a file by name, with their shapes, and any part of each."""
+"""What every reader gives: the variables of a file by name, and any part of each, checked as it is read."""
 
 from __future__ import annotations
 
 import errno
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -46,19 +46,48 @@ REMEDIES: dict[str, Words] = {
 }
 
 
-class ArraysFile(ABC):
-    """The variables of one file, or of one Zarr store.
+@dataclass
+class Variable:
+    """One array of a file, and how to read any part of it.
 
-    path     of the file, or its address.
-    version  the format, as the card names it.
-    shapes   of the variables that are arrays, by name.
+    shape       of all axes.
+    read        reads a part, a slice for each of the first axes, as the file has it.
+    kind        what it is where it is no array of real numbers: "complex", "text"; else None.
+    single      whether float32 has each of its numbers.
+    text        whether it has words that can be read.
+    in_memory   bytes that reading any row needs beside those of the row.
+    dims        the names that the file gives the axes; None where it names none.
+    attributes  what the file says of it: `MISSING` and `PACKED` among others.
+    chunks      how many chunks were never written, of how many, and what they are read as.
+    unpacked    the bytes that reading a row takes, and the bytes stored of the whole.
+    parts       the variables that it is put together from, by their names in the file.
     """
 
-    version: str
-    shapes: dict[str, tuple[int, ...]]
+    shape: tuple[int, ...]
+    read: Callable[[Selection], Any]
+    kind: str | None = None
+    single: bool = False
+    text: bool = False
+    in_memory: float = 0.0
+    dims: Callable[[], tuple[str, ...] | None] = lambda: None
+    attributes: Callable[[], Mapping[str, Any]] = dict
+    chunks: Callable[[], tuple[int, int, Any]] = lambda: (0, 0, None)
+    unpacked: Callable[[], tuple[float, float]] = lambda: (0, 0)
+    parts: dict[str, Variable] = field(default_factory=dict)
 
-    def __init__(self, path: Path | str):
-        self.path = path
+
+class ArraysFile:
+    """The variables of one file, or of one Zarr store.
+
+    path      of the file, or its address.
+    version   the format, as the card names it.
+    boundary  what the file says of the boundary, "periodic" or "other"; None where it says nothing.
+    """
+
+    def __init__(
+        self, path: Path | str, version: str, variables: dict[str, Variable], boundary: str | None = None
+    ):
+        self.path, self.version, self.variables, self.boundary = path, version, variables, boundary
         self._remarks: list[Words] = []
         self._sound: set[str] = set()  # variables that `shape` has looked at
         # How often a code for missing values was read: of (variable, code) by row and part of the row.
@@ -68,6 +97,11 @@ class ArraysFile(ABC):
     def name(self) -> str:
         """Return the name of the file alone."""
         return str(self.path).rstrip("/").rpartition("/")[2]
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shape of every variable, also of those that are no arrays of real numbers."""
+        return {name: one.shape for name, one in self.variables.items()}
 
     @property
     def notes(self) -> list[Words]:
@@ -85,31 +119,6 @@ class ArraysFile(ABC):
         if words not in self._remarks:
             self._remarks.append(words)
 
-    @property
-    def bytes_in_memory(self) -> dict[str, float]:
-        """Return the bytes that reading any row of a variable needs beside those of the row, by name."""
-        return dict.fromkeys(self.shapes, 0.0)
-
-    def dims(self, name: str) -> tuple[str, ...] | None:
-        """Return the names that the file gives the axes of a variable; None where it names none."""
-        return None
-
-    def boundary(self) -> str | None:
-        """Return what the file says of the boundary, "periodic" or "other"; None where it says nothing."""
-        return None
-
-    def attributes(self, name: str) -> Mapping[str, Any]:
-        """Return what the file says of a variable: `MISSING` and `PACKED` among others."""
-        return {}
-
-    def chunks(self, name: str) -> tuple[int, int, Any]:
-        """Return how many chunks of a variable were never written, of how many, and what they are read as."""
-        return 0, 0, None
-
-    def unpacked(self, name: str) -> tuple[float, float]:
-        """Return the bytes that reading a row of a variable takes, and the bytes stored of the variable."""
-        return 0, 0
-
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of the variable `name`.
 
@@ -119,37 +128,44 @@ class ArraysFile(ABC):
             When there is none, it is not an array of real numbers, it is packed, or a row of it takes far
             more memory than the variable is stored in.
         """
-        if name in self._sound:
-            return self.shapes[name]
-        if name not in self.shapes:
-            found = ", ".join(self.shapes) or "none"
-            raise DatasetError(f"{self.path}: there is no variable '{name}'; found: {found}")
-        kind = self.not_real(name)
-        if kind is not None:
-            remedy = next((words for known, words in REMEDIES.items() if kind.startswith(known)), "")
-            raise DatasetError(
-                f"{self.path}: variable '{name}' is {kind}; expected: an array of real numbers"
-                + (f"; {remedy}" if remedy else "")
+        if name not in self._sound:
+            if name not in self.variables:
+                raise self._missing(name)
+            self._require_sound(name, self.variables[name])
+            self._sound.add(name)
+        return self.variables[name].shape
+
+    def _missing(self, name: str) -> DatasetError:
+        inside = [one.removeprefix(f"{name}/") for one in self.variables if one.startswith(f"{name}/")]
+        if inside:
+            return DatasetError(
+                f"{self.path}: '{name}' is a group with {', '.join(inside)}; expected: a variable, such as "
+                f"'{name}/{inside[0]}'"
             )
-        packed = [key for key in PACKED if key in self.attributes(name)]
-        if packed:
+        found = ", ".join(self.variables) or "none"
+        return DatasetError(f"{self.path}: there is no variable '{name}'; found: {found}")
+
+    def _require_sound(self, name: str, variable: Variable) -> None:
+        for part, one in variable.parts.items():
+            self._require_sound(part, one)
+        if variable.kind is not None:
+            raise not_real(self.path, name, variable.kind)
+        given = variable.attributes()
+        if packed := [key for key in PACKED if key in given]:
             raise DatasetError(
                 f"{self.path}: variable '{name}' is packed ({', '.join(packed)}); expected: numbers as they "
                 "are; unpack them with xarray and save them again"
             )
-        require_size(f"{self.path}: variable '{name}'", *self.unpacked(name))
-        missing, chunks, fill = self.chunks(name)
+        require_size(f"{self.path}: variable '{name}'", *variable.unpacked())
+        missing, chunks, fill = variable.chunks()
         if missing:
             self.remark(f"'{name}' lacks {missing} of {chunks} chunks, which are read as {fill}")
-        self._sound.add(name)
-        return self.shapes[name]
 
     def require_real(self) -> None:
         """Raise a `DatasetError` for the first variable that may have samples, in another form."""
-        for name, shape in self.shapes.items():
-            kind = self.not_real(name)
-            lone = kind == "an array of Python objects" and not shape
-            if kind is not None and kind not in ("text", "dates", "spans of time") and not lone:
+        for name, one in self.variables.items():
+            lone = one.kind == "an array of Python objects" and not one.shape
+            if one.kind is not None and one.kind not in ("text", "dates", "spans of time") and not lone:
                 self.shape(name)
 
     def read(self, name: str, selection: Selection) -> np.ndarray:
@@ -162,43 +178,42 @@ class ArraysFile(ABC):
             when the file is damaged.
         """
         shape = self.shape(name)
+        found = self._part(name, selection)
         try:
-            found = np.asarray(self._read(name, selection))
             values = found.astype(np.float64)
+        except Exception as error:
+            raise unreadable(self.path, error, f"variable '{name}' cannot be read") from None
+
+        def refuse(good: np.ndarray, what: Words, expected: Words) -> None:
+            if not good.all():
+                raise DatasetError(
+                    f"{self.path}: variable '{name}' {what} in {_place(good, selection, shape)}; expected: "
+                    f"{expected}"
+                )
+
+        given = self.variables[name].attributes()
+        codes = [(key, code) for key in MISSING for code in np.atleast_1d(given.get(key, []))]
+        for key, code in codes:
+            if np.asarray(code).dtype.kind in "iuf":
+                code = found.dtype.type(code) if found.dtype.kind == "f" else code
+                present = ~np.isnan(values) if np.isnan(code) else found != code
+                remedy: Words = "finite numbers; fill such values, or leave their samples out"
+                refuse(present, f"has a missing value ({key})", remedy)
+        refuse(np.isfinite(values), "is not finite", "finite numbers")
+        if found.dtype.kind in "iu" and found.dtype.itemsize == 8:
+            exact = (found <= EXACT) & (found >= (-EXACT if found.dtype.kind == "i" else 0))
+            refuse(exact, "has an integer beyond 2^53", "numbers that float64 has exactly")
+        self._count_codes(name, values, selection)
+        return values
+
+    def _part(self, name: str, selection: Selection) -> np.ndarray:
+        """Read a part of a variable as the file has it."""
+        try:
+            return np.asarray(self.variables[name].read(selection))
         except DatasetError:
             raise
         except Exception as error:  # of any kind: a damaged file leads the readers anywhere
             raise unreadable(self.path, error, f"variable '{name}' cannot be read") from None
-        for key, code in self.missing(name):
-            code = found.dtype.type(code) if found.dtype.kind == "f" else code
-            present = ~np.isnan(values) if np.isnan(code) else found != code
-            if not present.all():
-                raise DatasetError(
-                    f"{self.path}: variable '{name}' has a missing value ({key}) in "
-                    f"{_place(present, selection, shape)}; expected: finite numbers; fill such values, or "
-                    "leave their samples out"
-                )
-        finite = np.isfinite(values)
-        if not finite.all():
-            raise DatasetError(
-                f"{self.path}: variable '{name}' is not finite in {_place(finite, selection, shape)}; "
-                "expected: finite numbers"
-            )
-        if found.dtype.kind in "iu" and found.dtype.itemsize == 8:
-            exact = (found <= EXACT) & (found >= (-EXACT if found.dtype.kind == "i" else 0))
-            if not exact.all():
-                raise DatasetError(
-                    f"{self.path}: variable '{name}' has an integer beyond 2^53 in "
-                    f"{_place(exact, selection, shape)}; expected: numbers that float64 has exactly"
-                )
-        self._count_codes(name, values, selection)
-        return values
-
-    def missing(self, name: str) -> list[tuple[str, Any]]:
-        """Return the numbers that stand for missing values of a variable, each behind its attribute."""
-        given = self.attributes(name)
-        codes = [(key, code) for key in MISSING for code in np.atleast_1d(given.get(key, []))]
-        return [(key, code) for key, code in codes if np.asarray(code).dtype.kind in "iuf"]
 
     def _count_codes(self, name: str, values: np.ndarray, selection: Selection) -> None:
         """Count values that are the smallest or the largest, and a usual code for missing ones."""
@@ -212,34 +227,11 @@ class ArraysFile(ABC):
                 rows = {(start + int(row), part): int(counts[row]) for row in np.flatnonzero(counts)}
                 self._codes.setdefault((name, extreme), {}).update(rows)
 
-    def rows(self, name: str, members: range) -> np.ndarray:
-        """Read rows `members` of the variable `name`, (len(members), ...), in float64. Raises as `read`."""
-        return self.read(name, (slice(members.start, members.stop),))
-
     def values(self, name: str) -> np.ndarray:
         """Read a whole variable as it is, text among them. Raises a DatasetError where it cannot be read."""
-        if name not in self.shapes or not self.is_text(name):
+        if name not in self.variables or not self.variables[name].text:
             self.shape(name)
-        try:
-            return np.asarray(self._read(name, ()))
-        except Exception as error:
-            raise unreadable(self.path, error, f"variable '{name}' cannot be read") from None
-
-    def is_text(self, name: str) -> bool:
-        """Say whether a variable has words."""
-        return False
-
-    @abstractmethod
-    def not_real(self, name: str) -> str | None:
-        """Say what a variable is where it is no array of real numbers: "complex", "text"; else None."""
-
-    @abstractmethod
-    def single(self, name: str) -> bool:
-        """Say whether every number of a variable is one of float32."""
-
-    @abstractmethod
-    def _read(self, name: str, selection: Selection) -> Any:
-        """Read a part of a variable, as the file has it."""
+        return self._part(name, ())
 
 
 def _place(good: np.ndarray, selection: Selection, shape: tuple[int, ...]) -> str:
@@ -249,6 +241,12 @@ def _place(good: np.ndarray, selection: Selection, shape: tuple[int, ...]) -> st
     if not first:
         return "its only value"
     return f"row {starts[0] + int(first[0]) + 1} of {shape[0]}"
+
+
+def not_real(path: Path | str, name: str, kind: str) -> DatasetError:
+    """Return the line for a variable that is no array of real numbers, with the remedy."""
+    remedy = next((f"; {words}" for known, words in REMEDIES.items() if kind.startswith(known)), "")
+    return DatasetError(f"{path}: variable '{name}' is {kind}; expected: an array of real numbers{remedy}")
 
 
 def unreadable(path: Path | str, error: Exception, what: str) -> DatasetError:
@@ -279,6 +277,7 @@ def kind_of(dtype: Any) -> str | None:
     return words.get(dtype.kind)
 
 
-def is_single(dtype: Any) -> bool:
-    """Say whether float32 has every number of NumPy's `dtype`."""
-    return bool(np.can_cast(dtype, np.float32))
+def of_type(dtype: Any) -> dict[str, Any]:
+    """Return the fields of a `Variable` that NumPy's `dtype` decides."""
+    kind = kind_of(dtype)
+    return {"kind": kind, "single": bool(np.can_cast(dtype, np.float32)), "text": kind == "text"}

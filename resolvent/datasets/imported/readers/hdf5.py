@@ -1,4 +1,4 @@
-"""HDF5 of any layout, read by slices; those of PDEBench and The Well say more, which is used.
+"""HDF5 of any layout, read by slices, and MAT files of MATLAB's versions 5 and 7.3, of which 7.3 is HDF5.
 
 PDEBench (Takamoto et al. 2022, arXiv:2210.07182): `tensor` (samples, times, x) or several variables (samples,
 times, x, y), with `x-coordinate`, `t-coordinate`; Darcy flow: `nu` (samples, x, y) and `tensor` (samples, 1,
@@ -11,7 +11,7 @@ axis of components behind, `dimensions/x`, and `boundary_conditions/…` with th
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +19,157 @@ import numpy as np
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import (
+    HDF5,
+    USERBLOCK,
     ArraysFile,
     Selection,
-    is_single,
-    kind_of,
+    Variable,
+    not_real,
+    of_type,
     require_size,
+    unreadable,
 )
 
 WELL_FIELDS = ("t0_fields", "t1_fields", "t2_fields")
 CACHE = 2**26  # bytes of chunks kept
+# MATLAB's classes of real numbers, and what it calls others.
+REAL = (
+    "double",
+    "single",
+    "logical",
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+)
+MATLAB = {"cell": "a cell array", "struct": "a struct", "char": "text"}
+SINGLE = ("single", "logical", "int8", "uint8", "int16", "uint16")
+
+
+class _Open:
+    """An open HDF5 file, whose last dataset is kept open: to find it by its path takes long."""
+
+    def __init__(self, content: Any):
+        import h5py
+
+        self.file: Any = h5py.File(content, "r", rdcc_nbytes=CACHE)
+        self.elsewhere: dict[str, str] = {}  # where variables lie that are not in this file
+        self._last: tuple[str, Any] = "", None
+
+    def one(self, name: str) -> Any:
+        """Return the dataset `name`."""
+        if self._last[0] != name:
+            self._last = name, self.file[name]
+        return self._last[1]
+
+    def variables(self) -> dict[str, Variable]:
+        """Return every dataset, and every link out of the file, by its path.
+
+        No other file is opened: what lies there has no SHA-256 here, and a path in a file may lead anywhere.
+        """
+        import h5py
+
+        found: dict[str, Variable] = {}
+
+        def visit(name: str, item: Any) -> None:
+            if not isinstance(item, h5py.Dataset) or item.shape is None:
+                return
+            try:
+                given = of_type(dtype := item.dtype)
+            except TypeError:
+                given = {"kind": "of a type that NumPy lacks"}
+            else:
+                if h5py.check_string_dtype(dtype) is not None:
+                    given |= {"kind": "text", "text": True}
+                elif h5py.check_vlen_dtype(dtype):
+                    given["kind"] = "ragged"
+            if item.is_virtual or item.external:
+                where = (
+                    "virtual, in parts of other files" if item.is_virtual else "stored outside of the file"
+                )
+                self.elsewhere[name] = where
+                given |= {"kind": where, "text": False}
+            found[name] = Variable(
+                item.shape,
+                partial(self.read, name),
+                **given,
+                dims=partial(self.dims, name),
+                attributes=lambda: self.one(name).attrs,
+                chunks=partial(self.chunks, name),
+                unpacked=partial(self.unpacked, name, (*item.shape, 1)[0]),
+            )
+
+        def linked(name: str, link: Any) -> None:
+            if isinstance(link, h5py.ExternalLink):
+                self.elsewhere[name] = f"a link to {link.filename}"
+                found[name] = Variable((), lambda selection: None, kind=self.elsewhere[name])
+
+        self.file.visititems(visit)
+        self.file.visititems_links(linked)
+        return found
+
+    def read(self, name: str, selection: Selection) -> Any:
+        """Read a part of a dataset."""
+        import h5py
+
+        one = self.one(name)
+        return one.asstr()[selection] if h5py.check_string_dtype(one.dtype) is not None else one[selection]
+
+    def chunks(self, name: str) -> tuple[int, int, Any]:
+        """Return the chunks that were never written, of how many, and what they are read as."""
+        one = self.one(name)
+        if one.chunks is None:
+            never = one.size > 0 and not one.id.get_storage_size()
+            return int(never), 1, one.fillvalue
+        every = math.prod(-(-size // part) for size, part in zip(one.shape, one.chunks, strict=True))
+        return every - one.id.get_num_chunks(), every, one.fillvalue
+
+    def unpacked(self, name: str, rows: int) -> tuple[float, float]:
+        """Return the bytes that reading one of the `rows` takes, and those the dataset is stored in."""
+        one = self.one(name)
+        values = max(one.size / max(1, rows), math.prod(one.chunks or ()))
+        return values * one.dtype.itemsize, one.id.get_storage_size()
+
+    def dims(self, name: str) -> tuple[str, ...] | None:
+        """Return the names of the axes: those of The Well, or the labels and scales that HDF5 has."""
+        if name in self.elsewhere:
+            return None
+        one = self.one(name)
+        if not (self.is_well() and name.split("/")[0] in WELL_FIELDS):
+            labels = tuple(
+                axis.label or (axis[0].name.rpartition("/")[2] if len(axis) else "") for axis in one.dims
+            )
+            return labels if labels and all(labels) else None
+        names = [_text(axis) for axis in self.file["dimensions"].attrs["spatial_dims"]]
+        varying = one.attrs.get("dim_varying", np.ones(len(names), dtype=bool))
+        dims = ["sample"] if one.attrs.get("sample_varying", True) else []
+        dims += ["time"] if one.attrs.get("time_varying", True) else []
+        dims += [axis for axis, varies in zip(names, varying, strict=True) if varies]
+        return (*dims, *["channel", "channel2"][: int(name[1])])
+
+    def is_well(self) -> bool:
+        """Say whether the layout is that of The Well."""
+        return any(one in self.file for one in WELL_FIELDS) and "dimensions" in self.file
+
+    def boundary(self) -> str | None:
+        """Return what The Well says of the boundary."""
+        conditions = self.file.get("boundary_conditions")
+        if conditions is None:
+            return None
+        kinds = {_text(one.attrs.get("bc_type", "")).upper() for one in conditions.values()}
+        return "periodic" if kinds == {"PERIODIC"} else "other"
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def open_hdf5(path: Path | str, content: Any) -> ArraysFile:
+    """Open an HDF5 file; its variables have their paths, `group/name`, for names."""
+    opened = _Open(content)
+    variables, version = opened.variables(), "HDF5"
+    if opened.is_well():
+        version = "HDF5 (The Well)"
+    elif any(name.endswith("x-coordinate") for name in variables):
+        version = "HDF5 (PDEBench)"
+    return ArraysFile(path, version, variables, opened.boundary())
 
 
 def is_netcdf(content: Any) -> bool:
@@ -41,159 +183,117 @@ def is_netcdf(content: Any) -> bool:
         return False
 
 
-def variables(file: Any) -> tuple[dict[str, tuple[int, ...]], dict[str, str]]:
-    """Return the shape of every dataset of an open HDF5 file, and which of them lie in other files, and how.
+def require_own(path: Path | str, content: Any) -> None:
+    """Raise a `DatasetError` where a variable of HDF5 lies in another file, or unpacks to much."""
+    opened = _Open(content)
+    for name, one in opened.variables().items():
+        if name in opened.elsewhere:
+            raise not_real(path, name, opened.elsewhere[name])
+        require_size(f"{path}: variable '{name}'", *one.unpacked())
 
-    No such file is opened: what lies there has no SHA-256 here, and a path in a file may lead anywhere.
+
+def open_mat(path: Path | str, content: Any = None) -> ArraysFile:
+    """Open the MAT file at `path`, of whichever version its content says it is.
+
+    MATLAB has no array of fewer than two axes. A variable of 1 × n or n × 1 is a vector here, of one axis,
+    and one of 1 × 1 is a number.
+
+    content  a seekable file with what is at `path`, where that is an address.
+
+    Raises
+    ------
+    DatasetError
+        When it is damaged or no MAT file.
     """
     import h5py
 
-    shapes: dict[str, tuple[int, ...]] = {}
-    elsewhere: dict[str, str] = {}
-
-    def found(name: str, item: Any) -> None:
-        if not isinstance(item, h5py.Dataset) or item.shape is None:
-            return
-        shapes[name] = item.shape
-        if item.is_virtual:
-            elsewhere[name] = "virtual, in parts of other files"
-        elif item.external:
-            elsewhere[name] = "stored outside of the file"
-
-    def linked(name: str, link: Any) -> None:
-        if isinstance(link, h5py.ExternalLink):
-            shapes[name], elsewhere[name] = (), f"a link to {link.filename}"
-
-    file.visititems(found)
-    file.visititems_links(linked)
-    return shapes, elsewhere
+    content = str(path) if content is None else content
+    try:
+        if isinstance(content, str):
+            of_hdf5 = h5py.is_hdf5(content)
+        else:
+            content.seek(0)
+            head = content.read(USERBLOCK + 8)
+            content.seek(0)
+            of_hdf5 = HDF5 in (head[:8], head[USERBLOCK:])
+        if of_hdf5:
+            return ArraysFile(path, "MAT 7.3", _variables_of_73(content))
+        return ArraysFile(path, "MAT 5", _variables_of_5(path, content))
+    except DatasetError:
+        raise
+    except Exception as error:  # of any kind: a damaged file leads the readers anywhere
+        raise unreadable(path, error, "not a MAT file of version 5 or 7.3, or damaged") from None
 
 
-def chunks_of(dataset: Any) -> tuple[int, int, Any]:
-    """Return how many chunks of a dataset were never written, of how many, and what they are read as."""
-    if dataset.chunks is None:
-        never = dataset.size > 0 and not dataset.id.get_storage_size()
-        return int(never), 1, dataset.fillvalue
-    every = math.prod(-(-size // part) for size, part in zip(dataset.shape, dataset.chunks, strict=True))
-    return every - dataset.id.get_num_chunks(), every, dataset.fillvalue
+def _of_matlab(shape: tuple[int, ...], kind: str) -> dict[str, Any]:
+    """Return the fields of a variable of this shape and class, without axes that only MATLAB gives it."""
+    shape = tuple(size for size in shape if size != 1) if len(shape) == 2 else shape
+    return {
+        "shape": shape,
+        "kind": None if kind in REAL else MATLAB.get(kind, kind),
+        "single": kind in SINGLE,
+    }
 
 
-def unpacked_of(dataset: Any, rows: int) -> tuple[float, float]:
-    """Return the bytes that reading one of the `rows` of a dataset takes, and those it is stored in."""
-    values = max(dataset.size / max(1, rows), math.prod(dataset.chunks or ()))
-    return values * dataset.dtype.itemsize, dataset.id.get_storage_size()
+def _variables_of_5(path: Path | str, content: Any) -> dict[str, Variable]:
+    """Return the variables of a file of version 5 or 4, each read whole: no part of it can be unpacked."""
+    import scipy.io
+
+    loaded: dict[str, np.ndarray] = {}
+
+    def variable(name: str, shape: tuple[int, ...], kind: str) -> Variable:
+        given = _of_matlab(shape, kind)
+        whole = 8.0 * math.prod(shape)
+        stored = Path(content).stat().st_size if isinstance(content, str) else content.seek(0, 2)
+
+        def read(selection: Selection) -> np.ndarray:
+            if name not in loaded:
+                if hasattr(content, "seek"):
+                    content.seek(0)
+                found = scipy.io.loadmat(content, variable_names=[name], appendmat=False)
+                loaded[name] = found[name].reshape(given["shape"])
+            if np.iscomplexobj(loaded[name]):  # the header does not say so
+                raise not_real(path, name, "complex")
+            return loaded[name][selection]
+
+        return Variable(**given, read=read, in_memory=whole, unpacked=lambda: (whole, stored))
+
+    headers = scipy.io.whosmat(content, appendmat=False)
+    return {name: variable(name, tuple(map(int, shape)), kind) for name, shape, kind in headers}
 
 
-class Hdf5File(ArraysFile):
-    """The datasets of an HDF5 file by their paths, `group/name`."""
+def _variables_of_73(content: Any) -> dict[str, Variable]:
+    """Return the variables of a file of version 7.3: HDF5, with the axes of every array in reverse."""
+    opened = _Open(content)
+    every = opened.variables()
 
-    version = "HDF5"
+    def variable(name: str) -> Variable:
+        one = every.get(name, Variable((), lambda selection: None))
+        kind = opened.elsewhere.get(name) or _class_in_73(opened.one(name))
+        given = _of_matlab(one.shape[::-1], kind)
+        shape = given["shape"]
 
-    def __init__(self, path: Path | str, content: Any):
-        import h5py
+        def read(selection: Selection) -> np.ndarray:
+            values = opened.one(name)
+            if values.ndim != len(shape):  # a vector
+                return values[()].reshape(shape)[selection]
+            return values[(..., *reversed(selection))].transpose()
 
-        super().__init__(path)
-        self._content: Any = h5py.File(content, "r", rdcc_nbytes=CACHE)
-        self._last: tuple[str, Any] = "", None
-        self.shapes, self.elsewhere = variables(self._content)
-        if self.is_well:
-            self.version = "HDF5 (The Well)"
-        elif any(name.endswith("x-coordinate") for name in self.shapes):
-            self.version = "HDF5 (PDEBench)"
+        unpacked = partial(opened.unpacked, name, (*shape, 1)[0])
+        return Variable(**given, read=read, chunks=one.chunks, unpacked=unpacked)
 
-    @property
-    def is_well(self) -> bool:
-        """Say whether the layout is that of The Well."""
-        return any(one in self._content for one in WELL_FIELDS) and "dimensions" in self._content
-
-    def _one(self, name: str) -> Any:
-        """Return a dataset, the last one kept open: finding it by its path takes longer than asking it."""
-        if self._last[0] != name:
-            self._last = name, self._content[name]
-        return self._last[1]
-
-    def attributes(self, name: str) -> Mapping[str, Any]:
-        return self._one(name).attrs
-
-    def chunks(self, name: str) -> tuple[int, int, Any]:
-        return chunks_of(self._one(name))
-
-    def unpacked(self, name: str) -> tuple[float, float]:
-        return unpacked_of(self._one(name), (*self.shapes[name], 1)[0])
-
-    def dims(self, name: str) -> tuple[str, ...] | None:
-        if name in self.elsewhere:
-            return None
-        if self.is_well and name.split("/")[0] in WELL_FIELDS:
-            return self._dims_of_the_well(name)
-        labels = tuple(
-            one.label or (one[0].name.rpartition("/")[2] if len(one) else "") for one in self._one(name).dims
-        )
-        return labels if labels and all(labels) else None
-
-    def _dims_of_the_well(self, name: str) -> tuple[str, ...]:
-        attributes = self._one(name).attrs
-        order = int(name[1])
-        names = [self._text(one) for one in self._content["dimensions"].attrs["spatial_dims"]]
-        varying = attributes.get("dim_varying", np.ones(len(names), dtype=bool))
-        dims = ["sample"] if attributes.get("sample_varying", True) else []
-        dims += ["time"] if attributes.get("time_varying", True) else []
-        dims += [one for one, varies in zip(names, varying, strict=True) if varies]
-        return (*dims, *["channel", "channel2"][:order])
-
-    def boundary(self) -> str | None:
-        conditions = self._content.get("boundary_conditions")
-        if conditions is None:
-            return None
-        kinds = {self._text(one.attrs.get("bc_type", "")).upper() for one in conditions.values()}
-        return "periodic" if kinds == {"PERIODIC"} else "other"
-
-    @staticmethod
-    def _text(value: Any) -> str:
-        return value.decode() if isinstance(value, bytes) else str(value)
-
-    def not_real(self, name: str) -> str | None:
-        import h5py
-
-        if name in self.elsewhere:
-            return self.elsewhere[name]
-        dtype = self._one(name).dtype
-        if self.is_text(name):
-            return "text"
-        return "ragged" if h5py.check_vlen_dtype(dtype) else kind_of(dtype)
-
-    def single(self, name: str) -> bool:
-        return is_single(self._one(name).dtype)
-
-    def is_text(self, name: str) -> bool:
-        import h5py
-
-        if name in self.elsewhere:
-            return False
-        dtype = self._one(name).dtype
-        return h5py.check_string_dtype(dtype) is not None or dtype.kind in "SU"
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        if name in self.shapes:
-            return super().shape(name)
-        inside = [one.removeprefix(f"{name}/") for one in self.shapes if one.startswith(f"{name}/")]
-        if inside:
-            raise DatasetError(
-                f"{self.path}: '{name}' is a group with {', '.join(inside)}; expected: a variable, such as "
-                f"'{name}/{inside[0]}'"
-            )
-        return super().shape(name)
-
-    def _read(self, name: str, selection: Selection) -> np.ndarray:
-        found = self._one(name)
-        return np.asarray(found.asstr()[selection] if self.is_text(name) else found[selection])
+    return {name: variable(name) for name in opened.file if not name.startswith("#")}
 
 
-def all_own(path: Path | str, content: Any) -> ArraysFile:
-    """Open an HDF5 file; raise a `DatasetError` where a variable lies in another file, or unpacks to much."""
-    file = Hdf5File(path, content)
-    for name in file.elsewhere:
-        file.shape(name)
-    for name in file.shapes:
-        require_size(f"{path}: variable '{name}'", *file.unpacked(name))
-    return file
+def _class_in_73(one: Any) -> str:
+    """Return MATLAB's word for the class of a variable of version 7.3."""
+    if not hasattr(one, "dtype"):
+        return "sparse" if "MATLAB_sparse" in one.attrs else "struct"
+    if one.dtype.names:
+        return "complex" if set(one.dtype.names) == {"real", "imag"} else "struct"
+    if one.attrs.get("MATLAB_sparse") is not None:
+        return "sparse"
+    if one.attrs.get("MATLAB_empty"):  # its numbers are the lengths of its axes
+        return "empty"
+    kind = _text(one.attrs.get("MATLAB_class", b""))
+    return kind or ("double" if one.dtype.kind in "fiub" else str(one.dtype))

@@ -186,47 +186,48 @@ def _open_remote(address: str) -> ArraysFile:
 
 
 def _open_store(path: str, place: str) -> ArraysFile:
-    from resolvent.datasets.imported.readers.zarr_store import ZarrStore
+    from resolvent.datasets.imported.readers.formats import open_zarr
 
-    return _read_by(
-        partial(ZarrStore, storage_options=options(path) or None), path, place, "not a Zarr store, or damaged"
-    )
+    by = partial(open_zarr, storage_options=options(path) or None)
+    return _read_by(by, path, place, "not a Zarr store, or damaged")
 
 
 def _open_file(path: Path | str, head: bytes, content: Any) -> ArraysFile:
     """Open a file by what it begins with; `content` is its path, or a seekable file."""
-    from resolvent.datasets.imported.readers import hdf5, mat, numpy_files
+    from resolvent.datasets.imported.readers import formats, hdf5
 
     suffix = Path(str(path).partition("?")[0]).suffix.lower()
     if not head and suffix != ".mat":
         raise DatasetError(f"{path}: is empty; expected: {ACCEPTED}")
     if suffix == ".mat" or head.startswith(MAT):
-        return mat.open_mat(path, content)
+        return hdf5.open_mat(path, content)
     if head.startswith(NUMPY):
-        return _read_by(numpy_files.NpyFile, path, content, "not a whole .npy file")
+        return _read_by(formats.open_npy, path, content, "not a whole .npy file")
     if head.startswith(ZIP):
         return _open_zip(path, content)
     if head.startswith(NETCDF3):
-        return _open_netcdf(path, content)
+        return _read_by(formats.open_xarray, path, content, "not a whole NetCDF file")
     if head.startswith(HDF5) or head[USERBLOCK:].startswith(HDF5):
         if suffix in NETCDF_SUFFIXES or hdf5.is_netcdf(content):
-            _read_by(hdf5.all_own, path, content, "not a whole NetCDF file")
-            return _open_netcdf(path, content)
-        return _read_by(hdf5.Hdf5File, path, content, "not a whole HDF5 file")
+            _read_by(hdf5.require_own, path, content, "not a whole NetCDF file")
+            return _read_by(formats.open_xarray, path, content, "not a whole NetCDF file")
+        return _read_by(hdf5.open_hdf5, path, content, "not a whole HDF5 file")
     if head[:2] in (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"):
         raise DatasetError(
             f"{path}: is a pickle, which can run code when it is read; expected: {ACCEPTED}; save tensors "
             "with torch.save of PyTorch 1.6 or later, arrays with numpy.savez"
         )
-    return _open_other(path, head, content)
+    try:
+        return formats.open_xarray(path, content)
+    except Exception:  # of any kind: of engines of xarray that do not know the format
+        raise DatasetError(f"{path}: {_foreign(head)}; expected: {ACCEPTED}") from None
 
 
 def _open_zip(path: Path | str, content: Any) -> ArraysFile:
     """Open an archive: NumPy's or PyTorch's."""
     import zipfile
 
-    from resolvent.datasets.imported.readers.numpy_files import NpzFile
-    from resolvent.datasets.imported.readers.torch_file import TorchFile
+    from resolvent.datasets.imported.readers.formats import open_npz, open_torch
 
     try:
         with zipfile.ZipFile(content) as archive:
@@ -244,27 +245,11 @@ def _open_zip(path: Path | str, content: Any) -> ArraysFile:
     if any(name.rpartition("/")[2] in ZARR for name in names):
         raise DatasetError(f"{path}: is a Zarr store in a zip archive; unpack it first: unzip")
     if any(name.endswith("/data.pkl") for name in names):
-        return _read_by(TorchFile, path, content, "not a file of tensors")
+        return _read_by(open_torch, path, content, "not a file of tensors")
     if names and all(name.endswith(".npy") for name in names):
-        return _read_by(NpzFile, path, content, "not a whole .npz file")
+        return _read_by(open_npz, path, content, "not a whole .npz file")
     found = ", ".join(names[:5]) or "nothing"
     raise DatasetError(f"{path}: is an archive with {found}; expected: {ACCEPTED}")
-
-
-def _open_netcdf(path: Path | str, content: Any) -> ArraysFile:
-    from resolvent.datasets.imported.readers.xarray_file import XarrayFile
-
-    return _read_by(XarrayFile, path, content, "not a whole NetCDF file")
-
-
-def _open_other(path: Path | str, head: bytes, content: Any) -> ArraysFile:
-    """Open a file of none of the formats above by whichever engine of xarray takes it."""
-    from resolvent.datasets.imported.readers.xarray_file import XarrayFile
-
-    try:
-        return XarrayFile(path, content)
-    except Exception:  # of any kind: of engines that do not know it
-        raise DatasetError(f"{path}: {_foreign(head)}; expected: {ACCEPTED}") from None
 
 
 def _foreign(head: bytes) -> Words:

@@ -1,17 +1,23 @@
-"""Which files the samples of each split come from, as `source` says. Light to import."""
+"""Which files the samples of each split come from, as `source` says, and the SHA-256 of each file."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from resolvent.common.errors import Words
+from resolvent.common.digests import file_digest
+from resolvent.common.errors import FileError, Words
+from resolvent.common.files import read_json, write_json
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.readers.source import ZARR, is_remote
+from resolvent.datasets.imported.readers.source import ZARR, filesystem, is_remote, unreachable
+from resolvent.datasets.storage.layout import SPLITS
 
-SPLIT_NAMES = ("train", "validation", "test")
 ROLES = ("input", "target")
 FORMS: Words = (
     "a path, a folder, a pattern such as data/*.npy, a list of these, {input: …, target: …}, or {train: …, "
@@ -19,26 +25,15 @@ FORMS: Words = (
 )
 # What files of data end in; others in a folder are left alone.
 ENDINGS = (
-    *(
-        ".npy",
-        ".npz",
-        ".mat",
-        ".h5",
-        ".hdf5",
-        ".hdf",
-        ".he5",
-        ".nc",
-        ".nc4",
-        ".cdf",
-        ".netcdf",
-        ".pt",
-        ".pth",
-    ),
-    ".zarr",
+    *(".npy", ".npz", ".mat", ".h5", ".hdf5", ".hdf", ".he5"),
+    *(".nc", ".nc4", ".cdf", ".netcdf", ".pt", ".pth", ".zarr"),
 )
 PATTERN = re.compile(r"[*?\[]")
 _SPLIT_WORDS = {"train": "train", "val": "validation", "test": "test"}  # how names of splits begin
 _ROLE_WORDS = {"in": "input", "out": "target", "target": "target"}
+KNOWN = Path(".snakemake/source_digests.json")  # of the working folder, where Snakemake has made its own
+# What servers say of a file, in fsspec's words.
+SAID = ("size", "ETag", "etag", "LastModified", "last_modified", "mtime", "created", "blob_id", "sha")
 
 
 @dataclass(frozen=True)
@@ -58,16 +53,16 @@ def pools_of(source: Any) -> list[Pool]:
         When it has none of the accepted forms.
     """
     if isinstance(source, str):
-        return [Pool(SPLIT_NAMES, _files(source))]
+        return [Pool(SPLITS, _files(source))]
     if isinstance(source, list):
         if len(source) == 2:
             return [Pool(("train",), _files(source[0])), Pool(("validation", "test"), _files(source[1]))]
-        return [Pool(SPLIT_NAMES, _files(source))]
+        return [Pool(SPLITS, _files(source))]
     if set(source) == set(ROLES):
-        return [Pool(SPLIT_NAMES, _files(source))]
-    if not source or not set(source) <= set(SPLIT_NAMES):
+        return [Pool(SPLITS, _files(source))]
+    if not source or not set(source) <= set(SPLITS):
         raise ValueError(f"source has the keys {', '.join(source) or 'none'}; accepted: {FORMS}")
-    parts: dict[tuple[str, ...], Any] = {(split,): source[split] for split in SPLIT_NAMES if split in source}
+    parts: dict[tuple[str, ...], Any] = {(split,): source[split] for split in SPLITS if split in source}
     if "train" in source and "validation" not in source:
         parts = {("train", "validation"): parts.pop(("train",)), **parts}
     return [Pool(splits, _files(entry)) for splits, entry in parts.items()]
@@ -115,7 +110,7 @@ def _files(entry: Any) -> tuple[dict[str, str], ...]:
     raise ValueError(f"source: {entry!r}; accepted: {FORMS}")
 
 
-def _found(pool: Pool):
+def _found(pool: Pool) -> Iterator[dict[str, str]]:
     """Yield the files of a pool; of two patterns those with the same numbers belong together."""
     for pair in pool.files:
         given, wanted = (_expanded(pair[role]) for role in ROLES)
@@ -141,7 +136,7 @@ def _expanded(path: str) -> list[str]:
             raise DatasetError(f"{path} is a pattern at an address; expected: a list of addresses in source")
         return [path]
     place = Path(path)
-    if place.is_dir() and place.suffix != ".zarr" and not any((place / name).exists() for name in ZARR):
+    if place.is_dir() and not _is_store(path):
         found = [str(one) for one in place.iterdir() if one.suffix.lower() in ENDINGS and one.name[0] != "."]
         folders = [str(one) for one in place.iterdir() if one.is_dir() and one.suffix != ".zarr"]
         if not found and not folders:
@@ -186,10 +181,76 @@ def _block(found: list[str]) -> Words:
         keys = [next((key for word, key in words.items() if Path(one).name.lower().startswith(word)), "")
                 for one in entries]  # fmt: skip
         if all(keys) and len(set(keys)) == len(keys):
-            ordered = sorted(
-                zip(keys, entries, strict=True), key=lambda one: (*SPLIT_NAMES, *ROLES).index(one[0])
-            )
+            ordered = sorted(zip(keys, entries, strict=True), key=lambda one: (*SPLITS, *ROLES).index(one[0]))
             return f"source: {{{', '.join(f'{key}: {entry}' for key, entry in ordered)}}}"
     if len(entries) == 2:
         return f"source: {{input: {entries[0]}, target: {entries[1]}}}"
     return f"source: [{', '.join(entries)}]"
+
+
+def content_digest(path: Path | str) -> str:
+    """Return the SHA-256 of what is at `path`.
+
+    That of a large file takes seconds, and every planning asks for it: it is remembered with the file's size,
+    inode and times, of which the time of change cannot be set back. Of a folder, which is a Zarr store, it is
+    that of the names and the SHA-256 of its files. What is at an address is not read for it: it is the
+    SHA-256 of what the server says of it, its size and its tag or time of change.
+
+    Raises
+    ------
+    DatasetError
+        When it is missing or cannot be read.
+    """
+    if is_remote(str(path)):
+        return _remote_digest(str(path))
+    path = Path(path)
+    try:
+        files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+        times = [one.stat() for one in files]
+        seen = [[now.st_size, now.st_ino, now.st_mtime_ns, now.st_ctime_ns] for now in times]
+        try:
+            known = read_json(KNOWN, "the list of digests")
+        except (FileNotFoundError, FileError):
+            known = {}
+        key = str(path.resolve())
+        if known.get(key, {}).get("seen") == seen:
+            return known[key]["sha256"]
+        if path.is_dir():
+            content = hashlib.sha256()
+            for one in files:
+                content.update(f"{one.relative_to(path).as_posix()}\0{file_digest(one)}\n".encode())
+            digest = content.hexdigest()
+        else:
+            digest = file_digest(path)
+    except OSError as error:
+        raise DatasetError(f"the file {path} cannot be read ({error.strerror})") from None
+    if KNOWN.parent.is_dir():
+        with suppress(FileError):  # a folder that is not ours to write
+            write_json(KNOWN, {**known, key: {"seen": seen, "sha256": digest}})
+    return digest
+
+
+def check_digests(
+    expected: list[str] | None, paths: Sequence[Path | str], found: list[str], remedy: str
+) -> None:
+    """Raise a `DatasetError` where the SHA-256 found of a file is not the one expected; None expects none."""
+    if expected is None:
+        return
+    if len(expected) != len(found):
+        raise DatasetError(f"sha256 has {len(expected)} entries for {len(found)} files; {remedy}")
+    for path, digest, wanted in zip(paths, found, expected, strict=True):
+        if digest != wanted:
+            raise DatasetError(f"{path}: its SHA-256 is {digest}; expected: {wanted}; {remedy}")
+
+
+def _remote_digest(address: str) -> str:
+    files, place = filesystem(address)
+    try:
+        entries = files.find(place, detail=True) or {place: files.info(place)}
+    except Exception as error:  # of any kind: of servers, networks and rights
+        raise unreachable(address, error) from None
+    said = {
+        name.removeprefix(place): {key: str(entry[key]) for key in SAID if entry.get(key) is not None}
+        for name, entry in entries.items()
+    }
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
