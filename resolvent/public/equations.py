@@ -241,7 +241,7 @@ def lorenz63(
     (3, 3)
     """
     states, single = _checked(values, "lorenz63", (3,), "initial state", "")
-    from resolvent.solvers.lorenz63.taylor_series import Lorenz63
+    from resolvent.solvers.lorenz63 import Lorenz63
 
     solver = Lorenz63(sigma=sigma, rho=rho, beta=beta, step=step)
     return _returned(solver.solve(states, Nodes(tuple(map(float, times)))), single)

@@ -12,9 +12,18 @@ from resolvent.figures.common.fields import draw_colour_bar, draw_field, scale_o
 from resolvent.figures.common.labels import label_right
 from resolvent.figures.common.results import read_arrays
 from resolvent.figures.common.shown import choose_shown
-from resolvent.figures.common.style import FIXED, INK, MUTED, error_limits, grid_lines, new_stack, save, title
+from resolvent.figures.common.style import (
+    ATTENTIONS,
+    INK,
+    MUTED,
+    error_limits,
+    grid_lines,
+    new_stack,
+    save,
+    title,
+)
 
-TRAINED, INITIAL = FIXED["galerkin"][0], MUTED
+TRAINED, INITIAL = ATTENTIONS["galerkin"][0], MUTED
 
 
 def draw_latent_basis(candidates: Iterable[str | Path], output: str | Path) -> list[Path]:
