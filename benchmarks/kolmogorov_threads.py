@@ -18,7 +18,7 @@ from benchmarks.rounds import interleaved
 from benchmarks.tables import digits, machine, measure_parts, table, versions
 from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
 from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
-from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
+from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField2d
 
 MODES = (42, 71, 138)
 STEPS, STEP = 50, 0.004

@@ -27,9 +27,7 @@ from resolvent.solvers.darcy.conjugate_gradients import workspace
 from resolvent.solvers.darcy.five_point import DarcyFivePoint
 from resolvent.solvers.darcy.multigrid import apply, fill_hierarchy, levels, store_conductances, v_cycle
 from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
-from resolvent.solvers.random_fields.push_forwards import lognormal
-from resolvent.solvers.random_fields.square import NeumannGaussianField
-from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
+from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, PeriodicGaussianField2d, lognormal
 from resolvent.training.devices import keep_memory
 
 INTRODUCTION = """\

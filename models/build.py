@@ -1,11 +1,17 @@
-"""Build a torch module from the name of an architecture and its settings."""
+"""Build a torch module from the name of an architecture and its settings, and count its parameters."""
+
+import math
+from collections.abc import Iterator
 
 import torch
+from torch import nn
 
-from resolvent.models.registry import find, resolve
+from resolvent.models.layers.spectral_convolution import SpectralConvolution, SpectralConvolution2d
+from resolvent.models.outside import find
+from resolvent.models.registry import resolve
 
 
-def build(architecture: str, settings: dict, seed: int) -> torch.nn.Module:
+def build(architecture: str, settings: dict, seed: int) -> nn.Module:
     """Build the operator `architecture` with `settings`; its initial weights depend on `seed` alone.
 
     The architecture's file is imported here and not above, so that a change in one model is no change in
@@ -16,3 +22,18 @@ def build(architecture: str, settings: dict, seed: int) -> torch.nn.Module:
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)  # parameters are created on the CPU
         return operator_class(**resolved.model_dump())
+
+
+def parameter_counts(operator: nn.Module) -> tuple[int, int]:
+    """Count parameters, a complex one once, as Calvello et al. (2024) do, and twice, as Cao (2021) does."""
+
+    def complex_ones() -> Iterator[nn.Parameter]:
+        """Yield the complex parameters, all stored as real pairs along their last axis."""
+        for module in operator.modules():
+            if isinstance(module, SpectralConvolution | SpectralConvolution2d):
+                yield module.weight
+            elif isinstance(weights := getattr(module, "complex_weights", None), nn.ParameterDict):
+                yield from weights.values()
+
+    twice = sum(parameter.numel() for parameter in operator.parameters())
+    return twice - sum(math.prod(pair.shape[:-1]) for pair in set(complex_ones())), twice

@@ -12,30 +12,40 @@ from resolvent.models.settings import Settings
 # An architecture is the class of its settings, which says where its torch module is. One from outside of this
 # checkout is given in a configuration as these are here.
 ARCHITECTURES: dict[str, str] = {
-    "fno1d": "resolvent.models.fno.settings:FNO1dSettings",
-    "fno2d": "resolvent.models.fno.settings:FNO2dSettings",
+    "fno1d": "resolvent.models.other_works.settings:FNO1dSettings",
     "transformer1d": "resolvent.models.cao2021.settings:Transformer1dSettings",
+    "tno1d": "resolvent.models.calvello2024.settings:TransformerNeuralOperator1dSettings",
+    "universal_approximator1d": "resolvent.models.calvello2024.settings:UniversalApproximator1dSettings",
+    "neuraloperator1d": "resolvent.models.other_works.settings:NeuralOperator1dSettings",
+    "fno2d": "resolvent.models.other_works.settings:FNO2dSettings",
     "transformer2d": "resolvent.models.cao2021.settings:Transformer2dSettings",
     "transformer2d_coarse": "resolvent.models.cao2021.settings:Transformer2dCoarseSettings",
-    "tno1d": "resolvent.models.calvello2024.settings:TransformerNeuralOperator1dSettings",
     "tno2d": "resolvent.models.calvello2024.settings:TransformerNeuralOperator2dSettings",
     "cross_attention2d_coarse": "resolvent.models.calvello2024.settings:CrossAttentionOperator2dSettings",
     "codomain_attention2d": "resolvent.models.calvello2024.settings:CodomainAttentionOperator2dSettings",
     "galerkin_encoder2d": "resolvent.models.cao2021.settings:GalerkinEncoder2dSettings",
-    "universal_approximator1d": "resolvent.models.calvello2024.settings:UniversalApproximator1dSettings",
     "universal_approximator2d": "resolvent.models.calvello2024.settings:UniversalApproximator2dSettings",
-    "neuraloperator1d": "resolvent.models.neuraloperator.settings:NeuralOperator1dSettings",
-    "neuraloperator2d": "resolvent.models.neuraloperator.settings:NeuralOperator2dSettings",
-    "vit_no": "resolvent.models.calvello2024.patched_settings:ViTNeuralOperatorSettings",
-    "fano": "resolvent.models.calvello2024.patched_settings:FourierAttentionNeuralOperatorSettings",
-    "afno": "resolvent.models.afno.settings:AFNOSettings",
-    "deeponet1d": "resolvent.models.deeponet.settings:DeepONet1dSettings",
-    "deeponet2d": "resolvent.models.deeponet.settings:DeepONet2dSettings",
-    "unet1d": "resolvent.models.unet.settings:UNet1dSettings",
-    "unet2d": "resolvent.models.unet.settings:UNet2dSettings",
-    "transolver1d": "resolvent.models.transolver.settings:Transolver1dSettings",
-    "transolver2d": "resolvent.models.transolver.settings:Transolver2dSettings",
+    "neuraloperator2d": "resolvent.models.other_works.settings:NeuralOperator2dSettings",
+    "vit_no": "resolvent.models.calvello2024.settings:ViTNeuralOperatorSettings",
+    "fano": "resolvent.models.calvello2024.settings:FourierAttentionNeuralOperatorSettings",
+    "afno": "resolvent.models.other_works.settings:AFNOSettings",
+    "deeponet1d": "resolvent.models.other_works.settings:DeepONet1dSettings",
+    "deeponet2d": "resolvent.models.other_works.settings:DeepONet2dSettings",
+    "unet1d": "resolvent.models.other_works.settings:UNet1dSettings",
+    "unet2d": "resolvent.models.other_works.settings:UNet2dSettings",
+    "transolver1d": "resolvent.models.other_works.settings:Transolver1dSettings",
+    "transolver2d": "resolvent.models.other_works.settings:Transolver2dSettings",
 }
+
+
+def examples() -> list[tuple[str, str, dict]]:
+    """List every variant of every registered architecture: its name, the variant's words, small settings."""
+    return [
+        (name, words, known.example | changed)
+        for name in ARCHITECTURES
+        for known in [settings_class(name)]
+        for words, changed in known.variants.items()
+    ]
 
 
 def settings_class(architecture: str) -> type[Settings]:

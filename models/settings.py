@@ -56,9 +56,11 @@ EqualLayers = Annotated[
 ]
 Epsilon = Annotated[float, Field(gt=0.0, le=1.0, description="added to the variances in the layer norms")]
 
+SMALL_ENCODER = {"width": 16, "num_layers": 2, "num_heads": 2, "feedforward_width": 24}  # for examples
+
 
 class Settings(BaseModel):
-    """Describe an architecture: what it is, what it can be asked for, and what it costs.
+    """Describe an architecture: what it is, what it can be asked for, what it costs and how it is drawn.
 
     Unknown keys are errors, numbers are finite, "64" is not an integer and true is not a number; but
     text such as "1e-2" is, for YAML 1.1 reads it so. A class that a configuration may name sets
@@ -69,7 +71,12 @@ class Settings(BaseModel):
     coarse_output  whether its output is on a coarser grid than its input.
     any_nodes      whether it takes functions on unevenly spaced points, such as observed trajectories.
     one_grid       whether it takes functions on one grid only, the one of its setting `points`.
+    trapezoidal    whether it weighs the points by the trapezoidal rule: for grids with both ends.
+    order          in the spacing, of what separates its outputs on two grids, where it claims invariance.
     packages       of PyPI, whose code is the network: another version of one is another model.
+    look           colour, "#rrggbb", and marker in figures; None: a colour that no other model has.
+    example        small settings, for tests and for the measurements of invariance.
+    variants       what these build, by the words in their tables: settings that change the example.
     """
 
     operator: ClassVar[str]
@@ -77,7 +84,12 @@ class Settings(BaseModel):
     coarse_output: ClassVar[bool] = False
     any_nodes: ClassVar[bool] = False
     one_grid: ClassVar[bool] = False
+    trapezoidal: ClassVar[bool] = False
+    order: ClassVar[int] = 1
     packages: ClassVar[tuple[str, ...]] = ()
+    look: ClassVar[tuple[str, str] | None] = None
+    example: ClassVar[dict[str, Any]] = {}
+    variants: ClassVar[dict[str, dict[str, Any]]] = {"": {}}
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
@@ -103,6 +115,10 @@ class Settings(BaseModel):
 
     def coarse_points(self, points: int) -> int | None:
         """Return the points along each axis of the coarser grid on which the layers work, if there is one."""
+        return None
+
+    def cut_off(self) -> float | None:
+        """Return the largest wavenumber along an axis that a layer passes on, in cycles; None without one."""
         return None
 
     def cost(self, points: int) -> Cost:

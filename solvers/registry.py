@@ -10,5 +10,5 @@ SOLVERS = (
     "resolvent.solvers.darcy.five_point:DarcyFivePoint",
     "resolvent.solvers.kolmogorov.etdrk4:KolmogorovEtdrk4",
     "resolvent.solvers.kolmogorov.split_step:KolmogorovSplitStep",
-    "resolvent.solvers.lorenz63.taylor_series:Lorenz63",
+    "resolvent.solvers.lorenz63:Lorenz63",
 )

@@ -9,10 +9,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from resolvent.models.calvello2024.patched_neural_operator import PatchConvolution, PatchedNeuralOperator
+from resolvent.models.calvello2024.patched_neural_operators import (
+    PatchConvolution,
+    PatchedNeuralOperator,
+    join,
+    split,
+)
 from resolvent.models.calvello2024.transformer_neural_operator import TransformerNeuralOperator
 from resolvent.models.layers.continuum_attention import trapezoid_log_weights
-from resolvent.models.layers.patches import join, split
 
 
 class PlainTransformerNeuralOperator(nn.Module):

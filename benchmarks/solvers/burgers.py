@@ -16,8 +16,8 @@ from resolvent.solvers.burgers.cole_hopf import cole_hopf
 from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
 from resolvent.solvers.burgers.split_step import BurgersSplitStep
 from resolvent.solvers.common.fourier import coefficients_of, observe, product_points
-from resolvent.solvers.random_fields.circle import PeriodicGaussianField
 from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
+from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField
 
 REMARK = (
     "The operator of Cao's data: 20 modes, t = 1/2π. All observe on 8192 points. Peers have the smallest "

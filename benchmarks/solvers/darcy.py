@@ -18,8 +18,7 @@ from benchmarks.solvers.race import Contestant, Race, error_against, one_thread,
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.darcy.five_point import DarcyFivePoint
 from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
-from resolvent.solvers.random_fields.push_forwards import level_set, lognormal
-from resolvent.solvers.random_fields.square import NeumannGaussianField
+from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, level_set, lognormal
 
 REMARK = (
     "One thread each, except where two are stated and for the sine transforms, which use the threads of JAX. "

@@ -11,8 +11,7 @@ from benchmarks.solvers.race import Contestant, Race, error_against, one_thread
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.fourier import observe_2d
 from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
-from resolvent.solvers.random_fields.square import NeumannGaussianField
-from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
+from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, PeriodicGaussianField2d
 
 REMARK = (
     "A sample is drawn from its distribution and evaluated. Peers draw the deviates with NumPy's default "

@@ -17,7 +17,7 @@ from benchmarks.solvers.race import Contestant, Race, error_against
 from resolvent.solvers.common.fourier import coefficients_of_2d, observe_2d, product_points
 from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
 from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
-from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
+from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField2d
 
 REMARK = (
     "One sample: ours on one core, peers on those that XLA takes. Peers count the points of their grid, of "

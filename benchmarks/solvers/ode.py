@@ -15,8 +15,7 @@ from scipy.integrate import solve_ivp
 from benchmarks.solvers.race import Contestant, Race, error_against
 from resolvent.solvers.common.observation_times import uniform
 from resolvent.solvers.controlled_ode import ControlledOde, draw_control
-from resolvent.solvers.lorenz63.initial_states import initial_condition
-from resolvent.solvers.lorenz63.taylor_series import Lorenz63
+from resolvent.solvers.lorenz63 import Lorenz63, initial_condition
 
 REMARK = (
     "Trajectories at 200 times; slow peers get fewer. Peers have the loosest of a few tolerances, or "

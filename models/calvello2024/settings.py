@@ -1,5 +1,6 @@
-"""What the pointwise architectures of Calvello et al. 2024 (arXiv:2406.06486) can be asked for; no torch."""
+"""What the architectures of Calvello et al. 2024 (arXiv:2406.06486) can be asked for. No torch here."""
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -8,6 +9,7 @@ from resolvent.models.cost import Cost, cost_of_layers, transformer_flop
 from resolvent.models.layers.grid_sizes import coarse_points, downsampled_sizes
 from resolvent.models.settings import (
     MODES_2D_DESCRIPTION,
+    SMALL_ENCODER,
     EncoderLayers,
     EncoderWidth,
     Epsilon,
@@ -18,6 +20,7 @@ from resolvent.models.settings import (
     Modes,
     Rate,
     Settings,
+    Side,
     Width,
     check_divides,
     check_points,
@@ -34,6 +37,10 @@ Quadrature = Annotated[
 
 class TransformerNeuralOperatorSettings(Settings):
     """Transformer neural operator, in any dimension (Calvello et al. 2024, section 4.2)."""
+
+    trapezoidal = True
+    order = 2
+    example = {**SMALL_ENCODER, "residual_dropout": 0.0}
 
     width: EncoderWidth = 128
     num_layers: EncoderLayers = 6
@@ -72,6 +79,8 @@ class TransformerNeuralOperator1dSettings(TransformerNeuralOperatorSettings):
     operator = "resolvent.models.calvello2024.transformer_neural_operator:TransformerNeuralOperator1d"
     dimension = 1
     any_nodes = True
+    look = "#0072b2", "o"
+    variants = {"": {}, "equal weights": {"quadrature": "none"}}
 
     initial_channels: int = Field(
         0,
@@ -100,6 +109,7 @@ class TransformerNeuralOperator2dSettings(TransformerNeuralOperatorSettings):
 
     operator = "resolvent.models.calvello2024.transformer_neural_operator:TransformerNeuralOperator2d"
     dimension = 2
+    look = "#b0418a", "D"
 
 
 class CrossAttentionOperator2dSettings(Settings):
@@ -108,6 +118,9 @@ class CrossAttentionOperator2dSettings(Settings):
     operator = "resolvent.models.calvello2024.cross_attention_operator:CrossAttentionOperator2d"
     dimension = 2
     coarse_output = True
+    trapezoidal = True
+    order = 2
+    example = {**SMALL_ENCODER, "downsampling_factor": 0.7}
 
     width: EncoderWidth = 128
     num_layers: EncoderLayers = 4
@@ -144,6 +157,7 @@ class CodomainAttentionOperator2dSettings(Settings):
 
     operator = "resolvent.models.calvello2024.codomain_attention_operator:CodomainAttentionOperator2d"
     dimension = 2
+    example = {"width": 8, "num_layers": 2, "features": 3, "modes": 4, "feedforward_width": 12}
 
     width: EncoderWidth = 32
     num_layers: EncoderLayers = 4
@@ -167,6 +181,10 @@ class CodomainAttentionOperator2dSettings(Settings):
 class UniversalApproximatorSettings(Settings):
     """One attention between pointwise networks, which universal approximation is proved for (section 5)."""
 
+    trapezoidal = True
+    order = 2
+    example = {"width": 16, "feedforward_width": 24}
+
     width: EncoderWidth = 128
     feedforward_width: Width = Field(128, description="hidden width of the three pointwise networks")
 
@@ -187,6 +205,97 @@ class UniversalApproximator2dSettings(UniversalApproximatorSettings):
 
     operator = "resolvent.models.calvello2024.universal_approximator:UniversalApproximator2d"
     dimension = 2
+
+
+PATCH_MODES = (
+    "{} on a patch: k₁ = -modes..modes-1 and k₂ = 0..modes-1, in cycles per patch (two patches with "
+    "periodic_extension), or those of them that its points resolve"
+)
+
+
+class PatchedSettings(Settings):
+    """What both transformers on patches can be asked for; the modes have no common default."""
+
+    dimension = 2
+    example = {
+        **SMALL_ENCODER, "patches": 2, "modes": 3, "dropout": 0.0, "smoother_modes": 4,
+    }  # fmt: skip
+
+    patches: Side = Field(13, description="patches along each axis; the sides of the grid must be multiples")
+    width: EncoderWidth = 128
+    num_layers: EncoderLayers = 6
+    num_heads: Heads = 8
+    feedforward_width: FeedforwardWidth = 128
+    equal_layers: EqualLayers = False
+    periodic_extension: bool = Field(
+        False,
+        description="convolve the even extension of each patch, which is periodic, and cut it back",
+    )
+    dropout: Rate = Field(
+        1e-4, description="dropout on the attention matrix, both residual branches and in the feed-forward"
+    )
+    smoother: Literal["none", "learned", "inverse_laplacian"] = Field(
+        "learned",
+        description="last layer; learned: z + its spectral convolution, inverse_laplacian: (I - εΔ)^(-α) z",
+    )
+    smoother_modes: Modes = Field(
+        64, description="learned: Fourier modes of the whole grid, which needs twice as many points a side"
+    )
+    smoother_epsilon: Annotated[float, Field(gt=0.0, le=10.0)] = Field(
+        1e-3, description="inverse_laplacian: ε, in the square of the coordinates' unit"
+    )
+    smoother_exponent: Annotated[float, Field(gt=0.0, le=10.0)] = Field(
+        1.001, description="inverse_laplacian: α"
+    )
+    smoother_boundary: Literal["periodic", "even"] = Field(
+        "periodic",
+        description="inverse_laplacian: even for functions that are not periodic, mirrored at the boundary",
+    )
+    checkpointing: bool = Field(
+        False, description="compute each layer again in the backward pass instead of keeping what it needs"
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "PatchedSettings":
+        check_divides(self.width, "num_heads", self.num_heads)
+        return self
+
+    def check_grid(self, points: int) -> None:
+        if points % self.patches:
+            near = max(1, round(points / self.patches)) * self.patches
+            raise ValueError(f"patches {self.patches} do not divide {points} points; {near} would do")
+        if self.smoother == "learned":
+            check_points(self.smoother_modes, points, 2 * self.smoother_modes)
+
+    def cost(self, points: int) -> Cost:
+        return cost_of_layers(
+            points**2,
+            width=self.width,
+            num_layers=self.num_layers,
+            layer_flop=transformer_flop(self.width, self.feedforward_width, self.patches**2),
+        )
+
+
+class ViTNeuralOperatorSettings(PatchedSettings):
+    """Vision transformer neural operator, ViT-NO (Calvello et al. 2024, section 4.3)."""
+
+    operator = "resolvent.models.calvello2024.patched_neural_operators:ViTNeuralOperator"
+    look = "#d55e00", "s"
+
+    modes: Modes = Field(12, description=PATCH_MODES.format("Fourier modes of the lifting"))
+
+
+class FourierAttentionNeuralOperatorSettings(PatchedSettings):
+    """Fourier attention neural operator, FANO (Calvello et al. 2024, section 4.4)."""
+
+    operator = "resolvent.models.calvello2024.patched_neural_operators:FourierAttentionNeuralOperator"
+    look = "#0072b2", "o"
+
+    modes: Modes = Field(9, description=PATCH_MODES.format("Fourier modes of Q, K and V"))
+
+    def cost(self, points: int) -> Cost:
+        convolved = 12 * self.modes**2  # complex weights of Q, K and V
+        return replace(super().cost(points), weights=self.num_layers * self.width**2 * (8 + convolved))
 
 
 def _cost_of_all_pairs(

@@ -8,8 +8,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from resolvent.models.layers.common import stack
 from resolvent.models.layers.continuum_attention import ContinuumAttention, trapezoid_log_weights
-from resolvent.models.layers.stack import stack
 
 
 class TransformerNeuralOperator(nn.Module):

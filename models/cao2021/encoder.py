@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from resolvent.models.layers import attention as attentions
-from resolvent.models.layers.stack import stack
+from resolvent.models.layers.common import stack
 
 
 def bind_attention(

@@ -8,6 +8,7 @@ from resolvent.models.cost import Cost, cost_of_layers, transformer_flop
 from resolvent.models.layers.grid_sizes import coarse_points, downsampled_sizes
 from resolvent.models.settings import (
     MODES_2D_DESCRIPTION,
+    SMALL_ENCODER,
     Coordinates,
     EncoderLayers,
     EncoderWidth,
@@ -128,6 +129,8 @@ class Transformer1dSettings(EncoderSettings):
 
     operator = "resolvent.models.cao2021.transformer1d:Transformer1d"
     dimension = 1
+    example = {**SMALL_ENCODER, "decoder_width": 12, "modes": 4}
+    variants = {"": {}, "linear, public scaling": {"attention": "linear", "public_code_scaling": True}}
 
     layer_norm_epsilon: Epsilon = 1e-5
     width: EncoderWidth = 96
@@ -175,6 +178,9 @@ class Transformer2dSettings(CoarseEncoderSettings):
     """Encoder on a coarse grid, spectral decoder on the input's grid (Cao 2021, Example 2)."""
 
     operator = "resolvent.models.cao2021.transformer2d:Transformer2d"
+    example = {
+        **SMALL_ENCODER, "downsampling_factor": 0.7, "decoder_width": 12, "modes": 4, "projection_width": 12,
+    }  # fmt: skip
 
     width: SamplerWidth = 128
     feedforward_width: FeedforwardWidth = 256
@@ -195,6 +201,7 @@ class Transformer2dCoarseSettings(CoarseEncoderSettings):
 
     operator = "resolvent.models.cao2021.transformer2d:Transformer2dCoarse"
     coarse_output = True
+    example = {**SMALL_ENCODER, "downsampling_factor": 0.7, "decoder_width": 12}
 
     width: SamplerWidth = 192
     feedforward_width: FeedforwardWidth = 384
@@ -208,8 +215,9 @@ class Transformer2dCoarseSettings(CoarseEncoderSettings):
 class GalerkinEncoder2dSettings(EncoderSettings):
     """The encoder of Cao (2021) between affine maps, the "Galerkin transformer" of Calvello et al. (2024)."""
 
-    operator = "resolvent.models.cao2021.galerkin_encoder:GalerkinEncoder2d"
+    operator = "resolvent.models.cao2021.transformer2d:GalerkinEncoder2d"
     dimension = 2
+    example = SMALL_ENCODER
 
     attention: Literal["galerkin", "fourier", "softmax", "linear", "none"] = Field(
         "fourier", description="attention of Cao (2021); fourier is what Calvello et al. compare with"

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from resolvent.models.cao2021.encoder import Encoder
-from resolvent.models.layers.coordinates import place
+from resolvent.models.layers.common import place
 from resolvent.models.layers.spectral_convolution import SpectralLayer
 
 

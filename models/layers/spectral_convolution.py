@@ -1,14 +1,15 @@
-"""Convolution by a learned kernel with few Fourier modes, in one dimension."""
+"""Convolution by a learned kernel with few Fourier modes, in one and two dimensions."""
 
 import math
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn import functional
 
-from resolvent.models.layers.precision import without_autocast
+from resolvent.models.layers.common import without_autocast
 
 
 class SpectralConvolution(nn.Module):
@@ -97,3 +98,144 @@ class SpectralLayer(nn.Module):
         self, u: Float[Tensor, "batch *grid in_channels"]
     ) -> Float[Tensor, "batch *grid out_channels"]:
         return self.convolution(u) + self.pointwise(u)
+
+
+class Band(NamedTuple):
+    """How many k₁ ≥ 0, k₁ < 0 and k₂ ≥ 0 are kept."""
+
+    positive: int
+    negative: int
+    columns: int
+
+    @property
+    def rows(self) -> int:
+        """Count the |k₁|, from 0."""
+        return max(self.positive, self.negative + 1)
+
+
+class SpectralConvolution2d(nn.Module):
+    """v̂_k = û_k W_k for k₁ = -modes..modes-1 and k₂ = 0..modes-1, and v̂_k = 0 elsewhere (Li et al. 2021).
+
+    These are the two corner blocks of `rfft2` that Li et al. and Cao (2021, arXiv:2105.14995) keep; the other
+    half plane follows, as v is real. W_k is a dense complex in_channels × out_channels matrix, stored as real
+    pairs: `weight[k₁, k₂]`, Python's negative indices being the negative k₁, in an array of shape
+    (2·modes, modes, in_channels, out_channels, 2). There is no bias.
+
+    `initialisation` names the distribution of the weights, as in one dimension:
+
+    - "li": Unif[0, 1)/(in_channels·out_channels) (Li et al. 2021, arXiv:2010.08895, public code);
+    - "cao": normal with standard deviation 1/(in_channels·out_channels·modes): Xavier's for a block, times
+      √(in_channels + out_channels)/(in_channels·out_channels) (Cao 2021, public code).
+
+    `maps` is for convolutions of one function that are computed at once, side by side in out_channels: each
+    has out_channels/maps of them, and initial weights of the distribution for that number.
+
+    `band` says what becomes of modes that a grid of n1 × n2 points does not resolve:
+
+    - "whole": they are an error;
+    - "resolved": they are left out, and k₁ runs over -min(modes, ⌊n1/2⌋)..min(modes, ⌈n1/2⌉)-1, k₂ over
+      0..min(modes, ⌊n2/2⌋+1)-1. Every mode of the grid is there once at most: the block of negative k₁ never
+      overwrites the other.
+
+    `extension` is for functions on a rectangle that are not periodic (Calvello et al. 2024,
+    arXiv:2406.06486, section 6.2, name the idea and no construction):
+
+    - "none": opposite sides are joined as if they were;
+    - "even": u is mirrored at the sides of the rectangle, half a cell outside its first and last points,
+      which makes it continuous with twice the period; the convolution of that, with modes of the doubled
+      period, is cut back to the rectangle. Only the Fourier matrices know: the extension is never formed.
+
+    The few coefficients come from products with truncated Fourier matrices, along one axis after the other,
+    and equal those of a full FFT up to rounding. Forward and backward, batch 4, 32 channels, 12 modes, one
+    core, full FFT against products: the same time at 32², 2 times at 64², 4 at 128², 6 at 256², and 7 to 16
+    at 85², 141², 211² and 421², whose prime factors an FFT does not like.
+    """
+
+    def __init__(
+        self,
+        *,
+        in_channels: int,
+        out_channels: int,
+        modes: int,
+        initialisation: Literal["li", "cao"],
+        maps: int = 1,
+        band: Literal["whole", "resolved"] = "whole",
+        extension: Literal["none", "even"] = "none",
+    ) -> None:
+        super().__init__()
+        self.modes, self.band = modes, band
+        self.periods = {"none": 1, "even": 2}[extension]
+        self.weight = nn.Parameter(torch.empty(2 * modes, modes, in_channels, out_channels, 2))
+        gain = maps / (in_channels * out_channels)
+        if initialisation == "li":
+            nn.init.uniform_(self.weight, 0.0, gain)
+        else:
+            nn.init.normal_(self.weight, std=gain / modes)
+
+    def forward(
+        self, u: Float[Tensor, "batch n1 n2 in_channels"]
+    ) -> Float[Tensor, "batch n1 n2 out_channels"]:
+        """Convolve over the grid; in the weights' precision, whatever autocast says.
+
+        Raises `ValueError` if the grid cannot carry the modes and `band` is "whole".
+        """
+        _, n1, n2, _ = u.shape
+        band = self._band(n1, n2)
+        with without_autocast(u.device):
+            coefficients = self._analyse(u.to(self.weight.dtype), band)
+            product = torch.einsum("bkli,klio->bklo", coefficients, self._weights_of(band))
+            return self._synthesise(product, band, n1, n2)
+
+    def _band(self, n1: int, n2: int) -> Band:
+        modes = self.modes
+        if self.band == "resolved":
+            n1, n2 = self.periods * n1, self.periods * n2
+            return Band(min(modes, (n1 + 1) // 2), min(modes, n1 // 2), min(modes, n2 // 2 + 1))
+        least = (2 * modes // self.periods, (2 * modes - 2) // self.periods)
+        if n1 < least[0] or n2 < least[1]:
+            raise ValueError(f"{modes} modes need at least {least[0]} x {least[1]} points; got {n1} x {n2}")
+        return Band(modes, modes, modes)
+
+    def _weights_of(self, band: Band) -> Tensor:
+        """Return the band's W_k, complex."""
+        weight = torch.view_as_complex(self.weight)
+        if band == (self.modes,) * 3:
+            return weight
+        return torch.cat([weight[: band.positive], weight[len(weight) - band.negative :]])[:, : band.columns]
+
+    def _analyse(self, u: Tensor, band: Band) -> Tensor:
+        """Compute the band's û_k: (batch, positive + negative, columns, channels), k₁ as in `weight`."""
+        batch, n1, n2, channels = u.shape
+        first, second = self._analysis(n1, band.rows, u), self._analysis(n2, band.columns, u)
+        parts = (first @ u.reshape(batch, n1, -1)).view(batch, -1, n2, channels)
+        parts = (second @ parts).view(batch, 2, band.rows, 2, band.columns, channels)
+        cosine, sine = torch.view_as_complex(parts.permute(0, 1, 2, 4, 5, 3).contiguous()).unbind(1)
+        # `sine` holds -sin(k₁x₁), so exp(-ik₁x₁) = cosine + i sine and exp(ik₁x₁) = cosine - i sine.
+        upper, lower = cosine + 1j * sine, cosine - 1j * sine
+        return torch.cat([upper[:, : band.positive], lower[:, 1 : band.negative + 1].flip(1)], dim=1)
+
+    def _analysis(self, n: int, modes: int, like: Tensor) -> Tensor:
+        """Return the map from n values along an axis to coefficients: (2·modes, n)."""
+        waves, _ = truncated_fourier_matrices(self.periods * n, modes, like.device, like.dtype)
+        return waves if self.periods == 1 else waves[:, :n] + waves[:, n:].flip(1)
+
+    def _synthesise(self, product: Tensor, band: Band, n1: int, n2: int) -> Tensor:
+        """Compute the real function with these coefficients, as `irfft2` does: (batch, n1, n2, channels)."""
+        batch, _, _, channels = product.shape
+        rows, like = band.rows, (product.device, self.weight.dtype)
+        first = truncated_fourier_matrices(self.periods * n1, rows, *like)[0].T[:n1]
+        second = truncated_fourier_matrices(self.periods * n2, band.columns, *like)[1][:n2]
+        # Zeros where the band ends: k₁ = 0..rows-1 and k₁ = 0..1-rows.
+        upper = functional.pad(product[:, : band.positive], (0, 0, 0, 0, 0, rows - band.positive))
+        lower = product[:, band.positive :].flip(1)
+        lower = functional.pad(lower, (0, 0, 0, 0, 1, rows - 1 - band.negative))
+        waves = torch.stack([upper + lower, 1j * (lower - upper)], dim=1)  # of cos and -sin
+        parts = torch.view_as_real(waves).permute(0, 1, 2, 5, 3, 4)
+        values = second @ parts.reshape(batch, 2 * rows, 2 * band.columns, channels)
+        return (first @ values.view(batch, 2 * rows, -1)).view(batch, n1, n2, channels)
+
+
+class SpectralLayer2d(SpectralLayer):
+    """Spectral convolution plus a pointwise affine map: (batch, n1, n2, in) -> (batch, n1, n2, out)."""
+
+    convolution_class = SpectralConvolution2d

@@ -67,6 +67,10 @@ class RunRecord:
         (`recipes` of the configuration); None: the architecture's defaults.
     settings
         Of the architecture.
+    look
+        Colour and marker of the architecture in figures; None: a colour that no other model has.
+    cut_off
+        Largest wavenumber along an axis that the network's layers pass on, in cycles; None without one.
     grids
         Grids of input and target, as `resolvent.datasets.loading.load_samples` takes them.
     grid
@@ -108,6 +112,8 @@ class RunRecord:
     architecture: str
     recipe: str | None = None
     settings: dict
+    look: list | None = None
+    cut_off: float | None = None
     grids: str
     grid: dict
     coarse_points: int | None

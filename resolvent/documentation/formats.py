@@ -71,6 +71,8 @@ OF_RUN = {
     "architecture": "name of the architecture, or `module:SettingsClass`",
     "recipe": "`paper` or `code`, what the model starts from; null: the architecture's defaults",
     "settings": "settings of the architecture",
+    "look": "colour and marker of the architecture in figures; null: a colour that no other model has",
+    "cut_off": "largest wavenumber along an axis that its layers pass on, in cycles; null: all",
     "grids": "which grids input and target are on: `stored`, or `fine` or `coarse` for both",
     "grid": "grid of the training inputs, as on the card",
     "coarse_points": "points a side of a coarse grid inside of the model, or of the targets of an inverse "

@@ -8,8 +8,7 @@ from resolvent.figures.papers.calvello2024.reported import SOURCE as CALVELLO
 from resolvent.figures.papers.cao2021.reported import SOURCE as CAO
 from resolvent.figures.papers.cao2021.step_costs import FILE, SCOPES, name_of, remark
 from resolvent.figures.published.tables import reported_rows
-from resolvent.models.build import build
-from resolvent.models.parameter_counts import parameter_counts
+from resolvent.models.build import build, parameter_counts
 from resolvent.models.registry import settings_class
 
 PARAMETERS = ("architecture", "reported", "ours", "ours / reported")

@@ -14,12 +14,11 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from resolvent.common.progress import progress_bar
-from resolvent.measurements.architectures_measured import MEASURED, cases
+from resolvent.measurements.architecture_formulas import MEASURED, cases
 from resolvent.measurements.settings import ArchitectureCostSettings
 from resolvent.measurements.step_cost import seconds
-from resolvent.models.build import build
+from resolvent.models.build import build, parameter_counts
 from resolvent.models.layers.spectral_convolution import truncated_fourier_matrices
-from resolvent.models.parameter_counts import parameter_counts
 from resolvent.training.devices import choose_device, device_name
 from resolvent.training.operations import forward_operations
 

@@ -15,9 +15,9 @@ from resolvent.common.settings import settings_hash
 from resolvent.datasets.storage.addresses import is_address, local_folder
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.settings import DatasetSettings
-from resolvent.measurements.architectures_measured import MEASURED
+from resolvent.measurements.architecture_formulas import MEASURED
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
-from resolvent.models.registry import ARCHITECTURES, settings_class
+from resolvent.models.registry import ARCHITECTURES, examples, settings_class
 from resolvent.planning.configuration.contents import with_contents
 from resolvent.planning.configuration.settings import (
     Configuration,
@@ -297,7 +297,8 @@ class Plan:
         dataset = self.dataset_of(experiment)
         training = self.training(experiment, model, resolution)
         counts = self.samples_of(experiment, model, resolution)
-        on_training_grid = dataset.settings.inverse or settings_class(m.architecture).one_grid
+        architecture = model_settings(m, resolution, dataset.settings)
+        on_training_grid = dataset.settings.inverse or architecture.one_grid
         return {
             "experiment": experiment,
             "model": model,
@@ -305,6 +306,8 @@ class Plan:
             "architecture": m.architecture,
             "recipe": m.recipe,
             "settings": training["settings"],
+            "look": list(architecture.look) if architecture.look else None,
+            "cut_off": architecture.cut_off(),
             "grids": training["grids"],
             "coarse_points": _coarse_points(dataset.settings, m, resolution),
             "resolution": resolution,
@@ -358,6 +361,11 @@ class Plan:
     def theory(self) -> dict:
         """Settings of the measurements of theory."""
         return self.configuration.theory.model_dump(mode="json")
+
+    @property
+    def examples(self) -> list[tuple[str, str, dict]]:
+        """Small operators whose invariance is measured."""
+        return examples()
 
     @property
     def cost(self) -> dict:

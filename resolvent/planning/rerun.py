@@ -48,6 +48,8 @@ PREDICTIONS = {"cost", "seconds_per_sample", "seconds_of_checks", "bytes_of_chec
 # Methods that count only where a rule names them, "module:motion": a film is no part of the samples, and what
 # `resolvent.solve` calls is part of no job.
 APART = {"motion", "solve_values"}
+# What the class of an architecture says of figures, tests and examples: jobs get it as a parameter.
+SHOWN = {"look", "cut_off", "example", "variants"}
 # Calls, and keywords of calls, whose arguments are said to a person.
 SAID = re.compile("print|warn|progress_bar|.*(Error|Warning|Exception)")
 SAID_KEYWORDS = {"description", "symptom", "remedy", "hint"}
@@ -221,12 +223,19 @@ def _strip(node: ast.AST) -> None:
         if isinstance(value, ast.AST):
             _strip(value)
         elif isinstance(value, list):
-            value[:] = [
-                one for one in value if not (isinstance(one, ast.FunctionDef) and one.name in PREDICTIONS)
-            ]
+            value[:] = [one for one in value if not _without_result(node, one)]
             for one in value:
                 if isinstance(one, ast.AST):
                     _strip(one)
+
+
+def _without_result(owner: ast.AST, node: object) -> bool:
+    match node:
+        case ast.FunctionDef(name=name):
+            return name in PREDICTIONS or (isinstance(owner, ast.ClassDef) and name in SHOWN)
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return isinstance(owner, ast.ClassDef) and name in SHOWN
+    return False
 
 
 def _strip_here(node: ast.AST) -> None:

@@ -18,8 +18,7 @@ from resolvent.common.records import HISTORY_COLUMNS, CostRecord, write_record
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.loading import FreshSplit, Source, Split, read_card, training_noise
 from resolvent.datasets.storage.layout import grid_facts
-from resolvent.models.build import build
-from resolvent.models.parameter_counts import parameter_counts
+from resolvent.models.build import build, parameter_counts
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training import checkpoints
 from resolvent.training.data import read_where_it_fits

@@ -12,7 +12,7 @@ from resolvent.datasets.tasks.distributions import CircleDistribution
 from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.fourier import coefficients_of, observe
-from resolvent.solvers.random_fields.circle import PeriodicGaussianField
+from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField
 
 STATED = CircleDistribution(sigma=25, tau=5, gamma=2)
 MODES = np.arange(1, 64)  # of 128 points

@@ -216,7 +216,7 @@ def _refuse(*arguments):
             "darcy.five_point.DarcyFivePoint.solve",
             ["constant_coefficient", "interpolation_oracle"],
         ),
-        ("lorenz63", "dt0.02", "lorenz63.observer.unobserved_y", []),
+        ("lorenz63", "dt0.02", "lorenz63.unobserved_y", []),
         ("controlled_ode", "random", "controlled_ode.ControlledOde.state", []),
     ],
 )

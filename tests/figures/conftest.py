@@ -11,6 +11,7 @@ from run_files import one_level, square, vouched, write_same_predictions
 
 from resolvent.common.records import CONDITION_COLUMNS
 from resolvent.figures.common import style
+from resolvent.models.registry import settings_class
 
 PAPER_SETTING = {
     "viscosity": 0.1 / (2 * math.pi),
@@ -81,10 +82,12 @@ def write_run(
     of_fno = FNO_SETTING if architecture == "fno1d" else {}
     setting = {**PAPER_SETTING, **of_fno, **(setting or {})}
     own = {"attention": attention, "layer_norm": layer_norm} if attention else {"width": 64}
+    known = settings_class(architecture)
     facts = {
         "experiment": "burgers", "model": model, "label": label or model, "architecture": architecture,
         "recipe": recipe,
-        "settings": {**own, **(settings or {})}, "resolution": resolution, "seed": seed,
+        "settings": {**own, **(settings or {})}, "look": list(known.look) if known.look else None,
+        "cut_off": known.model_construct(**settings or {}).cut_off(), "resolution": resolution, "seed": seed,
         "dataset": "burgers_cao", "dataset_hash": "d" * 12, "config_hash": f"c{seed}" * 6,
         "code_digest": "e" * 12, "coarse_points": None,
         "versions": {"torch": "2.13.0", "numpy": "2.4.6"}, "metrics": {}, "grids": "stored",

@@ -76,15 +76,6 @@ def test_a_seed_that_diverged_is_not_in_the_mean(make_run):
     np.testing.assert_allclose(found["prediction"], 0.7 * found["target"])
 
 
-@pytest.mark.parametrize(
-    ("architecture", "modes", "expected"),
-    [("neuraloperator2d", 12, 6), ("fno2d", 12, 12), ("fano", 4, None)],
-)
-def test_what_an_fno_cuts_off(make_run, architecture, modes, expected):
-    (run,) = read_runs([write_flow_run(make_run, "model", architecture, settings={"modes": modes})])
-    assert spectra.cut_off(run) == expected
-
-
 # Jumps.
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from resolvent.figures.common.dark import DARK, dark_colours, with_dark_colours
-from resolvent.figures.common.style import BASELINE, FIXED, GRID, INK, MUTED, PLAIN, SPARE, new_figure, save
+from resolvent.figures.common.style import BASELINE, COLOURS, GRID, INK, MUTED, PLAIN, SPARE, new_figure, save
 
 
 def luminance(colour):
@@ -21,7 +21,7 @@ def contrast(one, other):
 
 
 def test_every_colour_of_figures_has_one_for_dark_pages_that_can_be_read():
-    text = {INK, MUTED, BASELINE, *SPARE, *(colour for colour, _ in FIXED.values())}
+    text = {INK, MUTED, BASELINE, *SPARE, *COLOURS}
     assert {*text, GRID, PLAIN["axes.edgecolor"], "#ffffff", "#000000"} == set(DARK)
     for colour in text:
         assert contrast(DARK[colour], DARK["#ffffff"]) > 4.5, colour

@@ -6,9 +6,11 @@ import torch
 from resolvent.measurements import architecture_costs as measuring
 from resolvent.measurements.architecture_costs import architecture_costs, counted_costs
 from resolvent.measurements.architecture_formulas import (
+    MEASURED,
     Size,
     afno_operations,
     afno_parameters,
+    cases,
     fano_operations,
     fano_parameters,
     fno_operations,
@@ -18,11 +20,9 @@ from resolvent.measurements.architecture_formulas import (
     vit_operations,
     vit_parameters,
 )
-from resolvent.measurements.architectures_measured import MEASURED, cases
 from resolvent.measurements.settings import ArchitectureCostSettings
-from resolvent.models.build import build
+from resolvent.models.build import build, parameter_counts
 from resolvent.models.layers.spectral_convolution import truncated_fourier_matrices
-from resolvent.models.parameter_counts import parameter_counts
 from resolvent.training.operations import forward_operations
 
 PAPER = ArchitectureCostSettings()

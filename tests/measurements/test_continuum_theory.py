@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from resolvent.measurements.theory import average, continuum, invariance
-from resolvent.measurements.theory.continuum_orders import continuum_orders
-from resolvent.models.registry import ARCHITECTURES
+from resolvent.measurements.theory.fits import continuum_orders
+from resolvent.models.registry import ARCHITECTURES, examples
 
 SEED = 3
 
@@ -17,7 +17,7 @@ def tables():
         "monte_carlo": continuum.monte_carlo([64, 256, 1024], 200, SEED),
         "quadratures": continuum.quadratures([32, 64, 128, 256], 40, SEED),
         "averages": average.average_errors([4, 8, 16], 60, SEED),
-        "invariance": invariance.invariance_errors([32, 64], [16, 32], SEED),
+        "invariance": invariance.invariance_errors(examples(), [32, 64], [16, 32], SEED),
     }
 
 
@@ -195,7 +195,7 @@ def disagreement(settings):
 
 def test_the_packages_uno_agrees_on_every_other_row_alone():
     """Where it doubles a grid, the package puts negative wavenumbers of the first axis n/2 too high."""
-    (settings,) = [s for a, v, s in invariance.VARIANTS if (a, v) == ("neuraloperator2d", "UNO")]
+    (settings,) = [s for a, v, s in examples() if (a, v) == ("neuraloperator2d", "UNO")]
     even, odd = disagreement(settings)
     assert odd > 4 * even
     even, odd = disagreement(settings | {"options": {"uno_scalings": [[1.0, 1.0]] * 3}})

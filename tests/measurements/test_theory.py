@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from resolvent.measurements.theory import convergence, cost, projection
+from resolvent.measurements.theory import convergence, cost, fits, projection
 
 SEED = 3
 
@@ -106,21 +106,21 @@ def test_the_cost_of_each_attention_has_its_power_of_n():
     assert galerkin[64] == 4 * 64 * 5**2
     quadratic = table[table["attention"] == "fourier_quadratic"].set_index("points")["flops"]
     assert quadratic[64] == 4 * 64**2 * 5
-    orders = cost.cost_orders(table)
+    orders = fits.cost_orders(table)
     operations = orders[orders["quantity"] == "flops"]
     assert set(operations["attention"]) == set(cost.ATTENTIONS)
     np.testing.assert_allclose(operations["fitted"], operations["theory"], atol=1e-12)
 
 
 def test_observed_orders_of_the_quadratures(errors):
-    orders = convergence.convergence_orders(errors)
+    orders = fits.convergence_orders(errors)
     algebraic = orders[orders["quantity"] == "order"]
     assert len(algebraic) == 8
     np.testing.assert_allclose(algebraic["fitted"], algebraic["theory"], atol=0.2)
 
 
 def test_periodic_functions_converge_geometrically_to_rounding(errors):
-    orders = convergence.convergence_orders(errors)
+    orders = fits.convergence_orders(errors)
     geometric = orders[orders["quantity"] == "rate"]
     np.testing.assert_allclose(geometric["fitted"], geometric["theory"], rtol=0.05)
     finest = errors[(errors["rule"] == "periodic") & (errors["points"] == 256)]
@@ -129,5 +129,5 @@ def test_periodic_functions_converge_geometrically_to_rounding(errors):
 
 def test_a_rate_needs_two_errors_above_rounding():
     table = convergence.errors([256, 512])
-    orders = convergence.convergence_orders(table)
+    orders = fits.convergence_orders(table)
     assert orders[orders["quantity"] == "rate"]["fitted"].isna().all()

@@ -25,8 +25,6 @@ from model_variants import NAMES, SMALL, VARIANTS, points
 from resolvent.models.build import build
 
 for name, (architecture, settings) in zip(NAMES, VARIANTS):
-    if architecture == "transformer2d" and settings["attention"] != "galerkin":
-        continue  # the encoder is that of transformer1d
     if settings.get("model") in {LEFT_OUT}:
         continue
     # All layers are alike, but for those of the package and of DeepONet.
@@ -69,7 +67,6 @@ def test_all_compile_as_one_graph_to_the_same_numbers():
     expected = [
         f"{name} equal"
         for name, (architecture, settings) in zip(NAMES, VARIANTS, strict=True)
-        if architecture != "transformer2d" or settings["attention"] == "galerkin"
         if settings.get("model") not in LEFT_OUT
     ]
     assert finished.stdout.splitlines() == expected

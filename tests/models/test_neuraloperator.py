@@ -83,27 +83,14 @@ def test_options_reach_the_package():
 
 
 @pytest.mark.parametrize(
-    ("model", "options", "beginning"),
-    [
-        (
-            "FNO",
-            {"rnk": 0.1, "widht": 3},
-            "unknown options of FNO: rnk, widht; accepted: lifting_channel_ratio, ",
-        ),
-        ("TFNO", {"n_modes": [8, 8]}, "unknown options of TFNO: n_modes; accepted: lifting_channel_ratio, "),
-        (
-            "UNO",
-            {"non_linearity": "gelu"},
-            "unknown options of UNO: non_linearity; accepted: lifting_channels, ",
-        ),
-        ("CODANO", {"norm": "group"}, "unknown options of CODANO: norm; accepted: lifting_channels, "),
-    ],
-)
-def test_unknown_options_are_refused_in_one_line(model, options, beginning):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the message is compared
+    ("model", "options"),
+    [("FNO", {"rnk": 1, "widht": 3}), ("TFNO", {"n_modes": [8]}), ("UNO", {"non_linearity": "gelu"}),
+     ("CODANO", {"norm": "group"})],
+)  # fmt: skip
+def test_unknown_options_are_refused_with_those_accepted(model, options):
+    said = rf"^unknown options of {model}: {', '.join(options)}; accepted: lifting_channel(s|_ratio), .*$"
+    with pytest.raises(ValueError, match=said):
         build("neuraloperator2d", {**SETTINGS, "model": model, "options": options}, 0)
-    assert str(caught.value).startswith(beginning)
-    assert "\n" not in str(caught.value)
 
 
 def test_fused_adam_takes_the_parameters():

@@ -1,23 +1,18 @@
 """FNO, DeepONet, U-Net and Transolver against what they are said to compute, written out anew."""
 
+import model_variants
 import numpy as np
 import pytest
 import torch
 from model_variants import SMALL, band_limited, grid, points
 from torch import nn
 
-from resolvent.models.build import build
-from resolvent.models.deeponet.deeponet import at_sensors
-from resolvent.models.transolver.transolver import EPSILON
+from resolvent.models.other_works.deeponet import at_sensors
+from resolvent.models.other_works.transolver import EPSILON
 
 
-def scrambled(architecture: str, **settings) -> nn.Module:
-    """Return an operator in double precision, off its initial weights."""
-    operator = build(architecture, {**SMALL[architecture], **settings}, seed=0).double().eval()
-    generator = torch.Generator().manual_seed(1)
-    for parameter in operator.parameters():
-        parameter.data += 0.1 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
-    return operator.requires_grad_(False)
+def scrambled(architecture, **settings):
+    return model_variants.scrambled(architecture, **settings).requires_grad_(False)
 
 
 @pytest.mark.parametrize(("boundary", "n"), [("periodic", 45), ("periodic", 8), ("edges", 45), ("edges", 8)])

@@ -114,73 +114,31 @@ def test_what_it_does_not_say_has_defaults(my_lab):
 
 
 @pytest.mark.parametrize(
-    ("name", "settings", "message"),
+    ("name", "settings", "said"),
     [
-        ("my_labs.nets:NetSettings", {}, f"architecture {{}}: no module my_labs; {ON_PATH}"),
-        ("my_lab.network:NetSettings", {}, f"architecture {{}}: no module my_lab.network; {ON_PATH}"),
+        ("my_labs.nets:NetSettings", {}, f"no module my_labs; {ON_PATH}"),
+        ("my_lab.network:NetSettings", {}, f"no module my_lab.network; {ON_PATH}"),
         (
             "my_lab.broken:Net",
             {},
-            "architecture {}: module my_lab.broken cannot be imported: RuntimeError: no licence for this",
+            "cannot be imported: RuntimeError: no licence for this",
         ),
-        (
-            "my_lab.needy:Net",
-            {},
-            "architecture {}: module my_lab.needy cannot be imported: ModuleNotFoundError: "
-            "No module named 'a_package_that_is_not_there'",
-        ),
-        (
-            "my_lab.nets:NetSetting",
-            {},
-            "architecture {}: unknown name in module my_lab.nets: 'NetSetting'; did you mean 'NetSettings'? "
-            "accepted: NetSettings, Net",
-        ),
-        (
-            "my_lab.nets:Net",
-            {},
-            "architecture {}: my_lab.nets:Net is not a settings class, that is, a subclass of "
-            "resolvent.models.settings.Settings",
-        ),
-        (
-            "my_lab.faulty:NoDimension",
-            {},
-            "architecture {}: my_lab.faulty:NoDimension must set `dimension`; accepted: 1, 2",
-        ),
-        (
-            "my_lab.faulty:NoOperator",
-            {},
-            "architecture {}: my_lab.faulty:NoOperator must set `operator`, module:Class of its torch "
-            "module; got None",
-        ),
-        (
-            "my_lab.faulty:NoColon",
-            {},
-            "architecture {}: my_lab.faulty:NoColon must set `operator`, module:Class of its torch module; "
-            "got 'Net'",
-        ),
-        (
-            "my_lab.faulty:NoModule",
-            {},
-            "architecture {}: operator 'my_lab.networks:Net' of my_lab.faulty:NoModule: no module "
-            "my_lab.networks",
-        ),
-        (
-            NAME,
-            {"chanels": 3},
-            "my_lab.nets:NetSettings: unknown setting 'chanels'; did you mean 'channels'? accepted: "
-            "in_channels, out_channels, channels",
-        ),
-        (
-            NAME,
-            {"channels": 0},
-            "my_lab.nets:NetSettings: channels: Input should be greater than or equal to 1, got 0",
-        ),
+        ("my_lab.needy:Net", {}, "ModuleNotFoundError: No module named 'a_package_that_is_not_there'"),
+        ("my_lab.nets:NetSetting", {}, "did you mean 'NetSettings'? accepted: NetSettings, Net"),
+        ("my_lab.nets:Net", {}, "a subclass of resolvent.models.settings.Settings"),
+        ("my_lab.faulty:NoDimension", {}, "must set `dimension`; accepted: 1, 2"),
+        ("my_lab.faulty:NoOperator", {}, "must set `operator`, module:Class of its torch module; got None"),
+        ("my_lab.faulty:NoColon", {}, "must set `operator`, module:Class of its torch module; got 'Net'"),
+        ("my_lab.faulty:NoModule", {}, "operator 'my_lab.networks:Net'"),
+        (NAME, {"chanels": 3}, "did you mean 'channels'? accepted: in_channels, out_channels, channels"),
+        (NAME, {"channels": 0}, "channels: Input should be greater than or equal to 1, got 0"),
     ],
 )
-def test_errors_are_one_line(my_lab, name, settings, message):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole message is compared
+def test_errors_are_one_line_that_names_the_architecture(my_lab, name, settings, said):
+    with pytest.raises(ValueError, match=rf"^(architecture ')?{name}'?: ") as caught:
         resolve(name, settings)
-    assert str(caught.value) == message.format(repr(name))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("imported", [False, True])

@@ -86,8 +86,8 @@ COUNTS = {
     "resolvent.datasets.storage.card": {"finalise_dataset": EQUATIONS},
     "resolvent.datasets.storage.generation": {"solve_dataset": EQUATIONS, "finalise_dataset": EQUATIONS},
     "resolvent.datasets.preview:write_preview": {"preview_dataset": ALONE},
-    "resolvent.models.fno.fno1d": of_model("fno1d") | {"theory": ALONE},
-    "resolvent.models.fno.settings:FNO1dSettings": of_model("fno1d") | {"theory": ALONE},
+    "resolvent.models.other_works.fno": of_model("fno") | {"theory": ALONE},
+    "resolvent.models.other_works.settings:FNO1dSettings": of_model("fno") | {"theory": ALONE},
     "resolvent.measurements.theory.average": {"theory": ALONE},
     "resolvent.measurements.stability": {"measure_stability": {"transformer1d"}},
     "resolvent.figures.stability.panel": {"stability_page": ALONE},
@@ -108,7 +108,7 @@ ONCE_MISSED = {
         "resolvent.training.train",
         "resolvent.training.operations",
         "resolvent.training.distributed.launch",
-        "resolvent.models.parameter_counts",
+        "resolvent.models.build",
     ),
     "evaluate": (
         "resolvent.evaluation.evaluate",
@@ -206,10 +206,23 @@ def test_only_settings_predict():
     for name, file in project_files():
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.ClassDef) and "planning" not in name:
-                methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
-                assert not methods & rerun.PREDICTIONS or node.name.endswith(("Settings", "Dataset")), (
-                    node.name
-                )
+                said = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
+                said |= {name for one in node.body for name in rerun._defined_by(one)}
+                without_result = said & (rerun.PREDICTIONS | rerun.SHOWN)
+                assert not without_result or node.name.endswith(("Settings", "Dataset")), node.name
+
+
+def test_the_look_and_the_examples_of_an_architecture_count_for_no_result(tmp_path):
+    def meaning(look, width):
+        file = tmp_path / f"{width}{look}.py"
+        file.write_text(
+            f"look = 3\nclass FNOSettings:\n    look = {look!r}\n    example = {{'width': {len(look)}}}\n"
+            f"    width: int = {width}\n    def cut_off(self):\n        return {len(look)}\n"
+        )
+        return rerun._text(rerun._tree.__wrapped__(file))
+
+    assert meaning("red", 3) == meaning("green", 3) != meaning("red", 4)
+    assert "look" in meaning("red", 3)  # a module's own is code like any other
 
 
 def test_modules_named_errors_hold_errors_and_words_alone():

@@ -27,7 +27,9 @@ from resolvent.training import checkpoints
 ROOT = Path(resolvent.__file__).resolve().parents[1]
 EVIL = "from pathlib import Path\nPath({mark!r}).touch()\n"
 OWN = "folder.evil:Own"
-FNO_WITH_A_NAME = "from resolvent.models.fno.settings import FNO1dSettings\nclass Own(FNO1dSettings): pass\n"
+FNO_WITH_A_NAME = (
+    "from resolvent.models.other_works.settings import FNO1dSettings\nclass Own(FNO1dSettings): pass\n"
+)
 
 
 @pytest.fixture(scope="module")

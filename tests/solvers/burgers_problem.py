@@ -4,7 +4,7 @@ import numpy as np
 
 from resolvent.solvers.burgers.cole_hopf import cole_hopf
 from resolvent.solvers.common.fourier import observe
-from resolvent.solvers.random_fields.circle import PeriodicGaussianField
+from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField
 
 CAO_FIELD = PeriodicGaussianField(sigma=25.0, tau=5.0, gamma=2.0)
 CAO_VISCOSITY = 0.1 / (2 * np.pi)

@@ -7,8 +7,7 @@ import numpy as np
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.grid import Grid
 from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
-from resolvent.solvers.random_fields.push_forwards import level_set, lognormal
-from resolvent.solvers.random_fields.square import NeumannGaussianField
+from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, level_set, lognormal
 
 
 @lru_cache

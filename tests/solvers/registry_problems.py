@@ -19,10 +19,8 @@ from resolvent.solvers.darcy.direct import solve_direct
 from resolvent.solvers.darcy.five_point import DarcyFivePoint
 from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
 from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
-from resolvent.solvers.lorenz63.initial_states import initial_condition
-from resolvent.solvers.lorenz63.reference import solve_diffrax
-from resolvent.solvers.lorenz63.taylor_series import Lorenz63
-from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
+from resolvent.solvers.lorenz63 import Lorenz63, initial_condition, solve_diffrax
+from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField2d
 
 
 def burgers(solver, refinements):
@@ -132,5 +130,5 @@ PROBLEMS = {
     "resolvent.solvers.kolmogorov.split_step:KolmogorovSplitStep": lambda: kolmogorov(
         KolmogorovSplitStep, "largest_step", (16, 32, 64), 2
     ),
-    "resolvent.solvers.lorenz63.taylor_series:Lorenz63": lorenz63,
+    "resolvent.solvers.lorenz63:Lorenz63": lorenz63,
 }

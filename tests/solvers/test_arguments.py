@@ -16,7 +16,7 @@ from resolvent.solvers.controlled_ode import ControlledOde
 from resolvent.solvers.darcy.five_point import DarcyFivePoint, refined_pressure
 from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
 from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
-from resolvent.solvers.lorenz63.taylor_series import Lorenz63
+from resolvent.solvers.lorenz63 import Lorenz63
 
 times = Nodes((0.1, 0.2))
 for call in (

@@ -15,7 +15,7 @@ from resolvent.solvers.darcy import five_point
 from resolvent.solvers.darcy.five_point import default_method
 from resolvent.solvers.darcy.sine_transforms import LANES as DARCY_LANES
 from resolvent.solvers.kolmogorov.flow import LANES as KOLMOGOROV_LANES
-from resolvent.solvers.lorenz63.taylor_series import LANES as LORENZ_LANES
+from resolvent.solvers.lorenz63 import LANES as LORENZ_LANES
 from resolvent.solvers.registry import SOLVERS
 
 TIMES = explicit((0.1, 0.2))
@@ -49,7 +49,7 @@ CASES = {
         lambda solver: solver(num_modes=6, largest_step=0.1).solve(vorticities(), (0.2,)),
         KOLMOGOROV_LANES["gpu"],
     ),
-    "resolvent.solvers.lorenz63.taylor_series:Lorenz63": (
+    "resolvent.solvers.lorenz63:Lorenz63": (
         lambda solver: solver(step=0.05).solve(np.ones((2, 3)), TIMES),
         LORENZ_LANES,
     ),

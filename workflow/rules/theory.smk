@@ -20,6 +20,7 @@ rule theory:
         **requested(needs.theory),
     params:
         settings=plan.theory,
+        examples=plan.examples,
         code=script_digest("theory", *plan.every_architecture),
     script:
         "../scripts/theory.py"

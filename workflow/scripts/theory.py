@@ -6,9 +6,9 @@ with job(snakemake):
     from resolvent.common.runs import save_table
     from resolvent.measurements.theory.average import average_errors
     from resolvent.measurements.theory.continuum import monte_carlo, quadratures
-    from resolvent.measurements.theory.continuum_orders import continuum_orders
-    from resolvent.measurements.theory.convergence import convergence_orders, errors
-    from resolvent.measurements.theory.cost import cost_orders, costs
+    from resolvent.measurements.theory.convergence import errors
+    from resolvent.measurements.theory.cost import costs
+    from resolvent.measurements.theory.fits import continuum_orders, convergence_orders, cost_orders
     from resolvent.measurements.theory.invariance import invariance_errors
     from resolvent.measurements.theory.projection import distances, quasi_optimality
 
@@ -29,7 +29,10 @@ with job(snakemake):
         "quadratures": quadratures(settings["quadrature_intervals"], draws, seed),
         "averages": average_errors(settings["average_sides"], draws, seed),
         "invariance": invariance_errors(
-            settings["invariance_points_1d"], settings["invariance_points_2d"], seed
+            snakemake.params.examples,
+            settings["invariance_points_1d"],
+            settings["invariance_points_2d"],
+            seed,
         ),
     }
     for name, table in measured.items():

@@ -17,7 +17,7 @@ from resolvent.datasets.tasks.task import FRAMES, Baseline, Motion, Task
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.fourier import coefficients_of, observe
 from resolvent.solvers.common.grid import Grid, Nodes, check_restriction, restrict_by_stride
-from resolvent.solvers.random_fields.circle import PeriodicGaussianField
+from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField
 
 if TYPE_CHECKING:
     from resolvent.common.errors import Words

@@ -15,10 +15,8 @@ from resolvent.datasets.tasks.error_budget import against_computed_again, error_
 from resolvent.datasets.tasks.settings import Known, SidePoints, SpaceDataset
 from resolvent.datasets.tasks.task import Baseline, Task
 from resolvent.solvers.common.cosine_series import observe_cosine
-from resolvent.solvers.common.grid import Grid, Nodes
-from resolvent.solvers.common.sine_series import restrict_dirichlet
-from resolvent.solvers.random_fields.push_forwards import level_set, lognormal
-from resolvent.solvers.random_fields.square import NeumannGaussianField
+from resolvent.solvers.common.grid import Grid, Nodes, restrict_dirichlet
+from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, level_set, lognormal
 
 if TYPE_CHECKING:
     from resolvent.common.errors import Words

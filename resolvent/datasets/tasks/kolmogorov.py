@@ -16,7 +16,7 @@ from resolvent.datasets.tasks.settings import ACCURACY, Known, SidePoints, Space
 from resolvent.datasets.tasks.task import FRAMES, Baseline, Motion, Task
 from resolvent.solvers.common.fourier import check_points, coefficients_of_2d, observe_2d
 from resolvent.solvers.common.grid import Grid, Nodes
-from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
+from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField2d
 
 if TYPE_CHECKING:
     from resolvent.common.errors import Words

@@ -19,7 +19,7 @@ from resolvent.solvers.common.grid import Grid, Nodes
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
     from resolvent.datasets.storage.stored import Stored
-    from resolvent.solvers.lorenz63.taylor_series import Lorenz63
+    from resolvent.solvers.lorenz63 import Lorenz63
 
 REFINED_SAMPLES = 256
 
@@ -99,7 +99,7 @@ class Lorenz63Dataset(TrajectoryDataset):
         >>> resolvent.solve("lorenz63", [1.0, 1.0, 1.0], times=[0.0, 0.5, 1.0]).shape
         (3, 3)
         """
-        from resolvent.solvers.lorenz63.taylor_series import Lorenz63
+        from resolvent.solvers.lorenz63 import Lorenz63
 
         solver = Lorenz63(sigma=sigma, rho=rho, beta=beta, step=step)
         return solver.solve(values, Nodes(tuple(map(float, times))))
@@ -131,14 +131,14 @@ class Lorenz63Task(Task):
         return tuple(time_group(name, times, trajectories, numbers) for name, times in self.times.items())
 
     def _solver(self, step: float) -> Lorenz63:
-        from resolvent.solvers.lorenz63.taylor_series import Lorenz63
+        from resolvent.solvers.lorenz63 import Lorenz63
 
         settings = self.settings
         return Lorenz63(sigma=settings.sigma, rho=settings.rho, beta=settings.beta, step=step)
 
     def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
         """Draw a state (3,) at time 0."""
-        from resolvent.solvers.lorenz63.initial_states import initial_condition
+        from resolvent.solvers.lorenz63 import initial_condition
 
         return initial_condition(seed, split, index)
 
@@ -158,7 +158,7 @@ class Lorenz63Task(Task):
 
         `inputs` are x (samples, times), or x with y(0) and z(0) as constants, (samples, 3, times).
         """
-        from resolvent.solvers.lorenz63.observer import unobserved_y, unobserved_z
+        from resolvent.solvers.lorenz63 import unobserved_y, unobserved_z
 
         assert isinstance(times, Nodes)  # what datasets of trajectories are observed at
         settings = self.settings
@@ -175,7 +175,7 @@ class Lorenz63Task(Task):
 
         Against half the step, and against an independent adaptive integrator (diffrax, Dopri8).
         """
-        from resolvent.solvers.lorenz63.reference import solve_diffrax
+        from resolvent.solvers.lorenz63 import solve_diffrax
 
         name, times = next(iter(self.times.items()))
         positions = stored.random_positions(REFINED_SAMPLES)

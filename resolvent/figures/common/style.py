@@ -22,20 +22,13 @@ INK = "#22272e"
 MUTED = "#6b7280"
 GRID = "#e5e7eb"
 BASELINE = "#7d8590"
-FIXED = {  # by attention, or by architecture where there is none
+ATTENTIONS = {  # colour and marker; of other models their architecture's (`look` in run.json)
     "galerkin": ("#0072b2", "o"),
     "fourier": ("#d55e00", "s"),
     "linear": ("#00805e", "^"),
     "softmax": ("#b0418a", "D"),
-    "fno1d": ("#a87000", "P"),
-    "fno2d": ("#a87000", "P"),
-    "neuraloperator2d": ("#a87000", "P"),
-    "tno1d": ("#0072b2", "o"),
-    "tno2d": ("#b0418a", "D"),
-    "vit_no": ("#d55e00", "s"),
-    "fano": ("#0072b2", "o"),
-    "afno": ("#00805e", "^"),
 }
+COLOURS = (*(colour for colour, _ in ATTENTIONS.values()), "#a87000")  # those that a `look` takes
 SPARE = ("#7a5230", "#4b4fb5", "#3d434b", "#8a8f00", "#c2185b", "#00838f")
 PLAIN = {
     "font.family": "DejaVu Sans",
@@ -89,15 +82,14 @@ class Appearance:
 
 
 def appearances(runs: Iterable[Run]) -> dict[str, Appearance]:
-    """Choose the look of each model: fixed for known kinds, else the next spare colour by name."""
+    """Choose the look of each model: of its attention or architecture, else the next spare colour by name."""
     records = {run.model: run.record for run in runs}
     chosen: dict[str, Appearance] = {}
     spare = iter(SPARE * (1 + len(records) // len(SPARE)))
     for model in sorted(records):
         settings = records[model].settings
-        kind = settings.get("attention") or records[model].architecture
         regular = settings.get("layer_norm") == "regular"
-        colour, marker = FIXED.get(kind, (None, "X"))
+        colour, marker = ATTENTIONS.get(settings.get("attention")) or records[model].look or (None, "X")
         look = Appearance(colour or next(spare), marker, (0, (4, 1.6)) if regular else "-", not regular)
         if look in chosen.values():  # a second variant of one kind: its own colour, the same marker
             look = Appearance(next(spare), marker, look.dashes, look.filled)

@@ -1,6 +1,6 @@
 """What the figures of the theory's measurements have in common: names and looks."""
 
-from resolvent.figures.common.style import FIXED, MUTED, Appearance
+from resolvent.figures.common.style import ATTENTIONS, MUTED, Appearance
 
 NAMES = {
     "galerkin": "Galerkin",
@@ -16,7 +16,7 @@ FIT_LINE = 0.062  # height of a line of fits, as a fraction of the panel
 
 def look(attention: str) -> Appearance:
     """Return the look of every figure; the reassociated Fourier attention is dashed and hollow."""
-    colour, marker = FIXED[attention.partition("_")[0]]
+    colour, marker = ATTENTIONS[attention.partition("_")[0]]
     reassociated = attention == "fourier_linear"
     return Appearance(colour, marker, (0, (4, 1.6)) if reassociated else "-", not reassociated)
 

@@ -5,11 +5,10 @@ from itertools import cycle
 import pandas as pd
 
 from resolvent.figures.common.exhibit import Exhibit
-from resolvent.figures.common.style import FIXED, SPARE, grid_lines, new_figure, resolution_axis, title
+from resolvent.figures.common.style import COLOURS, SPARE, grid_lines, new_figure, resolution_axis, title
 from resolvent.figures.theory.collection import list_fits
 from resolvent.figures.theory.continuum import by_operator, fits_of, number
 
-COLOURS = tuple(dict.fromkeys(colour for colour, _ in FIXED.values())) + SPARE
 MARKERS = "os^DPXv<>ph"
 
 
@@ -41,7 +40,7 @@ def _draw_operators(panel, table: pd.DataFrame, fits: pd.DataFrame, looks: dict)
 def _looks(table: pd.DataFrame) -> dict[str, tuple[str, str]]:
     """Return colour and marker of each kind of operator, the same in one dimension and in two."""
     kinds = dict.fromkeys(_kind(case) for case, _ in by_operator(table))
-    return dict(zip(kinds, zip(cycle(COLOURS), cycle(MARKERS), strict=False), strict=False))
+    return dict(zip(kinds, zip(cycle(COLOURS + SPARE), cycle(MARKERS), strict=False), strict=False))
 
 
 def _kind(case: str) -> str:

@@ -19,7 +19,6 @@ import numpy as np
 import pandas
 import torch
 
-from resolvent.measurements.theory.fits import order, rate
 from resolvent.models.layers import attention
 
 OUTPUTS = 16  # points x at which errors are taken; every grid has them
@@ -67,31 +66,6 @@ def errors(points: list[int]) -> pandas.DataFrame:
                 z = attend(name, q, k, v)[: n : n // OUTPUTS, : exact.shape[1]]
                 error = np.linalg.norm(z - exact) / np.linalg.norm(exact)
                 rows.append({"attention": name, "rule": rule, "points": n, "error": error})
-    return pandas.DataFrame(rows)
-
-
-def convergence_orders(table: pandas.DataFrame) -> pandas.DataFrame:
-    """Fit the power of 1/n, beside theory; for periodic functions the factor that a point more brings.
-
-    That factor is ρ = POLE - √(POLE² - 1): the distance of v's poles from the real line is log(1/ρ)/2π, and
-    the rectangle rule converges like ρⁿ (Trefethen and Weideman 2014, Theorem 3.2).
-
-    Columns: `attention`, `rule`, `quantity` (order or rate), `fitted`, `theory`.
-    """
-    theory = {"periodic": POLE - np.sqrt(POLE**2 - 1), "left_rectangle": 1.0, "trapezoid": 2.0}
-    rows = []
-    for (name, rule), group in table.groupby(["attention", "rule"], sort=False):
-        points, error = group["points"].to_numpy(), group["error"].to_numpy()
-        fitted = rate(points, error, ROUNDING) if RULES[rule] == "rate" else -order(points, error)
-        rows.append(
-            {
-                "attention": name,
-                "rule": rule,
-                "quantity": RULES[rule],
-                "fitted": fitted,
-                "theory": theory[rule],
-            }
-        )
     return pandas.DataFrame(rows)
 
 

@@ -12,7 +12,6 @@ import pandas
 import torch
 from torch import Tensor
 
-from resolvent.measurements.theory.fits import order
 from resolvent.models.layers import attention
 from resolvent.training.devices import device_name
 from resolvent.training.operations import counted
@@ -74,28 +73,3 @@ def timed(function: Callable[..., Tensor], inputs: list[Tensor], calls: int) -> 
     for _ in range(calls):
         function(*inputs)
     return (time.perf_counter() - begin) / calls
-
-
-def cost_orders(table: pandas.DataFrame) -> pandas.DataFrame:
-    """Fit powers of n beside those of the theory, on the larger half of the sizes.
-
-    On the smaller ones a call costs more than its arithmetic.
-
-    Columns: `attention`, `quantity` (flops or seconds), `fitted`, `theory`, `fitted_from` (points).
-    """
-    sizes = np.sort(table["points"].unique())
-    start = sizes[min(len(sizes) // 2, len(sizes) - 2)]
-    rows = []
-    for name, group in table[table["points"] >= start].groupby("attention", sort=False):
-        for quantity in ("flops", "seconds"):
-            fitted = order(group["points"].to_numpy(), group[quantity].to_numpy())
-            rows.append(
-                {
-                    "attention": name,
-                    "quantity": quantity,
-                    "fitted": fitted,
-                    "theory": ATTENTIONS[name][1],
-                    "fitted_from": start,
-                }
-            )
-    return pandas.DataFrame(rows)

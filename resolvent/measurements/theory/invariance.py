@@ -11,67 +11,14 @@ from resolvent.models.build import build
 from resolvent.models.registry import settings_class
 
 SCRAMBLE = 0.1  # standard deviation of what is added to the initial weights, with which attention does little
-ENCODER = {"width": 16, "num_layers": 2, "num_heads": 2, "feedforward_width": 24}
-PATCHED = {**ENCODER, "patches": 2, "modes": 3, "smoother_modes": 4}
-PACKAGE = {"width": 8, "modes": 8, "num_layers": 3}
-APPROXIMATOR = {"width": 16, "feedforward_width": 24}
-FNO = {"width": 8, "num_layers": 3, "modes": 4, "projection_width": 12}
-CODOMAIN = {"width": 8, "num_layers": 2, "features": 3, "modes": 4, "feedforward_width": 12}
-DECODER = {"decoder_width": 12, "modes": 4}
-DEEPONET = {"width": 16, "num_layers": 3, "basis": 12}
-UNET = {"width": 8, "num_levels": 2}
-TRANSOLVER = {**ENCODER, "slices": 6}
-# Every registered architecture, small, and the variants whose claims differ; a variant by the words it adds.
-VARIANTS: list[tuple[str, str, dict]] = [
-    ("fno1d", "", FNO),
-    ("transformer1d", "", {**ENCODER, **DECODER}),
-    (
-        "transformer1d",
-        "linear, public scaling",
-        {**ENCODER, **DECODER, "attention": "linear", "public_code_scaling": True},
-    ),
-    ("tno1d", "", ENCODER),
-    ("tno1d", "equal weights", {**ENCODER, "quadrature": "none"}),
-    ("universal_approximator1d", "", APPROXIMATOR),
-    ("neuraloperator1d", "FNO", PACKAGE),
-    ("neuraloperator1d", "UNO", {**PACKAGE, "model": "UNO"}),
-    ("fno2d", "", FNO),
-    (
-        "transformer2d",
-        "",
-        {**ENCODER, **DECODER, "projection_width": 12, "downsampling_factor": 0.7},
-    ),
-    ("transformer2d_coarse", "", {**ENCODER, "downsampling_factor": 0.7, "decoder_width": 12}),
-    ("tno2d", "", ENCODER),
-    ("cross_attention2d_coarse", "", {**ENCODER, "downsampling_factor": 0.7}),
-    ("codomain_attention2d", "", CODOMAIN),
-    ("galerkin_encoder2d", "", ENCODER),
-    ("universal_approximator2d", "", APPROXIMATOR),
-    *(("neuraloperator2d", model, {**PACKAGE, "model": model}) for model in ("FNO", "TFNO", "UNO", "CODANO")),
-    ("vit_no", "", PATCHED),
-    ("fano", "", PATCHED),
-    ("afno", "", {"points": 16, "width": 16, "num_layers": 2, "num_blocks": 2, "feedforward_width": 24}),
-    ("deeponet1d", "", {**DEEPONET, "sensors": 20}),
-    ("deeponet2d", "", {**DEEPONET, "sensors": 6, "boundary": "periodic"}),
-    ("unet1d", "", UNET),
-    ("unet2d", "", UNET),
-    ("transolver1d", "", TRANSOLVER),
-    ("transolver2d", "", TRANSOLVER),
-]
-# Trapezoidal weights are for grids with both ends. In two dimensions all points attend to all.
-WITH_ENDS = {
-    "tno1d": 2,
-    "tno2d": 2,
-    "cross_attention2d_coarse": 2,
-    "universal_approximator1d": 2,
-    "universal_approximator2d": 2,
-}
-# The order in 1/n where it is not one; sensors interpolate linearly between points.
-ORDERS = {**WITH_ENDS, "deeponet1d": 2, "deeponet2d": 2}
 
 
-def invariance_errors(points_1d: list[int], points_2d: list[int], seed: int) -> pandas.DataFrame:
+def invariance_errors(
+    cases: list[tuple[str, str, dict]], points_1d: list[int], points_2d: list[int], seed: int
+) -> pandas.DataFrame:
     """Return how far outputs on n and 2n intervals a side are apart, at the common points, relative L².
+
+    `cases` are those of `models.registry.examples`: architecture, words of a variant, settings.
 
     Weights are the initial ones plus normal numbers, in double precision (the package neuraloperator rounds
     Fourier coefficients to single). The input is `smooth`. Grids are x = i/n, i < n, or i ≤ n for what has
@@ -82,7 +29,7 @@ def invariance_errors(points_1d: list[int], points_2d: list[int], seed: int) -> 
     discretisation-invariant), `points` (n), `error`.
     """
     rows = []
-    for architecture, variant, settings in VARIANTS:
+    for architecture, variant, settings in cases:
         entry = settings_class(architecture)
         operator = scrambled(architecture, settings, seed)
         facts = {
@@ -95,10 +42,10 @@ def invariance_errors(points_1d: list[int], points_2d: list[int], seed: int) -> 
             rows.append({**facts, "points": None, "error": None})
             continue
         sides = points_1d if entry.dimension == 1 else points_2d
-        if entry.dimension == 2 and architecture in WITH_ENDS:
+        if entry.dimension == 2 and entry.trapezoidal:
             sides = [n // 2 for n in sides]
         for n in sides:
-            error = refinement_error(operator, n, entry.dimension, ends=architecture in WITH_ENDS)
+            error = refinement_error(operator, n, entry.dimension, ends=entry.trapezoidal)
             rows.append({**facts, "points": n, "error": error})
     return pandas.DataFrame(rows).astype({"points": "Int64"})
 

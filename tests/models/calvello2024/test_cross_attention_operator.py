@@ -5,18 +5,11 @@ from itertools import pairwise
 
 import pytest
 import torch
-from model_variants import SMALL, band_limited, relative_error
-
-from resolvent.models.build import build
+from model_variants import band_limited, relative_error, scrambled
 
 
 def small(**more):
-    """Double precision, off the initial weights where attention is a small perturbation."""
-    operator = build("cross_attention2d_coarse", {**SMALL["cross_attention2d_coarse"], **more}, 0)
-    generator = torch.Generator().manual_seed(1)
-    for parameter in operator.double().eval().requires_grad_(False).parameters():
-        parameter.data += 0.2 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
-    return operator
+    return scrambled("cross_attention2d_coarse", 0.2, **more).requires_grad_(False)
 
 
 def square(n, strength=0.0):

@@ -7,23 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from model_variants import SMALL, band_limited, grid, relative_error
+from model_variants import SMALL, band_limited, grid, relative_error, scrambled
 
 from resolvent.models.build import build
-from resolvent.models.calvello2024 import patched_neural_operator
+from resolvent.models.calvello2024 import patched_neural_operators
+from resolvent.models.calvello2024.patched_neural_operators import join, split
 from resolvent.models.layers.patched_attention import patched_attention
-from resolvent.models.layers.patches import join, split
 
 HEADS = 2
 
 
-def small(architecture, seed=0, **settings):
+def small(architecture, **settings):
     """Build a small operator away from its initialisation, so that attention matters."""
-    operator = build(architecture, SMALL[architecture] | {"smoother": "none"} | settings, seed).double()
-    generator = torch.Generator().manual_seed(1)
-    for parameter in operator.parameters():
-        parameter.data += 0.2 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
-    return operator
+    return scrambled(architecture, 0.2, **{"smoother": "none"} | settings).train()
 
 
 def convolved(weight, patch, extended):
@@ -208,7 +204,7 @@ def test_checkpointing_gives_the_same_gradients_and_keeps_less(architecture):
 def test_dropout_reaches_attention_branches_and_feed_forward(monkeypatch):
     operator, rates = small("vit_no", dropout=0.25), []
     monkeypatch.setattr(
-        patched_neural_operator,
+        patched_neural_operators,
         "patched_attention",
         lambda *qkv, dropout, **more: rates.append(dropout) or patched_attention(*qkv, **more),
     )
@@ -224,7 +220,7 @@ def test_attention_is_in_bfloat16_and_convolutions_in_float32_under_autocast(mon
     operator = build("fano", SMALL["fano"] | {"smoother": "none"}, 0)
     seen = []
     monkeypatch.setattr(
-        patched_neural_operator,
+        patched_neural_operators,
         "patched_attention",
         lambda *qkv, **more: [z := patched_attention(*qkv, **more), seen.append(("attention", z.dtype))][0],
     )

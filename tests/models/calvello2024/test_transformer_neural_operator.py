@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 import torch
-from model_variants import SMALL, band_limited, grid, relative_error
+from model_variants import SMALL, band_limited, grid, relative_error, scrambled
 from torch import nn
 
 from resolvent.models.build import build
@@ -14,13 +14,8 @@ from resolvent.models.calvello2024.transformer_neural_operator import Transforme
 WITH_INITIAL_VALUES = {"in_channels": 3, "out_channels": 2, "initial_channels": 2}
 
 
-def small(seed=0, architecture="tno1d", **more):
-    """Double precision, without dropout, off the initial weights where attention is a small perturbation."""
-    operator = build(architecture, {**SMALL[architecture], **more}, seed).double().eval()
-    generator = torch.Generator().manual_seed(1)
-    for parameter in operator.parameters():
-        parameter.data += 0.2 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
-    return operator
+def small(architecture="tno1d", **more):
+    return scrambled(architecture, 0.2, **more)
 
 
 def nodes(n, strength=0.0):
@@ -93,6 +88,20 @@ def test_second_order_on_a_square_with_both_ends():
             outputs.append(operator(band_limited(x, 2, 1), x)[:, :: n // sizes[0], :: n // sizes[0]])
     errors = [relative_error(output, outputs[-1]) for output in outputs[:-1]]
     assert errors[0] > 3 * errors[1] > 9 * errors[2], errors
+
+
+def test_scores_without_the_root_are_those_of_a_query_multiplied_by_it():
+    settings = SMALL["tno1d"] | {"num_layers": 1, "num_heads": 4, "width": 16}  # d_K = 4
+    scaled, printed = (
+        build("tno1d", settings | {"scaled_scores": scaled}, 0).double().eval() for scaled in (True, False)
+    )
+    u, x = torch.randn(2, 12, 1, dtype=torch.float64), grid(12, torch.float64)
+    assert not torch.allclose(scaled(u, x), printed(u, x), rtol=1e-6)
+    projection = scaled.layers[0].attention.projection
+    with torch.no_grad():
+        projection.weight[:16] *= 2
+        projection.bias[:16] *= 2
+    torch.testing.assert_close(scaled(u, x), printed(u, x), rtol=1e-12, atol=1e-12)
 
 
 def half_as_dense(n):

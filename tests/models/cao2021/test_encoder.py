@@ -186,24 +186,6 @@ def test_projections_start_near_a_small_multiple_of_the_identity():
     assert layer.output.weight.abs().max() > bound  # eq. 17 is for Q, K, V only
 
 
-def test_layers_start_from_different_weights():
-    first, second = build("transformer1d", {}, 0).encoder.layers[:2]
-    assert not torch.equal(first.projections[0].weight, second.projections[0].weight)
-
-
-@pytest.mark.parametrize("architecture", ["transformer1d", "transformer2d", "transformer2d_coarse"])
-def test_equal_layers_start_as_copies_of_one_and_part_in_training(architecture):
-    operator = build(architecture, {"equal_layers": True}, 0)
-    encoder = getattr(operator.encoder, "encoder", operator.encoder)
-    first, *others = (dict(layer.named_parameters()) for layer in encoder.layers)
-    assert len(others) == (3 if architecture == "transformer1d" else 5)
-    for other in others:
-        assert all(torch.equal(other[name], first[name]) for name in first)
-        assert all(other[name] is not first[name] for name in first)
-    plain = getattr(build(architecture, {}, 0).encoder, "encoder", build(architecture, {}, 0).encoder)
-    assert all(torch.equal(value, first[name]) for name, value in plain.layers[0].named_parameters())
-
-
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("scheme", LAYER_NORMS)
 @pytest.mark.parametrize("attention", ATTENTIONS)

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from resolvent.models.layers.codomain_attention import CodomainAttention
+from resolvent.models.calvello2024.codomain_attention_operator import CodomainAttention
 
 
 def random_functions(*shape):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from resolvent.models.calvello2024.patched_neural_operators import split
 from resolvent.models.layers.patched_attention import patched_attention
-from resolvent.models.layers.patches import split
 
 
 def random_functions(*shape, seed=0):

@@ -4,7 +4,7 @@ import pytest
 import torch
 from model_variants import grid
 
-from resolvent.models.layers.patches import join, split
+from resolvent.models.calvello2024.patched_neural_operators import join, split
 
 
 def test_patches_are_the_restrictions_row_by_row():

@@ -6,7 +6,7 @@ import pytest
 import torch
 from model_variants import band_limited, grid
 
-from resolvent.models.layers.smoothers import InverseLaplacianSmoother, LearnedSmoother
+from resolvent.models.calvello2024.patched_neural_operators import InverseLaplacianSmoother, LearnedSmoother
 
 EPSILON, EXPONENT = 1e-3, 1.001
 

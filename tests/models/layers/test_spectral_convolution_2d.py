@@ -7,8 +7,7 @@ import pytest
 import torch
 from model_variants import band_limited, grid
 
-from resolvent.models.layers.spectral_convolution import SpectralConvolution
-from resolvent.models.layers.spectral_convolution_2d import SpectralConvolution2d
+from resolvent.models.layers.spectral_convolution import SpectralConvolution, SpectralConvolution2d
 
 
 def convolution(modes, in_channels=3, out_channels=2, initialisation="li"):

@@ -7,8 +7,7 @@ import pytest
 
 from resolvent.solvers.common.cosine_series import cosine_coefficients_of, observe_cosine
 from resolvent.solvers.common.fourier import product_points
-from resolvent.solvers.common.grid import Grid
-from resolvent.solvers.common.sine_series import restrict_dirichlet
+from resolvent.solvers.common.grid import Grid, restrict_dirichlet
 
 KINDS = ["nodes", "cell_centres"]
 

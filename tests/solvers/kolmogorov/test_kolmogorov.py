@@ -12,7 +12,7 @@ from resolvent.solvers.common.fourier import coefficients_of_2d, observe_2d
 from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
 from resolvent.solvers.kolmogorov.flow import flow, tendency
 from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
-from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
+from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField2d
 
 MODES, POINTS = 21, 64  # the points on which the products of 21 modes are formed
 VISCOSITY, WAVENUMBER = 1 / 70, 4  # the defaults

@@ -60,14 +60,6 @@ def spectra(group: list[Run]) -> dict[str, np.ndarray]:
     return {name: values[kept] for name, values in {"wavenumber": k, **found}.items()}
 
 
-def cut_off(run: Run) -> float | None:
-    """Return the largest wavenumber along an axis that an FNO keeps, in cycles; None for other models."""
-    modes = run.record.settings.get("modes")
-    if run.record.architecture == "neuraloperator2d" and modes:
-        return modes / 2  # the package counts negative wavenumbers too
-    return modes if run.record.architecture == "fno2d" else None
-
-
 def _draw(left, right, groups: list[list[Run]], looks) -> None:
     from matplotlib.ticker import LogLocator
 
@@ -86,7 +78,7 @@ def _draw(left, right, groups: list[list[Run]], looks) -> None:
         right.plot(k, ratio, **style)
         drawn.append(error)
         ratios.append(np.clip(ratio, 1 / WIDEST, WIDEST))
-        if (end := cut_off(group[0])) is not None:
+        if (end := group[0].record.cut_off) is not None:
             for panel in (left, right):
                 panel.axvline(end, color=look.colour, lw=0.9, ls=":")
     right.axhline(1, color=INK, lw=1)

@@ -7,9 +7,9 @@ import numpy as np
 
 from resolvent.figures.common.fields import draw_colour_bar, draw_field, scale_of, symmetric_scale_of
 from resolvent.figures.common.labels import label_right
-from resolvent.figures.common.style import FIXED, INK, MUTED, error_limits, grid_lines, new_stack, title
+from resolvent.figures.common.style import ATTENTIONS, INK, MUTED, error_limits, grid_lines, new_stack, title
 
-TRAINED, INITIAL = FIXED["galerkin"][0], MUTED
+TRAINED, INITIAL = ATTENTIONS["galerkin"][0], MUTED
 
 
 def draw_latent_basis(latent_basis: dict[str, np.ndarray]):

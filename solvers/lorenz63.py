@@ -20,6 +20,9 @@ attractor. The model is chaotic: what is left out grows by e^{0.9t}, so that t b
 float64.
 Good values: a longer step wants a higher order. A sample has the same bits in any batch.
 Source: Lorenz 1963, J. Atmos. Sci. 20, 130; the task: Calvello et al. 2024, arXiv:2406.06486, section 6.1.
+
+Beside the solver: the distribution of initial states, an independent integrator as a check, and what an
+observed x says of y and z.
 """
 
 from dataclasses import dataclass
@@ -29,13 +32,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
+from scipy.interpolate import CubicSpline
 
 from resolvent.solvers.common.checks import check_array, check_initial, refuse
 from resolvent.solvers.common.grid import Nodes
 from resolvent.solvers.common.lanes import in_lanes
+from resolvent.solvers.random_fields.streams import generator
 
 NAME = "Lorenz-63"
 LANES = 512  # trajectories advanced together, always this many
+_GAUSS_NODES, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(3)
 
 
 @dataclass(frozen=True)
@@ -133,3 +139,80 @@ def _integrate(
     (_, left_out), states = jax.lax.scan(step, (initial.T, jnp.zeros_like(initial[:, 0])), steps)
     at_ends = jnp.where((ends > 0)[:, None, None], states[ends - 1], initial.T)
     return at_ends.transpose(2, 1, 0), left_out, jnp.maximum(abs(states).max(axis=(0, 1)), 1)
+
+
+def initial_condition(seed: int, split: int, index: int) -> Float[np.ndarray, "3"]:
+    """Draw the initial state of sample `index` of split number `split`: x, y ~ U(-15, 15), z ~ U(0, 40).
+
+    Calvello et al. 2024, arXiv:2406.06486, section 6.1, names no distribution; this is its public code's.
+    """
+    deviates = generator(seed, split, index).uniform(size=3)
+    return np.array([-15.0, -15.0, 0.0]) + np.array([30.0, 30.0, 40.0]) * deviates
+
+
+def solve_diffrax(
+    initial: Float[np.ndarray, "batch 3"],
+    times: Nodes,
+    sigma: float = 10.0,
+    rho: float = 28.0,
+    beta: float = 8 / 3,
+    tolerance: float = 1e-12,
+) -> Float[np.ndarray, "batch 3 times"]:
+    """Return the states (x, y, z) at `times` by diffrax's Dopri8, for this `tolerance`: a check."""
+    import diffrax  # seconds to import, and needed for this check alone
+
+    def rate(time, state, parameters):
+        x, y, z = state
+        return jnp.stack([sigma * (y - x), x * (rho - z) - y, x * y - beta * z])
+
+    def trajectory(state):
+        return diffrax.diffeqsolve(
+            diffrax.ODETerm(rate),
+            diffrax.Dopri8(),
+            t0=0.0,
+            t1=times.positions[-1],
+            dt0=1e-3,
+            y0=state,
+            saveat=diffrax.SaveAt(ts=jnp.asarray(times.coordinates)),
+            stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance),
+            max_steps=100_000,
+        ).ys.T
+
+    with jax.enable_x64(True):
+        return np.asarray(jax.jit(jax.vmap(trajectory))(jnp.asarray(initial)))
+
+
+def unobserved_y(
+    x: Float[np.ndarray, "batch times"], times: Nodes, sigma: float
+) -> Float[np.ndarray, "batch times"]:
+    """Return y = x + (dx/dt)/σ at the times, from x there; `sigma` is σ.
+
+    Between the times x is a cubic spline, not-a-knot, and dx/dt its derivative. Expect errors of order h³ for
+    times h apart, the largest near the first and the last time.
+    """
+    return x + CubicSpline(times.coordinates, x, axis=-1)(times.coordinates, 1) / sigma
+
+
+def unobserved_z(
+    x: Float[np.ndarray, "batch times"],
+    y: Float[np.ndarray, "batch times"],
+    initial_z: Float[np.ndarray, " batch"],
+    times: Nodes,
+    beta: float,
+) -> Float[np.ndarray, "batch times"]:
+    """Return z(t) = e^{-βt} z(0) + ∫₀ᵗ e^{-β(t-s)} x(s) y(s) ds at the times; `beta` is β.
+
+    x and y are cubic splines between the times, the integral is by three Gauss points in each interval.
+    Expect errors as of `unobserved_y`.
+    """
+    t = times.coordinates
+    lengths = np.diff(t)
+    inside = t[:-1, None] + lengths[:, None] * (1 + _GAUSS_NODES) / 2  # (intervals, 3)
+    product = np.prod([CubicSpline(t, values, axis=-1)(inside) for values in (x, y)], axis=0)
+    decay = np.exp(-beta * (t[1:, None] - inside))
+    forcing = np.sum(product * decay * _GAUSS_WEIGHTS, axis=-1) * lengths / 2
+    z = np.empty_like(x)
+    z[:, 0] = initial_z
+    for step, length in enumerate(lengths):
+        z[:, step + 1] = np.exp(-beta * length) * z[:, step] + forcing[:, step]
+    return z

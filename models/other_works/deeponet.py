@@ -1,5 +1,6 @@
 """DeepONet: a network of the input's values times a network of the output's coordinates."""
 
+from functools import partial
 from itertools import pairwise
 from typing import Literal
 
@@ -18,13 +19,13 @@ class DeepONet(nn.Module):
     """
 
     discretisation_invariant = True
-    dimension: int
 
     def __init__(
         self,
         *,
         in_channels: int,
         out_channels: int,
+        dimension: int,
         sensors: int,
         width: int,
         num_layers: int,
@@ -34,13 +35,15 @@ class DeepONet(nn.Module):
         super().__init__()
         self.sensors, self.boundary = sensors, boundary
         self.functions = (basis, out_channels)
-        given, hidden = in_channels * sensors**self.dimension, [width] * (num_layers - 1)
+        given, hidden = in_channels * sensors**dimension, [width] * (num_layers - 1)
         self.branch = _network([given, *hidden, basis * out_channels])
-        self.trunk = _network([self.dimension, *hidden, basis * out_channels])
+        self.trunk = _network([dimension, *hidden, basis * out_channels])
         self.bias = nn.Parameter(torch.zeros(out_channels))
 
-    def _values(self, u: Tensor, x: Tensor) -> Tensor:
-        """Return the output, shape (batch, *grid, out_channels)."""
+    def forward(
+        self, u: Float[Tensor, "batch *grid in_channels"], x: Float[Tensor, "*grid dim"]
+    ) -> Float[Tensor, "batch *grid out_channels"]:
+        """Return the output function at the points x."""
         for axis in range(1, u.ndim - 1):
             u = at_sensors(u, axis, self.sensors, self.boundary)
         factors = self.branch(u.flatten(1)).unflatten(1, self.functions)
@@ -48,28 +51,8 @@ class DeepONet(nn.Module):
         return torch.einsum("bkc,...kc->b...c", factors, functions) + self.bias
 
 
-class DeepONet1d(DeepONet):
-    """DeepONet for functions of one variable."""
-
-    dimension = 1
-
-    def forward(
-        self, u: Float[Tensor, "batch n in_channels"], x: Float[Tensor, "n 1"]
-    ) -> Float[Tensor, "batch n out_channels"]:
-        """Return the output function at the points x."""
-        return self._values(u, x)
-
-
-class DeepONet2d(DeepONet):
-    """DeepONet for functions of two variables."""
-
-    dimension = 2
-
-    def forward(
-        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
-    ) -> Float[Tensor, "batch n1 n2 out_channels"]:
-        """Return the output function at the points x."""
-        return self._values(u, x)
+DeepONet1d = partial(DeepONet, dimension=1)
+DeepONet2d = partial(DeepONet, dimension=2)
 
 
 def at_sensors(u: Tensor, axis: int, sensors: int, boundary: str) -> Tensor:

@@ -1,5 +1,7 @@
 """Transolver: attention between few learned slices of the points, so that its cost is linear in them."""
 
+from functools import partial
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -19,13 +21,13 @@ class Transolver(nn.Module):
     """
 
     discretisation_invariant = True
-    dimension: int
 
     def __init__(
         self,
         *,
         in_channels: int,
         out_channels: int,
+        dimension: int,
         width: int,
         num_layers: int,
         num_heads: int,
@@ -34,7 +36,7 @@ class Transolver(nn.Module):
         dropout: float,
     ) -> None:
         super().__init__()
-        self.lifting = _network(in_channels + self.dimension, 2 * width, width)
+        self.lifting = _network(in_channels + dimension, 2 * width, width)
         self.layers = nn.ModuleList(
             _Layer(width, num_heads, slices, feedforward_width, dropout) for _ in range(num_layers)
         )
@@ -45,36 +47,18 @@ class Transolver(nn.Module):
                 if part.bias is not None:
                     nn.init.zeros_(part.bias)
 
-    def _values(self, u: Tensor, x: Tensor) -> Tensor:
-        """Return the output, shape (batch, *grid, out_channels)."""
+    def forward(
+        self, u: Float[Tensor, "batch *grid in_channels"], x: Float[Tensor, "*grid dim"]
+    ) -> Float[Tensor, "batch *grid out_channels"]:
+        """Return the output function at the same points."""
         y = self.lifting(torch.cat([u, x.expand(len(u), *x.shape)], dim=-1)).flatten(1, -2)
         for layer in self.layers:
             y = layer(y)
         return self.projection(y).unflatten(1, x.shape[:-1])
 
 
-class Transolver1d(Transolver):
-    """Transolver for functions of one variable."""
-
-    dimension = 1
-
-    def forward(
-        self, u: Float[Tensor, "batch n in_channels"], x: Float[Tensor, "n 1"]
-    ) -> Float[Tensor, "batch n out_channels"]:
-        """Return the output function at the same points."""
-        return self._values(u, x)
-
-
-class Transolver2d(Transolver):
-    """Transolver for functions of two variables."""
-
-    dimension = 2
-
-    def forward(
-        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
-    ) -> Float[Tensor, "batch n1 n2 out_channels"]:
-        """Return the output function at the same points."""
-        return self._values(u, x)
+Transolver1d = partial(Transolver, dimension=1)
+Transolver2d = partial(Transolver, dimension=2)
 
 
 class _Layer(nn.Module):

@@ -1,5 +1,6 @@
 """U-Net: convolutions on a grid and on ever coarser ones, and back again."""
 
+from functools import partial
 from typing import Literal
 
 import torch
@@ -7,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from resolvent.models.unet.settings import check_levels
+from resolvent.models.other_works.settings import check_levels
 
 
 class UNet(nn.Module):
@@ -25,31 +26,33 @@ class UNet(nn.Module):
     """
 
     discretisation_invariant = False
-    dimension: int
 
     def __init__(
         self,
         *,
         in_channels: int,
         out_channels: int,
+        dimension: int,
         width: int,
         num_levels: int,
         boundary: Literal["periodic", "edges"],
     ) -> None:
         super().__init__()
         widths = [width << level for level in range(num_levels + 1)]
-        up = nn.ConvTranspose1d if self.dimension == 1 else nn.ConvTranspose2d
-        self.num_levels = num_levels
+        up = nn.ConvTranspose1d if dimension == 1 else nn.ConvTranspose2d
+        self.dimension, self.num_levels = dimension, num_levels
         self.down = nn.ModuleList(
-            _Block(given, gained, self.dimension, boundary)
+            _Block(given, gained, dimension, boundary)
             for given, gained in zip([in_channels, *widths], widths, strict=False)
         )
         self.finer = nn.ModuleList(up(2 * one, one, kernel_size=2, stride=2) for one in widths[-2::-1])
-        self.up = nn.ModuleList(_Block(2 * one, one, self.dimension, boundary) for one in widths[-2::-1])
+        self.up = nn.ModuleList(_Block(2 * one, one, dimension, boundary) for one in widths[-2::-1])
         self.projection = nn.Linear(width, out_channels)
 
-    def _values(self, u: Tensor) -> Tensor:
-        """Return the output, shape (batch, *grid, out_channels)."""
+    def forward(
+        self, u: Float[Tensor, "batch *grid in_channels"], x: Float[Tensor, "*grid dim"]
+    ) -> Float[Tensor, "batch *grid out_channels"]:
+        """Return the output function at the same points. Raises `ValueError` where they are too few."""
         check_levels(self.num_levels, tuple(u.shape[1:-1]))
         pool = functional.max_pool1d if self.dimension == 1 else functional.max_pool2d
         v, passed = u.movedim(-1, 1), []
@@ -62,28 +65,8 @@ class UNet(nn.Module):
         return self.projection(v.movedim(1, -1))
 
 
-class UNet1d(UNet):
-    """U-Net for functions of one variable."""
-
-    dimension = 1
-
-    def forward(
-        self, u: Float[Tensor, "batch n in_channels"], x: Float[Tensor, "n 1"]
-    ) -> Float[Tensor, "batch n out_channels"]:
-        """Return the output function at the same points. Raises `ValueError` where they are too few."""
-        return self._values(u)
-
-
-class UNet2d(UNet):
-    """U-Net for functions of two variables."""
-
-    dimension = 2
-
-    def forward(
-        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
-    ) -> Float[Tensor, "batch n1 n2 out_channels"]:
-        """Return the output function at the same points. Raises `ValueError` where they are too few."""
-        return self._values(u)
+UNet1d = partial(UNet, dimension=1)
+UNet2d = partial(UNet, dimension=2)
 
 
 class _Block(nn.Sequential):

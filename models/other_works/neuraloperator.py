@@ -14,7 +14,7 @@ from tensorly.plugins import use_default_einsum
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from resolvent.models.layers.precision import without_autocast
+from resolvent.models.layers.common import without_autocast
 
 # Of the package's keywords those that are code and no value, and those that would change what goes in.
 NO_OPTIONS = {
@@ -38,7 +38,7 @@ class NeuralOperator(nn.Module):
 
     Modes are counted as the package counts: `modes` is how many wavenumbers it keeps along an axis, both
     signs together, so 12 are k₁ = -6..5 and, along the last axis of a real function, k₂ = 0..6: 12·7
-    matrices. In `models.fno.fno2d` 12 are k₁ = -12..11 and k₂ = 0..11, twice the band: 24·12 matrices.
+    matrices. In `models.other_works.fno` 12 are k₁ = -12..11 and k₂ = 0..11, twice the band: 24·12 matrices.
 
     The coordinates x are concatenated to u, as in the public code of Calvello et al. (arXiv:2406.06486), and
     the package's own grid on [0, 1] is off. CODANO takes every channel of u for a variable and the

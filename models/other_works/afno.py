@@ -5,7 +5,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from resolvent.models.layers.precision import without_autocast
+from resolvent.models.layers.common import without_autocast
 
 SHRINKAGE = 0.01  # λ of the soft threshold
 INITIAL_STD = 0.02

@@ -1,1 +1,0 @@
-"""The adaptive Fourier neural operator of Guibas et al. (2022)."""

@@ -1,0 +1,296 @@
+"""The transformers on patches of Calvello et al. (2024, arXiv:2406.06486): ViT-NO and FANO.
+
+A function on the square is cut into its restrictions to patches (eqs. 5-6), which attend to each other as
+functions (section 3); a last layer may take out the jumps between them (remark 21).
+"""
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+from einops import rearrange
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from resolvent.models.layers.common import stack, without_autocast
+from resolvent.models.layers.patched_attention import patched_attention
+from resolvent.models.layers.spectral_convolution import SpectralConvolution2d
+
+
+def split(
+    u: Float[Tensor, "batch n1 n2 channels"], patches: int
+) -> Float[Tensor, "batch all_patches p1 p2 channels"]:
+    """Cut u into its restrictions to `patches` × `patches` congruent patches, row by row.
+
+    Raises `ValueError` if `patches` does not divide the sides of the grid.
+    """
+    sides = tuple(u.shape[1:3])
+    if any(n % patches for n in sides):
+        near = " x ".join(str(max(1, round(n / patches)) * patches) for n in sides)
+        raise ValueError(
+            f"{patches} x {patches} patches need sides that {patches} divides, such as {near}; "
+            f"got {sides[0]} x {sides[1]}"
+        )
+    return rearrange(u, "batch (i p1) (j p2) channels -> batch (i j) p1 p2 channels", i=patches, j=patches)
+
+
+def join(
+    v: Float[Tensor, "batch all_patches p1 p2 channels"], patches: int
+) -> Float[Tensor, "batch n1 n2 channels"]:
+    """Put the restrictions together to one function: the inverse of `split`."""
+    return rearrange(v, "batch (i j) p1 p2 channels -> batch (i p1) (j p2) channels", i=patches, j=patches)
+
+
+class LearnedSmoother(nn.Module):
+    """z ← z + Kz with a spectral convolution K on the whole grid (first version of the paper, remark 21).
+
+    With one channel and 64 modes K has 8,192 complex weights. They start from Unif[0, 1)/channels² in both
+    parts. The grid has to carry the modes: 64 need 128 x 126 points.
+    """
+
+    def __init__(self, *, channels: int, modes: int) -> None:
+        super().__init__()
+        self.convolution = SpectralConvolution2d(
+            in_channels=channels, out_channels=channels, modes=modes, initialisation="li"
+        )
+
+    def forward(
+        self, z: Float[Tensor, "batch n1 n2 channels"], x: Float[Tensor, "n1 n2 2"]
+    ) -> Float[Tensor, "batch n1 n2 channels"]:
+        """Smooth z. Raises `ValueError` if the grid cannot carry the modes."""
+        return z + self.convolution(z)
+
+
+class InverseLaplacianSmoother(nn.Module):
+    """z ← (I - εΔ)^(-α) z (journal version, eq. 29), nothing learned.
+
+    `boundary` says how Δ closes:
+
+    - "periodic": the Fourier coefficient of the wave vector k is multiplied by (1 + ε|k|²)^(-α). k is
+      physical, 2π/L times integers on a square of side L, and ε has the unit of an area. L is n times the
+      spacing of the coordinates;
+    - "even": z is mirrored at the sides of the square, half a cell outside the first and last points, and has
+      the period 2L: cosines, zero normal derivative, no jump where opposite sides of a function that is not
+      periodic would meet.
+
+    The mean over the square stays what it is.
+    """
+
+    def __init__(self, *, epsilon: float, exponent: float, boundary: Literal["periodic", "even"]) -> None:
+        super().__init__()
+        self.epsilon, self.exponent, self.boundary = epsilon, exponent, boundary
+
+    def forward(
+        self, z: Float[Tensor, "batch n1 n2 channels"], x: Float[Tensor, "n1 n2 2"]
+    ) -> Float[Tensor, "batch n1 n2 channels"]:
+        """Smooth z in the precision of the coordinates, whatever autocast says."""
+        _, n1, n2, _ = z.shape
+        spacing = (x[1, 0] - x[0, 0]).norm(), (x[0, 1] - x[0, 0]).norm()
+        with without_autocast(z.device):
+            z = z.to(x.dtype)
+            if self.boundary == "even":
+                z = torch.cat([z, z.flip(1)], dim=1)
+                z = torch.cat([z, z.flip(2)], dim=2)
+            sides = z.shape[1], z.shape[2]
+            coefficients = self._symbol(sides, spacing)[..., None] * torch.fft.rfft2(z, dim=(1, 2))
+            return torch.fft.irfft2(coefficients, s=sides, dim=(1, 2))[:, :n1, :n2]
+
+    def _symbol(self, sides: tuple[int, int], spacing: tuple[Tensor, Tensor]) -> Tensor:
+        kind = {"device": spacing[0].device, "dtype": spacing[0].dtype}
+        k1 = 2 * math.pi * torch.fft.fftfreq(sides[0], **kind) / spacing[0]
+        k2 = 2 * math.pi * torch.fft.rfftfreq(sides[1], **kind) / spacing[1]
+        return (1 + self.epsilon * (k1[:, None] ** 2 + k2**2)) ** -self.exponent
+
+
+class PatchConvolution(nn.Module):
+    """One spectral convolution, with what of its band a patch resolves, on every patch for itself.
+
+    With `periodic_extension` it acts on the even extension of each patch (section 6.2, figure 19).
+    """
+
+    def __init__(
+        self, *, in_channels: int, out_channels: int, modes: int, periodic_extension: bool, maps: int = 1
+    ) -> None:
+        super().__init__()
+        self.convolution = SpectralConvolution2d(
+            in_channels=in_channels,
+            out_channels=out_channels,
+            modes=modes,
+            initialisation="li",
+            maps=maps,
+            band="resolved",
+            extension="even" if periodic_extension else "none",
+        )
+
+    def forward(
+        self, v: Float[Tensor, "batch patches p1 p2 in_channels"]
+    ) -> Float[Tensor, "batch patches p1 p2 out_channels"]:
+        return self.convolution(v.flatten(0, 1)).unflatten(0, v.shape[:2])
+
+
+class PatchedEncoderLayer(nn.Module):
+    """y ← LN(y + Z), y ← LN(y + F(y)) on functions on patches; the norms are over the channels of a point.
+
+    `projections` makes Q, K and V of all heads from y, as 3·width channels. Z is `patched_attention` of each
+    head, and an affine map of the heads side by side. F is affine to `feedforward_width`, GELU, dropout,
+    affine back. `dropout` is one rate: of the attention matrix, of Z, inside F and of F(y). The maps W₁ and
+    W₂ of eq. 10 that y goes through before it is added are identities, as in the public code.
+    """
+
+    def __init__(
+        self,
+        projections: nn.Module,
+        *,
+        width: int,
+        num_heads: int,
+        feedforward_width: int,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.projections = projections
+        self.output = nn.Linear(width, width)
+        self.attention_norm, self.feedforward_norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.feedforward = nn.Sequential(
+            nn.Linear(width, feedforward_width),
+            nn.GELU(),
+            nn.Dropout(dropout),
+            nn.Linear(feedforward_width, width),
+        )
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, y: Float[Tensor, "batch patches p1 p2 width"], cell_volume: float
+    ) -> Float[Tensor, "batch patches p1 p2 width"]:
+        """Apply the layer; a point of a patch stands for `cell_volume`."""
+        y = self.attention_norm(y + self.dropout(self._attend(y, cell_volume)))
+        return self.feedforward_norm(y + self.dropout(self.feedforward(y)))
+
+    def _attend(self, y: Tensor, cell_volume: float) -> Tensor:
+        heads = "batch patches p1 p2 (qkv heads e) -> qkv batch heads patches p1 p2 e"
+        q, k, v = rearrange(self.projections(y), heads, qkv=3, heads=self.num_heads)
+        rate = self.dropout.p if self.training else 0.0
+        z = patched_attention(q, k, v, cell_volume=cell_volume, dropout=rate)
+        return self.output(rearrange(z, "batch heads patches p1 p2 e -> batch patches p1 p2 (heads e)"))
+
+
+class PatchedNeuralOperator(nn.Module):
+    """(u, x) → patches → `lifting` → encoder layers → affine → one function → smoother.
+
+    A point stands for the volume 1/(n1·n2): that of the domain is counted as one, as in eq. 63, whatever the
+    unit of x. `projections` makes the Q, K, V of one layer, `layer` are `PatchedEncoderLayer`'s keywords.
+    `checkpointing` keeps the input of every layer alone and computes the layer again in the backward pass.
+    The same function of u on every grid that `patches` divides, as long as the patches carry the modes.
+    """
+
+    discretisation_invariant = True
+
+    def __init__(
+        self,
+        *,
+        lifting: nn.Module,
+        projections: Callable[[], nn.Module],
+        out_channels: int,
+        width: int,
+        num_layers: int,
+        equal_layers: bool,
+        patches: int,
+        checkpointing: bool,
+        smoother: Literal["none", "learned", "inverse_laplacian"],
+        smoother_modes: int,
+        smoother_epsilon: float,
+        smoother_exponent: float,
+        smoother_boundary: Literal["periodic", "even"],
+        **layer,
+    ) -> None:
+        super().__init__()
+        self.patches, self.checkpointing = patches, checkpointing
+        self.lifting = lifting
+        self.layers = stack(
+            lambda: PatchedEncoderLayer(projections(), width=width, **layer), num_layers, equal=equal_layers
+        )
+        self.projection = nn.Linear(width, out_channels)
+        self.smoother: nn.Module | None = None
+        if smoother == "learned":
+            self.smoother = LearnedSmoother(channels=out_channels, modes=smoother_modes)
+        elif smoother == "inverse_laplacian":
+            self.smoother = InverseLaplacianSmoother(
+                epsilon=smoother_epsilon, exponent=smoother_exponent, boundary=smoother_boundary
+            )
+
+    def forward(
+        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
+    ) -> Float[Tensor, "batch n1 n2 out_channels"]:
+        """Return the output function at the same points.
+
+        Raises `ValueError` if the patches do not divide the grid, or the learned smoother's modes do not fit.
+        """
+        cell_volume = 1 / (u.shape[1] * u.shape[2])
+        y = self.lifting(split(torch.cat([u, x.expand(len(u), -1, -1, -1)], dim=-1), self.patches))
+        for layer in self.layers:
+            if self.checkpointing and torch.is_grad_enabled():
+                y = checkpoint(layer, y, cell_volume, use_reentrant=False)
+            else:
+                y = layer(y, cell_volume)
+        z = join(self.projection(y), self.patches)
+        return z if self.smoother is None else self.smoother(z, x)
+
+
+class ViTNeuralOperator(PatchedNeuralOperator):
+    """ViT-NO (Calvello et al. 2024, arXiv:2406.06486, section 4.3 and appendix B.2).
+
+    A spectral convolution lifts each patch of (u, x) to `width` channels, in the place of a vision
+    transformer's linear map of its pixels; Q, K and V are affine at each point. Width 128, 6 layers, 12
+    modes, learned smoother of 64 modes: 835,201 parameters, 716,417 if a complex weight is one. `operator`
+    are `PatchedNeuralOperator`'s keywords.
+    """
+
+    def __init__(
+        self, *, in_channels: int, width: int, modes: int, periodic_extension: bool, **operator
+    ) -> None:
+        lifting = PatchConvolution(
+            in_channels=in_channels + 2,
+            out_channels=width,
+            modes=modes,
+            periodic_extension=periodic_extension,
+        )
+        super().__init__(
+            lifting=lifting, projections=lambda: nn.Linear(width, 3 * width), width=width, **operator
+        )
+
+
+class FourierAttentionNeuralOperator(PatchedNeuralOperator):
+    """FANO (Calvello et al. 2024, arXiv:2406.06486, section 4.4 and appendix B.3).
+
+    An affine map lifts each point of (u, x) to `width` channels; Q, K and V of every head of every layer are
+    spectral convolutions on each patch. Those of a layer share one Fourier analysis of what they convolve,
+    and are one product over its modes. Width 128, 8 heads, 6 layers, 9 modes, learned smoother of 64 modes:
+    95,868,801 parameters, 48,084,865 if a complex weight is one. `operator` are `PatchedNeuralOperator`'s
+    keywords.
+    """
+
+    def __init__(
+        self,
+        *,
+        in_channels: int,
+        width: int,
+        num_heads: int,
+        modes: int,
+        periodic_extension: bool,
+        **operator,
+    ) -> None:
+        def projections() -> nn.Module:
+            return PatchConvolution(
+                in_channels=width,
+                out_channels=3 * width,
+                modes=modes,
+                periodic_extension=periodic_extension,
+                maps=3 * num_heads,
+            )
+
+        lifting = nn.Linear(in_channels + 2, width)
+        super().__init__(
+            lifting=lifting, projections=projections, width=width, num_heads=num_heads, **operator
+        )

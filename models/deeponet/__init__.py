@@ -1,1 +1,0 @@
-"""DeepONet of Lu et al. (2021, arXiv:1910.03193)."""

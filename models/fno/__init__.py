@@ -1,1 +1,0 @@
-"""The Fourier neural operators of Li et al. (2021)."""

@@ -1,0 +1,1 @@
+"""Operators of other works, mostly the baselines of the papers, with their settings."""

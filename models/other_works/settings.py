@@ -1,0 +1,306 @@
+"""Settings of the architectures of this folder. No torch here."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from resolvent.models.cost import Cost, cost_of_layers, spectral_cost
+from resolvent.models.settings import (
+    MODES_2D_DESCRIPTION,
+    SMALL_ENCODER,
+    Boundary,
+    Coordinates,
+    EncoderLayers,
+    EncoderWidth,
+    FeedforwardWidth,
+    Heads,
+    Layers,
+    Modes,
+    Rate,
+    Settings,
+    Side,
+    Width,
+    check_divides,
+    check_points,
+)
+
+OCHRE = "#a87000"  # of every Fourier neural operator
+
+
+class FNOSettings(Settings):
+    """Fourier neural operator, in any dimension (Li et al. 2021, arXiv:2010.08895)."""
+
+    look = OCHRE, "P"
+    example = {"width": 8, "num_layers": 3, "modes": 4, "projection_width": 12}
+
+    width: EncoderWidth
+    num_layers: Layers = Field(4, description="spectral layers")
+    modes: Modes
+    projection_width: Width = Field(128, description="hidden width of the pointwise output network")
+
+    def cut_off(self) -> float:
+        return float(self.modes)
+
+    def cost(self, points: int) -> Cost:
+        return spectral_cost(
+            points**self.dimension,
+            width=self.width,
+            num_layers=self.num_layers,
+            mode_weights=(2 * self.modes) ** self.dimension,
+        )
+
+
+class FNO1dSettings(FNOSettings):
+    """Fourier neural operator in one dimension (Li et al. 2021; no batch normalisation, as in Cao 2021)."""
+
+    operator = "resolvent.models.other_works.fno:FNO1d"
+    dimension = 1
+
+    width: EncoderWidth = 64
+    modes: Modes = Field(16, description="Fourier modes kept, k = 0..modes-1")
+    coordinates: Coordinates = "grid"
+
+    def check_grid(self, points: int) -> None:
+        check_points(self.modes, points, 2 * self.modes - 2)
+
+
+class FNO2dSettings(FNOSettings):
+    """Fourier neural operator in two dimensions (Li et al. 2021; no batch normalisation, as in Cao 2021)."""
+
+    operator = "resolvent.models.other_works.fno:FNO2d"
+    dimension = 2
+
+    width: EncoderWidth = 32
+    modes: Modes = Field(12, description=MODES_2D_DESCRIPTION)
+
+    def check_grid(self, points: int) -> None:
+        check_points(self.modes, points, 2 * self.modes)
+
+
+class AFNOSettings(Settings):
+    """Adaptive Fourier neural operator (Guibas et al. 2022), for one grid."""
+
+    operator = "resolvent.models.other_works.afno:AFNO"
+    dimension = 2
+    one_grid = True
+    look = "#00805e", "^"
+    example = {"points": 12, "width": 16, "num_layers": 2, "num_blocks": 2, "feedforward_width": 24}
+
+    points: Side = Field(64, description="points along each axis of the one grid that it takes")
+    width: EncoderWidth = 128
+    num_layers: EncoderLayers = 4
+    num_blocks: Annotated[int, Field(ge=1, le=4096)] = Field(
+        8, description="blocks of the complex matrices; they divide width"
+    )
+    feedforward_width: FeedforwardWidth = 512
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "AFNOSettings":
+        check_divides(self.width, "num_blocks", self.num_blocks)
+        return self
+
+    def cost(self, points: int) -> Cost:
+        return cost_of_layers(
+            points**2,
+            width=self.width,
+            num_layers=self.num_layers,
+            layer_flop=4 * self.width * self.feedforward_width,
+        )
+
+
+class NeuralOperatorSettings(Settings):
+    """Models of the package neuraloperator, in any dimension (Kossaifi et al. 2024, arXiv:2412.10354)."""
+
+    packages = ("neuraloperator",)
+    example = {"width": 8, "modes": 8, "num_layers": 3}
+
+    width: EncoderWidth = 128
+    modes: Modes = Field(
+        12,
+        description="wavenumbers kept along an axis, both signs counted, as the package counts: twice what "
+        "`fno1d` and `fno2d` call modes",
+    )
+    num_layers: Layers = Field(4, description="layers")
+    options: dict[str, Any] = Field({}, description="further keywords of the package's class")
+
+    def check_grid(self, points: int) -> None:
+        check_points(self.modes, points, self.modes)
+
+    def cut_off(self) -> float:
+        return self.modes / 2  # the package counts negative wavenumbers too
+
+    def cost(self, points: int) -> Cost:
+        return spectral_cost(
+            points**self.dimension,
+            width=self.width,
+            num_layers=self.num_layers,
+            mode_weights=2 * self.modes**self.dimension,
+        )
+
+
+class NeuralOperator1dSettings(NeuralOperatorSettings):
+    """Models of the package neuraloperator in one dimension (Kossaifi et al. 2024, arXiv:2412.10354)."""
+
+    operator = "resolvent.models.other_works.neuraloperator:NeuralOperator1d"
+    dimension = 1
+    variants = {"FNO": {}, "UNO": {"model": "UNO"}}
+
+    model: Literal["FNO", "TFNO", "UNO"] = Field("FNO", description="the package's class")
+
+
+class NeuralOperator2dSettings(NeuralOperatorSettings):
+    """Models of the package neuraloperator in two dimensions (Kossaifi et al. 2024, arXiv:2412.10354)."""
+
+    operator = "resolvent.models.other_works.neuraloperator:NeuralOperator2d"
+    dimension = 2
+    look = OCHRE, "P"
+    variants = {model: {"model": model} for model in ("FNO", "TFNO", "UNO", "CODANO")}
+
+    model: Literal["FNO", "TFNO", "UNO", "CODANO"] = Field("FNO", description="the package's class")
+
+    @model_validator(mode="after")
+    def _outputs_of_every_variable(self) -> "NeuralOperator2dSettings":
+        if self.model == "CODANO" and self.out_channels % self.in_channels:
+            raise ValueError(
+                f"CODANO gives every input channel as many output channels; out_channels {self.out_channels} "
+                f"is not a multiple of in_channels {self.in_channels}"
+            )
+        return self
+
+
+Sensors = Annotated[
+    int, Field(ge=2, le=4096, description="points along each axis at which the branch network sees the input")
+]
+
+
+class DeepONet1dSettings(Settings):
+    """DeepONet in one dimension (Lu et al. 2021), whose sensors lie between the points of any grid."""
+
+    operator = "resolvent.models.other_works.deeponet:DeepONet1d"
+    dimension = 1
+    order = 2  # the sensors interpolate linearly
+    example = {"width": 16, "num_layers": 3, "basis": 12, "sensors": 20}  # beside the points of every grid
+
+    sensors: Sensors = 128
+    width: Width = Field(128, description="hidden width of both networks")
+    num_layers: int = Field(4, ge=2, le=64, description="affine maps of each network")
+    basis: Width = Field(128, description="functions that the trunk network gives for each output channel")
+    boundary: Boundary = "periodic"
+
+    def cost(self, points: int) -> Cost:
+        """Count the trunk network for each output, though all of a batch share its values."""
+        grid, width = points**self.dimension, self.width
+        values, functions = self.in_channels * self.sensors**self.dimension, self.out_channels * self.basis
+        inside = (self.num_layers - 2) * width**2 + width * functions
+        branch, trunk = values * width + inside, self.dimension * width + inside
+        return Cost(
+            points=grid,
+            forward_flop=2 * (branch + grid * (trunk + functions)),
+            hidden_values=grid * (width * (self.num_layers - 1) + functions),
+            weights=branch + trunk,
+            width=width,
+        )
+
+
+class DeepONet2dSettings(DeepONet1dSettings):
+    """DeepONet in two dimensions (Lu et al. 2021), whose sensors lie between the points of any grid."""
+
+    operator = "resolvent.models.other_works.deeponet:DeepONet2d"
+    dimension = 2
+    example = {"width": 16, "num_layers": 3, "basis": 12, "sensors": 6, "boundary": "periodic"}
+
+    sensors: Sensors = 43
+    boundary: Boundary = "edges"
+
+
+class UNet1dSettings(Settings):
+    """U-Net in one dimension (Ronneberger et al. 2015), with group normalisation and same-sized output."""
+
+    operator = "resolvent.models.other_works.unet:UNet1d"
+    dimension = 1
+    example = {"width": 8, "num_levels": 2}
+
+    width: Width = Field(32, description="channels on the whole grid; twice as many on each coarser one")
+    num_levels: int = Field(4, ge=1, le=8, description="times that the grid is halved")
+    boundary: Boundary = "periodic"
+
+    def check_grid(self, points: int) -> None:
+        check_levels(self.num_levels, (points,) * self.dimension)
+
+    def cost(self, points: int) -> Cost:
+        """Add up the convolutions of each level, on the way down and on the way up."""
+        taps, halves, flop, values, weights = 3**self.dimension, 2**self.dimension, 0, 0, 0
+        for level in range(self.num_levels + 1):
+            grid, width = max(1, points >> level) ** self.dimension, self.width << level
+            # Down: half the channels in, then all. Up, but at the bottom: twice the channels in, then all.
+            first = self.in_channels * width if level == 0 else width**2 // 2
+            maps = taps * (first + width**2)
+            if level < self.num_levels:
+                maps += taps * 3 * width**2
+                flop += 2 * grid * 2 * width**2  # from the coarser grid, each point from one of its points
+                weights += halves * 2 * width**2
+            flop, values, weights = flop + 2 * grid * maps, values + 8 * grid * width, weights + maps
+        return Cost(
+            points=points**self.dimension,
+            forward_flop=flop,
+            hidden_values=values,
+            weights=weights,
+            width=self.width,
+        )
+
+
+class UNet2dSettings(UNet1dSettings):
+    """U-Net in two dimensions (Ronneberger et al. 2015), with group normalisation and same-sized output."""
+
+    operator = "resolvent.models.other_works.unet:UNet2d"
+    dimension = 2
+
+    boundary: Boundary = "edges"
+
+
+def check_levels(num_levels: int, sides: tuple[int, ...]) -> None:
+    """Raise `ValueError` unless a grid of these sides can be halved so often."""
+    least = 2**num_levels
+    if min(sides) < least:
+        given = " x ".join(map(str, sides))
+        raise ValueError(f"{num_levels} levels need at least {least} points along an axis; got {given}")
+
+
+class Transolver1dSettings(Settings):
+    """Transolver in one dimension (Wu et al. 2024): attention between slices of the points."""
+
+    operator = "resolvent.models.other_works.transolver:Transolver1d"
+    dimension = 1
+    example = {**SMALL_ENCODER, "slices": 6}
+
+    width: EncoderWidth = 128
+    num_layers: EncoderLayers = 8
+    num_heads: Heads = 8
+    slices: Width = Field(64, description="slices of each head, into which the points are weighed")
+    feedforward_width: FeedforwardWidth = 128
+    dropout: Rate = Field(0.0, description="dropout of the attention's matrix and of its output")
+
+    @model_validator(mode="after")
+    def _heads(self) -> "Transolver1dSettings":
+        check_divides(self.width, "num_heads", self.num_heads)
+        return self
+
+    def cost(self, points: int) -> Cost:
+        width, hidden = self.width, self.feedforward_width
+        weighing = 6 * width * self.slices  # into slices by weights, and back
+        return cost_of_layers(
+            points**self.dimension,
+            width=width,
+            num_layers=self.num_layers,
+            layer_flop=6 * width**2 + weighing + 4 * width * hidden,
+            outside_flop=4 * width * (width + self.in_channels + self.dimension),
+            layer_values=3 * width + hidden + self.num_heads * self.slices,
+            weights=3 + 2 * hidden // width,
+        )
+
+
+class Transolver2dSettings(Transolver1dSettings):
+    """Transolver in two dimensions (Wu et al. 2024): attention between slices of the points."""
+
+    operator = "resolvent.models.other_works.transolver:Transolver2d"
+    dimension = 2

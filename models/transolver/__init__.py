@@ -1,1 +1,0 @@
-"""Transolver of Wu et al. (2024, arXiv:2402.02366)."""

@@ -1,1 +1,0 @@
-"""U-Net of Ronneberger et al. (2015, arXiv:1505.04597)."""

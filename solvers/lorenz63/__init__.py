@@ -1,1 +1,0 @@
-"""Lorenz's model of convection: its trajectories, and what one observed component says of the others."""

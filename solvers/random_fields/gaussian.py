@@ -1,0 +1,305 @@
+"""Gaussian random fields on the circle, the torus and the square, and the coefficients made from them.
+
+Fields are drawn as coefficients, so that a sample is a function, not an array: any grid can observe it. Its
+draw depends on (seed, split, index) alone, by the deviates of `solvers.random_fields.streams`, the same on
+every machine, which are dealt out from low wavenumbers to high ones: a larger `num_modes` only appends.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Complex, Float, Int
+
+from resolvent.solvers.random_fields.streams import scatter_normal, standard_normal
+
+
+@runtime_checkable
+class Covariance(Protocol):
+    """The parameters that every Gaussian field of this package has."""
+
+    @property
+    def sigma(self) -> float: ...
+
+    @property
+    def tau(self) -> float: ...
+
+    @property
+    def gamma(self) -> float: ...
+
+    @property
+    def zero_mean(self) -> bool: ...
+
+    @property
+    def num_modes(self) -> int: ...
+
+
+def check_covariance(field: Covariance, dimension: int) -> None:
+    """Check the parameters of a `field` on a domain of this `dimension`.
+
+    Raises
+    ------
+    ValueError
+        Where a parameter is out of range, or the pointwise variance would be infinite.
+    """
+    if not field.sigma > 0:
+        raise ValueError(f"sigma must be positive, got {field.sigma}")
+    if not field.tau >= 0:
+        raise ValueError(f"tau must not be negative, got {field.tau}")
+    if field.tau == 0 and not field.zero_mean:
+        raise ValueError("tau must be positive unless zero_mean: the constant mode's variance is infinite")
+    if not field.gamma > dimension / 2:
+        raise ValueError(
+            f"gamma must exceed {dimension / 2:g} (below, the pointwise variance is infinite), "
+            f"got {field.gamma}"
+        )
+    if field.num_modes < 1:
+        raise ValueError(f"num_modes must be at least 1, got {field.num_modes}")
+
+
+def check_length(length: float) -> None:
+    """Raise a ValueError where the period `length` of a domain is not positive."""
+    if not length > 0:
+        raise ValueError(f"length must be positive, got {length}")
+
+
+def standard_deviations(
+    field: Covariance, eigenvalues: Float[np.ndarray, "*modes"]
+) -> Float[np.ndarray, "*modes"]:
+    """Return σ (λ + τ²)^{-γ/2} of the eigenvalues λ of -Δ, of which the first is the constant mode's, 0.
+
+    The first is zero where the field has no constant mode.
+    """
+    with np.errstate(divide="ignore"):  # τ = 0 makes the constant mode infinite, and it is then absent
+        deviations = field.sigma * (eigenvalues + field.tau**2) ** (-field.gamma / 2)
+    if field.zero_mean:
+        deviations[(0,) * deviations.ndim] = 0
+    return deviations
+
+
+@dataclass(frozen=True)
+class PeriodicGaussianField:
+    """N(0, σ²(-Δ + τ²)^{-γ}) on the circle of circumference L.
+
+        u(x) = L^{-1/2} [ s₀ ξ₀ + √2 Σ_{k=1…K} s_k (ξ_k cos 2πkx/L + η_k sin 2πkx/L) ]
+        s_k  = σ (λ_k + τ²)^{-γ/2},    λ_k = (2πk/L)²
+
+    where ξ_k, η_k are independent standard normal deviates and s_k is the standard deviation of the
+    coefficient of an L²-orthonormal eigenfunction of the Laplacian, with eigenvalue λ_k.
+
+    sigma      σ > 0, amplitude of the covariance's square root.
+    tau        τ ≥ 0, inverse correlation length, in 1/x (τ > 0 unless the mean is zero).
+    gamma      γ > 1/2, regularity: |û_k| decays like k^{-γ}; samples are Hölder of every order below γ - 1/2.
+    zero_mean  True: the constant mode is absent. False: it is drawn, s₀ = σ τ^{-γ}.
+    num_modes  K, the highest wavenumber drawn. The field is *defined* with this truncation; a grid of n
+               points shows the modes below n/2 (`solvers.common.fourier.observe`), so 4095 fills 8192 points.
+    length     L, in the unit of x.
+
+    Expect: Cao's distribution for Burgers' equation is σ = 25, τ = 5, γ = 2, zero mean (Cao 2021,
+    arXiv:2105.14995, appendix C.2): pointwise standard deviation 0.593 (variance 0.352), most of it in the
+    first two modes.
+    """
+
+    sigma: float
+    tau: float
+    gamma: float
+    zero_mean: bool = True
+    num_modes: int = 4095
+    length: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_covariance(self, dimension=1)
+        check_length(self.length)
+
+    def coefficients(self, seed: int, split: int, index: int) -> Complex[np.ndarray, " modes"]:
+        """Draw the Fourier coefficients û₀, …, û_K of sample `index` of split number `split`.
+
+        The draw depends on (seed, split, index) alone, and a larger `num_modes` only appends to it.
+        """
+        # Two deviates a mode, modes in order. The constant mode takes its two even where it is absent, so
+        # that the same sample with and without mean differs by a constant.
+        deviates = standard_normal(seed, split, index, 2 * (self.num_modes + 1)).reshape(-1, 2)
+        # a √2 cos θ + b √2 sin θ = Re[2 û e^{iθ}]  ⇔  û = (a - ib)/√2
+        coefficients = (deviates[:, 0] - 1j * deviates[:, 1]) / np.sqrt(2)
+        coefficients[0] = deviates[0, 0]
+        return coefficients * (self.standard_deviations() / np.sqrt(self.length))
+
+    def standard_deviations(self) -> Float[np.ndarray, " modes"]:
+        """Return s₀, …, s_K, the standard deviation of each orthonormal eigenfunction's coefficient."""
+        return standard_deviations(self, (2 * np.pi * np.arange(self.num_modes + 1) / self.length) ** 2)
+
+    def variance(self) -> float:
+        """Return the pointwise variance of the truncated field, which is the same at every x."""
+        constant, *_ = squares = self.standard_deviations() ** 2
+        return float((constant + 2 * squares[1:].sum()) / self.length)
+
+
+@dataclass(frozen=True)
+class PeriodicGaussianField2d:
+    """N(0, σ²(-Δ + τ²)^{-γ}) on the torus of side L.
+
+        u(x, y) = Σ û[k_y, k_x] e^{2πi(k_x x + k_y y)/L},    |k_x|, |k_y| ≤ K,    E|û|² = s² c²
+        s = σ (λ + τ²)^{-γ/2},    λ = (2π/L)² (k_x² + k_y²)
+
+    sigma, tau, gamma  as on the circle; γ > 1 for a finite pointwise variance as K grows.
+    zero_mean          True: the constant mode is absent.
+    num_modes          K, the highest wavenumber drawn along each axis; a grid of n points along each axis
+                       shows those below n/2.
+    orthonormal        True: c = 1/L, so that s is the standard deviation of the coefficient of an
+                       L²-orthonormal eigenfunction. False: c = 1, as in public generators, which drop the
+                       1/L; the field is then L times larger.
+    length             L, in the unit of x and y.
+    """
+
+    sigma: float
+    tau: float
+    gamma: float
+    zero_mean: bool = True
+    num_modes: int = 207
+    orthonormal: bool = True
+    length: float = 2 * np.pi
+
+    def __post_init__(self) -> None:
+        check_covariance(self, dimension=2)
+        check_length(self.length)
+
+    def coefficients(self, seed: int, split: int, index: int) -> Complex[np.ndarray, "rows columns"]:
+        """Draw the Fourier coefficients of sample `index` of split number `split`.
+
+        They are laid out as in `solvers.common.fourier`: (2K + 1, K + 1).
+        """
+        coefficients = np.zeros((2 * self.num_modes + 1, self.num_modes + 1), complex)
+        scatter_normal(seed, split, index, *_order_on_torus(self), coefficients.view(float).ravel())
+        coefficients[: self.num_modes : -1, 0] = coefficients[1 : self.num_modes + 1, 0].conj()
+        return coefficients
+
+    def standard_deviations(self) -> Float[np.ndarray, "rows columns"]:
+        """Return √E|û|² in the layout of the coefficients, as an array that cannot be written to."""
+        return _deviations_on_torus(self)
+
+    def variance(self) -> float:
+        """Return the pointwise variance of the truncated field, which is the same everywhere."""
+        squares = self.standard_deviations() ** 2
+        return float(squares[:, 0].sum() + 2 * squares[:, 1:].sum())
+
+
+@lru_cache(maxsize=8)
+def _order_on_torus(
+    field: PeriodicGaussianField2d,
+) -> tuple[Int[np.ndarray, " deviates"], Float[np.ndarray, " deviates"]]:
+    """Return where deviates go, in the order of drawing, and what they are multiplied by.
+
+    Places count real and imaginary parts. First comes k = 0, then one of each pair ±k, in shells: shell m has
+    the wavenumbers with max(|k_x|, |k_y|) = m. The constant mode takes two deviates even where it is absent.
+    """
+    rows, columns = [np.array([0])], [np.array([0])]
+    for m in range(1, field.num_modes + 1):
+        inner = np.arange(1, m)
+        rows += [np.arange(-m, m + 1), np.full(m - 1, m), np.full(m - 1, -m), np.array([m])]
+        columns += [np.full(2 * m + 1, m), inner, inner, np.array([0])]
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    deviations = field.standard_deviations()[row, column] / np.sqrt(2)  # √2 û = s (ξ - iη), but û₀ = s₀ ξ
+    factors = np.outer(deviations, [1, -1])
+    factors[0] = np.sqrt(2) * deviations[0], 0
+    places = 2 * (row % (2 * field.num_modes + 1) * (field.num_modes + 1) + column)
+    return np.stack([places, places + 1], axis=1).ravel(), factors.ravel()
+
+
+@lru_cache(maxsize=8)
+def _deviations_on_torus(field: PeriodicGaussianField2d) -> Float[np.ndarray, "rows columns"]:
+    along = np.arange(field.num_modes + 1)
+    rows = np.concatenate([along, -along[:0:-1]])
+    eigenvalues = (2 * np.pi / field.length) ** 2 * (rows[:, None] ** 2 + along**2)
+    deviations = standard_deviations(field, eigenvalues) / (field.length if field.orthonormal else 1)
+    deviations.flags.writeable = False
+    return deviations
+
+
+@dataclass(frozen=True)
+class NeumannGaussianField:
+    """N(0, σ²(-Δ + τ²)^{-γ}) on the unit square, with the Neumann Laplacian.
+
+        u(x, y) = Σ s ξ φ_{k_x}(x) φ_{k_y}(y),    0 ≤ k_x, k_y ≤ K,    ξ ~ N(0, 1)
+        s = σ (λ + τ²)^{-γ/2},    λ = π² (k_x² + k_y²)
+
+    with the cosines φ of `solvers.common.cosine_series`.
+
+    sigma, tau, gamma  as on the circle; γ > 1 for a finite pointwise variance as K grows.
+    zero_mean  True: the constant mode is absent.
+    num_modes  K, the highest wavenumber drawn along each axis. A grid of n nodes distinguishes n - 1 of them;
+               the distribution is *defined* with this truncation.
+    """
+
+    sigma: float
+    tau: float
+    gamma: float
+    zero_mean: bool = True
+    num_modes: int = 420
+
+    def __post_init__(self) -> None:
+        check_covariance(self, dimension=2)
+
+    def coefficients(self, seed: int, split: int, index: int) -> Float[np.ndarray, "modes modes"]:
+        """Draw the cosine coefficients [k_y, k_x], (K + 1, K + 1), of sample `index` of split `split`."""
+        coefficients = np.empty((self.num_modes + 1, self.num_modes + 1))
+        scatter_normal(seed, split, index, *_order_on_square(self), coefficients.ravel())
+        return coefficients
+
+    def standard_deviations(self) -> Float[np.ndarray, "modes modes"]:
+        """Return s, the standard deviation of each coefficient, as an array that cannot be written to."""
+        return _deviations_on_square(self)
+
+    def variance(self) -> float:
+        """Return the pointwise variance of the truncated field, averaged over the square.
+
+        It is larger near the edges.
+        """
+        return float((self.standard_deviations() ** 2).sum())
+
+
+@lru_cache(maxsize=8)
+def _order_on_square(
+    field: NeumannGaussianField,
+) -> tuple[Int[np.ndarray, " coefficients"], Float[np.ndarray, " coefficients"]]:
+    """Return the flat positions of [k_y, k_x] in the order of drawing, and the standard deviations in it.
+
+    The order is max(k_x, k_y) = 0, 1, …
+    """
+    modes = field.num_modes + 1
+    shells = (np.concatenate([m * modes + np.arange(m + 1), np.arange(m) * modes + m]) for m in range(modes))
+    order = np.concatenate(list(shells))
+    return order, field.standard_deviations().ravel()[order]
+
+
+@lru_cache(maxsize=8)
+def _deviations_on_square(field: NeumannGaussianField) -> Float[np.ndarray, "modes modes"]:
+    squares = (np.pi * np.arange(field.num_modes + 1)) ** 2
+    deviations = standard_deviations(field, squares[:, None] + squares)
+    deviations.flags.writeable = False
+    return deviations
+
+
+def level_set(
+    field: Float[np.ndarray, "*shape"], above: float = 12.0, below: float = 3.0
+) -> Float[np.ndarray, "*shape"]:
+    """Return `above` where the field is positive, `below` elsewhere, pointwise on the grid in use.
+
+    A coefficient is never interpolated: a spline through a jump between 3 and 12 overshoots to values that
+    the distribution does not have, below zero too.
+    Source: Cao 2021, arXiv:2105.14995, C.3; Calvello et al. 2024, arXiv:2406.06486, 6.2.2.
+
+    Raises
+    ------
+    ValueError
+        Where one of the two is not positive.
+    """
+    for name, value in (("above", above), ("below", below)):
+        if not value > 0:
+            raise ValueError(f"{name} must be positive, got {value}")
+    return np.where(field > 0, above, below).astype(field.dtype)
+
+
+def lognormal(field: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
+    """Return the exponential of the field (Calvello et al. 2024, section 6.2.2)."""
+    return np.exp(field)
