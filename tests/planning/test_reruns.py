@@ -60,6 +60,7 @@ ROOT_FIRST = os.environ | {"PYTHONPATH": str(ROOT)}
 EQUATIONS = set(registry.EQUATIONS)
 MOVING = {name for name in EQUATIONS if registry.settings_class(name).moves}
 ERRORS = ("Error", "Warning", "Exception")
+OF_PAPERS = {"show", "paper_page"}
 ALONE = {""}  # the script chooses nothing by name
 
 
@@ -86,7 +87,8 @@ COUNTS = {
     "resolvent.datasets.storage.card": {"finalise_dataset": EQUATIONS},
     "resolvent.datasets.storage.generation": {"solve_dataset": EQUATIONS, "finalise_dataset": EQUATIONS},
     "resolvent.datasets.preview:write_preview": {"preview_dataset": ALONE},
-    "resolvent.models.other_works.fno": of_model("fno") | {"theory": ALONE},
+    "resolvent.models.other_works.fno": of_model("fno")
+    | {"theory": ALONE, "inference": {"burgers", "darcy", "darcy_inverse"}},
     "resolvent.models.other_works.settings:FNO1dSettings": of_model("fno") | {"theory": ALONE},
     "resolvent.measurements.theory.average": {"theory": ALONE},
     "resolvent.measurements.stability": {"measure_stability": {"transformer1d"}},
@@ -181,7 +183,10 @@ def test_the_digest_covers_all_that_a_script_imports(digests):
     for call, modules in zip(tried, modules_imported([imports_of(*call) for call in tried]), strict=True):
         covered = {name.partition(":")[0] for name in everything_reached(*call)}
         assert len(modules) > 2, call
-        assert {one for one in modules - covered if WITHOUT_RESULT.isdisjoint(one.split("."))} == set(), call
+        missing = {one for one in modules - covered if WITHOUT_RESULT.isdisjoint(one.split("."))}
+        if call[0] in OF_PAPERS:  # their registry imports every paper, of which the job takes one item
+            missing = {one for one in missing if not one.startswith("resolvent.figures.")}
+        assert missing == set(), call
 
 
 @pytest.mark.parametrize("script", ONCE_MISSED)
@@ -209,7 +214,7 @@ def test_only_settings_predict():
                 said = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
                 said |= {name for one in node.body for name in rerun._defined_by(one)}
                 without_result = said & (rerun.PREDICTIONS | rerun.SHOWN)
-                assert not without_result or node.name.endswith(("Settings", "Dataset")), node.name
+                assert not without_result or node.name.endswith(("Settings", "Dataset", "Record")), node.name
 
 
 def test_the_look_and_the_examples_of_an_architecture_count_for_no_result(tmp_path):
