@@ -149,7 +149,7 @@ def forward_task(settings: DarcySettings, grid: str) -> Darcy:
 
 
 class ImportedDarcyInverseDataset(ImportedDataset, DarcyInverseDataset):
-    """The same files read the other way (Cao 2021, section 5.3): the pressure is the input."""
+    """Darcy data from files with a coefficient and a pressure: the pressure is the input."""
 
     variables = ("sol", "coeff")
 
