@@ -23,17 +23,14 @@ OVERLAY = {
     "name": "outside",
     "build": {"experiments": ["heat"]},
     "datasets": {
-        "heat": {
-            "equation": "my_lab.heat:HeatDataset",
-            "samples": {"train": 8, "validation": 2, "test": 4},
-        },
+        "heat": {"equation": "my_lab.heat:HeatDataset", "samples": {"train": 8, "validation": 2, "test": 4}}
     },
     "models": {
         "net": {
             "label": "A net of ours",
             "architecture": "my_lab.nets:NetSettings",
             "settings": {"channels": 8},
-        },
+        }
     },
     "experiments": {
         "heat": {
@@ -47,7 +44,7 @@ OVERLAY = {
             "metrics": ["my_lab.metrics:largest_error"],
             "baselines": ["my_lab.baselines:nearest"],
             "figures": ["my_lab.figures:sorted_errors"],
-        },
+        }
     },
 }
 MODULES = {  # of my_lab: the page with its code, and words of it

@@ -19,7 +19,7 @@ from resolvent.evaluation.conditions import predict
 from resolvent.evaluation.metrics import measure
 from resolvent.models.layers.quadrature import trapezoid_weights
 from resolvent.training import checkpoints
-from resolvent.training.trained import trained_operator
+from resolvent.training.checkpoints import trained_operator
 
 ERROR = "standardised_relative_l2"
 SAMPLES = 50  # of the test

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from dataset_fixtures import make_dataset
 from training_fixtures import DARCY_LIKE, SMALL_FNO_2D, SMALL_TRANSFORMER_2D, rough_samples, save_checkpoint
 
 from resolvent.datasets.loading import load_arrays, load_samples, read_card
-from resolvent.datasets.storage.card import finalise
-from resolvent.datasets.storage.generation import generate_shard
-from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.datasets.tasks.registry import settings_of
 from resolvent.evaluation.conditions import shown_samples
 from resolvent.evaluation.latent_basis import (
     latent_functions,
@@ -26,7 +25,7 @@ from resolvent.training.normalisation import in_physical_units
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import coordinate_tensor, function_tensor
 
-CODE, SEED = "0123456789abcdef", 11
+SEED = 11
 COUNTS = {"train": 3, "validation": 1, "test": 6}
 SETTINGS = SMALL_TRANSFORMER_2D | {"num_layers": 5, "residual_dropout": 0.3}
 COARSE = sorted(name for name in ARCHITECTURES if issubclass(settings_class(name), CoarseEncoderSettings))
@@ -37,13 +36,8 @@ def make_card(tmp_path_factory):
     """A small Darcy dataset, or the inverse one."""
 
     def make(equation, **settings):
-        folder = tmp_path_factory.mktemp(equation)
         common = {"equation": equation, "finest": 33, "samples": COUNTS, "samples_per_shard": 10}
-        task = build_task(settings_of(common | settings))
-        store, card, receipt = folder / "darcy.zarr", folder / "darcy.json", folder / "receipt.json"
-        generate_shard(task, store, 0, receipt, CODE)
-        finalise(task, store, [receipt], card, CODE)
-        return card
+        return make_dataset(tmp_path_factory.mktemp(equation), settings_of(common | settings))
 
     return make
 

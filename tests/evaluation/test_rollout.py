@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from dataset_fixtures import CODE, small
+from dataset_fixtures import make_dataset, small
 from torch import nn
 from training_fixtures import SMALL_FNO_2D, save_checkpoint
 
 from resolvent.datasets.loading import Samples, load_arrays
-from resolvent.datasets.storage.card import finalise
-from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.kolmogorov import INPUT, TARGET, Kolmogorov
 from resolvent.datasets.tasks.kolmogorov import WINDOW as STORED_WINDOW
 from resolvent.evaluation import rollout
@@ -78,10 +76,7 @@ class Travelling(Kolmogorov):
 def made(folder, frames):
     samples = {"train": 1, "validation": 1, "test": TESTS}
     settings = {"frames": frames, "resolutions": [POINTS], "samples": samples, "samples_per_shard": 8}
-    task, store = Travelling(small("kolmogorov", **settings)), folder / "kolmogorov.zarr"
-    generate_shard(task, store, 0, folder / "receipt.json", CODE)
-    finalise(task, store, [folder / "receipt.json"], folder / "kolmogorov.json", CODE)
-    return folder / "kolmogorov.json"
+    return make_dataset(folder, small("kolmogorov", **settings), kind=Travelling)
 
 
 @pytest.fixture(scope="module")

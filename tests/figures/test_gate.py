@@ -41,8 +41,7 @@ from resolvent.figures.published.recipe import (
 from resolvent.models.registry import settings_class as model_settings
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.plan import Plan
-from resolvent.training.fit import Adam, computation_of
-from resolvent.training.schedules import Schedule
+from resolvent.training.fit import Adam, Schedule, computation_of
 from resolvent.training.settings import TrainingSettings
 
 # A run for each example and architecture that a reported number can be of.

@@ -20,15 +20,13 @@ MODELS = ("fno", "galerkin", "softmax")
 OVERLAY = {
     "name": "slurm",
     "build": {"experiments": ["burgers"], "datasets": []},
-    "datasets": {
-        "burgers": {"samples_per_shard": 26},
-    },
+    "datasets": {"burgers": {"samples_per_shard": 26}},
     "experiments": {
         "burgers": {
             "models": list(MODELS),
             "training": {"epochs": EPOCHS, "record_test_error": False, "learning_rate": 1e-4},
             "shows": {"cao2021": []},
-        },
+        }
     },
 }
 RUN = "results/slurm/burgers/{}/n64/seed1127802"

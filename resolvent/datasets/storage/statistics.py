@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray
 
-from resolvent.common.variables import DASK_SCHEDULER
+from resolvent.common.machine import DASK_SCHEDULER
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.object_store import opened
