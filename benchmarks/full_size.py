@@ -170,6 +170,7 @@ def outcome(case: Case, folder: Path) -> dict:
 
 def train_until(case: Case, folder: Path, steps: int) -> None:
     """Train for so many more steps, as a job does, ask the run to end, and print what it took."""
+
     done, gradients = [], Trainer._gradients
     before = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 

@@ -68,44 +68,20 @@ class Progress:
     error: float = 0.0
 
 
-class Schedule:
-    """The schedule that `settings` name: a wrapper around torch's own, called after every step and epoch."""
-
-    def __init__(self, optimizer: torch.optim.Optimizer, settings: TrainingSettings, steps_per_epoch: int):
-        self.optimizer = optimizer
-        self.scheduler: OneCycleLR | ReduceLROnPlateau
-        if settings.schedule == "1cycle":
-            self.scheduler = OneCycleLR(
-                optimizer,
-                max_lr=settings.learning_rate,
-                total_steps=settings.epochs * steps_per_epoch,
-                pct_start=settings.peak_fraction,
-                div_factor=settings.initial_division,
-                final_div_factor=settings.final_division,
-            )
-        else:
-            self.scheduler = ReduceLROnPlateau(
-                optimizer, factor=PLATEAU_FACTOR, patience=settings.plateau_patience
-            )
-
-    @property
-    def learning_rate(self) -> float:
-        """The learning rate of the next step."""
-        return self.optimizer.param_groups[0]["lr"]
-
-    def after_step(self) -> None:
-        if isinstance(self.scheduler, OneCycleLR):
-            self.scheduler.step()
-
-    def after_epoch(self, validation_error: float) -> None:
-        if isinstance(self.scheduler, ReduceLROnPlateau):
-            self.scheduler.step(validation_error)
-
-    def state_dict(self) -> dict:
-        return self.scheduler.state_dict()
-
-    def load_state_dict(self, state: dict) -> None:
-        self.scheduler.load_state_dict(state)
+def schedule_of(
+    optimizer: torch.optim.Optimizer, settings: TrainingSettings, steps_per_epoch: int
+) -> OneCycleLR | ReduceLROnPlateau:
+    """Return torch's schedule that `settings` name: 1cycle moves by steps, a plateau by epochs."""
+    if settings.schedule == "plateau":
+        return ReduceLROnPlateau(optimizer, factor=PLATEAU_FACTOR, patience=settings.plateau_patience)
+    return OneCycleLR(
+        optimizer,
+        max_lr=settings.learning_rate,
+        total_steps=settings.epochs * steps_per_epoch,
+        pct_start=settings.peak_fraction,
+        div_factor=settings.initial_division,
+        final_div_factor=settings.final_division,
+    )
 
 
 class Trainer:
@@ -165,7 +141,7 @@ class Trainer:
         self.optimizer = torch.optim.Adam(
             operator.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
-        self.schedule = Schedule(self.optimizer, settings, self.steps_per_epoch)
+        self.schedule = schedule_of(self.optimizer, settings, self.steps_per_epoch)
         self.progress = Progress(settings.batch_size)
 
     @property
@@ -211,7 +187,8 @@ class Trainer:
     def _epoch(self, epoch: int, asked: Interruption) -> list[float | None]:
         learning_rate, train_loss, train_error = self._steps(epoch, asked)
         validation_error = self._mean_error(self.validation)
-        self.schedule.after_epoch(validation_error)
+        if isinstance(self.schedule, ReduceLROnPlateau):
+            self.schedule.step(validation_error)
         test_error = None if self.test is None else self._mean_error(self.test)
         if not (train_error <= DIVERGED_ERROR and math.isfinite(train_loss + validation_error)):
             self.progress.diverged_epoch = epoch
@@ -236,7 +213,7 @@ class Trainer:
         # Sums over this process's shares; the first one goes on from those of the steps before.
         before = [progress.loss, progress.error] if self.group.first else [0.0, 0.0]
         totals = torch.tensor(before, device=self.device)
-        learning_rate = self.schedule.learning_rate
+        learning_rate = self.optimizer.param_groups[0]["lr"]
         for step in range(progress.steps, self.steps_per_epoch):
             if stop := self.group.largest(asked.signal or 0):
                 progress.steps = step
@@ -250,9 +227,10 @@ class Trainer:
                 )
             totals += self._gradients(next(batches))
             self._clip()
-            learning_rate = self.schedule.learning_rate
+            learning_rate = self.optimizer.param_groups[0]["lr"]
             self.optimizer.step()
-            self.schedule.after_step()
+            if isinstance(self.schedule, OneCycleLR):
+                self.schedule.step()
             alive()
         loss, error = (float(total) / self.steps_per_epoch for total in self.group.add_up(totals))
         progress.steps, progress.loss, progress.error = 0, 0.0, 0.0

@@ -191,17 +191,12 @@ def test_the_inverse_problem_is_given_pressures_and_shows_its_coefficient(
     np.testing.assert_array_equal(stored["roughness"], [roughness(latent_functions(operator, u, x)[0])])
 
 
-def test_data_without_a_coefficient_are_refused(make_card, tmp_path):
-    """Nor are those on cell centres used: their boundary is no grid line."""
-    card = make_card(
-        "darcy", finest=32, resolutions=[32], grid="cell_centres", pressure="solved_on_each_grid"
-    )
+def test_other_data_and_other_models_are_refused(make_card, card, tmp_path):
+    """Cell centres are not used either: their boundary is no grid line."""
+    cells = {"finest": 32, "resolutions": [32], "grid": "cell_centres", "pressure": "solved_on_each_grid"}
     save_run(tmp_path, build("transformer2d", SETTINGS, 0), "transformer2d", SETTINGS, {})
     with pytest.raises(TrainingError, match="has no coefficient on 32 nodes"):
-        written(card, tmp_path, resolution=32)
-
-
-def test_a_model_without_an_encoder_is_refused(card, tmp_path):
+        written(make_card("darcy", **cells), tmp_path, resolution=32)
     save_run(tmp_path, build("fno2d", SMALL_FNO_2D, 0), "fno2d", SMALL_FNO_2D, {})
     with pytest.raises(TrainingError, match="fno2d has no encoder on a coarse grid"):
         written(card, tmp_path)

@@ -43,18 +43,14 @@ def waves(count, points=POINTS):
     return Samples(grid, fields.astype(np.float32), fields)
 
 
-def test_an_exact_shift_stays_exact():
+@pytest.mark.parametrize(("factor", "steps"), [(1.0, 20), (1.5, 4)])
+def test_a_step_is_compounded_and_an_exact_shift_stays_exact(factor, steps):
     samples = waves(3)
-    steps = list(rolled_out(Shift(), samples, 20, CPU))
-    for number, fields in enumerate(steps, start=1):
-        np.testing.assert_array_equal(fields, np.roll(samples.inputs, number, axis=2))
-
-
-def test_a_factor_is_compounded():
-    samples = waves(2)
-    fields = [samples.inputs, *rolled_out(Shift(factor=1.5), samples, 4, CPU)]
-    for number, after in enumerate(fields):
-        np.testing.assert_allclose(after, 1.5**number * np.roll(samples.inputs, number, axis=2), rtol=1e-6)
+    found = list(rolled_out(Shift(factor), samples, steps, CPU))
+    assert len(found) == steps
+    for number, fields in enumerate(found, start=1):
+        expected = factor**number * np.roll(samples.inputs, number, axis=2)
+        np.testing.assert_allclose(fields, expected, rtol=0 if factor == 1 else 1e-6)
 
 
 class Travelling(Kolmogorov):
