@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from argparse import Namespace
 from dataclasses import asdict
-from functools import partial
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
-from benchmarks.tables import arguments, digits, machine, measure_parts, table, versions
+from benchmarks.runner import Part, digits, run, table
 from resolvent.common.files import write_json
 from resolvent.common.records import ERROR_COLUMNS, CostRecord, RunRecord, file_digest, write_record
 from resolvent.figures.common.assets import write_assets
@@ -48,20 +48,9 @@ SWITCHES = [
 ]
 
 
-def main() -> None:
-    parser = arguments("Measure the front page of a large study.", ("front_page",), 5)
-    for name, default in (("experiments", 10), ("models", 10), ("seeds", 5)):
-        parser.add_argument(f"--{name}", type=int, default=default)
-    options = parser.parse_args()
-    if find_spec("playwright") is None or not Path(CHROMIUM).exists():
-        sys.exit(f"needs the package playwright (`pip install playwright`) and Chromium as {CHROMIUM}")
-    sizes = options.experiments, options.models, options.seeds
-    parts = {"front_page": partial(front_page, sizes, options.rounds)}
-    measure_parts("pages", INTRODUCTION, parts, options.only, options.output)
-
-
-def front_page(sizes: tuple[int, int, int], rounds: int) -> str:
-    """Write the study and its front page, open it `rounds` times."""
+def front_page(given: Namespace) -> str:
+    """Write the study and its front page, open it as often as there are rounds."""
+    sizes = given.experiments, given.models, given.seeds
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder) / "study"
         write_study(study, *sizes)
@@ -73,7 +62,7 @@ def front_page(sizes: tuple[int, int, int], rounds: int) -> str:
             *(study / "assets" / name for name in ("style.css", "page.js", "sortable.js")),
         ]
         size = sum(file.stat().st_size for file in loaded)
-        opened = [open_page(study / "index.html", len(results.rows)) for _ in range(rounds)]
+        opened = [open_page(study / "index.html", len(results.rows)) for _ in range(given.rounds)]
     middle = {name: median(one[name] for one in opened) for name in opened[0]}
     rows = [
         ("size of the page with style and script", f"{size / 1e6:.2f} MB"),
@@ -85,16 +74,11 @@ def front_page(sizes: tuple[int, int, int], rounds: int) -> str:
         ("memory of the page's process", f"{digits(middle['memory'] / 1e6)} MB"),
         ("of it objects of scripts", f"{digits(middle['heap'] / 1e6)} MB"),
     ]
-    experiments, models, seeds = sizes
     said = (
-        f"The front page of a study of {experiments} experiments with {models} models and {seeds} seeds "
-        f"each, {len(results.runs):,} runs, opened from disk in headless Chromium: medians of {rounds} "
-        "starts of the browser."
+        "The front page of a study of {} experiments with {} models and {} seeds each, {:,} runs, opened "
+        "from disk in headless Chromium: medians of {} starts of the browser."
     )
-    options = f"--experiments {experiments} --models {models} --seeds {seeds}"
-    command = f"`python -m benchmarks.front_page {options} --rounds {rounds}`"
-    made = f"{command} on {machine()}; {versions(['playwright', 'jinja2'])}."
-    return "\n\n".join(["### Front page", said, table(("", ""), rows), made])
+    return f"{said.format(*sizes, len(results.runs), given.rounds)}\n\n{table(('', ''), rows)}"
 
 
 def open_page(page: Path, rows: int) -> dict[str, float]:
@@ -179,8 +163,8 @@ def write_study(folder: Path, experiments: int, models: int, seeds: int) -> None
             title=f"Problem number {number}", dataset="synthetic", page=f"{name}/report.html",
             finest=RESOLUTION, papers=[], rows=[
                 PlannedRow(
-                    model=model, label=_label(model), recipe="paper", resolution=RESOLUTION, noise=0.0,
-                    runs=runs,
+                    model=model, label=f"A model with a name, {model}", recipe="paper",
+                    resolution=RESOLUTION, noise=0.0, runs=runs,
                 )
                 for model, runs in rows.items()
             ],
@@ -188,10 +172,6 @@ def write_study(folder: Path, experiments: int, models: int, seeds: int) -> None
     study = Study(name="synthetic", experiments=planned, command="snakemake")
     write_json(folder / "study.json", asdict(study))
     write_assets(folder / "assets")
-
-
-def _label(model: str) -> str:
-    return f"A model with a name, {model.removeprefix('model')}"
 
 
 def _write_run(folder: Path, experiment: str, model: str, seed: int, errors: np.ndarray) -> None:
@@ -215,9 +195,9 @@ def _write_run(folder: Path, experiment: str, model: str, seed: int, errors: np.
     write_record(
         folder / "run.json",
         RunRecord(
-            **same, experiment=experiment, model=model, label=_label(model), architecture="synthetic",
-            settings={}, grids="stored", grid={}, coarse_points=None, test_resolutions=[RESOLUTION],
-            test_noise=[0.0], noise_realisations=1, dataset="synthetic",
+            **same, experiment=experiment, model=model, label=f"A model with a name, {model}",
+            architecture="synthetic", settings={}, grids="stored", grid={}, coarse_points=None,
+            test_resolutions=[RESOLUTION], test_noise=[0.0], noise_realisations=1, dataset="synthetic",
             dataset_settings={"equation": "synthetic"}, dataset_hash="synthetic", training={},
             code_digest="synthetic", versions={}, files={"errors.csv": file_digest(folder / "errors.csv")},
         ),
@@ -225,4 +205,9 @@ def _write_run(folder: Path, experiment: str, model: str, seed: int, errors: np.
 
 
 if __name__ == "__main__":
-    main()
+    if find_spec("playwright") is None or not Path(CHROMIUM).exists():
+        sys.exit(f"needs the package playwright (`pip install playwright`) and Chromium as {CHROMIUM}")
+    sizes = {"experiments": 10, "models": 10, "seeds": 5}
+    options = {name: {"type": int, "default": default} for name, default in sizes.items()}
+    parts = {"front_page": Part("Front page", front_page, ("playwright", "jinja2"))}
+    run("pages", INTRODUCTION, parts, rounds=5, **options)

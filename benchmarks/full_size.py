@@ -16,8 +16,9 @@ import signal
 import subprocess
 import sys
 import time
-from argparse import SUPPRESS
+from argparse import Namespace
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from textwrap import fill
 from types import SimpleNamespace
@@ -25,10 +26,11 @@ from types import SimpleNamespace
 import torch
 import yaml
 
-from benchmarks.tables import arguments, digits, machine, measure_parts, table, versions
+from benchmarks.runner import Part, digits, run, table
 from resolvent.common.files import read_json, write_json, write_text
 from resolvent.common.machine import machine_memory
 from resolvent.datasets.storage.layout import group_name
+from resolvent.measurements.step_cost import in_new_processes
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import merged, read_configuration
 from resolvent.planning.plan import Plan
@@ -89,22 +91,9 @@ class Case:
         return f"{self.experiment}-{self.model}-{self.resolution}"
 
 
-def main() -> None:
-    """Measure the papers that are asked for, or, with `--case`, train one run until it is stopped."""
-    parser = arguments("Start, stop and resume every architecture at full size.", PAPERS, rounds=1)
-    parser.add_argument("--folder", type=Path, default=Path("build/full_size"))
-    parser.add_argument("--case", nargs=3, metavar=("FILE", "FOLDER", "STEPS"), help=SUPPRESS)
-    options = parser.parse_args()
-    if options.case:
-        file, folder, steps = options.case
-        train_until(Case(**json.loads(Path(file).read_text())), Path(folder), int(steps))
-        return
-    parts = {paper: lambda paper=paper: measured(paper, options.folder) for paper in PAPERS}
-    measure_parts("both-papers", INTRODUCTION, parts, options.only, options.output)
-
-
-def measured(paper: str, folder: Path) -> str:
-    """Return the table of a paper's runs; those that are in `folder` are not done again."""
+def measured(paper: str, given: Namespace) -> str:
+    """Return the table of a paper's runs; those that are in the folder are not done again."""
+    folder = given.folder
     plan, configuration = planned(paper, folder)
     cases = [
         case_of(plan, experiment, model, resolution)
@@ -129,10 +118,8 @@ def measured(paper: str, folder: Path) -> str:
     ]
     memory = f"{machine_memory() / 1e9:.0f} GB"
     left_out = f" Left out, for the machine has {memory}: {', '.join(missing)}." if missing else ""
-    body = table(HEADER, rows)
-    made = f"`python -m benchmarks.full_size` on {machine()}, beside other work; {versions(('torch',))}."
     text = TEXT.format(paper=paper, steps=STEPS, both=2 * STEPS, left_out=left_out)
-    return "\n\n".join([f"### {NAMES[paper]}", fill(text, 110), body, made])
+    return f"{fill(text, 110)}\n\n{table(HEADER, rows)}"
 
 
 def planned(paper: str, folder: Path) -> tuple[Plan, Path]:
@@ -170,30 +157,22 @@ def case_of(plan: Plan, experiment: str, model: str, resolution: int | str) -> C
 
 def outcome(case: Case, folder: Path) -> dict:
     """Train, stop and resume a run, and train it without a stop; return what was seen."""
-    file = folder / f"{case.name}.case.json"
-    file.write_text(json.dumps(asdict(case)))
     stopped, whole = folder / "runs" / case.name, folder / "runs" / f"{case.name}-whole"
-    for run in (stopped, whole):
-        shutil.rmtree(run, ignore_errors=True)
-    first = in_a_process(file, stopped, STEPS)
-    in_a_process(file, stopped, STEPS)
-    in_a_process(file, whole, 2 * STEPS)
+    for old in (stopped, whole):
+        shutil.rmtree(old, ignore_errors=True)
+    taken = []
+    for of_run, steps in ((stopped, STEPS), (stopped, STEPS), (whole, 2 * STEPS)):
+        request = {"case": asdict(case), "folder": str(of_run), "steps": steps}
+        taken += in_new_processes("benchmarks.full_size", [request])
     weights, expected = (checkpoints.load(run / "resume.pt")["operator"] for run in (stopped, whole))
-    return first | {"same": all(torch.equal(weights[name], expected[name]) for name in expected)}
-
-
-def in_a_process(file: Path, folder: Path, steps: int) -> dict:
-    """Train the run in `folder` for so many more steps; return its peak of memory and seconds a step."""
-    command = [sys.executable, "-m", "benchmarks.full_size", "--case", str(file), str(folder), str(steps)]
-    finished = subprocess.run(command, capture_output=True, text=True)
-    if finished.returncode:
-        raise RuntimeError(f"{file.stem} failed ({finished.returncode}): {finished.stderr[-2000:]}")
-    return json.loads(finished.stdout.splitlines()[-1])
+    return taken[0] | {"same": all(torch.equal(weights[name], expected[name]) for name in expected)}
 
 
 def train_until(case: Case, folder: Path, steps: int) -> None:
     """Train for so many more steps, as a job does, ask the run to end, and print what it took."""
-    done, gradients, before = [], Trainer._gradients, resident()
+
+    done, gradients = [], Trainer._gradients
+    before = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
     def watched(trainer, share):
         done.append(time.perf_counter())
@@ -208,12 +187,7 @@ def train_until(case: Case, folder: Path, steps: int) -> None:
         if "SIGTERM asked to end" not in str(error):
             raise
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
-    print(json.dumps({"bytes": peak, "seconds": (done[-1] - done[0]) / (steps - 1)}))
-
-
-def resident() -> int:
-    """Return the bytes of main memory of this process."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    print(json.dumps([{"bytes": peak, "seconds": (done[-1] - done[0]) / (steps - 1)}]))
 
 
 def row(case: Case, found: dict) -> tuple[str, ...]:
@@ -232,4 +206,10 @@ def row(case: Case, found: dict) -> tuple[str, ...]:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] and sys.argv[1].startswith("["):  # a request of `outcome`
+        (request,) = json.loads(sys.argv[1])
+        train_until(Case(**request["case"]), Path(request["folder"]), request["steps"])
+    else:
+        parts = {paper: Part(NAMES[paper], partial(measured, paper), ("torch",)) for paper in PAPERS}
+        folder = {"type": Path, "default": Path("build/full_size")}
+        run("both-papers", INTRODUCTION, parts, rounds=None, folder=folder)

@@ -7,19 +7,20 @@ Needs an NVIDIA GPU with 24 GB of memory.
 
 from __future__ import annotations
 
+from argparse import Namespace
+from dataclasses import replace
 from statistics import median
 
 import torch
 from torch.cuda import Event
 
-from benchmarks.attention.cases import Case, learner
-from benchmarks.tables import arguments, digits, measure_parts, table, versions
+from benchmarks.runner import Part, digits, run, table
+from benchmarks.steps.cases import Case, learner
 from resolvent.measurements.step_cost import peak_memory, training_step
-from resolvent.training.devices import choose_device, device_name
+from resolvent.training.devices import choose_device, device_name, forward_precision, tf32
 from resolvent.training.memory import memory_of_step
-from resolvent.training.precision import forward_precision, tf32
 
-PACKAGES = ("torch",)
+WARM_UP = 3  # steps
 PRECISIONS = ("float32", "tf32", "bfloat16")
 CASES = [
     Case("fno2d", 141, 4, {}),
@@ -40,34 +41,25 @@ STEPS = """\
 Milliseconds are medians of {rounds} steps by the events of {device}. Memory is the peak of a step beyond
 weights and data, in GB: what the allocator gave out, and what was predicted without the GPU
 (`resolvent/training/memory.py`), in float32."""
-HEADER = ("architecture", "points", "batch", *(f"{one}, ms" for one in PRECISIONS), "GB", "GB predicted")
+HEADER = ("operator", "points", "batch", *(f"{one}, ms" for one in PRECISIONS), "GB", "GB predicted")
 
 
-def main() -> None:
-    options = arguments("Time training steps on a GPU.", ("steps",), 20).parse_args()
-    if not torch.cuda.is_available():
-        print("benchmarks.gpu: no GPU here, nothing is measured")
-        return
-    measure_parts("gpu", INTRODUCTION, {"steps": lambda: steps(options.rounds)}, options.only, options.output)
-
-
-def steps(rounds: int) -> str:
+def steps(given: Namespace) -> str:
     """Return the rows of every case in every precision."""
-    device = choose_device(1)
-    body = table(HEADER, [row(case, rounds, device) for case in CASES])
-    command = f"`python -m benchmarks.gpu --rounds {rounds}`"
-    made = f"{command} on {device_name(device)}; {versions(PACKAGES)}."
-    return "\n\n".join(["### Steps", STEPS.format(rounds=rounds, device=device_name(device)), body, made])
-
-
-def row(case: Case, rounds: int, device: torch.device) -> tuple[str, ...]:
-    times = [milliseconds(case, precision, rounds, device) for precision in PRECISIONS]
-    step = training_step(learner(case, device))
-    step()
-    peak = peak_memory(step, device)
-    settings = ", ".join(f"{key} {value}" for key, value in case.settings.items() if key != "patches")
-    name = f"`{case.architecture}`" + (f", {settings}" if settings else "")
-    return (name, str(case.points), str(case.batch), *map(digits, times), digits(peak / 1e9), predicted(case))
+    device, rows = choose_device(1), []
+    for case in CASES:
+        times = [milliseconds(case, precision, given.rounds, device) for precision in PRECISIONS]
+        step = training_step(learner(case, device))
+        step()
+        shapes = learner(case, torch.device("meta"))
+        memory = memory_of_step(
+            shapes.module, lambda one=shapes: (one.predict(one.u) - one.target).square().mean()
+        )
+        bytes_ = peak_memory(step, device), memory.peak - memory.weights
+        rows.append(
+            (case.name, case.grid, str(case.batch), *map(digits, times), *(digits(b / 1e9) for b in bytes_))
+        )
+    return f"{STEPS.format(rounds=given.rounds, device=device_name(device))}\n\n{table(HEADER, rows)}"
 
 
 def milliseconds(case: Case, precision: str, rounds: int, device: torch.device) -> float:
@@ -78,24 +70,21 @@ def milliseconds(case: Case, precision: str, rounds: int, device: torch.device) 
         with forward_precision(device, precision):
             return one.predict(u).float()
 
-    step = training_step(type(one)(one.module, predict, one.u, one.target))
-    times = []
+    step, times = training_step(replace(one, predict=predict)), []
     with tf32(precision == "tf32"):
-        for _ in range(rounds + 3):
+        for _ in range(rounds + WARM_UP):
             start, end = Event(enable_timing=True), Event(enable_timing=True)
             start.record()
             step()
             end.record()
             end.synchronize()
             times.append(start.elapsed_time(end))
-    return median(times[3:])
-
-
-def predicted(case: Case) -> str:
-    one = learner(case, torch.device("meta"))
-    memory = memory_of_step(one.module, lambda: (one.predict(one.u) - one.target).square().mean())
-    return digits((memory.peak - memory.weights) / 1e9)
+    return median(times[WARM_UP:])
 
 
 if __name__ == "__main__":
-    main()
+    if torch.cuda.is_available():
+        parts = {"steps": Part("Steps", steps, ("torch",), lambda: device_name(torch.device("cuda")))}
+        run("gpu", INTRODUCTION, parts, rounds=20)
+    else:
+        print("benchmarks.gpu: no GPU here, nothing is measured")

@@ -12,14 +12,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from argparse import Namespace
 from functools import partial
 from pathlib import Path
 
 import yaml
 
-from benchmarks.rounds import interleaved
-from benchmarks.tables import arguments, digits, machine, measure_parts, table, versions
+from benchmarks.runner import Part, digits, interleaved, run, table
 
 ROOT = Path(__file__).resolve().parents[1]
 PAPER = "config/cao2021.yaml"
@@ -53,16 +52,7 @@ What Snakemake, and the start of a job, add to the work.
 """
 
 
-def main() -> None:
-    options = arguments("Measure what jobs cost beyond their work.", tuple(PARTS), 3).parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        project = Path(folder) / "project"
-        _copy_sources(project)
-        parts = {part: partial(of, project, options.rounds) for part, of in PARTS.items()}
-        measure_parts("jobs", INTRODUCTION, parts, options.only, options.output)
-
-
-def planning(project: Path, rounds: int) -> str:
+def planning(project: Path, given: Namespace) -> str:
     """Dry runs of a paper's configuration, and of the same with more seeds."""
     overlays = {
         f"`{PAPER}`": [PAPER],
@@ -73,15 +63,15 @@ def planning(project: Path, rounds: int) -> str:
         for files in overlays.values()
     ]
     jobs = [int(re.search(r"^total +(\d+)", run(), re.MULTILINE)[1]) for run in runs]
-    times = interleaved(runs, rounds)
+    times = interleaved(runs, given.rounds)
     rows = [
         (name, f"{n:,}", digits(t.middle / 1e3)) for name, n, t in zip(overlays, jobs, times, strict=True)
     ]
     said = "`snakemake -n`, from the start of its process to its end: median."
-    return _part("planning", said, table(("configuration", "jobs", "seconds"), rows), rounds)
+    return f"{said}\n\n{table(('configuration', 'jobs', 'seconds'), rows)}"
 
 
-def overhead(project: Path, rounds: int) -> str:
+def overhead(project: Path, given: Namespace) -> str:
     """Evaluations at the size of a test through Snakemake, and the same calls in processes of their own."""
     targets = [f"{run}/errors.csv" for run in RUNS]
     files = ["--configfile", "config/test.yaml", _overlay(project, SMALL)]
@@ -95,14 +85,14 @@ def overhead(project: Path, rounds: int) -> str:
         _snakemake(project, *words, *files)
 
     def alone(begin: str) -> None:
-        for run in RUNS:
-            _run(project, "-c", begin + ALONE, run, str(card.relative_to(project)))
+        for of_run in RUNS:
+            _run(project, "-c", begin + ALONE, of_run, str(card.relative_to(project)))
 
     def plan() -> None:
         _snakemake(project, *words, "-n", *files)
 
     ways = [jobs, partial(alone, AS_JOBS), partial(alone, ""), plan]
-    through, calls, usual, planned = (time.middle / 1e3 for time in interleaved(ways, rounds))
+    through, calls, usual, planned = (time.middle / 1e3 for time in interleaved(ways, given.rounds))
     count = len(targets)
     rows = [
         ("as jobs of one Snakemake, without its planning", digits((through - planned) / count)),
@@ -111,20 +101,11 @@ def overhead(project: Path, rounds: int) -> str:
         ("**added to a job**: the first less the second", digits((through - planned - calls) / count)),
     ]
     said = f"{count} evaluations of a small FNO, one after the other; medians, of one."
-    return _part("overhead", said, table(("", "seconds"), rows), rounds)
-
-
-PARTS: dict[str, Callable[[Path, int], str]] = {"planning": planning, "overhead": overhead}
-
-
-def _part(part: str, said: str, body: str, rounds: int) -> str:
-    command = f"`python -m benchmarks.jobs --only {part} --rounds {rounds}`"
-    measured_with = f"{command} on {machine()}; {versions(['snakemake', 'torch'])}."
-    return "\n\n".join([f"### {part.capitalize()}", said, body, measured_with])
+    return f"{said}\n\n{table(('', 'seconds'), rows)}"
 
 
 def _copy_sources(project: Path) -> None:
-    """What git knows, as it is now, into the folder `project`."""
+    """Copy what git knows, as it is now, into the folder `project`."""
     names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
     for name in names.stdout.rstrip("\0").split("\0"):
         (project / name).parent.mkdir(parents=True, exist_ok=True)
@@ -132,7 +113,7 @@ def _copy_sources(project: Path) -> None:
 
 
 def _overlay(project: Path, content: dict) -> str:
-    """Name of a configuration file with this content."""
+    """Return the name of a configuration file with this content."""
     name = f"{content['name']}.yaml"
     (project / name).write_text(yaml.safe_dump(content))
     return name
@@ -143,7 +124,7 @@ def _snakemake(project: Path, *words: str) -> str:
 
 
 def _run(project: Path, *words: str) -> str:
-    """What Python says in the folder `project`; raises what it says when it fails."""
+    """Return what Python says in the folder `project`; raise it where it fails."""
     done = subprocess.run([sys.executable, *words], cwd=project, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stdout + done.stderr)
@@ -151,4 +132,12 @@ def _run(project: Path, *words: str) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder) / "project"
+        _copy_sources(project)
+        packages = ("snakemake", "torch")
+        parts = {
+            "planning": Part("Planning", partial(planning, project), packages),
+            "overhead": Part("Overhead", partial(overhead, project), packages),
+        }
+        run("jobs", INTRODUCTION, parts)

@@ -9,6 +9,7 @@ reference is the same step in float64.
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable
 from contextlib import nullcontext
 from statistics import median
@@ -20,10 +21,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 from tqdm import tqdm
 
-from benchmarks.tables import arguments, machine, measure_parts, table, versions
+from benchmarks.runner import Part, run, table
 from resolvent.models.build import build
 from resolvent.models.registry import settings_class
-from resolvent.training.precision import forward_precision
+from resolvent.training.devices import forward_precision
 
 CPU = torch.device("cpu")
 BATCH = 2
@@ -79,25 +80,15 @@ def rounded_to_tf32(values: Tensor) -> Tensor:
     return ((values.contiguous().view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
 
 
-def main() -> None:
-    options = arguments("Measure what lower precision changes.", ("errors",), 3).parse_args()
-    torch.set_num_threads(1)
-    measure_parts(
-        "precision", INTRODUCTION, {"errors": lambda: errors(options.rounds)}, options.only, options.output
-    )
-
-
-def errors(rounds: int) -> str:
+def errors(given: Namespace) -> str:
     rows = []
     for architecture, settings, points in tqdm(CASES, leave=False):
-        found = [errors_of(architecture, settings, points, seed) for seed in range(rounds)]
+        found = [errors_of(architecture, settings, points, seed) for seed in range(given.rounds)]
         middle = [f"{median(values):.0e}" for values in zip(*found, strict=True)]
         kind = f", {settings['attention']}" if "attention" in settings else ""
         side = str(points) if settings_class(architecture).dimension == 1 else f"{points}²"
         rows.append((f"`{architecture}`{kind}", side, *middle))
-    command = f"`python -m benchmarks.precision --rounds {rounds}`"
-    made = f"{command} on {machine()}; {versions(['torch'])}."
-    return "\n\n".join(["### Errors", ERRORS.format(batch=BATCH, rounds=rounds), table(HEADER, rows), made])
+    return f"{ERRORS.format(batch=BATCH, rounds=given.rounds)}\n\n{table(HEADER, rows)}"
 
 
 def errors_of(architecture: str, settings: dict, points: int, seed: int) -> list[float]:
@@ -146,4 +137,5 @@ def waves(x: Tensor, seed: int) -> Tensor:
 
 
 if __name__ == "__main__":
-    main()
+    torch.set_num_threads(1)
+    run("precision", INTRODUCTION, {"errors": Part("Errors", errors, ("torch",))})

@@ -7,8 +7,8 @@ Takes five minutes. Shares are of the processor's time, which other processes do
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable
-from functools import partial
 from time import process_time
 
 import numpy as np
@@ -16,18 +16,16 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 from tqdm import tqdm
 
-from benchmarks.attention.cases import Case, learner
-from benchmarks.rounds import interleaved
-from benchmarks.tables import arguments, digits, machine, measure_parts, table, versions
-from benchmarks.training import cases as cao2021
+from benchmarks.runner import Part, digits, interleaved, run, table
+from benchmarks.solvers.race import Field, field_of
+from benchmarks.steps.cases import AS_PUBLIC_CODE, Case, learner
 from resolvent.measurements.step_cost import Learner, training_step
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.fourier import observe_2d
 from resolvent.solvers.darcy.conjugate_gradients import workspace
 from resolvent.solvers.darcy.five_point import DarcyFivePoint
 from resolvent.solvers.darcy.multigrid import apply, fill_hierarchy, levels, store_conductances, v_cycle
-from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
-from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, PeriodicGaussianField2d, lognormal
+from resolvent.solvers.random_fields.gaussian import lognormal
 from resolvent.training.devices import keep_memory
 
 INTRODUCTION = """\
@@ -45,40 +43,22 @@ KINDS = {  # of what torch computes, by parts of the names of its operations
     "copies": ("copy", "cat", "clone", "fill", "zero"),
 }
 REST = "all else, element by element"
-CPU = torch.device("cpu")
 STEPS = {
-    "`tno1d`, 200 times, batch 64": lambda: learner(Case("tno1d", 200, 64, {}), CPU),
-    "`tno2d`, 64²": lambda: learner(Case("tno2d", 64, 1, {}), CPU),
-    "`vit_no`, 208²": lambda: learner(Case("vit_no", 208, 1, {"patches": 13, "modes": 8}), CPU),
-    "Galerkin, n = 8,192, batch 4": lambda: cao2021.learner(
-        cao2021.Case("transformer1d", "galerkin", 8192, 4), CPU
+    "`tno1d`, 200 times, batch 64": Case("tno1d", 200, 64, {}),
+    "`tno2d`, 64²": Case("tno2d", 64, 1, {}),
+    "`vit_no`, 208²": Case("vit_no", 208, 1, {"patches": 13, "modes": 8}),
+    "Galerkin, n = 8,192, batch 4": Case(
+        "transformer1d", 8192, 4, {"attention": "galerkin", **AS_PUBLIC_CODE}
     ),
 }
-
 COUNTED = 2  # steps
 
 
-def main() -> None:
-    options = arguments("Profile steps and solvers.", PARTS, rounds=3).parse_args()
-    torch.set_flush_denormal(True)
-    torch.set_num_threads(1)
-    keep_memory(large=True)
-    parts = {part: partial(described, part, options.rounds) for part in PARTS}
-    measure_parts("profiles", INTRODUCTION, parts, options.only, options.output)
-
-
-def described(part: str, rounds: int) -> str:
-    """Return a part as Markdown, with the command that measures it."""
-    title, measure, packages = PARTS[part]
-    command = f"`python -m benchmarks.profiles --only {part} --rounds {rounds}`"
-    return f"### {title}\n\n{measure(rounds)}\n\n{command} on {machine()}; {versions(packages)}."
-
-
-def of_steps(rounds: int) -> str:
+def of_steps(given: Namespace) -> str:
     """Measure the shares of the kinds of operations; the number of rounds does not matter."""
     rows = []
-    for name, make in tqdm(STEPS.items(), leave=False):
-        shares = shares_of_step(make())
+    for name, case in tqdm(STEPS.items(), leave=False):
+        shares = shares_of_step(learner(case, torch.device("cpu")))
         rows.append((name, *(f"{shares[kind]:.0%}" for kind in (*KINDS, REST))))
     return table(("step", *KINDS, REST), rows)
 
@@ -92,24 +72,22 @@ def shares_of_step(of: Learner) -> dict[str, float]:
             step()
     seconds = dict.fromkeys((*KINDS, REST), 0.0)
     for operation in recorded.key_averages():
-        seconds[kind_of(operation.key)] += operation.self_cpu_time_total
+        kinds = (kind for kind, parts in KINDS.items() if any(part in operation.key for part in parts))
+        seconds[next(kinds, REST)] += operation.self_cpu_time_total
     return {kind: part / sum(seconds.values()) for kind, part in seconds.items()}
 
 
-def kind_of(operation: str) -> str:
-    """Return the kind of an operation of torch, by its name."""
-    return next((kind for kind, parts in KINDS.items() if any(part in operation for part in parts)), REST)
-
-
-def of_solvers(rounds: int) -> str:
+def of_solvers(given: Namespace) -> str:
     """Measure the shares of the parts of solvers, each called alone as often as solving a sample calls it."""
+    neumann = field_of("cao_darcy", num_modes=420)
+    periodic = field_of("calvello_kolmogorov", num_modes=207)
     rows = []
     for name, parts in (
         *((f"Darcy, multigrid, {points}²", parts_of_darcy(points)) for points in (421, 832)),
-        ("Neumann field, 421²", parts_of_neumann_field(421)),
-        ("periodic field, 416²", parts_of_periodic_field(416)),
+        ("Neumann field, 421²", parts_of_field(neumann, lambda draw: observe_cosine(draw, 421, "nodes"))),
+        ("periodic field, 416²", parts_of_field(periodic, lambda draw: observe_2d(draw, 416))),
     ):
-        times = interleaved(list(parts.values()), rounds, warm_up=1, clock=process_time)
+        times = interleaved(list(parts.values()), given.rounds, warm_up=1, clock=process_time)
         whole = times[0].fastest
         shares = [f"{part} {one.fastest / whole:.0%}" for part, one in zip(parts, times, strict=True)][1:]
         rows.append((name, digits(whole), ", ".join(shares)))
@@ -118,8 +96,7 @@ def of_solvers(rounds: int) -> str:
 
 def parts_of_darcy(points: int) -> dict[str, Callable[[], object]]:
     """Return the whole, and its parts."""
-    named = DISTRIBUTIONS["calvello_darcy"]
-    field = NeumannGaussianField(named.sigma, named.tau, named.gamma, num_modes=points - 1)
+    field = field_of("calvello_darcy", num_modes=points - 1)
     coefficient = lognormal(observe_cosine(field.coefficients(0, 0, 0)[None], points, "nodes"))
     solver = DarcyFivePoint()
     _, (iterations,) = solver._multigrid(coefficient, np.ones_like(coefficient))
@@ -143,23 +120,8 @@ def parts_of_darcy(points: int) -> dict[str, Callable[[], object]]:
     }
 
 
-def parts_of_neumann_field(points: int) -> dict[str, Callable[[], object]]:
+def parts_of_field(field: Field, evaluate: Callable) -> dict[str, Callable[[], object]]:
     """Return the whole, and its parts."""
-    named = DISTRIBUTIONS["cao_darcy"]
-    field = NeumannGaussianField(named.sigma, named.tau, named.gamma, num_modes=points - 1)
-    return _drawn_and_evaluated(field, lambda draw: observe_cosine(draw, points, "nodes"))
-
-
-def parts_of_periodic_field(points: int) -> dict[str, Callable[[], object]]:
-    """Return the whole, and its parts."""
-    named = DISTRIBUTIONS["calvello_kolmogorov"]
-    field = PeriodicGaussianField2d(
-        named.sigma, named.tau, named.gamma, num_modes=points // 2 - 1, orthonormal=named.orthonormal
-    )
-    return _drawn_and_evaluated(field, lambda draw: observe_2d(draw, points))
-
-
-def _drawn_and_evaluated(field, evaluate: Callable) -> dict[str, Callable[[], object]]:
     draw = field.coefficients(0, 0, 0)
     return {
         "whole": lambda: evaluate(field.coefficients(0, 0, 0)),
@@ -169,10 +131,13 @@ def _drawn_and_evaluated(field, evaluate: Callable) -> dict[str, Callable[[], ob
 
 
 PARTS = {
-    "step-profiles": ("Training steps by kind of operation", of_steps, ("torch",)),
-    "solver-profiles": ("Solvers by part", of_solvers, ("numba", "numpy")),
+    "step-profiles": Part("Training steps by kind of operation", of_steps, ("torch",)),
+    "solver-profiles": Part("Solvers by part", of_solvers, ("numba", "numpy")),
 }
 
 
 if __name__ == "__main__":
-    main()
+    torch.set_flush_denormal(True)
+    torch.set_num_threads(1)
+    keep_memory(large=True)
+    run("profiles", INTRODUCTION, PARTS)

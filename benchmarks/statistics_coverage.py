@@ -10,16 +10,13 @@ numbers are the same in every call.
 
 from __future__ import annotations
 
-import argparse
+from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 
-from benchmarks.tables import machine, measure_parts, table, versions
+from benchmarks.runner import Part, run, table
 from resolvent.figures.common.bootstrap import mean_interval, median_interval, ratio_to_reported, scatter
 from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.ratios import paired_ratio, ratios_to_best_other
@@ -125,23 +122,23 @@ def called_worse(errors: Errors, simulations: int) -> tuple[float, float]:
     return equal / simulations, worse / simulations
 
 
-def one_seed(simulations: int) -> str:
+def one_seed(given: Namespace) -> str:
     """Tabulate skewed errors of one seed."""
     rows = []
     for skewness in (0.5, 1.0, 1.5):
         for samples in (64, 100):
             errors = Errors(skewness, samples=samples)
-            mean, median, ratio = (of(errors, simulations) for of in (of_mean, of_median, of_ratio))
+            mean, median, ratio = (of(errors, given.simulations) for of in (of_mean, of_median, of_ratio))
             numbers = (mean.inside, mean.above, mean.below, median.inside, ratio.inside)
             rows.append((f"{skewness:g}", f"{samples}", *map(percent, numbers)))
     words = """\
 How many of 100 intervals contain the truth. s is the standard deviation of the logarithm of the errors; with
 s = 1.5 their mean is three times their median."""
     header = ("s", "samples", "mean", "whole interval above", "below", "median", "ratio of two models")
-    return f"### One seed\n\n{words}\n\n{table(header, rows)}"
+    return f"{words}\n\n{table(header, rows)}"
 
 
-def seeds(simulations: int) -> str:
+def seeds(given: Namespace) -> str:
     """Tabulate seeds that spread."""
     rows = []
     for normal, skewness in ((True, 0.5), (True, 1.0), (False, 0.5)):
@@ -151,7 +148,7 @@ def seeds(simulations: int) -> str:
                 row = [f"{skewness:g}" + ", one-sided" * (not normal), f"{100 * spread:g} %", f"{number}"]
                 for of in (of_mean, of_median, of_ratio):
                     if normal or of is of_ratio:
-                        found = of(errors, simulations)
+                        found = of(errors, given.simulations)
                         row += [percent(found.inside), f"{found.width:.2f}"]
                     else:
                         row += ["", ""]
@@ -162,17 +159,17 @@ error. Width is the upper over the lower end, the median of the simulations. One
 spread: its intervals are of the trained network, not of the model. "One-sided": the effects of samples are
 exponential, not normal."""
     header = ("s", "spread", "seeds", "mean", "width", "median", "width", "ratio of two models", "width")
-    return f"### Seeds that spread\n\n{words}\n\n{table(header, rows)}"
+    return f"{words}\n\n{table(header, rows)}"
 
 
-def ranking(simulations: int) -> str:
+def ranking(given: Namespace) -> str:
     """Tabulate how often models are called worse."""
     rows = []
     for models in (2, 4, 8, 12):
         spreads = (0.0, 0.05, 0.2, tuple(np.geomspace(0.05, 0.2, models)))
         for number in (2, 3, 5, 10):
             found = [
-                called_worse(Errors(0.5, spread, seeds=number, models=models), simulations)
+                called_worse(Errors(0.5, spread, seeds=number, models=models), given.simulations)
                 for spread in spreads
             ]
             rows.append((f"{models}", f"{number}", *map(percent, sum(zip(*found, strict=True), ()))))
@@ -184,10 +181,10 @@ How many of 100 comparisons call a model worse. "Equal": any of several models t
 error. "Worse": the one model whose errors are {WORSE:g} times those of all others, which is right. By the
 spread between seeds, the last one different from model to model; 64 samples, s = 0.5. With two seeds a table
 ranks nothing; the rows say what would happen if it did."""
-    return f"### Choosing the best\n\n{words}\n\n{table(header, rows)}"
+    return f"{words}\n\n{table(header, rows)}"
 
 
-def reported(simulations: int) -> str:
+def reported(given: Namespace) -> str:
     """Tabulate ratios to a number that is known as a mean alone."""
     rows = []
     for skewness in (0.5, 1.0):
@@ -196,7 +193,7 @@ def reported(simulations: int) -> str:
                 ours, theirs = Errors(skewness, spread, OURS, number), Errors(skewness, spread, THEIRS)
                 generator = np.random.default_rng(SEED)
                 found = []
-                for _ in range(simulations):
+                for _ in range(given.simulations):
                     drawn = ours.draw(generator)[0]
                     scatters = [scatter(of_seed, THEIRS) for of_seed in drawn]
                     number_reported = theirs.draw(generator).mean()
@@ -218,7 +215,7 @@ Ours are errors on {OURS:,} samples, theirs the mean over {THEIRS} other samples
 distribution of errors: the true ratio is 1. How many of 100 rows agree, and how many differ where our errors
 are 1.2 and 1.5 times as large. Width is the upper over the lower end. One seed cannot know of the spread."""
     header = ("s", "spread", "seeds", "agree", "width", "differ, 1.2 times", "differ, 1.5 times")
-    return f"### Ratios to reported numbers\n\n{words}\n\n{table(header, rows)}"
+    return f"{words}\n\n{table(header, rows)}"
 
 
 def percent(share: float) -> str:
@@ -226,12 +223,6 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-PARTS: dict[str, Callable[[int], str]] = {
-    "one-seed": one_seed,
-    "seeds": seeds,
-    "ranking": ranking,
-    "reported": reported,
-}
 INTRODUCTION = """\
 ## Coverage
 
@@ -242,25 +233,15 @@ and of 5 % is 1.5 % with 200 simulations, and 0.5 % with 2000.
 """
 
 
-def measured(part: str, simulations: int) -> str:
-    """Return the table of a part, with the command that made it, the machine and the time."""
-    start = perf_counter()
-    body = PARTS[part](simulations)
-    command = f"`python -m benchmarks.statistics_coverage --only {part} --simulations {simulations}`"
-    took = f"{(perf_counter() - start) / 60:.1f} min"
-    return f"{body}\n\n{command} on {machine()}, {took}; {versions(['numpy', 'scipy'])}."
-
-
-def main() -> None:
-    """Print the tables of the parts asked for; with --output, write them into a page."""
-    parser = argparse.ArgumentParser(description="Simulate what the intervals of a comparison are worth.")
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART")
-    parser.add_argument("--simulations", type=int, default=2000)
-    parser.add_argument("--output", type=Path, help="write the tables into this Markdown page")
-    options = parser.parse_args()
-    parts = {part: partial(measured, part, options.simulations) for part in PARTS}
-    measure_parts("coverage", INTRODUCTION, parts, options.only, options.output)
+PACKAGES = ("numpy", "scipy")
+PARTS = {
+    "one-seed": Part("One seed", one_seed, PACKAGES),
+    "seeds": Part("Seeds that spread", seeds, PACKAGES),
+    "ranking": Part("Choosing the best", ranking, PACKAGES),
+    "reported": Part("Ratios to reported numbers", reported, PACKAGES),
+}
 
 
 if __name__ == "__main__":
-    main()
+    simulations = {"type": int, "default": 2000}
+    run("coverage", INTRODUCTION, PARTS, rounds=None, simulations=simulations)

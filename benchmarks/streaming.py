@@ -9,6 +9,7 @@ Makes a store of smooth random functions on a square in a temporary folder.
 from __future__ import annotations
 
 import tempfile
+from argparse import Namespace
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from benchmarks.tables import arguments, digits, machine, measure_parts, table, versions
+from benchmarks.runner import Part, digits, run, table
 from resolvent.datasets.loading import Split
 from resolvent.datasets.storage import store
 from resolvent.datasets.storage.card import finalise
@@ -50,31 +51,23 @@ What it costs to read the samples while the network trains."""
 HEADER = ("what", "streamed, samples/s", "peer, samples/s", "peer", "ratio")
 
 
-def main() -> None:
-    parser = arguments("Measure training on samples that stay in the store.", tuple(PARTS), 3)
-    parser.add_argument("--points", type=int, default=416, help="along each side of the square")
-    parser.add_argument("--samples", type=int, default=16)
-    options = parser.parse_args()
-    parts = {
-        part: partial(streaming, part, options.points, options.samples, options.rounds) for part in PARTS
-    }
-    measure_parts("streaming", INTRODUCTION, parts, options.only, options.output)
+WORDS = """\
+{samples} pairs of functions on {points} × {points} points, in double precision in the store, in a new order
+in every round, batches of {batch}; {readers} threads read up to {ahead} batches ahead. Samples a second,
+and their ratio: medians of {rounds} interleaved rounds. {more}"""
 
 
-def streaming(part: str, points: int, samples: int, rounds: int) -> str:
+def streaming(measured: Callable, more: str, given: Namespace) -> str:
     """Return the table of a part, and what was measured how."""
     torch.set_num_threads(1)
-    measured, words = PARTS[part]
+    points, samples, rounds = given.points, given.samples, given.rounds
     with tempfile.TemporaryDirectory() as name:
         split = Split(made_dataset(Path(name), points, samples), points, "train", samples)
         rows = measured(split, Path(name), rounds)
-    words = f"""\
-{samples} pairs of functions on {points} × {points} points, in double precision in the store, in a new order
-in every round, batches of {BATCH}; {READERS} threads read up to {AHEAD} batches ahead. Samples a second,
-and their ratio: medians of {rounds} interleaved rounds. {words}"""
-    command = f"--only {part} --points {points} --samples {samples} --rounds {rounds}"
-    about = [f"`python -m benchmarks.streaming {command}`", machine()]
-    return "\n\n".join([words, table(HEADER, rows), " · ".join([*about, versions(("torch", "zarr"))])])
+    words = WORDS.format(
+        samples=samples, points=points, batch=BATCH, readers=READERS, ahead=AHEAD, rounds=rounds, more=more
+    )
+    return f"{words}\n\n{table(HEADER, rows)}"
 
 
 def made_dataset(folder: Path, points: int, samples: int) -> Path:
@@ -98,12 +91,22 @@ def made_dataset(folder: Path, points: int, samples: int) -> Path:
 
 
 def reading(split: Split, folder: Path, rounds: int) -> list[list[str]]:
-    """Return the rows of reading alone."""
-    return [against_memmap(split, folder, rounds), checked(split, rounds)]
+    """Return the rows of reading: against a memmap, and against reading without comparing checksums."""
+
+    def read(members: list[Tensor]) -> None:
+        for some in members:
+            split.read(some.numpy())
+
+    def trusted(members: list[Tensor]) -> None:
+        with patch.object(store, "_check_numbers"):
+            read(members)
+
+    checked = row("reading and checking samples", "without checks", len(split), read, trusted, rounds)
+    return [against_memmap(split, folder, rounds), checked]
 
 
 def training(split: Split, folder: Path, rounds: int) -> list[list[str]]:
-    """Return the rows of training."""
+    """Return the rows of training an operator, against the same samples in memory."""
     return [trained(split, label, folder, rounds) for label in tqdm(OPERATORS)]
 
 
@@ -127,22 +130,7 @@ def against_memmap(split: Split, folder: Path, rounds: int) -> list[str]:
     return row("reading batches", "NumPy memmap", len(split), read, mapped, rounds)
 
 
-def checked(split: Split, rounds: int) -> list[str]:
-    """Return the row of reading samples, against reading them without comparing checksums."""
-
-    def read(members: list[Tensor]) -> None:
-        for some in members:
-            split.read(some.numpy())
-
-    def trusted(members: list[Tensor]) -> None:
-        with patch.object(store, "_check_numbers"):
-            read(members)
-
-    return row("reading and checking samples", "without checks", len(split), read, trusted, rounds)
-
-
 def trained(split: Split, label: str, folder: Path, rounds: int) -> list[str]:
-    """Return the row of training an operator, against the same samples in memory."""
     architecture, settings = OPERATORS[label]
     whole = split.all()
     trainer = Trainer(
@@ -180,11 +168,20 @@ def row(
     return [what, digits(median(first)), digits(median(second)), peer, digits(ratio)]
 
 
+PACKAGES = ("torch", "zarr")
+IN_CACHE = "Batches end as tensors in single precision. Files are in the system's cache."
+ONE_THREAD = "A step is one of Adam, on one thread."
 PARTS = {
-    "reading": (reading, "Batches end as tensors in single precision. Files are in the system's cache."),
-    "training-streamed": (training, "A step is one of Adam, on one thread."),
+    "reading": Part("", partial(streaming, reading, IN_CACHE), PACKAGES),
+    "training-streamed": Part("", partial(streaming, training, ONE_THREAD), PACKAGES),
 }
 
 
 if __name__ == "__main__":
-    main()
+    run(
+        "streaming",
+        INTRODUCTION,
+        PARTS,
+        points={"type": int, "default": 416, "help": "along each side of the square"},
+        samples={"type": int, "default": 16},
+    )

@@ -23,17 +23,14 @@ OVERLAY = {
     "name": "outside",
     "build": {"experiments": ["heat"]},
     "datasets": {
-        "heat": {
-            "equation": "my_lab.heat:HeatDataset",
-            "samples": {"train": 8, "validation": 2, "test": 4},
-        },
+        "heat": {"equation": "my_lab.heat:HeatDataset", "samples": {"train": 8, "validation": 2, "test": 4}}
     },
     "models": {
         "net": {
             "label": "A net of ours",
             "architecture": "my_lab.nets:NetSettings",
             "settings": {"channels": 8},
-        },
+        }
     },
     "experiments": {
         "heat": {
@@ -47,7 +44,7 @@ OVERLAY = {
             "metrics": ["my_lab.metrics:largest_error"],
             "baselines": ["my_lab.baselines:nearest"],
             "figures": ["my_lab.figures:sorted_errors"],
-        },
+        }
     },
 }
 MODULES = {  # of my_lab: the page with its code, and words of it
@@ -175,34 +172,27 @@ def test_nothing_is_planned_again(laboratory):
     assert "Nothing to be done" in laboratory.dry_run()
 
 
-def test_an_edited_model_is_trained_again_and_no_other(laboratory):
-    planned = laboratory.planned_after("nets.py", "torch.cat([u, x", "torch.cat([2 * u, x")
-    assert planned == {"train": 1, "evaluate": 1, **AFTER_TRAINING}
+MEASURED = {"evaluate": 2, "baselines": 1, **AFTER_TRAINING}
+TRAINED = {"train": 1, "evaluate": 1, **AFTER_TRAINING}
+ANSWERED = {"baselines": 1, "compare": 1, "report_heat": 1}
+SOLVED = {"solve_heat": 1, "finalise_heat": 1, "baselines": 1, "train": 2, "evaluate": 2, **AFTER_TRAINING}
 
 
-def test_an_edited_loss_trains_those_that_have_it_again(laboratory):
-    planned = laboratory.planned_after("losses.py", "** 2", "** 4")
-    assert planned == {"train": 1, "evaluate": 1, **AFTER_TRAINING}
-
-
-def test_an_edited_baseline_is_answered_again_and_nothing_else(laboratory):
-    planned = laboratory.planned_after("baselines.py", "np.argmin", "np.argmax")
-    assert planned == {"baselines": 1, "compare": 1, "report_heat": 1}
-
-
-def test_an_edited_metric_is_measured_again_and_trains_nothing(laboratory):
-    planned = laboratory.planned_after("metrics.py", "np.abs(target)", "1 + np.abs(target)")
-    assert planned == {"evaluate": 2, "baselines": 1, **AFTER_TRAINING}
+@pytest.mark.parametrize(
+    ("module", "old", "new", "planned"),
+    [
+        ("nets.py", "torch.cat([u, x", "torch.cat([2 * u, x", TRAINED),  # no other model
+        ("losses.py", "** 2", "** 4", TRAINED),  # those that have it
+        ("baselines.py", "np.argmin", "np.argmax", ANSWERED),
+        ("metrics.py", "np.abs(target)", "1 + np.abs(target)", MEASURED),
+        ("heat.py", "1 + rate / 2", "1 + rate", SOLVED),
+    ],
+)  # fmt: skip
+def test_an_edited_module_reruns_what_depends_on_it(laboratory, module, old, new, planned):
+    assert laboratory.planned_after(module, old, new) == planned
 
 
 def test_an_edited_figure_is_drawn_again(laboratory, monkeypatch):
     monkeypatch.syspath_prepend(laboratory.package.parent)
     for script in ("draw_own_figure", "report"):
         assert "my_lab.figures:*" in everything_reached(script, "my_lab.figures:sorted_errors")
-
-
-def test_an_edited_equation_is_solved_again(laboratory):
-    planned = laboratory.planned_after("heat.py", "1 + rate / 2", "1 + rate")
-    assert planned == {
-        "solve_heat": 1, "finalise_heat": 1, "baselines": 1, "train": 2, "evaluate": 2, **AFTER_TRAINING,
-    }  # fmt: skip

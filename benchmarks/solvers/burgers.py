@@ -11,13 +11,11 @@ import numpy as np
 import scipy.fft
 from scipy.integrate import solve_ivp
 
-from benchmarks.solvers.race import Contestant, Race, error_against
+from benchmarks.solvers.race import Contestant, Race, error_against, field_of
 from resolvent.solvers.burgers.cole_hopf import cole_hopf
 from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
 from resolvent.solvers.burgers.split_step import BurgersSplitStep
 from resolvent.solvers.common.fourier import coefficients_of, observe, product_points
-from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
-from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField
 
 REMARK = (
     "The operator of Cao's data: 20 modes, t = 1/2π. All observe on 8192 points. Peers have the smallest "
@@ -29,7 +27,6 @@ REMARK = (
     "without a Fourier transform of φ. Limit: all marches evaluate (u²/2)_x four times a step, by two "
     "transforms."
 )
-PACKAGES = ("exponax", "jax", "numpy", "scipy")
 VISCOSITY = 0.1 / (2 * np.pi)
 FINAL_TIME = 1 / (2 * np.pi)
 POINTS = 8192
@@ -40,10 +37,7 @@ FEWEST = 2
 
 
 def races() -> list[Race]:
-    distribution = DISTRIBUTIONS["cao_burgers"]
-    field = PeriodicGaussianField(
-        distribution.sigma, distribution.tau, distribution.gamma, num_modes=distribution.num_modes
-    )
+    field = field_of("cao_burgers")
     initial = np.stack([field.coefficients(0, 0, index) for index in range(BATCH)])
     # The largest fields first, which are the hardest: peers that solve few of the samples get these.
     initial = initial[np.argsort(-np.abs(observe(initial, POINTS)).max(axis=1))]

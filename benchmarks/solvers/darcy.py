@@ -14,11 +14,10 @@ from cvxopt import matrix as cvxopt_matrix
 from scipy.sparse.linalg import splu, spsolve
 from threadpoolctl import threadpool_limits
 
-from benchmarks.solvers.race import Contestant, Race, error_against, one_thread, traffic
+from benchmarks.solvers.race import Contestant, Race, error_against, field_of, one_thread, traffic
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.darcy.five_point import DarcyFivePoint
-from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
-from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, level_set, lognormal
+from resolvent.solvers.random_fields.gaussian import level_set, lognormal
 
 REMARK = (
     "One thread each, except where two are stated and for the sine transforms, which use the threads of JAX. "
@@ -26,7 +25,6 @@ REMARK = (
     "want, untimed. Reference: SuperLU with three steps of iterative refinement. Limit: every array that "
     "an iteration goes over is read or written once in each of its sweeps."
 )
-PACKAGES = ("cvxopt", "jax", "mkl", "numba", "numpy", "pyamg", "pypardiso", "scipy")
 MISSING = (
     "scikit-sparse, another door to CHOLMOD: from PyPI it builds only where SuiteSparse's headers are "
     "installed (cvxopt brings CHOLMOD along, with the ordering AMD)",
@@ -50,8 +48,7 @@ def race(
     title: str, points: int, distribution: str, push_forward: Callable, direct: bool, sine: bool
 ) -> Race:
     """`direct`: with SuperLU among the contestants; `sine`: with our second method."""
-    named = DISTRIBUTIONS[distribution]
-    field = NeumannGaussianField(named.sigma, named.tau, named.gamma, num_modes=points - 1)
+    field = field_of(distribution, num_modes=points - 1)
     draws = np.stack([field.coefficients(0, 0, index) for index in range(SAMPLES)])
     coefficient = push_forward(observe_cosine(draws, points, "nodes"))
     matrices = [assembled(sample) for sample in coefficient]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import scipy.fft
 
-from benchmarks.solvers.race import Contestant, Race, error_against, one_thread
+from benchmarks.solvers.race import Contestant, Field, Race, error_against, field_of, one_thread
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.fourier import observe_2d
-from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
-from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, PeriodicGaussianField2d
 
 REMARK = (
     "A sample is drawn from its distribution and evaluated. Peers draw the deviates with NumPy's default "
@@ -20,7 +19,6 @@ REMARK = (
     "Reference: the series summed term by term at some points, in extended precision. Limit: one "
     "transform of the whole grid, without drawing."
 )
-PACKAGES = ("numpy", "scipy")
 SAMPLES = 16
 COMPARED = 4  # samples
 COORDINATES = [0, 1, 17, 100, 211, 300, 415]  # of the points compared, along each axis
@@ -32,10 +30,7 @@ def races() -> list[Race]:
 
 
 def neumann(points: int) -> Race:
-    distribution = DISTRIBUTIONS["cao_darcy"]
-    field = NeumannGaussianField(
-        distribution.sigma, distribution.tau, distribution.gamma, num_modes=points - 1
-    )
+    field = field_of("cao_darcy", num_modes=points - 1)
     scale = np.full(points, np.sqrt(0.5))  # dctn counts every cosine but the first and last twice
     scale[[0, -1]] = 1, np.sqrt(2.0)
     scale = np.outer(scale, scale)
@@ -43,6 +38,7 @@ def neumann(points: int) -> Race:
     basis = np.sqrt(np.longdouble(2)) * np.cos(angles)
     basis[:, 0] = 1
     few, cosines = basis[COORDINATES], basis.astype(float)
+    ours = partial(field.coefficients, 0, 0)
     reference = np.stack([few @ draw @ few.T for draw in drawn(field, COMPARED)])
     deviations = field.standard_deviations() * scale
     values = np.ones((points, points))
@@ -51,7 +47,7 @@ def neumann(points: int) -> Race:
         field,
         reference,
         {
-            "cosine series": (field_draw(field), lambda draw: observe_cosine(draw, points, "nodes")),
+            "cosine series": (ours, lambda draw: observe_cosine(draw, points, "nodes")),
             "SciPy dctn": (
                 lambda index: deviates(index, points, points) * deviations,
                 lambda draw: scipy.fft.dctn(draw, type=1),
@@ -67,15 +63,8 @@ def neumann(points: int) -> Race:
 
 
 def periodic(points: int) -> Race:
-    distribution = DISTRIBUTIONS["calvello_kolmogorov"]
     modes = points // 2 - 1
-    field = PeriodicGaussianField2d(
-        distribution.sigma,
-        distribution.tau,
-        distribution.gamma,
-        num_modes=modes,
-        orthonormal=distribution.orthonormal,
-    )
+    field = field_of("calvello_kolmogorov", num_modes=modes)
 
     def spectrum(draw: np.ndarray) -> np.ndarray:
         """Lay the modes out for the grid; those that it cannot tell apart are zero."""
@@ -87,6 +76,7 @@ def periodic(points: int) -> Race:
     angles = 2 * PI / points * np.array(COORDINATES)
     rows, columns = np.exp(1j * np.outer(angles, signed)), np.exp(1j * np.outer(angles, np.arange(modes + 1)))
     columns[:, 1:] *= 2
+    ours = partial(field.coefficients, 0, 0)
     reference = np.stack([(rows @ draw @ columns.T).real for draw in drawn(field, COMPARED)])
     deviations = spectrum(field.standard_deviations()).real / np.sqrt(2)
     half = np.ones((points, modes + 2), complex)
@@ -99,7 +89,7 @@ def periodic(points: int) -> Race:
         field,
         reference,
         {
-            "Fourier series": (field_draw(field), lambda draw: observe_2d(draw, points)),
+            "Fourier series": (ours, lambda draw: observe_2d(draw, points)),
             "NumPy irfft2": (
                 drawn_by_numpy,
                 lambda draw: np.fft.irfft2(draw, s=(points, points), norm="forward"),
@@ -116,7 +106,7 @@ def periodic(points: int) -> Race:
 
 def race(
     title: str,
-    field,
+    field: Field,
     reference: np.ndarray,
     ways: dict[str, tuple[Callable, Callable]],
     layouts: dict[str, Callable],
@@ -156,16 +146,11 @@ def filled(values: np.ndarray, way: tuple[Callable, Callable]) -> np.ndarray:
     return values
 
 
-def field_draw(field) -> Callable[[int], np.ndarray]:
-    """Return our draw of sample `index`."""
-    return lambda index: field.coefficients(0, 0, index)
-
-
 def deviates(index: int, *shape: int) -> np.ndarray:
     """Draw standard normal deviates by NumPy's default generator, from the same kind of key as ours."""
     key = np.random.SeedSequence(0, spawn_key=(0, index))
     return np.random.default_rng(key).standard_normal(shape)
 
 
-def drawn(field, samples: int) -> list[np.ndarray]:
+def drawn(field: Field, samples: int) -> list[np.ndarray]:
     return [field.coefficients(0, 0, index) for index in range(samples)]

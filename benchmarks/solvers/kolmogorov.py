@@ -13,11 +13,9 @@ import jax_cfd.spectral as spectral
 import numpy as np
 import scipy.fft
 
-from benchmarks.solvers.race import Contestant, Race, error_against
+from benchmarks.solvers.race import Contestant, Race, error_against, field_of
 from resolvent.solvers.common.fourier import coefficients_of_2d, observe_2d, product_points
 from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
-from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
-from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField2d
 
 REMARK = (
     "One sample: ours on one core, peers on those that XLA takes. Peers count the points of their grid, of "
@@ -25,7 +23,6 @@ REMARK = (
     "over. Reference: exponax with a shorter step, and over the long time on more points. Limit: four "
     "evaluations a step of u·∇ω, each of two real transforms there and two back."
 )
-PACKAGES = ("exponax", "jax", "jax-cfd", "numpy", "scipy")
 MISSING = ("the public PyTorch generator of such data: we know of no package that has it",)
 VISCOSITY, FORCING_WAVENUMBER = 1 / 70, 4
 OBSERVED = 416
@@ -35,11 +32,7 @@ LONG = (11.1,)
 
 def races() -> list[Race]:
     os.environ["OMP_NUM_THREADS"] = "1"  # ours: a core, as jobs have
-    distribution = DISTRIBUTIONS["calvello_kolmogorov"]
-    field = PeriodicGaussianField2d(
-        distribution.sigma, distribution.tau, distribution.gamma, orthonormal=distribution.orthonormal
-    )
-    initial = field.coefficients(0, 0, 0)
+    initial = field_of("calvello_kolmogorov").coefficients(0, 0, 0)
     per_step = [
         ours(initial, 63, 0.005, SHORT),
         by_exponax(initial, 192, 0.005, SHORT),

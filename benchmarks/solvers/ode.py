@@ -23,7 +23,6 @@ REMARK = (
     "code: default tolerance, float32. Reference: SciPy's DOP853 at its tightest tolerance, on some of "
     "the trajectories, in short steps, because interpolating between them is its less accurate part."
 )
-PACKAGES = ("diffrax", "jax", "numpy", "scipy", "torch", "torchdiffeq")
 TIMES = uniform(0.01, 2.0)
 BATCH = 8000
 SOME = 2000  # trajectories of a slow peer, enough to fill its vectors

@@ -11,9 +11,18 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from resolvent.solvers.random_fields.circle import PeriodicGaussianField
+from resolvent.solvers.random_fields.square import NeumannGaussianField
+from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
 
-from benchmarks.rounds import Times, interleaved
+from benchmarks.runner import digits, interleaved, table
+from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
+
+HEADER = (
+    "contestant (ours in bold)", "setting", "samples", "ms a sample: median (fastest–slowest)",
+    "largest error", "our speed-up", "limit, ms (its share of our time)",
+)  # fmt: skip
+Field = PeriodicGaussianField | NeumannGaussianField | PeriodicGaussianField2d
 
 
 @dataclass(frozen=True)
@@ -49,34 +58,37 @@ class Race:
     most_rounds: int | None = None
 
 
-@dataclass(frozen=True)
-class Result:
-    """Milliseconds a sample, those of its limit if it has one, and the measured error."""
-
-    contestant: Contestant
-    times: Times
-    limit: Times | None
-    error: float
-
-
-def run_race(race: Race, rounds: int, clock: Callable[[], float] = perf_counter) -> list[Result]:
-    """Every contestant once to warm up and to measure its error, then `rounds` interleaved rounds."""
-    errors = [race.error((contestant.checked or contestant.run)()) for contestant in race.contestants]
-    limits = [contestant.limit for contestant in race.contestants if contestant.limit]
+def raced(race: Race, rounds: int, clock: Callable[[], float] = perf_counter) -> str:
+    """Race: every contestant once to warm up and to measure its error, then `rounds` interleaved rounds."""
+    contestants = race.contestants
+    errors = [race.error((contestant.checked or contestant.run)()) for contestant in contestants]
+    limits = [contestant.limit for contestant in contestants if contestant.limit]
     for limit in limits:
         limit()
-    runs = [contestant.run for contestant in race.contestants] + limits
+    runs = [contestant.run for contestant in contestants] + limits
     times = interleaved(runs, min(rounds, race.most_rounds or rounds), clock=clock)
-    left = iter(times[len(race.contestants) :])
-    return [
-        Result(
-            contestant,
-            whole.divided(contestant.samples),
-            next(left).divided(contestant.samples) if contestant.limit else None,
-            error,
-        )
-        for contestant, whole, error in zip(race.contestants, times, errors, strict=False)
-    ]
+    of_limits, rows = iter(times[len(contestants) :]), []
+    ours = times[0].middle / contestants[0].samples
+    for contestant, whole, error in zip(contestants, times, errors, strict=False):
+        one, share = whole.divided(contestant.samples), ""
+        if contestant.limit:
+            least = next(of_limits)
+            share = f"{digits(least.middle / contestant.samples)} ({least.middle / whole.middle:.0%})"
+        name = f"**{contestant.name}**" if contestant.ours else contestant.name
+        cells = (f"{contestant.samples:,}", str(one), f"{error:.1e}", digits(one.middle / ours), share)
+        rows.append((name, contestant.note, *cells))
+    return table(HEADER, rows)
+
+
+def field_of(name: str, **options: int) -> Field:
+    """Return the random field of a named distribution; `options` are more of the field's, as `num_modes`."""
+    named = DISTRIBUTIONS[name]
+    parameters = (named.sigma, named.tau, named.gamma)
+    if named.domain == "circle":
+        return PeriodicGaussianField(*parameters, **{"num_modes": named.num_modes} | options)
+    if named.domain == "square":
+        return NeumannGaussianField(*parameters, **options)
+    return PeriodicGaussianField2d(*parameters, orthonormal=named.orthonormal, **options)
 
 
 def error_against(reference: np.ndarray) -> Callable[[np.ndarray], float]:
@@ -93,6 +105,8 @@ def error_against(reference: np.ndarray) -> Callable[[np.ndarray], float]:
 
 def one_thread(run: Callable[[], np.ndarray]) -> Callable[[], np.ndarray]:
     """The same run with one thread for the linear algebra beneath NumPy, SciPy and peers in C."""
+
+    from threadpoolctl import threadpool_limits  # of the extra `bench`
 
     def limited() -> np.ndarray:
         with threadpool_limits(1):

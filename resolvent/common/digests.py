@@ -1,4 +1,4 @@
-"""Digests beside files: what the reader of a table, of arrays or of a piece of a page holds it against.
+"""SHA-256 sidecar files for tables, arrays and HTML fragments.
 
 `comparison.csv.sha256` has the SHA-256 of `comparison.csv`, as the command `sha256sum` writes it, so that
 `sha256sum --check comparison.csv.sha256` verifies it too. JSON files have their digest inside
@@ -57,10 +57,7 @@ def check_digest(path: Path | str, remedy: str = "delete it and run snakemake") 
     Unverified
         When it has no digest: it is of an earlier version, or was made by hand.
 
-    Raises
-    ------
-    FileError
-        When it is missing or empty, cannot be read, or is not the file that was written.
+    Raises `FileError` when it is missing or empty, cannot be read, or is not the file that was written.
     """
     path = check_present(path)
     if not digest_path(path).exists():

@@ -20,3 +20,7 @@ class ResolventError(Exception):
 
 class FileError(ResolventError):
     """A file is damaged, cannot be read or written, or is being written by another job."""
+
+
+class EvaluationError(ResolventError):
+    """A metric or baseline of a user's own cannot be used, or returns what it must not."""

@@ -32,10 +32,7 @@ REFUSED: dict[int, Words] = {
 def readable_disk_errors(path: Path, reasons: dict[int, str] = FULL_DISK | REFUSED):
     """Turn a full disk or a missing permission into one line that names the path and the remedy.
 
-    Raises
-    ------
-    FileError
-        For an error number among `reasons`; other errors pass.
+    Raises `FileError` for an error number among `reasons`; other errors pass.
     """
     try:
         yield
@@ -97,10 +94,8 @@ def read_json(path: Path, what: str) -> dict:
 
     One without a digest is of an earlier version, or was made by hand.
 
-    Raises
-    ------
-    FileError
-        When it cannot be read, is damaged, or is not what was written. `FileNotFoundError` passes.
+    Raises `FileError` when it cannot be read, is damaged, or is not what was written. `FileNotFoundError`
+    passes.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))

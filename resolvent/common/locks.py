@@ -23,10 +23,7 @@ def sole_writer(path: Path, what: str) -> Iterator[None]:
 
     On a file system without locks it is written without one.
 
-    Raises
-    ------
-    FileError
-        When another process holds the lock, or the lock file cannot be written.
+    Raises `FileError` when another process holds the lock, or the lock file cannot be written.
     """
     path = Path(path)
     # A soft lock, which is the file itself, would outlive a killed process.

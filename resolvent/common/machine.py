@@ -1,9 +1,12 @@
-"""What this machine has."""
+"""What this machine has, and what the configuration lets a job take of it."""
 
 import os
 from contextlib import suppress
 from pathlib import Path
 
+# Environment variables that jobs inherit from the process that plans them; no job runs again for them.
+DASK_SCHEDULER = "RESOLVENT_DASK_SCHEDULER"  # address of a dask.distributed scheduler for statistics
+SAMPLES_GB = "RESOLVENT_SAMPLES_GB"  # memory that the samples of a job may take
 CONTAINER = (  # the most that a container may take, in bytes: of control groups, versions 2 and 1
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),

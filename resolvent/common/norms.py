@@ -12,10 +12,7 @@ def relative_l2(prediction: np.ndarray, target: np.ndarray, weights: np.ndarray 
     alike. The squares of several channels add up. A target that is zero everywhere gives inf, or NaN where
     the prediction is zero too.
 
-    Raises
-    ------
-    ValueError
-        When prediction and target differ in shape.
+    Raises `ValueError` when prediction and target differ in shape.
     """
     if prediction.shape != target.shape:
         raise ValueError(f"the prediction has shape {prediction.shape}, its target {target.shape}")

@@ -151,10 +151,7 @@ def write_predictions(path: Path, tree: xarray.DataTree) -> None:
 def read_predictions(path: Path) -> xarray.DataTree:
     """Read a `predictions.nc` into memory.
 
-    Raises
-    ------
-    FileError
-        When it is missing or damaged.
+    Raises `FileError` when it is missing or damaged.
     """
     import h5py
     import xarray
@@ -210,10 +207,7 @@ def _attributes(of: h5py.Group) -> dict:
 def condition(tree: xarray.DataTree, resolution: int | str, noise: float) -> xarray.Dataset:
     """Return what was kept at one test resolution and level of noise, without the dimension `noise`.
 
-    Raises
-    ------
-    FileError
-        When the run was not tested there.
+    Raises `FileError` when the run was not tested there.
     """
     name = node_name(resolution)
     if name not in tree.children:

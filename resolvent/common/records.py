@@ -236,10 +236,7 @@ class BaselinesRecord:
     def cost_of(self, resolution: int | str, name: str) -> BaselineCost:
         """Return what the baseline `name` costs at `resolution`.
 
-        Raises
-        ------
-        FileError
-            When the record does not have it.
+        Raises `FileError` when the record does not have it.
         """
         where = f"the cost of the baseline {name} at {resolution}"
         found = self.costs.get(str(resolution), {}).get(name)
@@ -251,11 +248,8 @@ class BaselinesRecord:
 def read_record(path: Path | str, kind: type[Record]) -> Record:
     """Read a record of type `kind` from the JSON file `path`.
 
-    Raises
-    ------
-    FileError
-        When the file is missing or damaged, a key is missing or unknown, or a value is of another type or
-        not the one that was written.
+    Raises `FileError` when the file is missing or damaged, a key is missing or unknown, or a value is of
+    another type or not the one that was written.
     """
     try:
         content = read_json(Path(path), "the record")
@@ -277,10 +271,8 @@ def file_digests(folder: Path, names: tuple[str, ...]) -> dict[str, str]:
 def check_file(path: Path, record: RunRecord | BaselinesRecord) -> Path:
     """Return `path`, a file that `record` vouches for.
 
-    Raises
-    ------
-    FileError
-        When it is missing or empty, or is not the file that was there when the record was written.
+    Raises `FileError` when it is missing or empty, or is not the file that was there when the record was
+    written.
     """
     check_present(path)
     if record.files.get(path.name) != file_digest(path):
@@ -299,10 +291,7 @@ def identity_of(record: RunRecord | CostRecord) -> dict:
 def check_same_run(path: Path, given: dict, expected: dict) -> None:
     """Check that the run that the file `path` says it is of, `given`, is the one `expected`, by `IDENTITY`.
 
-    Raises
-    ------
-    FileError
-        When it is of another run.
+    Raises `FileError` when it is of another run.
     """
     for name in IDENTITY:
         if given[name] != expected[name]:
@@ -312,10 +301,7 @@ def check_same_run(path: Path, given: dict, expected: dict) -> None:
 def check_same_network(path: Path, weights: dict, record: dict) -> None:
     """Check that weights in the file `path` are of the run, and of the network, that run.json describes.
 
-    Raises
-    ------
-    FileError
-        When architecture, settings or training of the two differ, or the run.
+    Raises `FileError` when architecture, settings or training of the two differ, or the run.
     """
     check_same_run(path, {name: weights.get(name) for name in IDENTITY}, record)
     for name in NETWORK:

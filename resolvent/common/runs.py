@@ -83,10 +83,7 @@ def read_run(directory: Path | str, kind: type[Run] = Run) -> Run:
 
     A run that was exported may lie anywhere; any other has to be of the folders that it lies in.
 
-    Raises
-    ------
-    FileError
-        When a record is missing, damaged or of another run.
+    Raises `FileError` when a record is missing, damaged or of another run.
     """
     directory = Path(directory)
     record = read_record(directory / "run.json", RunRecord)
@@ -106,10 +103,7 @@ def read_run(directory: Path | str, kind: type[Run] = Run) -> Run:
 def read_baselines_table(directory: Path | str) -> tuple[BaselinesRecord, pandas.DataFrame]:
     """Read the record and the errors of the baselines in `directory`.
 
-    Raises
-    ------
-    FileError
-        When one is missing, damaged or of other baselines.
+    Raises `FileError` when one is missing, damaged or of other baselines.
     """
     directory = Path(directory)
     record = read_record(directory / "cost.json", BaselinesRecord)
@@ -132,11 +126,8 @@ def save_table(table: pandas.DataFrame, path: Path | str) -> None:
 def read_table(path: Path, columns: Iterable[str], *, may_be_empty: bool = False) -> pandas.DataFrame:
     """Read a CSV file that `save_table` has written.
 
-    Raises
-    ------
-    FileError
-        When it is missing, is not what was written, or lacks a column of `columns` or, unless it may be
-        empty, a row.
+    Raises `FileError` when it is missing, is not what was written, or lacks a column of `columns` or, unless
+    it may be empty, a row.
     """
     return parse_table(check_digest(path), columns, may_be_empty=may_be_empty)
 

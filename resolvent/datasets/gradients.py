@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.common.grid import Grid, Nodes
 
 
-def gradient(values: np.ndarray, grid: Grid) -> np.ndarray:
+def gradient(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
     """Differentiate along every axis, as the grid does; (samples, ...space) → (samples, dimension, ...space).
 
     The components come in the order of the coordinates: ∂/∂x, along the last axis, first.

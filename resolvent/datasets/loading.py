@@ -51,9 +51,9 @@ class Samples:
     def __len__(self) -> int:
         return len(self.inputs)
 
-    def read(self, members: range) -> Samples:
-        """Return some of the samples, as views."""
-        here = slice(members.start, members.stop)
+    def read(self, members: Members) -> Samples:
+        """Return some of the samples; those of a range are views."""
+        here = slice(members.start, members.stop) if isinstance(members, range) else members
         gradients = None if self.gradients is None else self.gradients[here]
         return Samples(self.grid, self.inputs[here], self.targets[here], gradients, self.target_grid)
 
@@ -333,8 +333,8 @@ def stacked(arrays: dict[str, np.ndarray], grid: Grid | Nodes) -> np.ndarray:
     return channels[0] if len(channels) == 1 else np.stack(channels, axis=1)
 
 
-def training_noise(card_path: Path, points: int, count: int, level: float) -> Noise | None:
-    """Build the noise of `level` ε on the inputs on a grid of `points`; None at level 0.
+def training_noise(card_path: Path, resolution: int | str, count: int, level: float) -> Noise | None:
+    """Build the noise of `level` ε on the inputs at a resolution; None at level 0.
 
     Its unit is the standard deviation, at each point, of the first `count` training inputs.
 
@@ -345,7 +345,7 @@ def training_noise(card_path: Path, points: int, count: int, level: float) -> No
     """
     if not level:
         return None
-    train = Split(card_path, points, "train", count)
+    train = Split(card_path, resolution, "train", count)
     unit = pointwise_standard_deviation(block.inputs for block in blocks(train))
     return Noise(level, unit, train.card["seed"])
 

@@ -26,7 +26,7 @@ from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_configuration
 from resolvent.planning.plan import Plan
 from resolvent.training import checkpoints
-from resolvent.training.trained import trained_operator
+from resolvent.training.checkpoints import trained_operator
 
 CONFIGURATION = "config/lorenz63_initial_values.yaml"
 RUNS = "results/lorenz63_initial_values"

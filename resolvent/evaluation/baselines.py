@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pandas
 
+from resolvent.common.errors import EvaluationError
+from resolvent.common.norms import relative_l2
 from resolvent.common.records import BaselineCost, BaselinesRecord, file_digests, write_record
 from resolvent.common.runs import metric_columns
 from resolvent.datasets.loading import Samples, Source, Split, blocks, read_card, training_noise
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.datasets.tasks.task import Task
 from resolvent.evaluation.conditions import CPU, Condition, error_rows, measured, target_scale, write_table
-from resolvent.evaluation.errors import EvaluationError
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, metric_words, metrics_with
-from resolvent.evaluation.ridge import RidgeRegression
 from resolvent.models.outside import find
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Grid, Nodes
@@ -55,6 +55,11 @@ LABELS = {
     "ridge_regression": "Linear ridge regression",
 }
 
+# Of linear ridge regression: the share of the samples that chooses the penalty, on a fit to the others, and
+# the penalties in units of the mean eigenvalue of the inputs' Gram matrix.
+HELD_OUT = 1 / 8
+PENALTIES = np.logspace(-10, 2, 25)
+
 
 def write_baselines(
     card: Path,
@@ -72,10 +77,7 @@ def write_baselines(
 
     `metrics` and `own` are metrics and baselines of a user's own, "module:name".
 
-    Raises
-    ------
-    EvaluationError
-        When one of them cannot be used.
+    Raises `EvaluationError` when one of them cannot be used.
     """
     facts = read_card(card)
     known, added = metrics_with(metrics, facts["targets"]), own_baselines(own)
@@ -98,10 +100,7 @@ def write_baselines(
 def own_baselines(locations: Iterable[str]) -> list[Baseline]:
     """Return the baselines at these places, "module:name".
 
-    Raises
-    ------
-    EvaluationError
-        When one cannot be imported, or is no `Baseline`.
+    Raises `EvaluationError` when one cannot be imported, or is no `Baseline`.
     """
     try:
         return [find(location, Baseline) for location in locations]
@@ -148,14 +147,12 @@ def baselines(
     without an answer to every sample are NaN; its costs then name the reason, `no_answer`. Those of a user's
     `own` come last. A baseline that learns has no answer where the training samples do not fit into memory.
 
-    Raises
-    ------
-    EvaluationError
-        When one of its own has the name of another, or answers in another shape than the targets'.
+    Raises `EvaluationError` when one of its own has the name of another, or answers in another shape than the
+    targets'.
     """
     mean = sum(block.targets.sum(axis=0) for block in blocks(train)) / len(train)
     answers: dict[str, Answer] = {
-        "mean_predictor": lambda inputs, grid: np.broadcast_to(mean, (len(inputs), *mean.shape)),
+        "mean_predictor": lambda inputs, grid: np.broadcast_to(mean, (len(inputs), *mean.shape))
     }
     if task.input_answers:
         answers["identity"] = lambda inputs, grid: inputs
@@ -183,6 +180,49 @@ def baselines(
         )
         rows.append(errors.assign(baseline=name))
     return pandas.concat(rows, ignore_index=True), costs
+
+
+class RidgeRegression:
+    """v = A(u - mean) + mean, with the penalty λ‖A‖² on inputs that are standardised point by point.
+
+    Fitted to `inputs` (samples, ...) and `targets` (samples, ...) in float64, through the Gram matrix
+    (samples, samples). Predictions are kept within the range of the training targets, which only helps.
+    """
+
+    def __init__(self, inputs: np.ndarray, targets: np.ndarray):
+        held = max(1, round(HELD_OUT * len(inputs)))
+        others = _Fit(inputs[:-held], targets[:-held])
+        errors = [
+            relative_l2(others.predict(inputs[-held:], penalty), targets[-held:]).mean()
+            for penalty in PENALTIES
+        ]
+        self.penalty = PENALTIES[np.argmin(errors)]
+        self.fit = _Fit(inputs, targets)
+
+    def __call__(self, inputs: np.ndarray) -> np.ndarray:
+        return self.fit.predict(inputs, self.penalty)
+
+
+class _Fit:
+    """The regressions of every penalty at once."""
+
+    def __init__(self, inputs: np.ndarray, targets: np.ndarray):
+        self.mean, deviation = inputs.mean(axis=0, dtype=np.float64), inputs.std(axis=0, dtype=np.float64)
+        self.scale = np.where(deviation > 0, deviation, 1.0)
+        self.inputs = self._standardised(inputs)
+        self.eigenvalues, self.vectors = np.linalg.eigh(self.inputs @ self.inputs.T)
+        self.eigenvalues = np.maximum(self.eigenvalues, 0)
+        self.target_mean, self.range = targets.mean(axis=0, dtype=np.float64), (targets.min(), targets.max())
+        self.targets = self.vectors.T @ (targets - self.target_mean).reshape(len(targets), -1)
+
+    def _standardised(self, inputs: np.ndarray) -> np.ndarray:
+        return ((inputs - self.mean) / self.scale).reshape(len(inputs), -1)
+
+    def predict(self, inputs: np.ndarray, penalty: float) -> np.ndarray:
+        damped = self.eigenvalues + penalty * self.eigenvalues.mean()
+        weights = self._standardised(inputs) @ self.inputs.T @ self.vectors / damped
+        deviation = (weights @ self.targets).reshape(len(inputs), *self.target_mean.shape)
+        return np.clip(self.target_mean + deviation, *self.range)
 
 
 def _ridge(train: Samples) -> Answer:

@@ -59,10 +59,10 @@ def measured(
     samples of the splits; the training samples give the unit of the noise.
     """
     for resolution in resolutions:
-        unit = training_noise(card, resolution, counts["train"], 1.0) if any(levels) else None
+        unit = training_noise(card, resolution, counts["train"], float(any(levels)))
         for level in levels:
             for realisation in range(realisations if level else 1):
-                noise = replace(unit, level=level, realisation=realisation) if level else None
+                noise = replace(unit, level=level, realisation=realisation) if unit and level else None
                 split = Split(card, resolution, "test", counts["test"], grids=grids, noise=noise)
                 yield Condition(resolution, level, realisation), read_where_it_fits(split, CPU)
 
@@ -128,7 +128,8 @@ def evaluate(
     the first condition. `operator` is None for a diverged run: its errors and
     predictions are NaN, which tables show as such.
     """
-    rows, kept, spread = [], {}, None
+    rows, spread = [], None
+    kept: dict[int | str, list[xarray.Dataset]] = {}
     for condition, source in test:
         measured_blocks, means = [], Means(source.target_grid)
         for block in blocks(source):
@@ -148,13 +149,15 @@ def evaluate(
             places = [np.arange(len(shown)), len(shown) + np.arange(3)]
         else:
             places = chosen
-        there = [
+        of_shown, extremes = (
             Chosen(which, block.inputs[place], block.targets[place], prediction[place])
             for which, place in zip(chosen, places, strict=True)
-        ]
+        )
         axes = _axes(source.grid)
         target_axes = axes if source.target_grid == source.grid else _axes(source.target_grid)
-        level = at_one_level(condition.noise, axes, target_axes, *there, means.power(), means.mean_square())
+        level = at_one_level(
+            condition.noise, axes, target_axes, of_shown, extremes, means.power(), means.mean_square()
+        )
         kept.setdefault(condition.resolution, []).append(level)
     return pandas.concat(rows, ignore_index=True), tree_of(kept, {"prediction_spread": spread})
 

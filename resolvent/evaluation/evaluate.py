@@ -30,8 +30,9 @@ from resolvent.datasets.storage.layout import group_name
 from resolvent.evaluation.conditions import evaluate, measured, shown_samples, target_scale, write_table
 from resolvent.evaluation.metrics import Metric, metric_words, metrics_with
 from resolvent.training import checkpoints
+from resolvent.training.checkpoints import trained_operator
 from resolvent.training.devices import choose_device
-from resolvent.training.trained import trained_operator
+from resolvent.training.normalisation import NormalisedOperator
 
 if TYPE_CHECKING:
     import xarray
@@ -100,8 +101,9 @@ def evaluate_operator(
     training, scale, facts = description["training"], None, read_card(card)
     if targets := targets_in_training(card, facts, description):
         scale = np.array(targets["mean"]), np.array(targets["deviation"])
-    elif operator is not None and training["normalisation"] == "scalar":
-        scale = tuple(part.cpu().numpy() for part in (operator.output.mean, operator.output.deviation))
+    elif isinstance(operator, NormalisedOperator) and training["normalisation"] == "scalar":
+        assert operator.output is not None
+        scale = operator.output.mean.cpu().numpy(), operator.output.deviation.cpu().numpy()
     if operator is not None:
         operator = operator.to(device)
     test = measured(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from time import perf_counter, process_time
@@ -28,8 +29,8 @@ from resolvent.evaluation.conditions import predict
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.lanes import lanes_here
 from resolvent.training import checkpoints
+from resolvent.training.checkpoints import trained_operator
 from resolvent.training.devices import choose_device, device_name
-from resolvent.training.trained import trained_operator
 
 SAMPLES = 32  # in a batch; errors are means over them
 SHORTEST = 0.1  # seconds that a timing takes at least
@@ -71,8 +72,8 @@ def measure_inference(
             solved[alike] = _solvers(task, samples) if record.grids == "stored" else []
             rows += [row | {"resolution": record.resolution, "threads": threads} for row in solved[alike]]
         operator = trained_operator(checkpoints.load(folder / "checkpoint.pt"))
-        operator = operator.to(device)
-        row = _timed(lambda given, operator=operator: predict(operator, given, device), samples)
+        assert operator is not None  # the run is finished
+        row = _timed(partial(predict, operator.to(device), device=device), samples)
         row |= {"kind": "model", "key": record.model, "label": record.label, "resolution": record.resolution}
         row |= {"device": device_name(device), "threads": threads}
         row |= {"train_seconds": cost.train_seconds, "data_seconds": data_seconds}
@@ -130,8 +131,12 @@ def _solvers(task: Task, samples: Samples) -> list[dict]:
     """Time the classical solvers; one that does not solve all of the samples is left out."""
     rows, device = [], device_name(torch.device("cuda" if lanes_here(ON_GPU) else "cpu"))
     for label, solver in task.classical_solvers().items():
+
+        def answer(given: Samples, solver: Callable = solver) -> np.ndarray:
+            return solver(given.inputs, given.grid)
+
         try:
-            row = _timed(lambda given, solver=solver: solver(given.inputs, given.grid), samples)
+            row = _timed(answer, samples)
         except SolverError:
             continue
         if math.isfinite(row["error"]):

@@ -68,10 +68,8 @@ def write_latent_basis(
     `resolvent.datasets.loading.load_samples`. The input is without noise. A diverged run has no latent
     functions: they are NaN.
 
-    Raises
-    ------
-    TrainingError
-        For an architecture without an encoder on a coarse grid, and data without a coefficient on nodes.
+    Raises `TrainingError` for an architecture without an encoder on a coarse grid, and data without a
+    coefficient on nodes.
     """
     torch.set_num_threads(threads)
     checkpoint = checkpoints.load_run(folder)
@@ -80,7 +78,9 @@ def write_latent_basis(
             f"{folder}: {checkpoint['architecture']} has no encoder on a coarse grid and no latent basis"
         )
     sample = int(shown_samples(test_samples, read_card(card)["seed"])[0])
-    trained, initial = _latent_of_run(checkpoint, seed, *_input(card, resolution, grids, sample))
+    samples = load_samples(card, resolution, "test", sample + 1, grids=grids)
+    u = function_tensor(samples.inputs[-1:], samples.grid)  # (1, n, n, 1)
+    trained, initial = _latent_of_run(checkpoint, seed, u, coordinate_tensor(samples.grid))
     nodes = trained.shape[-1]
     coefficient = element_means(_coefficient(card, resolution, sample), nodes - 1)
     eigenvalues, functions = eigenfunctions(coefficient, FUNCTIONS)
@@ -111,10 +111,10 @@ def latent_functions(transformer: nn.Module, u: Tensor, x: Tensor) -> np.ndarray
     kept = []
     hooks = [
         layer.register_forward_hook(lambda _layer, _given, y: kept.append(y))
-        for layer in transformer.encoder.encoder.layers
+        for layer in transformer.get_submodule("encoder.encoder.layers").children()
     ]
     try:
-        coarse, _ = transformer.eval().encoder(u, x)
+        coarse, _ = transformer.eval().get_submodule("encoder")(u, x)
     finally:
         for hook in hooks:
             hook.remove()
@@ -165,12 +165,6 @@ def _latent_of_run(checkpoint: dict, seed: int, u: Tensor, x: Tensor) -> tuple[n
         u = u if operator.input is None else operator.input.normalise(u)
         operator = operator.operator
     return latent_functions(operator, u, x), latent_functions(initial, u, x)
-
-
-def _input(card: Path, resolution: int, grids: str, sample: int) -> tuple[Tensor, Tensor]:
-    """Return one test input (1, n, n, 1) and its coordinates (n, n, 2)."""
-    samples = load_samples(card, resolution, "test", sample + 1, grids=grids)
-    return function_tensor(samples.inputs[-1:], samples.grid), coordinate_tensor(samples.grid)
 
 
 def _coefficient(card: Path, resolution: int, sample: int) -> np.ndarray:

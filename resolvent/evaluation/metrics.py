@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from resolvent.common import norms
+from resolvent.common.errors import EvaluationError
 from resolvent.common.norms import square_norm
 from resolvent.common.records import CONDITION_COLUMNS
 from resolvent.datasets.gradients import gradient
-from resolvent.evaluation.errors import EvaluationError
 from resolvent.models.outside import find
 from resolvent.solvers.common.grid import Grid, Nodes
 
@@ -87,10 +88,7 @@ METRICS = (
 def metrics_with(own: Iterable[str], targets: Sequence[str] = ()) -> tuple[Metric, ...]:
     """Return the metrics of every run, one for each of several `targets`, and a user's own, "module:name".
 
-    Raises
-    ------
-    EvaluationError
-        When one cannot be imported, is no `Metric`, or has the name of another.
+    Raises `EvaluationError` when one cannot be imported, is no `Metric`, or has the name of another.
     """
     metrics = {one.name: one for one in (*METRICS, *_of_each_function(targets))}
     for location in own:
@@ -106,10 +104,14 @@ def metrics_with(own: Iterable[str], targets: Sequence[str] = ()) -> tuple[Metri
 
 def _of_each_function(targets: Sequence[str]) -> list[Metric]:
     """Return the error of each function by itself: in a norm of all of them the largest hides the others."""
+
+    def of_one(at: int, prediction: np.ndarray, target: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
+        return relative_l2(prediction[:, at], target[:, at], grid)
+
     return [
         Metric(
             f"relative_l2_{name}",
-            lambda prediction, target, grid, at=at: relative_l2(prediction[:, at], target[:, at], grid),
+            partial(of_one, at),
             f"relative L² error, {name}",
             f"the relative L² error of the function '{name}' alone",
         )
@@ -129,28 +131,22 @@ def measure(
 
     `scale`, mean and standard deviation (channels,) of the training targets, adds the standardised ones.
 
-    Raises
-    ------
-    EvaluationError
-        When a metric returns anything but a number for each sample.
+    Raises `EvaluationError` when a metric returns anything but a number for each sample.
     """
     pairs = {False: (prediction, target)}
     if scale is not None:
-        pairs[True] = tuple(_standardised(values, grid, *scale) for values in pairs[False])
-    return {
-        one.name: _of_each_sample(one, one.function(*pairs[one.standardised], grid), len(target))
-        for one in metrics
-        if one.standardised in pairs
-    }
-
-
-def _of_each_sample(metric: Metric, values: np.ndarray, samples: int) -> np.ndarray:
-    if np.shape(values) != (samples,):
-        raise EvaluationError(
-            f"metric {metric.name!r} returned shape {np.shape(values)} for {samples} samples; expected: "
-            f"({samples},), a number for each sample"
-        )
-    return values
+        standard, wanted = (_standardised(values, grid, *scale) for values in (prediction, target))
+        pairs[True] = standard, wanted
+    found, samples = {}, len(target)
+    for one in metrics:
+        if one.standardised in pairs:
+            found[one.name] = one.function(*pairs[one.standardised], grid)
+            if (shape := np.shape(found[one.name])) != (samples,):
+                raise EvaluationError(
+                    f"metric {one.name!r} returned shape {shape} for {samples} samples; expected: "
+                    f"({samples},), a number for each sample"
+                )
+    return found
 
 
 def metric_words(names: Iterable[str], metrics: tuple[Metric, ...] = METRICS) -> dict[str, dict[str, str]]:

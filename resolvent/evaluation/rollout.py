@@ -21,9 +21,9 @@ from resolvent.datasets.storage.layout import grid_from_facts, group_name
 from resolvent.evaluation.conditions import predict, shown_samples
 from resolvent.evaluation.metrics import relative_l2
 from resolvent.training import checkpoints
+from resolvent.training.checkpoints import trained_operator
 from resolvent.training.devices import choose_device
 from resolvent.training.errors import TrainingError
-from resolvent.training.trained import trained_operator
 
 WINDOW = "vorticity_window"  # of the Kolmogorov datasets with more than one frame
 
@@ -42,10 +42,7 @@ def write_rollout(
 
     A diverged run has no predictions: they and their errors are NaN.
 
-    Raises
-    ------
-    TrainingError
-        When the dataset has no later moments stored at this resolution.
+    Raises `TrainingError` when the dataset has no later moments stored at this resolution.
     """
     torch.set_num_threads(threads)
     facts, group = read_card(card), group_name(resolution)

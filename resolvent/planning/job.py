@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from resolvent.common.errors import ResolventError
 from resolvent.common.files import FULL_DISK, readable_disk_errors
-from resolvent.common.variables import SAMPLES_GB
-from resolvent.common.watchdog import watched
+from resolvent.common.machine import SAMPLES_GB
+from resolvent.common.progress import watched
 from resolvent.planning.compiled import keep_compiled
 from resolvent.planning.gpus.lease import lease
 from resolvent.planning.places import PACKAGE, search_working_folder
@@ -63,7 +63,7 @@ def job(snakemake, alone: bool = False):
     """Run a script's body: an expected fault ends the job with its one line, any other with its traceback.
 
     Both go to the terminal and to the rule's log, which Snakemake shows for a failed job; so do the stacks of
-    all threads of a job that makes no progress (`resolvent.common.watchdog`). The body imports torch and
+    all threads of a job that makes no progress (`resolvent.common.progress`). The body imports torch and
     JAX, and finds the GPUs that the job has leased (`resolvent.planning.gpus.lease`): `alone`, for timings,
     or beside as many others as the configuration allows.
     """

@@ -42,7 +42,7 @@ TABLES = (
 )
 # Rooms and modules, by the last part of their name, on which no result depends: what is planned reaches a job
 # as its parameters, and the others watch it, speak for it, or carry its files.
-WITHOUT_RESULT = {"planning", "errors", "progress", "watchdog", "interruption", "addresses", "object_store"}
+WITHOUT_RESULT = {"planning", "errors", "progress", "interruption", "addresses", "object_store"}
 # Functions that predict a cost: a better prediction is no reason to run anything again.
 PREDICTIONS = {"cost", "seconds_per_sample", "seconds_of_checks", "bytes_of_checks", "bytes_of_solving"}
 # Methods that count only where a rule names them, "module:motion": a film is no part of the samples, and what

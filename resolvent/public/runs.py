@@ -180,8 +180,8 @@ class TrainedRun(Run):
         FileError
             When the weights are of another network than `record`, or their code was not allowed (`load_run`).
         """
+        from resolvent.training.checkpoints import trained_operator
         from resolvent.training.errors import TrainingError
-        from resolvent.training.trained import trained_operator
 
         if self.diverged:
             raise TrainingError(

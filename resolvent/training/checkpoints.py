@@ -1,4 +1,7 @@
-"""Checkpoints: whole or absent, the same bytes for the same state, loaded without executing anything."""
+"""Checkpoints, and the operators in them: whole or absent, loaded without executing anything.
+
+The same state gives the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import torch
+from torch import nn
 
 from resolvent.common.errors import Words
 from resolvent.common.files import write_atomically
@@ -20,7 +24,10 @@ from resolvent.common.records import (
     identity_of,
     read_record,
 )
+from resolvent.models.build import build
 from resolvent.training.errors import NO_NUMBERS, TrainingError
+from resolvent.training.normalisation import restored
+from resolvent.training.settings import TrainingSettings
 
 KEYS = ("operator", "architecture", "settings", "training", *IDENTITY)
 
@@ -38,10 +45,7 @@ def load(path: Path) -> dict:
     Every byte is held to the file's own checksums, which torch does not look at. Nothing in the file is
     executed: it holds numbers, text and containers of them, or is refused.
 
-    Raises
-    ------
-    TrainingError
-        When the file is missing, damaged or not a checkpoint.
+    Raises `TrainingError` when the file is missing, damaged or not a checkpoint.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -90,3 +94,27 @@ def load_run(folder: Path, expected: dict | None = None) -> dict:
     else:
         check_same_run(path, checkpoint, expected)
     return checkpoint
+
+
+def trained_operator(checkpoint: dict) -> nn.Module | None:
+    """Return the operator from physical units to physical units; None for a run that diverged.
+
+    Raises `TrainingError` when the weights are not those of the architecture with its settings.
+    """
+    if checkpoint["operator"] is None:
+        return None
+    try:
+        return restored(
+            build(checkpoint["architecture"], checkpoint["settings"], seed=0),
+            # Of all that a training was asked for, this alone remains; a loss may be code of others.
+            TrainingSettings(
+                **{name: checkpoint["training"][name] for name in ("normalisation", "boundary")}
+            ),
+            checkpoint["operator"],
+        )
+    except (RuntimeError, KeyError, ValueError, AttributeError, TypeError) as error:  # of torch and pydantic
+        reason = " ".join(str(error).split())[:200]
+        raise TrainingError(
+            f"the checkpoint of {checkpoint['architecture']} does not fit its own settings ({reason}); "
+            "delete it and run snakemake"
+        ) from error

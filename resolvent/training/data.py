@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
 import numpy as np
 import psutil
 import torch
 from torch import Tensor
 
-from resolvent.common.variables import SAMPLES_GB
+from resolvent.common.machine import SAMPLES_GB
 from resolvent.datasets.gradients import gradient
 from resolvent.datasets.loading import Members, Samples, Source, Split
 from resolvent.training.settings import TrainingSettings
@@ -44,13 +45,15 @@ class Batch:
 
     def map(self, function: Callable[[Tensor], Tensor]) -> Batch:
         """Return what `function` makes of every tensor."""
-        tensors = (getattr(self, one.name) for one in fields(self))
-        return Batch(*(None if tensor is None else function(tensor) for tensor in tensors))
+        gradients, coefficients = (
+            None if tensor is None else function(tensor) for tensor in (self.gradients, self.coefficients)
+        )
+        return Batch(function(self.inputs), function(self.targets), gradients, coefficients)
 
     def split(self, size: int) -> list[Batch]:
         """Cut into parts of at most `size` samples."""
         starts = range(0, max(len(self), 1), size)
-        return [self.map(lambda tensor, start=start: tensor[start : start + size]) for start in starts]
+        return [self.map(operator.itemgetter(slice(start, start + size))) for start in starts]
 
 
 class InMemory:
@@ -69,10 +72,10 @@ class InMemory:
 
     def batches(self, members: list[Tensor]) -> Iterator[Batch]:
         """Yield the samples at each of these places (indices on the CPU)."""
-        sizes = [len(one) for one in members]
-        places = torch.cat(members).to(self.samples.inputs.device) if members else []
-        for here in places.split(sizes) if members else []:
-            yield self.samples.map(lambda tensor, here=here: tensor[here])
+        if members:
+            places = torch.cat(members).to(self.samples.inputs.device)  # one copy to the device
+            for here in places.split([len(one) for one in members]):
+                yield self.samples.map(operator.itemgetter(here))
 
 
 class Streamed:
@@ -97,18 +100,15 @@ class Streamed:
 
         Raises `DatasetError` when one of them is missing or damaged.
         """
-        left, reading = deque(members), deque()
+        left, reading = deque(members), deque[Future[Batch]]()
         with ThreadPoolExecutor(READERS) as readers:
             try:
                 while left or reading:
                     while left and len(reading) < AHEAD:
                         reading.append(readers.submit(self._read, left.popleft().numpy()))
-                    yield reading.popleft().result().map(self._to_device)
+                    yield reading.popleft().result().map(lambda one: one.to(self.device, non_blocking=True))
             finally:  # also where the training ends between two batches
                 readers.shutdown(cancel_futures=True)
-
-    def _to_device(self, tensor: Tensor) -> Tensor:
-        return tensor.to(self.device, non_blocking=True)
 
     def _read(self, members: np.ndarray) -> Batch:
         samples = self.split.read(members)
@@ -130,7 +130,9 @@ def training_data(
     source: Source, device: torch.device, settings: TrainingSettings | None = None
 ) -> InMemory | Streamed:
     """Return what a training reads: in memory what is there already, streamed what is still in the store."""
-    return (Streamed if isinstance(source, Split) else InMemory)(source, device, settings)
+    if isinstance(source, Split):
+        return Streamed(source, device, settings)
+    return InMemory(source, device, settings)
 
 
 def read_where_it_fits(

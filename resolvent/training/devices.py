@@ -1,4 +1,4 @@
-"""Where a job computes, and what that is called in the results."""
+"""Where a job computes, in which precision, with how much memory; and what that is called in the results."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import ctypes
 import os
 import platform
 import resource
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import torch
@@ -26,6 +28,29 @@ def choose_device(gpus: int) -> torch.device:
     return torch.device("cuda" if gpus > 0 and torch.cuda.is_available() else "cpu")
 
 
+def forward_precision(device: torch.device, precision: str) -> AbstractContextManager:
+    """Return the context of a forward pass: autocast to bfloat16, or none."""
+    return torch.autocast(device.type, torch.bfloat16) if precision == "bfloat16" else nullcontext()
+
+
+@contextmanager
+def tf32(allowed: bool) -> Iterator[None]:
+    """Let products and convolutions of float32 numbers on a GPU round their operands to 10 bits, or not.
+
+    By default torch allows it for convolutions and not for products. The backward pass has to be within, too.
+    """
+    chosen = "tf32" if allowed else "ieee"
+    switches = (torch.backends.cuda.matmul, torch.backends.cudnn.conv)  # type: ignore[attr-defined]
+    before = [switch.fp32_precision for switch in switches]
+    try:
+        for switch in switches:
+            switch.fp32_precision = chosen
+        yield
+    finally:
+        for switch, value in zip(switches, before, strict=True):
+            switch.fp32_precision = value
+
+
 # Of glibc's mallopt (malloc.h); the largest threshold that it takes, and how many arrays it maps of itself.
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_MMAP_MAX = -1, -3, -4
 LARGE, MAPPED = 2**25, 2**16
@@ -37,9 +62,9 @@ GAPS = 2.5
 def keep_memory(large: bool) -> None:
     """Let this process keep the main memory that it frees, for its next arrays; where glibc is.
 
-    Of itself glibc takes arrays from the system and gives them back, a page at a time and each page filled
-    with zeros: 5 to 50 % of the time of a training step on a CPU. Arrays of `LARGE` bytes and more are kept
-    only with `large`, for they leave gaps.
+    By default glibc returns large freed blocks to the system and requests them again, each page filled with
+    zeros: 5 to 50 % of the time of a training step on a CPU. Arrays of `LARGE` bytes and more are kept only
+    with `large`, for they leave gaps.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:

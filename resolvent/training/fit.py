@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import sys
 import time
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from signal import Signals
@@ -13,28 +14,28 @@ from signal import Signals
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.optim.lr_scheduler import OneCycleLR, ReduceLROnPlateau
 
+from resolvent.common.progress import alive
 from resolvent.common.records import HISTORY_COLUMNS
-from resolvent.common.watchdog import alive
 from resolvent.datasets.loading import Source
 from resolvent.training import checkpoints
 from resolvent.training.data import Batch, InMemory, Streamed, training_data
 from resolvent.training.devices import (
     device_name,
+    forward_precision,
     free_unused_memory,
     is_out_of_memory,
     keep_large_arrays,
     peak_memory_bytes,
+    tf32,
 )
-from resolvent.training.distributed.gradients import SharedOperator
-from resolvent.training.distributed.group import ALONE, Group
-from resolvent.training.eager import Adam
+from resolvent.training.distributed.group import ALONE, Group, SharedOperator
 from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import Interruption, interruption
 from resolvent.training.losses import build_loss, relative_l2
-from resolvent.training.precision import forward_precision, tf32
-from resolvent.training.progress import epoch_progress
-from resolvent.training.schedules import Schedule
+from resolvent.training.normalisation import NormalisedOperator
+from resolvent.training.progress import Row, epoch_progress
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_functions, as_samples, batch_size
 
@@ -43,6 +44,7 @@ VALIDATION_VALUES = 2**18  # grid values: 32 samples at 8192, 5 at 211 x 211
 # An epoch whose mean relative error is this large has diverged, even if every number is finite: predictions
 # ten times the size of the solution do not come back, they collapse to zero (error 1) and stay there.
 DIVERGED_ERROR = 10.0
+PLATEAU_FACTOR = 0.5  # public code of Calvello et al. 2024
 
 
 @dataclass
@@ -64,6 +66,22 @@ class Progress:
     steps: int = 0
     loss: float = 0.0
     error: float = 0.0
+
+
+def schedule_of(
+    optimizer: torch.optim.Optimizer, settings: TrainingSettings, steps_per_epoch: int
+) -> OneCycleLR | ReduceLROnPlateau:
+    """Return torch's schedule that `settings` name: 1cycle moves by steps, a plateau by epochs."""
+    if settings.schedule == "plateau":
+        return ReduceLROnPlateau(optimizer, factor=PLATEAU_FACTOR, patience=settings.plateau_patience)
+    return OneCycleLR(
+        optimizer,
+        max_lr=settings.learning_rate,
+        total_steps=settings.epochs * steps_per_epoch,
+        pct_start=settings.peak_fraction,
+        div_factor=settings.initial_division,
+        final_div_factor=settings.final_division,
+    )
 
 
 class Trainer:
@@ -120,10 +138,10 @@ class Trainer:
         self.target_grid = train.target_grid
         self.loss = build_loss(self.target_grid, settings)
         self.loss_scale = settings.batch_size if settings.batch_reduction == "sum" else 1
-        self.optimizer = Adam(
+        self.optimizer = torch.optim.Adam(
             operator.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
         )
-        self.schedule = Schedule(self.optimizer, settings, self.steps_per_epoch)
+        self.schedule = schedule_of(self.optimizer, settings, self.steps_per_epoch)
         self.progress = Progress(settings.batch_size)
 
     @property
@@ -133,16 +151,14 @@ class Trainer:
     def fit(self) -> Progress:
         """Train to the last epoch, or to the first that diverges; resumes by itself.
 
-        Raises
-        ------
-        TrainingError
-            When a signal asks to end: the state after the last step is saved first. And when one sample does
-            not fit into memory: a batch that does not is taken in parts, whose gradients add up to its own.
+        Raises `TrainingError` when a signal asks to end: the state after the last step is saved first. And
+        when one sample does not fit into memory: a batch that does not is taken in parts, whose gradients add
+        up to its own.
         """
         torch.manual_seed(self.group.seed(self.seed))  # of the dropout masks
         self._resume()  # also the state that they have reached
         done = len(self.progress.history)
-        shown = nullcontext(lambda row: None)
+        shown: AbstractContextManager[Callable[[Row], None]] = nullcontext(lambda row: None)
         if self.group.first:
             shown = epoch_progress(self.directory, self.settings.epochs, done)
         with interruption() as asked, shown as show:
@@ -153,8 +169,9 @@ class Trainer:
                 self._save()
                 keep_large_arrays(self.group.size)
         if self.settings.selection == "last" and self.progress.diverged_epoch is None:
-            last = dict(zip(HISTORY_COLUMNS, self.progress.history[-1], strict=True))
-            self._choose(last["epoch"], last["validation_relative_l2"])
+            *_, validation_error, _ = self.progress.history[-1]
+            assert validation_error is not None
+            self._choose(len(self.progress.history), validation_error)
         return self.progress
 
     def _choose(self, epoch: int, validation_error: float) -> None:
@@ -170,7 +187,8 @@ class Trainer:
     def _epoch(self, epoch: int, asked: Interruption) -> list[float | None]:
         learning_rate, train_loss, train_error = self._steps(epoch, asked)
         validation_error = self._mean_error(self.validation)
-        self.schedule.after_epoch(validation_error)
+        if isinstance(self.schedule, ReduceLROnPlateau):
+            self.schedule.step(validation_error)
         test_error = None if self.test is None else self._mean_error(self.test)
         if not (train_error <= DIVERGED_ERROR and math.isfinite(train_loss + validation_error)):
             self.progress.diverged_epoch = epoch
@@ -195,7 +213,7 @@ class Trainer:
         # Sums over this process's shares; the first one goes on from those of the steps before.
         before = [progress.loss, progress.error] if self.group.first else [0.0, 0.0]
         totals = torch.tensor(before, device=self.device)
-        learning_rate = self.schedule.learning_rate
+        learning_rate = self.optimizer.param_groups[0]["lr"]
         for step in range(progress.steps, self.steps_per_epoch):
             if stop := self.group.largest(asked.signal or 0):
                 progress.steps = step
@@ -209,14 +227,15 @@ class Trainer:
                 )
             totals += self._gradients(next(batches))
             self._clip()
-            learning_rate = self.schedule.learning_rate
+            learning_rate = self.optimizer.param_groups[0]["lr"]
             self.optimizer.step()
-            self.schedule.after_step()
+            if isinstance(self.schedule, OneCycleLR):
+                self.schedule.step()
             alive()
-        means = [float(total) / self.steps_per_epoch for total in self.group.add_up(totals)]
+        loss, error = (float(total) / self.steps_per_epoch for total in self.group.add_up(totals))
         progress.steps, progress.loss, progress.error = 0, 0.0, 0.0
         progress.seconds += time.perf_counter() - start
-        return learning_rate, *means
+        return learning_rate, loss, error
 
     def _clip(self) -> None:
         bound, parameters = self.settings.gradient_clip, self.operator.parameters()
@@ -241,7 +260,7 @@ class Trainer:
             # Not within `except`: the exception holds the tensors of the failed step.
             unused = self.shared.make_up() and found is not None
             hindrance = self.group.largest(2 * (found is None) or unused)
-            if not hindrance:  # all of it is done in every process
+            if found is not None and not hindrance:  # all of it is done in every process
                 return found
             if hindrance == 2:
                 self._halve()
@@ -293,6 +312,8 @@ class Trainer:
         """Return functions, shaped as `as_samples` has them, in the units of the loss."""
         if self.settings.loss_units != "standardised":
             return functions
+        assert isinstance(self.operator, NormalisedOperator)
+        assert self.operator.output is not None
         channels_last = as_functions(functions, self.target_grid)
         return as_samples(self.operator.output.normalise(channels_last))
 
@@ -309,24 +330,21 @@ class Trainer:
         return float(self.group.add_up(errors).mean())
 
     def _save(self) -> None:
+        random_states = [torch.get_rng_state()]
+        if self.device.type == "cuda":
+            random_states.append(torch.cuda.get_rng_state())
         state = {
             "identity": self.identity,
             "operator": _on_cpu(self.operator.state_dict()),
             "optimizer": self.optimizer.state_dict(),
             "schedule": self.schedule.state_dict(),
             "progress": vars(self.progress),
-            "random_states": self._random_states(),
+            # Of every process, by rank: those of the CPU, and of the GPU where it computes on one.
+            "random_states": list(zip(*map(self.group.gathered, random_states), strict=True)),
         }
         if self.group.first:
             checkpoints.save(state, self.resume_path)
         self.group.wait()
-
-    def _random_states(self) -> list[tuple[Tensor, ...]]:
-        """Return those of every process, by rank: of the CPU, and of the GPU where it computes on one."""
-        states = [torch.get_rng_state()]
-        if self.device.type == "cuda":
-            states.append(torch.cuda.get_rng_state())
-        return list(zip(*map(self.group.gathered, states), strict=True))
 
     def _resume(self) -> None:
         if not self.resume_path.exists():
@@ -344,18 +362,15 @@ class Trainer:
             if gpu and self.device.type == "cuda":
                 torch.cuda.set_rng_state(*gpu)
 
-    def _best_test_epoch(self) -> dict:
-        """Return the paper's protocol: the lowest test error of all epochs, and its epoch."""
-        tested = [(row[-1], row[0]) for row in self.progress.history if math.isfinite(row[-1] or math.nan)]
-        error, epoch = min(tested, default=(None, None))
-        return {"best_test_epoch": epoch, "best_test_relative_l2": error}
-
     def measured_cost(self, threads: int) -> dict:
         """Return what the run took, as `CostRecord` has it. Times are measured, so they differ between runs.
 
         `threads`, micro-batch and peak memory are those of a process, the memory that of this one.
         """
         progress, steps = self.progress, len(self.progress.history) * self.steps_per_epoch
+        # The protocol of a paper: the lowest test error of all epochs, and its epoch.
+        tested = [(row[-1], row[0]) for row in progress.history if math.isfinite(row[-1] or math.nan)]
+        test_error, test_epoch = min(tested, default=(None, None))
         return {
             "status": "finished" if progress.diverged_epoch is None else "diverged",
             "diverged_epoch": progress.diverged_epoch,
@@ -363,7 +378,8 @@ class Trainer:
             "steps": steps,
             "best_epoch": progress.best_epoch,
             "best_validation_relative_l2": progress.best_error if progress.best_epoch else None,
-            **self._best_test_epoch(),
+            "best_test_epoch": test_epoch,
+            "best_test_relative_l2": test_error,
             "parameters": sum(parameter.numel() for parameter in self.operator.parameters()),
             "train_seconds": progress.seconds,
             "seconds_per_step": progress.seconds / steps,
@@ -375,7 +391,7 @@ class Trainer:
         }
 
 
-def computation_of(optimizer: Adam, precision: str) -> dict:
+def computation_of(optimizer: torch.optim.Adam, precision: str) -> dict:
     """Describe optimiser and arithmetic of a training, as `RunRecord.computation` has them."""
     constants, group = optimizer.defaults, optimizer.param_groups[0]
     products = torch.get_float32_matmul_precision()

@@ -1,4 +1,4 @@
-"""A request to end, as SLURM sends it before the time limit, heeded between two steps, not within one."""
+"""Handle SIGTERM (as SLURM sends before the time limit) and SIGINT: finish the step, then stop."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ Predictions and targets are (batch, ...space), or (batch, channels, ...space) of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -21,11 +21,16 @@ def central_difference(values: Tensor, spacing: float, axis: int = -1) -> Tensor
     return (values.roll(-1, axis) - values.roll(1, axis)) / (2 * spacing)
 
 
+def inside(values: Tensor, dimension: int) -> Tensor:
+    """Return `values` (..., *space) without the first and the last point of every axis."""
+    for axis in range(-dimension, 0):
+        values = values.narrow(axis, 1, values.shape[axis] - 2)
+    return values
+
+
 def interior(values: Tensor, grid: Grid) -> Tensor:
     """Return `values` (..., *space) where central differences exist: on a circle all, else those inside."""
-    if grid.kind == "periodic":
-        return values
-    return values[(..., *[slice(1, -1)] * grid.dimension)]
+    return values if grid.kind == "periodic" else inside(values, grid.dimension)
 
 
 def central_gradient(values: Tensor, grid: Grid) -> Tensor:
@@ -65,7 +70,7 @@ class RelativeLoss:
         Cao 2021's eq. 2 has squared norms; the public code and the reported curves have norms.
     """
 
-    def __init__(self, grid: Grid, gradient_weight: float, squared: bool, without_ends: bool = False):
+    def __init__(self, grid: Grid | Nodes, gradient_weight: float, squared: bool, without_ends: bool = False):
         self.grid, self.gradient_weight, self.squared = grid, gradient_weight, squared
         self.without_ends = without_ends
 
@@ -84,20 +89,23 @@ class RelativeLoss:
         errors = relative_l2(prediction, target)
         loss = (errors**2 if self.squared else errors).mean()
         if self.gradient_weight > 0:
-            seminorms = self._seminorm_ratios(prediction, gradient, coefficient)
+            assert isinstance(self.grid, Grid)
+            assert gradient is not None
+            seminorms = self._seminorm_ratios(self.grid, prediction, gradient, coefficient)
             gradients = self.gradient_weight * self.grid.spacing * seminorms
             loss = loss + (gradients.mean() if self.squared else gradients.sqrt().mean())
         return loss
 
-    def _seminorm_ratios(self, prediction: Tensor, gradient: Tensor, coefficient: Tensor | None) -> Tensor:
-        difference = central_gradient(prediction, self.grid) - interior(gradient, self.grid)
+    def _seminorm_ratios(
+        self, grid: Grid, prediction: Tensor, gradient: Tensor, coefficient: Tensor | None
+    ) -> Tensor:
+        difference = central_gradient(prediction, grid) - interior(gradient, grid)
         above, below = difference**2, gradient**2
         if self.without_ends:
-            inside = (..., *[slice(1, -1)] * self.grid.dimension)
-            return _sum(above[inside]) / _sum(below)
+            return _sum(inside(above, grid.dimension)) / _sum(below)
         if coefficient is not None:
             coefficient = coefficient[:, None]
-            above = 0.5 * interior(coefficient, self.grid) ** 2 * above
+            above = 0.5 * interior(coefficient, grid) ** 2 * above
             below = coefficient * below
         return _sum(above) / _sum(below) * (below[0].numel() / above[0].numel())
 
@@ -110,7 +118,7 @@ class RelativeH1Loss:
     a fine grid that is nearly the L2 norm.
     """
 
-    def __init__(self, grid: Grid, unit_spacing: bool):
+    def __init__(self, grid: Grid | Nodes, unit_spacing: bool):
         self.grid, self.unit_spacing = grid, unit_spacing
         self.weights = torch.from_numpy(grid.weights).float()  # of the device that was last computed on
 
@@ -121,14 +129,14 @@ class RelativeH1Loss:
     def _norm(self, values: Tensor) -> Tensor:
         space = tuple(range(-self.grid.dimension, 0))
         if self.unit_spacing:
-            slopes = torch.gradient(values, dim=space)
-            squares = (values.square(), sum(slope.square() for slope in slopes))
-            return sum(square.flatten(1).mean(1).sqrt() for square in squares)
+            slope = _square(torch.gradient(values, dim=space))
+            return values.square().flatten(1).mean(1).sqrt() + slope.flatten(1).mean(1).sqrt()
+        assert isinstance(self.grid, Grid)
         if self.grid.kind == "periodic":
-            slopes = [central_difference(values, self.grid.spacing, axis) for axis in space]
+            slope = _square([central_difference(values, self.grid.spacing, axis) for axis in space])
         else:
-            slopes = torch.gradient(values, spacing=self.grid.spacing, dim=space, edge_order=2)
-        square = values.square() + sum(slope.square() for slope in slopes)
+            slope = _square(torch.gradient(values, spacing=self.grid.spacing, dim=space, edge_order=2))
+        square = values.square() + slope
         self.weights = self.weights.to(values.device)  # a copy would have to be waited for in every step
         return _sum(self.weights * square).sqrt()
 
@@ -149,10 +157,7 @@ class OwnLoss:
     def __call__(self, prediction: Tensor, target: Tensor, gradient=None, coefficient=None) -> Tensor:
         """Return the loss of a batch.
 
-        Raises
-        ------
-        TrainingError
-            When the function returns anything but a number for each sample.
+        Raises `TrainingError` when the function returns anything but a number for each sample.
         """
         losses = self.function(prediction, target, self.grid)
         if not isinstance(losses, Tensor) or losses.shape != (len(target),):
@@ -167,10 +172,7 @@ class OwnLoss:
 def build_loss(grid: Grid | Nodes, settings: TrainingSettings) -> RelativeLoss | RelativeH1Loss | OwnLoss:
     """Return the loss that `settings` ask for, of functions on `grid`.
 
-    Raises
-    ------
-    TrainingError
-        When a user's own cannot be imported.
+    Raises `TrainingError` when a user's own cannot be imported.
     """
     if ":" in settings.loss:
         return OwnLoss(settings.loss, grid)
@@ -182,6 +184,14 @@ def build_loss(grid: Grid | Nodes, settings: TrainingSettings) -> RelativeLoss |
         squared=settings.loss == "squared_norms",
         without_ends=grid.kind == "periodic" and settings.target_gradient == "public_code",
     )
+
+
+def _square(components: Sequence[Tensor]) -> Tensor:
+    """Return the square of a vector's length: its components' squares, added up."""
+    total = components[0].square()
+    for component in components[1:]:
+        total = total + component.square()
+    return total
 
 
 def _sum(values: Tensor) -> Tensor:

@@ -19,9 +19,8 @@ from resolvent.datasets.loading import Source, blocks
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import function_tensor
 
-FLOOR = (
-    1e-5  # added to a standard deviation, which is zero where the boundary condition holds, as in the papers
-)
+# Added to a standard deviation, which is zero where the boundary condition holds, as in the papers.
+FLOOR = 1e-5
 LARGEST_SHARE = 1e-2  # of the channel's own deviation that is added to it: the data may be of any size
 ROUNDING = 1e-7  # of a mean: below that the deviation of numbers in single precision is their rounding
 
@@ -33,6 +32,9 @@ class Normaliser(nn.Module):
                      everywhere: fixed, saved with the operator's weights. Between the points of the training
                      grid they are interpolated bilinearly; its corners are those of any grid of nodes.
     """
+
+    mean: Tensor
+    deviation: Tensor
 
     def __init__(self, mean: Tensor, deviation: Tensor):
         super().__init__()
@@ -92,12 +94,7 @@ class NormalisedOperator(nn.Module):
     """
 
     def __init__(
-        self,
-        operator: nn.Module,
-        *,
-        input: Normaliser | None,
-        output: Normaliser | None,
-        zero_boundary: bool,
+        self, operator: nn.Module, *, input: Normaliser | None, output: Normaliser | None, zero_boundary: bool
     ):
         super().__init__()
         self.operator, self.input, self.output = operator, input, output
@@ -135,18 +132,20 @@ def _add(moments: Moments, values: Tensor, normalisation: str) -> None:
 
 def restored(operator: nn.Module, settings: TrainingSettings, state: dict[str, Tensor]) -> nn.Module:
     """Return the same around a freshly built `operator`, with weights and normalisers from `state`."""
-    normalisers = [None, None]
+    input = output = None
     if settings.normalisation != "none":
-        normalisers = [
+        input, output = (
             Normaliser(*(torch.empty_like(state[f"{side}.{part}"]) for part in ("mean", "deviation")))
             for side in ("input", "output")
-        ]
-    operator = _around(operator, settings, *normalisers)
+        )
+    operator = _around(operator, settings, input, output)
     operator.load_state_dict(state)
     return operator
 
 
-def _around(operator, settings, input, output) -> nn.Module:
+def _around(
+    operator: nn.Module, settings: TrainingSettings, input: Normaliser | None, output: Normaliser | None
+) -> nn.Module:
     zero_boundary = settings.boundary == "zero"
     if input is None and not zero_boundary:
         return operator

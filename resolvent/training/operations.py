@@ -6,9 +6,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
-from torch.utils.flop_counter import sdpa_backward_flop_count, sdpa_flop_count
-
-from resolvent.training.eager import OperationCounter
+from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
 
 
 def _fused_attention_flop(query_shape, key_shape, value_shape, *args, **kwargs) -> int:
@@ -34,7 +32,7 @@ def counted(step: Callable[[], object]) -> int:
     Counted are matrix products, convolutions and attention, fused or not; neither pointwise work nor FFTs. A
     complex product counts as one product, as in the formulas of Calvello et al. 2024, where it is four.
     """
-    with OperationCounter(display=False, custom_mapping=CPU_ATTENTION) as counter:
+    with FlopCounterMode(display=False, custom_mapping=CPU_ATTENTION) as counter:
         step()
     return counter.get_total_flops()
 

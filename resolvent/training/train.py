@@ -7,6 +7,7 @@ import csv
 import sys
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -16,7 +17,7 @@ from resolvent.common.files import write_atomically
 from resolvent.common.locks import sole_writer
 from resolvent.common.records import HISTORY_COLUMNS, CostRecord, write_record
 from resolvent.common.settings import settings_hash
-from resolvent.datasets.loading import FreshSplit, Source, Split, read_card, training_noise
+from resolvent.datasets.loading import FreshSplit, Samples, Source, Split, read_card, training_noise
 from resolvent.datasets.storage.layout import grid_facts
 from resolvent.models.build import build, parameter_counts
 from resolvent.solvers.common.grid import Grid, Nodes
@@ -24,8 +25,7 @@ from resolvent.training import checkpoints
 from resolvent.training.data import read_where_it_fits
 from resolvent.training.devices import choose_device
 from resolvent.training.distributed.group import ALONE, Group
-from resolvent.training.distributed.launch import launch, visible_devices
-from resolvent.training.distributed.nodes import nodes_given
+from resolvent.training.distributed.launch import launch, nodes_given, visible_devices
 from resolvent.training.errors import TrainingError
 from resolvent.training.fit import Progress, Trainer, computation_of
 from resolvent.training.normalisation import in_physical_units
@@ -62,7 +62,7 @@ def train_run(
     size = here * nodes
     if size < processes:
         print(f"trains in {size} instead of {processes} processes: it was given no more", file=sys.stderr)
-    arguments = {
+    arguments: dict[str, Any] = {
         "card": str(card),
         "folder": str(folder),
         "resolution": resolution,
@@ -82,8 +82,8 @@ def train_run(
 
 def train_in_group(
     group: Group,
-    card: str,
-    folder: str,
+    card: Path | str,
+    folder: Path | str,
     resolution: int | str,
     seed: int,
     run: dict,
@@ -143,10 +143,8 @@ def _blame_units(train: Source) -> Words:
 def check_output(operator: nn.Module, samples: Samples, architecture: str) -> None:
     """Let an operator map samples; nothing is learned, and no random number is drawn.
 
-    Raises
-    ------
-    TrainingError
-        In one line where it does not give functions shaped as the targets, (samples, ...space, channels).
+    Raises `TrainingError`, in one line where it does not give functions shaped as the targets, (samples,
+    ...space, channels).
     """
     given, wanted = (
         function_tensor(values, grid)
@@ -185,8 +183,21 @@ def _write(
     trainer: Trainer, progress: Progress, run: dict, of_run: dict, grid: Grid | Nodes, threads: int
 ) -> None:
     """Write the files of the run. `of_run` (resolution, seed, config_hash) goes into them."""
-    write_atomically(trainer.directory / "history.csv", lambda path: _write_history(path, progress.history))
-    cost = CostRecord(**of_run, **trainer.measured_cost(threads), **_sizes(trainer))
+
+    def write_history(path: Path) -> None:
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([HISTORY_COLUMNS, *progress.history])
+
+    write_atomically(trainer.directory / "history.csv", write_history)
+    # Parameters as Calvello et al. 2024 count them; the operations of one output, at the training resolution.
+    once, _ = parameter_counts(trainer.operator)
+    first, coordinates = trainer.validation.first(), trainer.validation.coordinates
+    cost = CostRecord(
+        **of_run,
+        **trainer.measured_cost(threads),
+        parameters_complex_once=once,
+        forward_flop=forward_operations(trainer.operator, first, coordinates),
+    )
     write_record(trainer.directory / "cost.json", cost)
     diverged = progress.diverged_epoch is not None
     checkpoint = {
@@ -202,23 +213,3 @@ def _write(
         **of_run,
     }
     checkpoints.save(checkpoint, trainer.directory / "checkpoint.pt")
-
-
-def _write_history(path: Path, history: list[list[float | None]]) -> None:
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(HISTORY_COLUMNS)
-        rows.writerows(history)
-
-
-def _sizes(trainer: Trainer) -> dict[str, int]:
-    """Return the operator's parameters as Calvello et al. 2024 count them, and the operations of one output.
-
-    The latter are at the training resolution (`resolvent.training.operations`).
-    """
-    once, _ = parameter_counts(trainer.operator)
-    inputs, coordinates = trainer.validation.first(), trainer.validation.coordinates
-    return {
-        "parameters_complex_once": once,
-        "forward_flop": forward_operations(trainer.operator, inputs, coordinates),
-    }

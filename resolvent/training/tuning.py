@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict
+from operator import itemgetter
 from pathlib import Path
 
 from resolvent.common.records import (
@@ -33,17 +33,18 @@ def choose_settings(
         cost = read_record(path, CostRecord)
         expected = {"resolution": resolution, "seed": seed, "config_hash": run["config_hash"]}
         check_same_run(path, identity_of(cost), expected)
-        finished = cost.diverged_epoch is None
         tried.append(
             {
                 "settings": run["settings"],
-                "validation_relative_l2": cost.best_validation_relative_l2 if finished else None,
+                "validation_relative_l2": None if cost.diverged_epoch else cost.best_validation_relative_l2,
                 "diverged_epoch": cost.diverged_epoch,
                 "train_seconds": cost.train_seconds,
             }
         )
-    chosen = min(tried, key=_error)["settings"]
-    write_record(output, TunedRecord(epochs=epochs, seed=seed, candidates=tried, chosen=chosen))
+    finished = [one for one in tried if one["validation_relative_l2"] is not None]
+    best = min(finished, key=itemgetter("validation_relative_l2"), default=tried[0])
+    record = TunedRecord(epochs=epochs, seed=seed, candidates=tried, chosen=best["settings"])
+    write_record(output, record)
     for folder in short_runs:
         (Path(folder) / "resume.pt").unlink(missing_ok=True)
 
@@ -67,8 +68,3 @@ def tuned_description(description: dict, tuned: Path) -> dict:
 
 def _completed(run: dict, record: TunedRecord) -> dict:
     return {**run, "training": {**run["training"], **record.chosen}}
-
-
-def _error(tried: dict) -> float:
-    error = tried["validation_relative_l2"]
-    return math.inf if error is None else error

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from run_files import COST
 
 from resolvent.common.errors import FileError
 from resolvent.common.records import (
@@ -17,12 +18,7 @@ from resolvent.common.records import (
 )
 from resolvent.common.runs import read_run
 
-COST = CostRecord(
-    resolution="dt0.01", seed=1, config_hash="c" * 12, status="finished", diverged_epoch=None, epochs=2,
-    steps=4, best_epoch=2, best_validation_relative_l2=0.5, best_test_epoch=None, best_test_relative_l2=None,
-    parameters=10, parameters_complex_once=8, forward_flop=100, train_seconds=1.0, seconds_per_step=0.25,
-    peak_memory_bytes=1000, device="cpu", processes=1, threads=1, micro_batch_size=2,
-)  # fmt: skip
+COST = replace(COST, resolution="dt0.01", seed=1)
 
 
 @pytest.fixture

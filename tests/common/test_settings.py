@@ -106,10 +106,7 @@ def test_settings_do_not_change(base):
 def test_no_field_of_the_project_is_laxer_than_its_base():
     """A field may not say `strict=False`, or true would be 1.0 to it."""
     seen, waiting = set(), [common.Settings, models.Settings, configuration.Settings]
-    for settings_class, names in (
-        (dataset_settings, EQUATIONS),
-        (model_settings, ARCHITECTURES),
-    ):
+    for settings_class, names in ((dataset_settings, EQUATIONS), (model_settings, ARCHITECTURES)):
         assert all(map(settings_class, names))  # imports them
     while waiting:
         waiting += waiting.pop().__subclasses__()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.tables import contents, measure_parts
+from benchmarks.runner import contents, measure_parts
 
 ROOT = Path(__file__).parents[2]
 COMMAND = re.compile(r"-m benchmarks\.(\w+).* --output (\S+)")
@@ -17,7 +17,7 @@ def sections() -> dict[str, Path]:
     for module, page in COMMAND.findall((ROOT / "Makefile").read_text()):
         place = ROOT / "benchmarks" / module
         text = (place / "__main__.py" if place.is_dir() else place.with_suffix(".py")).read_text()
-        found[re.search(r'measure_parts\(\s*"([\w-]+)"', text)[1]] = ROOT / page
+        found[re.search(r'\brun\(\s*"([\w-]+)"', text)[1]] = ROOT / page
     return found
 
 

@@ -10,9 +10,14 @@ from training_fixtures import rough_samples, smooth_samples
 
 from resolvent.common.records import BaselinesRecord, read_record
 from resolvent.datasets.loading import load_samples, read_card
-from resolvent.evaluation.baselines import LABELS, baselines, measured_baselines, write_baselines
+from resolvent.evaluation.baselines import (
+    LABELS,
+    RidgeRegression,
+    baselines,
+    measured_baselines,
+    write_baselines,
+)
 from resolvent.evaluation.conditions import Condition
-from resolvent.evaluation.ridge import RidgeRegression
 from resolvent.solvers.common.errors import SolverError
 
 

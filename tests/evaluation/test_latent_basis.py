@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from dataset_fixtures import make_dataset
 from training_fixtures import DARCY_LIKE, SMALL_FNO_2D, SMALL_TRANSFORMER_2D, rough_samples, save_checkpoint
 
 from resolvent.datasets.loading import load_arrays, load_samples, read_card
-from resolvent.datasets.storage.card import finalise
-from resolvent.datasets.storage.generation import generate_shard
-from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.datasets.tasks.registry import settings_of
 from resolvent.evaluation.conditions import shown_samples
 from resolvent.evaluation.latent_basis import (
     latent_functions,
@@ -26,7 +25,7 @@ from resolvent.training.normalisation import in_physical_units
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import coordinate_tensor, function_tensor
 
-CODE, SEED = "0123456789abcdef", 11
+SEED = 11
 COUNTS = {"train": 3, "validation": 1, "test": 6}
 SETTINGS = SMALL_TRANSFORMER_2D | {"num_layers": 5, "residual_dropout": 0.3}
 COARSE = sorted(name for name in ARCHITECTURES if issubclass(settings_class(name), CoarseEncoderSettings))
@@ -37,13 +36,8 @@ def make_card(tmp_path_factory):
     """A small Darcy dataset, or the inverse one."""
 
     def make(equation, **settings):
-        folder = tmp_path_factory.mktemp(equation)
         common = {"equation": equation, "finest": 33, "samples": COUNTS, "samples_per_shard": 10}
-        task = build_task(settings_of(common | settings))
-        store, card, receipt = folder / "darcy.zarr", folder / "darcy.json", folder / "receipt.json"
-        generate_shard(task, store, 0, receipt, CODE)
-        finalise(task, store, [receipt], card, CODE)
-        return card
+        return make_dataset(tmp_path_factory.mktemp(equation), settings_of(common | settings))
 
     return make
 
@@ -197,17 +191,12 @@ def test_the_inverse_problem_is_given_pressures_and_shows_its_coefficient(
     np.testing.assert_array_equal(stored["roughness"], [roughness(latent_functions(operator, u, x)[0])])
 
 
-def test_data_without_a_coefficient_are_refused(make_card, tmp_path):
-    """Nor are those on cell centres used: their boundary is no grid line."""
-    card = make_card(
-        "darcy", finest=32, resolutions=[32], grid="cell_centres", pressure="solved_on_each_grid"
-    )
+def test_other_data_and_other_models_are_refused(make_card, card, tmp_path):
+    """Cell centres are not used either: their boundary is no grid line."""
+    cells = {"finest": 32, "resolutions": [32], "grid": "cell_centres", "pressure": "solved_on_each_grid"}
     save_run(tmp_path, build("transformer2d", SETTINGS, 0), "transformer2d", SETTINGS, {})
     with pytest.raises(TrainingError, match="has no coefficient on 32 nodes"):
-        written(card, tmp_path, resolution=32)
-
-
-def test_a_model_without_an_encoder_is_refused(card, tmp_path):
+        written(make_card("darcy", **cells), tmp_path, resolution=32)
     save_run(tmp_path, build("fno2d", SMALL_FNO_2D, 0), "fno2d", SMALL_FNO_2D, {})
     with pytest.raises(TrainingError, match="fno2d has no encoder on a coarse grid"):
         written(card, tmp_path)

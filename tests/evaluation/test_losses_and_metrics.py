@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
+from resolvent.common.errors import EvaluationError
 from resolvent.common.runs import metric_columns
 from resolvent.datasets.loading import Samples
 from resolvent.evaluation import metrics
 from resolvent.evaluation.conditions import Condition, error_rows
-from resolvent.evaluation.errors import EvaluationError
 from resolvent.evaluation.metrics import measure, relative_h1, relative_l2
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.errors import TrainingError
@@ -26,11 +26,6 @@ WAVE = np.sin(2 * np.pi * X)
 
 def tensor(values):
     return torch.from_numpy(np.atleast_2d(values))
-
-
-def test_relative_l2_of_a_scaled_wave_is_the_scaling_error():
-    errors = relative_l2(np.stack([1.25 * WAVE, 0.5 * WAVE]), np.stack([WAVE, WAVE]), GRID)
-    np.testing.assert_allclose(errors, [0.25, 0.5], rtol=1e-12)
 
 
 def test_the_squares_of_several_functions_add_up_with_the_weights_of_uneven_times():

@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from dataset_fixtures import CODE, small
+from dataset_fixtures import make_dataset, small
 from torch import nn
 from training_fixtures import SMALL_FNO_2D, save_checkpoint
 
 from resolvent.datasets.loading import Samples, load_arrays
-from resolvent.datasets.storage.card import finalise
-from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.kolmogorov import INPUT, TARGET, Kolmogorov
 from resolvent.datasets.tasks.kolmogorov import WINDOW as STORED_WINDOW
 from resolvent.evaluation import rollout
@@ -45,18 +43,14 @@ def waves(count, points=POINTS):
     return Samples(grid, fields.astype(np.float32), fields)
 
 
-def test_an_exact_shift_stays_exact():
+@pytest.mark.parametrize(("factor", "steps"), [(1.0, 20), (1.5, 4)])
+def test_a_step_is_compounded_and_an_exact_shift_stays_exact(factor, steps):
     samples = waves(3)
-    steps = list(rolled_out(Shift(), samples, 20, CPU))
-    for number, fields in enumerate(steps, start=1):
-        np.testing.assert_array_equal(fields, np.roll(samples.inputs, number, axis=2))
-
-
-def test_a_factor_is_compounded():
-    samples = waves(2)
-    fields = [samples.inputs, *rolled_out(Shift(factor=1.5), samples, 4, CPU)]
-    for number, after in enumerate(fields):
-        np.testing.assert_allclose(after, 1.5**number * np.roll(samples.inputs, number, axis=2), rtol=1e-6)
+    found = list(rolled_out(Shift(factor), samples, steps, CPU))
+    assert len(found) == steps
+    for number, fields in enumerate(found, start=1):
+        expected = factor**number * np.roll(samples.inputs, number, axis=2)
+        np.testing.assert_allclose(fields, expected, rtol=0 if factor == 1 else 1e-6)
 
 
 class Travelling(Kolmogorov):
@@ -78,10 +72,7 @@ class Travelling(Kolmogorov):
 def made(folder, frames):
     samples = {"train": 1, "validation": 1, "test": TESTS}
     settings = {"frames": frames, "resolutions": [POINTS], "samples": samples, "samples_per_shard": 8}
-    task, store = Travelling(small("kolmogorov", **settings)), folder / "kolmogorov.zarr"
-    generate_shard(task, store, 0, folder / "receipt.json", CODE)
-    finalise(task, store, [folder / "receipt.json"], folder / "kolmogorov.json", CODE)
-    return folder / "kolmogorov.json"
+    return make_dataset(folder, small("kolmogorov", **settings), kind=Travelling)
 
 
 @pytest.fixture(scope="module")

@@ -115,24 +115,6 @@ def test_the_loss_is_that_of_standardised_functions(tmp_path):
     assert worst["standardised"] < 0.5 * worst["physical"]
 
 
-def test_a_resumed_plateau_ends_with_the_same_numbers(tmp_path, monkeypatch):
-    undisturbed = trainer(tmp_path / "a")
-    undisturbed.fit()
-    first = trainer(tmp_path / "b")
-    save = first._save
-
-    def killed():
-        save()
-        if len(first.progress.history) == 20:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(first, "_save", killed)
-    with pytest.raises(KeyboardInterrupt):
-        first.fit()
-    second = trainer(tmp_path / "b")
-    assert second.fit().history == undisturbed.progress.history
-
-
 def test_a_run_stops_early_and_stays_stopped(tmp_path):
     progress = trainer(tmp_path, early_stopping=3, learning_rate=0.3, epochs=200).fit()
     assert len(progress.history) == progress.best_epoch + 3 < 200

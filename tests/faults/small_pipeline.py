@@ -39,7 +39,7 @@ SMALL = {
             "samples": {"train": 112, "validation": 8, "test": 8},
             "samples_per_shard": 64,  # two batches
             "num_steps": 400,
-        },
+        }
     },
     "experiments": {
         "burgers": {
@@ -48,7 +48,7 @@ SMALL = {
             "shows": {"cao2021": []},
             "samples": {"train": 48},
             "training": {"epochs": 6},
-        },
+        }
     },
 }
 EXPERIMENT = f"results/{NAME}/burgers"

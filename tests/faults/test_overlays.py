@@ -101,8 +101,7 @@ def by_command(monkeypatch) -> list[str] | None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "text"),
-    [(kind, PLAIN.replace(old, new, 1)) for kind, old, new in LISTED] + drawn(COUNT),
+    ("kind", "text"), [(kind, PLAIN.replace(old, new, 1)) for kind, old, new in LISTED] + drawn(COUNT)
 )
 def test_all_who_read_an_overlay_agree(kind, text, tmp_path, monkeypatch, capsys, fault):
     monkeypatch.chdir(tmp_path)

@@ -130,7 +130,7 @@ def test_appearances_are_fixed_by_the_kind_and_distinct(make_run):
             make_run("a_regular", layer_norm="regular"),
             make_run("b", attention="fourier"),
             make_run("c"),
-            make_run("mystery", architecture="mystery", attention=None),
+            make_run("mystery", architecture="deeponet2d", attention=None),
         ]
     )
     looks = appearances(runs)

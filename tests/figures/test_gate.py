@@ -41,8 +41,7 @@ from resolvent.figures.published.recipe import (
 from resolvent.models.registry import settings_class as model_settings
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.plan import Plan
-from resolvent.training.fit import Adam, computation_of
-from resolvent.training.schedules import Schedule
+from resolvent.training.fit import computation_of, schedule_of
 from resolvent.training.settings import TrainingSettings
 
 # A run for each example and architecture that a reported number can be of.
@@ -95,8 +94,8 @@ def run_of(configuration, experiment, model, resolution):
 
 def computation(settings):
     """Return what a trainer with these settings records of its optimiser."""
-    optimizer = Adam([torch.nn.Parameter(torch.zeros(1))], lr=settings.learning_rate)
-    Schedule(optimizer, settings, steps_per_epoch=4)
+    optimizer = torch.optim.Adam([torch.nn.Parameter(torch.zeros(1))], lr=settings.learning_rate)
+    schedule_of(optimizer, settings, steps_per_epoch=4)
     return computation_of(optimizer, settings.precision)
 
 

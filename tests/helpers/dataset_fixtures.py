@@ -20,9 +20,14 @@ def small_settings(**changes) -> BurgersDataset:
     return small("burgers", **changes)
 
 
-def make_dataset(folder: Path, settings, address: str | None = None, name: str | None = None) -> Path:
-    """Generate and finalise in `folder`, under `name` or the equation's; returns the card's path."""
-    task, name = build_task(settings), name or settings.equation
+def make_dataset(
+    folder: Path, settings, address: str | None = None, name: str | None = None, kind=build_task
+) -> Path:
+    """Generate and finalise in `folder`, under `name` or the equation's; returns the card's path.
+
+    `kind` makes the task of the settings.
+    """
+    task, name = kind(settings), name or settings.equation
     store, card = folder / f"{name}.zarr", folder / f"{name}.json"
     receipts = [folder / f"{name}.shards" / f"{shard}.json" for shard in range(settings.num_shards)]
     for shard, receipt in enumerate(receipts):

@@ -8,8 +8,16 @@ import pandas as pd
 from resolvent.common.digests import write_digest
 from resolvent.common.files import OWN_DIGEST
 from resolvent.common.predictions import Chosen, at_one_level, tree_of, write_predictions
-from resolvent.common.records import INFERENCE_COLUMNS, RUN_FILES, file_digests
+from resolvent.common.records import INFERENCE_COLUMNS, RUN_FILES, CostRecord, file_digests
 from resolvent.common.runs import save_table
+
+IDENTITY = {"resolution": 64, "seed": 3, "config_hash": "c" * 12}  # of a run whose files are made by hand
+COST = CostRecord(
+    **IDENTITY, status="finished", diverged_epoch=None, epochs=2, steps=4, best_epoch=2,
+    best_validation_relative_l2=0.5, best_test_epoch=None, best_test_relative_l2=None, parameters=10,
+    parameters_complex_once=8, forward_flop=100, train_seconds=1.0, seconds_per_step=0.25,
+    peak_memory_bytes=1000, device="cpu", processes=1, threads=1, micro_batch_size=2,
+)  # fmt: skip
 
 
 def vouched(directory):

@@ -1,12 +1,15 @@
 """Small paired samples and a small operator, to train in a second."""
 
+from contextlib import contextmanager
 from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import torch
 from model_variants import SMALL
+from run_files import COST, IDENTITY
 
-from resolvent.common.records import CostRecord, write_record
+from resolvent.common.records import write_record
 from resolvent.common.runs import PLACE
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.loading import Samples
@@ -58,14 +61,6 @@ SQUARE_RUN = {
     "training": TrainingSettings(epochs=2, batch_size=8, **DARCY_LIKE).model_dump(mode="json"),
     "samples": {split: SQUARE_COUNTS[split] for split in ("train", "validation")},
 }
-
-IDENTITY = {"resolution": 64, "seed": 3, "config_hash": "c" * 12}  # of a run whose files are made by hand
-COST = CostRecord(
-    **IDENTITY, status="finished", diverged_epoch=None, epochs=2, steps=4, best_epoch=2,
-    best_validation_relative_l2=0.5, best_test_epoch=None, best_test_relative_l2=None, parameters=10,
-    parameters_complex_once=8, forward_flop=100, train_seconds=1.0, seconds_per_step=0.25,
-    peak_memory_bytes=1000, device="cpu", processes=1, threads=1, micro_batch_size=2,
-)  # fmt: skip
 
 
 def save_checkpoint(folder, checkpoint: dict) -> None:
@@ -176,12 +171,7 @@ def small_trainer(
     )
 
 
-ON_THE_SQUARE = {
-    "architecture": "fno2d",
-    "settings": SMALL_FNO_2D,
-    "samples": rough_samples,
-    **DARCY_LIKE,
-}
+ON_THE_SQUARE = {"architecture": "fno2d", "settings": SMALL_FNO_2D, "samples": rough_samples, **DARCY_LIKE}
 
 
 def kind_of(architecture: str) -> dict:
@@ -208,6 +198,24 @@ def at_step(trainer, number, act):
 
     trainer._gradients = watched
     return trainer
+
+
+class Killed(BaseException):
+    """What ends a training in place of SIGKILL."""
+
+
+@contextmanager
+def killed_after(epochs):
+    """Let every training end as soon as it has saved its state after so many epochs."""
+    save = Trainer._save
+
+    def save_and_die(trainer):
+        save(trainer)
+        if len(trainer.progress.history) == epochs:
+            raise Killed
+
+    with patch.object(Trainer, "_save", save_and_die):
+        yield
 
 
 def with_memory_for(trainer, samples):

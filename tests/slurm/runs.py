@@ -34,7 +34,7 @@ SMALL = {
             "samples": {"train": 56, "validation": 4, "test": 4},
             "samples_per_shard": 64,
             "num_steps": 400,
-        },
+        }
     },
     "experiments": {
         "burgers": {
@@ -43,7 +43,7 @@ SMALL = {
             "shows": {"cao2021": []},
             "samples": {"train": 48},
             "training": {"epochs": 24},
-        },
+        }
     },
 }
 

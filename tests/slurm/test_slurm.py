@@ -20,15 +20,13 @@ MODELS = ("fno", "galerkin", "softmax")
 OVERLAY = {
     "name": "slurm",
     "build": {"experiments": ["burgers"], "datasets": []},
-    "datasets": {
-        "burgers": {"samples_per_shard": 26},
-    },
+    "datasets": {"burgers": {"samples_per_shard": 26}},
     "experiments": {
         "burgers": {
             "models": list(MODELS),
             "training": {"epochs": EPOCHS, "record_test_error": False, "learning_rate": 1e-4},
             "shows": {"cao2021": []},
-        },
+        }
     },
 }
 RUN = "results/slurm/burgers/{}/n64/seed1127802"
@@ -119,20 +117,16 @@ def test_trainings_at_the_same_time_have_different_gpus(record):
     assert sorted(training.devices for training in record.trainings) == ["0", "1"]
 
 
-def test_a_cancelled_training_goes_on_from_its_last_epoch(record, fault):
-    fault("a job cancelled by scancel")
-    cancelled = record.trainings[0]
-    states = [job["JobState"] for job in record.of(f"rule_train_wildcards_burgers_{cancelled.model}_")]
-    assert states == ["CANCELLED", "COMPLETED"]
-    assert first_epochs(record.folder_of(cancelled.model))[-1] > 1
-
-
-def test_a_training_out_of_wall_time_goes_on_from_its_last_epoch(record, fault):
-    fault("a job at its time limit")
-    late = record.trainings[1]
-    states = [job["JobState"] for job in record.of(f"rule_train_wildcards_burgers_{late.model}_")]
-    assert states == ["TIMEOUT", "COMPLETED"]
-    assert first_epochs(record.folder_of(late.model))[-1] > 1
+@pytest.mark.parametrize(
+    ("number", "state", "kind"),
+    [(0, "CANCELLED", "a job cancelled by scancel"), (1, "TIMEOUT", "a job at its time limit")],
+)
+def test_a_training_that_was_ended_goes_on_from_its_last_epoch(record, fault, number, state, kind):
+    fault(kind)
+    model = record.trainings[number].model
+    states = [job["JobState"] for job in record.of(f"rule_train_wildcards_burgers_{model}_")]
+    assert states == [state, "COMPLETED"]
+    assert first_epochs(record.folder_of(model))[-1] > 1
 
 
 def test_the_training_that_nothing_happened_to_starts_with_epoch_1(record):

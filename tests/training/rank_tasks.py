@@ -13,7 +13,7 @@ from training_fixtures import WITH_DROPOUT, at_step, small_trainer, with_memory_
 from resolvent.models.build import build
 from resolvent.models.registry import ARCHITECTURES
 from resolvent.solvers.common.grid import Grid
-from resolvent.training.distributed.gradients import SharedOperator
+from resolvent.training.distributed.group import SharedOperator
 from resolvent.training.errors import TrainingError
 from resolvent.training.losses import RelativeLoss
 

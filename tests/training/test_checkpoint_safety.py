@@ -11,9 +11,9 @@ from training_fixtures import IDENTITY, SMALL_FNO, save_checkpoint, small_traine
 from resolvent.common.errors import FileError
 from resolvent.models.build import build
 from resolvent.training import checkpoints
+from resolvent.training.checkpoints import trained_operator
 from resolvent.training.errors import TrainingError
 from resolvent.training.settings import TrainingSettings
-from resolvent.training.trained import trained_operator
 
 STATE = {
     "identity": "a",
@@ -77,6 +77,8 @@ def test_a_run_does_not_resume_from_a_malicious_file(tmp_path, mark):
 @pytest.mark.parametrize("content", [b"", b"hello", b"\x80\x02.", [1, 2], {"identity": "a"}])
 def test_another_file_is_no_checkpoint(content, tmp_path):
     path = tmp_path / "checkpoint.pt"
+    with pytest.raises(TrainingError, match="no checkpoint at"):
+        checkpoints.load(path)
     if isinstance(content, bytes):
         path.write_bytes(content)
     else:

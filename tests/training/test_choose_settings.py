@@ -1,8 +1,10 @@
 """The choice among short runs: the lowest error on validation samples, whatever diverged."""
 
 import json
+from dataclasses import asdict, replace
 
 import pytest
+from run_files import COST
 
 from resolvent.common.errors import FileError
 from resolvent.common.settings import settings_hash
@@ -33,15 +35,9 @@ def choose(tmp_path):
 
 def cost(config_hash, error):
     """The cost.json of a short run; one that diverged had a good epoch before."""
-    diverged = error is None
-    return {
-        "status": "diverged" if diverged else "finished", "diverged_epoch": 3 if diverged else None,
-        "epochs": 4, "steps": 8, "best_epoch": 2, "best_validation_relative_l2": 1e-9 if diverged else error,
-        "best_test_epoch": None, "best_test_relative_l2": None, "parameters": 5,
-        "parameters_complex_once": 5, "forward_flop": 5, "train_seconds": 2.0, "seconds_per_step": 0.1,
-        "peak_memory_bytes": 1, "device": "cpu", "processes": 1, "threads": 1, "micro_batch_size": 4,
-        "resolution": 64, "seed": 7, "config_hash": config_hash,
-    }  # fmt: skip
+    diverged = {"status": "diverged", "diverged_epoch": 3} if error is None else {}
+    named = {"seed": 7, "config_hash": config_hash, "best_validation_relative_l2": error or 1e-9}
+    return asdict(replace(COST, **named, **diverged))
 
 
 @pytest.mark.parametrize(

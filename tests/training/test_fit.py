@@ -8,6 +8,8 @@ import pytest
 import torch
 from training_fixtures import (
     ON_THE_SQUARE,
+    Killed,
+    killed_after,
     kind_of,
     rough_samples,
     small_trainer,
@@ -17,7 +19,6 @@ from training_fixtures import (
 from resolvent.evaluation.conditions import Condition, evaluate, shown_samples
 from resolvent.models.registry import ARCHITECTURES
 from resolvent.training import checkpoints
-from resolvent.training.errors import TrainingError
 from resolvent.training.fit import HISTORY_COLUMNS
 from resolvent.training.interruption import Interruption
 
@@ -32,23 +33,13 @@ def test_training_learns(tmp_path, kind):
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, architecture, monkeypatch):
+def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, architecture):
     kind = kind_of(architecture)
     undisturbed = small_trainer(tmp_path / "a", **kind)
     undisturbed.fit()
 
-    class Killed(BaseException):
-        pass
-
-    killed = small_trainer(tmp_path / "b", **kind)
-    save = killed._save
-    monkeypatch.setattr(killed, "_save", lambda: save() if len(killed.progress.history) < 3 else kill())
-
-    def kill():
-        raise Killed
-
-    with pytest.raises(Killed):
-        killed.fit()
+    with killed_after(2), pytest.raises(Killed):
+        small_trainer(tmp_path / "b", **kind).fit()
     resumed = small_trainer(tmp_path / "b", **kind)
     resumed.fit()
     assert resumed.progress.history == undisturbed.progress.history
@@ -135,16 +126,6 @@ def test_with_one_seed_of_the_loader_two_seeds_see_one_order_from_different_weig
     assert order_seen(one, 1) == order_seen(small_trainer(tmp_path, seed=3), 1)
 
 
-def test_a_damaged_checkpoint_is_one_line(tmp_path):
-    path = tmp_path / "checkpoint.pt"
-    checkpoints.save({"operator": torch.arange(1000)}, path)
-    path.write_bytes(path.read_bytes()[:700])
-    with pytest.raises(TrainingError, match=r"checkpoint .*checkpoint\.pt is damaged .* delete it and run"):
-        checkpoints.load(path)
-    with pytest.raises(TrainingError, match="no checkpoint at"):
-        checkpoints.load(tmp_path / "absent.pt")
-
-
 def on_each(test):
     """Samples on several grids, as conditions without noise."""
     return [(Condition(points), samples) for points, samples in test.items()]
@@ -187,10 +168,7 @@ def test_the_sum_over_a_batch_is_felt_by_weight_decay_as_a_decay_as_much_smaller
     settings = small_trainer(tmp_path / "x").settings
     summed, mean = (
         small_trainer(tmp_path / name, weight_decay=decay, batch_reduction=reduction, **common)
-        for name, decay, reduction in (
-            ("a", 0.1 * settings.batch_size, "sum"),
-            ("b", 0.1, "mean"),
-        )
+        for name, decay, reduction in (("a", 0.1 * settings.batch_size, "sum"), ("b", 0.1, "mean"))
     )
     histories = np.array(summed.fit().history, float), np.array(mean.fit().history, float)
     np.testing.assert_allclose(*histories, rtol=1e-4)

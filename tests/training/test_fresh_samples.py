@@ -3,15 +3,13 @@
 import numpy as np
 import pytest
 import torch
-from training_fixtures import CODE, SQUARE_COUNTS, SQUARE_RUN
+from dataset_fixtures import make_dataset
+from training_fixtures import CODE, SQUARE_COUNTS, SQUARE_RUN, Killed, killed_after
 
 from resolvent.datasets.loading import FreshSplit, load_samples, read_card
-from resolvent.datasets.storage.card import finalise
-from resolvent.datasets.storage.generation import generate_shard
-from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.datasets.tasks.registry import settings_of
 from resolvent.datasets.tasks.task import Task
 from resolvent.training import checkpoints
-from resolvent.training.fit import Trainer
 from resolvent.training.train import train_run
 
 RUN = SQUARE_RUN | {
@@ -29,10 +27,7 @@ def test_they_are_those_of_a_larger_dataset(card, tmp_path):
     stored = SQUARE_COUNTS["train"]
     content = read_card(card)["settings"]
     content |= {"samples": SQUARE_COUNTS | {"train": stored + 3}, "samples_per_shard": stored + 8}
-    task = build_task(settings_of(content))
-    store, larger, receipt = tmp_path / "d.zarr", tmp_path / "d.json", tmp_path / "receipt.json"
-    generate_shard(task, store, 0, receipt, CODE)
-    finalise(task, store, [receipt], larger, CODE)
+    larger = make_dataset(tmp_path, settings_of(content))
     expected = load_samples(larger, 17, "train", stored + 3)
     fresh = FreshSplit(card, 17, "train", 16).read(np.array([2, 0]))
     np.testing.assert_array_equal(fresh.inputs, expected.inputs[[stored + 2, stored]])
@@ -50,17 +45,9 @@ def test_no_sample_is_seen_twice_and_a_resumed_run_ends_with_the_same_bytes(card
     undisturbed = train(card, tmp_path / "a")
     assert sorted(seen) == [("train", SQUARE_COUNTS["train"] + k) for k in range(32)]  # two epochs of 16
 
-    epoch = Trainer._epoch
-
-    def interrupted(self, number, asked):
-        if number == 2:
-            raise KeyboardInterrupt
-        return epoch(self, number, asked)
-
-    monkeypatch.setattr(Trainer, "_epoch", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    monkeypatch.undo()
+    with killed_after(1), pytest.raises(Killed):
         train(card, tmp_path / "b")
-    monkeypatch.setattr(Trainer, "_epoch", epoch)
     resumed = train(card, tmp_path / "b")
     assert resumed["epoch"] == undisturbed["epoch"]
     weights = resumed["operator"]

@@ -5,18 +5,16 @@ import itertools
 import numpy as np
 import pandas
 import pytest
-from training_fixtures import SMALL_FNO_2D, described
+from dataset_fixtures import make_dataset
+from training_fixtures import SMALL_FNO_2D, Killed, described, killed_after
 
 import resolvent.training.train
 from resolvent.common.predictions import condition, functions, read_predictions
 from resolvent.datasets.loading import load_samples, training_noise
-from resolvent.datasets.storage.card import finalise
-from resolvent.datasets.storage.generation import generate_shard
-from resolvent.datasets.tasks.registry import build_task, settings_of
-from resolvent.evaluation.baselines import measured_baselines
+from resolvent.datasets.tasks.registry import settings_of
+from resolvent.evaluation.baselines import RidgeRegression, measured_baselines
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.evaluation.metrics import relative_l2
-from resolvent.evaluation.ridge import RidgeRegression
 from resolvent.training import checkpoints
 from resolvent.training.fit import Trainer
 from resolvent.training.settings import TrainingSettings
@@ -43,14 +41,9 @@ SHAPES = {"stored": (FINE, COARSE), "fine": (FINE, FINE), "coarse": (COARSE, COA
 
 @pytest.fixture(scope="module")
 def card(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("inverse")
     content = {"equation": "darcy_inverse", "finest": 25, "resolutions": [FINE], "coarse": [COARSE]}
     content |= {"samples": COUNTS, "samples_per_shard": sum(COUNTS.values())}
-    task = build_task(settings_of(content))
-    store, card, receipt = folder / "inverse.zarr", folder / "inverse.json", folder / "receipt.json"
-    generate_shard(task, store, 0, receipt, "0123456789abcdef")
-    finalise(task, store, [receipt], card, "0123456789abcdef")
-    return card
+    return make_dataset(tmp_path_factory.mktemp("inverse"), settings_of(content))
 
 
 def run_of(grids="stored", noise=0.1, **training):
@@ -152,26 +145,11 @@ def test_training_validation_and_test_see_their_own_noise_once(card, tmp_path, m
     assert history["test_relative_l2"].notna().all()
 
 
-def test_a_killed_run_resumes_with_its_noise_and_another_noise_starts_anew(card, tmp_path, monkeypatch):
-    class Killed(BaseException):
-        pass
-
-    def killed(folder, noise):
-        save = Trainer._save
-
-        def save_twice(self):
-            save(self)
-            if len(self.progress.history) == 2:
-                raise Killed
-
-        monkeypatch.setattr(Trainer, "_save", save_twice)
-        with pytest.raises(Killed):
-            train(card, folder, noise=noise)
-        monkeypatch.undo()
-
+def test_a_killed_run_resumes_with_its_noise_and_another_noise_starts_anew(card, tmp_path):
     for noise in (0.1, 0.2):
         train(card, tmp_path / f"calm{noise}", noise=noise)
-        killed(tmp_path / f"killed{noise}", noise=0.1)
+        with killed_after(2), pytest.raises(Killed):
+            train(card, tmp_path / f"killed{noise}", noise=0.1)
         train(card, tmp_path / f"killed{noise}", noise=noise)
         calm, resumed = (tmp_path / f"{name}{noise}" for name in ("calm", "killed"))
         for name in ("checkpoint.pt", "history.csv"):

@@ -9,8 +9,8 @@ import torch
 from training_fixtures import small_trainer
 
 from resolvent.training import devices
+from resolvent.training.devices import tf32
 from resolvent.training.interruption import Interruption
-from resolvent.training.precision import tf32
 
 
 def switches():

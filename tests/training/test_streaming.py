@@ -12,8 +12,8 @@ from training_fixtures import SQUARE_COUNTS as COUNTS
 from training_fixtures import SQUARE_RUN as RUN
 
 import resolvent.datasets.loading
+from resolvent.common.machine import SAMPLES_GB
 from resolvent.common.predictions import read_predictions
-from resolvent.common.variables import SAMPLES_GB
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import Samples, Split, blocks
 from resolvent.datasets.noise import pointwise_standard_deviation
@@ -42,16 +42,23 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(resolvent.datasets.loading, "BLOCK_VALUES", 2 * 17**2)
 
 
-def train_and_evaluate(card, folder):
+def train(card, folder):
     train_run(card, folder, 17, seed=3, run=RUN, code_digest=CODE, threads=1, gpus=0)
+
+
+def evaluated(card, folder):
+    """Return the table of errors, and the predictions."""
     evaluate_run(card, folder, described(RUN, 17, 3, COUNTS, test_resolutions=[17, 33]), threads=1, gpus=0)
+    return pandas.read_csv(folder / "errors.csv"), read_predictions(folder / "predictions.nc")
 
 
 def test_a_streamed_run_ends_with_the_same_bytes(card, tmp_path, request, capsys):
-    train_and_evaluate(card, tmp_path / "memory")
+    train(card, tmp_path / "memory")
+    evaluated(card, tmp_path / "memory")
     assert "read from the store" not in capsys.readouterr().err
     request.getfixturevalue("small_memory")
-    train_and_evaluate(card, tmp_path / "streamed")
+    train(card, tmp_path / "streamed")
+    evaluated(card, tmp_path / "streamed")
     assert "train: 32 samples take" in capsys.readouterr().err
     states = [checkpoints.load(tmp_path / name / "checkpoint.pt")["operator"] for name in NAMES]
     assert all(torch.equal(states[1][name], value) for name, value in states[0].items())
@@ -65,15 +72,17 @@ def test_a_block_has_as_many_samples_as_have_so_many_values(card, small_blocks):
         assert [len(one.inputs) for one in found] == sizes
 
 
-def test_an_evaluation_in_blocks_finds_the_same(card, tmp_path, request):
-    for name in NAMES:
-        train_and_evaluate(card, tmp_path / name)
-        request.getfixturevalue("small_memory"), request.getfixturevalue("small_blocks")
-    errors = [pandas.read_csv(tmp_path / name / "errors.csv") for name in NAMES]
-    pandas.testing.assert_frame_equal(*errors, rtol=1e-4)
-    trees = [read_predictions(tmp_path / name / "predictions.nc") for name in NAMES]
+@pytest.mark.parametrize("ways", [["small_blocks"], ["small_blocks", "small_memory"]], ids=NAMES)
+def test_an_evaluation_in_blocks_finds_the_same(card, tmp_path, request, ways):
+    """Also of samples that are in memory, whose chosen ones are predicted again."""
+    train(card, tmp_path)
+    whole, kept = evaluated(card, tmp_path)
+    for way in ways:
+        request.getfixturevalue(way)
+    errors, predictions = evaluated(card, tmp_path)
+    pandas.testing.assert_frame_equal(errors, whole, rtol=1e-4)
     for resolution in ("n17", "n33"):
-        one, other = (tree[resolution] for tree in trees)
+        one, other = kept[resolution], predictions[resolution]
         assert one["extreme_sample"].values.tolist() == other["extreme_sample"].values.tolist()
         for name, values in one.data_vars.items():
             np.testing.assert_allclose(other[name], values, rtol=1e-3, atol=1e-6, err_msg=name)

@@ -18,9 +18,9 @@ import xarray
 import zarr
 
 from resolvent.common.files import text_with_digest, write_json
+from resolvent.common.machine import DASK_SCHEDULER
 from resolvent.common.norms import square_norm
 from resolvent.common.settings import settings_hash
-from resolvent.common.variables import DASK_SCHEDULER
 from resolvent.datasets.errors import DatasetError, damaged
 from resolvent.datasets.storage.addresses import card_beside, located
 from resolvent.datasets.storage.generation import read_receipt, remove_parts

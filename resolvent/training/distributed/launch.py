@@ -12,16 +12,18 @@ import logging
 import os
 import signal
 import socket
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from resolvent.common.errors import Words
-from resolvent.common.watchdog import unwatched, watch
-from resolvent.training.distributed.nodes import Others, on_other_nodes
+from resolvent.common.progress import unwatched, watch
 from resolvent.training.errors import ENDED, TrainingError
 from resolvent.training.interruption import SIGNALS
 
@@ -30,6 +32,7 @@ LAUNCHER = "RESOLVENT_LAUNCHER"  # the variable that names this process to those
 LOOPBACK = "localhost"
 CONNECTING = timedelta(seconds=60)  # that a connection to the place where they meet may take
 MEETING_SECONDS = 600  # that the nodes wait for each other
+OTHERS_ENDING_SECONDS = 60  # that the other launchers have to end by themselves after the first one
 ENDING_SECONDS = 3600  # that processes have for their step, once they are asked to end
 
 
@@ -47,11 +50,9 @@ def launch(
     of its node's GPUs where there are `devices`, and none otherwise. SIGTERM and SIGINT are handed on.
     Several `nodes` are those of a SLURM job of which this is the first; `shared` is a folder that all see.
 
-    Raises
-    ------
-    TrainingError
-        When one of them failed: its rank, and in one line what it reported. What none of them expected is
-        also in the log of the watchdog (or on standard error, where there is none) as a traceback.
+    Raises `TrainingError` when one of them failed: its rank, and in one line what it reported. What none of
+    them expected is also in the log of the watchdog (or on standard error, where there is none) as a
+    traceback.
     """
     from torch.distributed import TCPStore
     from torch.distributed.elastic.multiprocessing import SignalException
@@ -83,6 +84,66 @@ def launch(
         general = [others.fault, fault] if others.ended_first else [fault, others.fault]
         if any(general):
             raise TrainingError(_reported(path.parent, size * nodes) or general[0] or general[1])
+
+
+@dataclass
+class Others:
+    """What is known here of a launcher on another node that failed, and whether that came first."""
+
+    fault: str = ""
+    ended_first: bool = False
+
+
+def nodes_given(wanted: int) -> int:
+    """Return how many of the `wanted` nodes this SLURM job has; 1 outside of one.
+
+    A step within the job knows their number. The executor plugin of Snakemake hides it from a script that
+    starts steps of its own, as one on several nodes does; that has what it asked for.
+    """
+    if "SLURM_JOB_ID" not in os.environ:
+        return 1
+    return min(wanted, int(os.environ.get("SLURM_JOB_NUM_NODES", wanted)))
+
+
+@contextmanager
+def on_other_nodes(nodes: int, order: Path, gpus: int, others: Others) -> Iterator[None]:
+    """Run a launcher for the file `order` on each node but this one, with `gpus` each, while the body runs.
+
+    When one of them fails, `others` says so, and this process is sent SIGTERM, for the body waits for them.
+    """
+    if nodes == 1:
+        yield
+        return
+    module = ["-m", "resolvent.training.distributed.launch", str(order)]
+    started = subprocess.Popen([*_srun(nodes - 1, gpus), sys.executable, *module], stdin=subprocess.DEVNULL)
+    ended = threading.Event()
+
+    def look() -> None:
+        if started.wait():
+            fault: Words = f"the launchers on the other nodes ended with status {started.returncode}"
+            others.fault = fault
+            others.ended_first = not ended.is_set()
+            if others.ended_first:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    looking = threading.Thread(target=look, daemon=True)
+    try:
+        looking.start()
+        yield
+    finally:
+        ended.set()
+        try:
+            started.wait(OTHERS_ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            started.terminate()
+        looking.join()
+
+
+def _srun(nodes: int, gpus: int) -> list[str]:
+    """Return the command that starts another one once on each of these nodes, those after the first."""
+    command = ["srun", f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1", "--relative=1"]
+    command += ["--overlap", "--mem=0", "--cpu-bind=none"]
+    return command + [f"--gpus-per-node={gpus}"] * bool(gpus)
 
 
 def _agent(path: Path, devices: bool) -> str:

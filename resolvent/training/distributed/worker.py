@@ -20,7 +20,7 @@ from typing import TextIO
 from torch.distributed.elastic.multiprocessing.errors import ErrorHandler, record
 
 from resolvent.common.errors import ResolventError
-from resolvent.common.watchdog import watched
+from resolvent.common.progress import watched
 from resolvent.training.distributed.group import LostProcesses, joined
 from resolvent.training.distributed.launch import LAUNCHER
 from resolvent.training.interruption import SIGNALS, interruption

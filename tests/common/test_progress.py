@@ -6,7 +6,7 @@ import sys
 SCRIPT = """
 import sys, time
 from resolvent.common.progress import progress_bar
-from resolvent.common.watchdog import watched
+from resolvent.common.progress import watched
 
 def hang():
     time.sleep(60)

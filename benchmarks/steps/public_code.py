@@ -7,14 +7,17 @@ drop a tenth of the residuals whatever is asked for. All dropout is off here, as
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 
+from resolvent.measurements.step_cost import ENCODER_ONLY
 from resolvent.models.cao2021.encoder import Encoder, EncoderLayer
 from resolvent.models.cao2021.transformer1d import Transformer1d
 from resolvent.models.cao2021.transformer2d import Transformer2d
 from resolvent.models.layers.grid_sizes import downsampled_sizes, upsampled_size
+from resolvent.models.layers.resampling import interpolate
 from resolvent.models.layers.spectral_convolution import SpectralLayer
 
 with warnings.catch_warnings():
@@ -36,6 +39,25 @@ COMMON = {
     **dict.fromkeys(("batch_norm", "symmetric_init", "return_attn_weight", "spacial_residual"), False),
     **dict.fromkeys(("feat_extract_type", "bulk_regression", "debug"), None),
 }
+
+
+def peer(
+    architecture: str, ours: nn.Module, attention: str, x: Tensor, batch: int
+) -> tuple[nn.Module, Callable[[nn.Module, Tensor], Tensor]]:
+    """Return the network of the public code with the weights of `ours`, and how it is called with an input.
+
+    Its data sets repeat coordinates for every sample of a batch.
+    """
+    repeated = x.expand(batch, *x.shape).contiguous()
+    if architecture == "encoder":
+        width, heads = ENCODER_ONLY["width"], ENCODER_ONLY["num_heads"]
+        return PublicEncoder(ours, attention, width, heads, 2), lambda network, y: network(y, repeated)
+    if architecture == "transformer1d":
+        return transformer1d(ours, attention), lambda network, u: network(u, None, repeated)["preds"]
+    coarse = downsampled_sizes(len(x), ours.factor)[1]
+    position = interpolate(x[None], (coarse, coarse)).flatten(1, 2).expand(batch, -1, -1).contiguous()
+    network = transformer2d(ours, attention, len(x))
+    return network, lambda network, u: network(u, None, position, repeated)["preds"]
 
 
 class PublicEncoder(nn.Module):

@@ -1,4 +1,4 @@
-"""The power by wavenumber that evaluation keeps of targets, predictions and errors."""
+"""What evaluation keeps of the power by wavenumber; and that the same weights give the same errors."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,8 @@ from training_fixtures import rough_samples, smooth_samples
 
 from resolvent.common.predictions import condition
 from resolvent.datasets.spectra import powers
-from resolvent.evaluation.conditions import Condition, evaluate
+from resolvent.evaluation.conditions import Condition, evaluate, predict
+from resolvent.models.build import build
 
 CPU, SHOWN = torch.device("cpu"), np.array([0])
 
@@ -50,3 +51,16 @@ def test_evaluation_keeps_the_spectra_of_functions_on_an_interval():
     power = kept["target_power"].values
     assert power.sum() == pytest.approx((samples.grid.weights * samples.targets**2).sum() / len(samples))
     np.testing.assert_allclose(kept["error_power"].values, power / 4, rtol=1e-4, atol=1e-12)
+
+
+AS_CODED = {"attention": "fourier", "attention_dropout": 0.5, "attention_dropout_in_evaluation": True}
+
+
+def test_units_dropped_in_evaluation_are_the_same_in_every_call():
+    operator, samples = build("transformer1d", AS_CODED, seed=0), smooth_samples(4)
+    before = torch.get_rng_state()
+    first = predict(operator, samples, CPU)
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.rand(7)
+    np.testing.assert_array_equal(predict(operator, samples, CPU), first)
+    assert np.isfinite(first).all()

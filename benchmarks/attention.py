@@ -1,0 +1,78 @@
+"""Training steps of the transformers of Calvello et al. 2024 in ours and in the public code's arithmetic.
+
+    python -m benchmarks.attention [--only trajectories ...] [--rounds 3] [--output docs/performance.md]
+
+Needs 24 GB of memory and a machine with nothing else to do: about half an hour.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+import torch
+from tqdm import tqdm
+
+from benchmarks.runner import Part, digits, run, table
+from benchmarks.steps.cases import Case, cost, learner
+from benchmarks.steps.race import raced
+from resolvent.measurements.step_cost import seconds, training_step
+from resolvent.training.devices import device_name
+
+PACKAGES = ("torch", "numpy")
+INTRODUCTION = """\
+## Continuum attention
+
+The transformers of Calvello et al. (2024) against the same operators with the same weights in the arithmetic
+of the public code: on a line e^s for all pairs of points, divided by ½ΣΔ(e_j + e_{j+1}), and two products
+with the weighted values; on the plane a softmax; three products for Q, K and V; for every head of every
+convolution an FFT there and back; an einsum over the pairs of patches. float32, no dropout.
+
+The machine may be shared: read the ratios."""
+FULL = """\
+One training step at the paper's sizes, ours, on {device}: peak memory beyond weights and data, and seconds
+of the second step."""
+LEARNED = {"patches": 13}
+RECOMPUTED = {**LEARNED, "checkpointing": True}
+TRAJECTORIES = [Case("tno1d", 200, 64, {})]
+SQUARE = [Case("tno2d", 64, 1, {"quadrature": "none"}), Case("tno2d", 64, 1, {})]
+PATCHES = [
+    Case("vit_no", 208, 1, {**LEARNED, "modes": 8}),
+    Case("fano", 208, 1, {**LEARNED, "modes": 8, "width": 64}),
+]
+FULL_SIZE = [
+    Case("tno1d", 200, 64, {}),
+    Case("tno2d", 64, 2, {}),
+    Case("galerkin_encoder2d", 64, 2, {}),
+    Case("afno", 416, 1, {"points": 416}),
+    Case("neuraloperator2d", 416, 1, {}),
+    *(Case(name, 416, 1, settings) for name in ("vit_no", "fano") for settings in (LEARNED, RECOMPUTED)),
+]
+
+
+def full_size(given: Namespace) -> str:
+    """Measure on the GPU where there is one; the number of rounds does not matter."""
+    torch.set_num_threads(1)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    rows = []
+    for case in tqdm(FULL_SIZE, leave=False):
+        step = training_step(learner(case, device))
+        seconds(step, device)
+        numbers = cost(case, device=device.type).peak_bytes / 1e9, seconds(step, device)
+        rows.append((case.name, case.grid, str(case.batch), *map(digits, numbers)))
+    header = ("operator", "points", "batch", "peak, GB", "seconds")
+    return f"{FULL.format(device=device_name(device))}\n\n{table(header, rows)}"
+
+
+PARTS = {
+    "trajectories": Part(
+        "Trajectories (Lorenz-63)", lambda given: raced([TRAJECTORIES], given.rounds), PACKAGES
+    ),
+    "square": Part("The square, 64 × 64", lambda given: raced([SQUARE], given.rounds), PACKAGES),
+    "patches": Part("Patches", lambda given: raced([PATCHES], given.rounds), PACKAGES),
+    "full-size": Part("One step at the paper's sizes", full_size, PACKAGES),
+}
+
+
+if __name__ == "__main__":
+    torch.set_flush_denormal(True)
+    run("attention", INTRODUCTION, PARTS)

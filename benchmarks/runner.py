@@ -1,0 +1,242 @@
+"""What every benchmark has in common: its options, interleaved rounds, and tables in a Markdown page.
+
+Each table stands in the page between markers, so that commands share a page, with the command that makes it
+and the machine that it was made on. A busy machine slows all runs of a round alike: read the ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.metadata import version
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkProcess
+from pathlib import Path
+from statistics import median
+from time import perf_counter, process_time
+
+import torch
+from tqdm import tqdm
+
+from resolvent.training.devices import device_name
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a benchmark: under its title what `measure` returns, as Markdown, for the command's options.
+
+    `packages` are those whose versions matter; `machine` names another machine than this one's processor.
+    """
+
+    title: str
+    measure: Callable[[Namespace], str]
+    packages: tuple[str, ...]
+    machine: Callable[[], str] | None = None
+
+
+def run(
+    section: str, introduction: str, parts: dict[str, Part], *, rounds: int | None = 3, **options: dict
+) -> None:
+    """Measure the parts that the command line asks for, and print them; with --output, write the page.
+
+    `options` are more of the command's, as `add_argument` takes them, by name. Without `rounds` there is no
+    such option.
+    """
+    module = sys.modules["__main__"]
+    parser = argparse.ArgumentParser(description=(module.__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", nargs="+", choices=parts, default=list(parts), metavar="PART")
+    if rounds is not None:
+        parser.add_argument("--rounds", type=int, default=rounds, help="interleaved rounds of each race")
+    for name, option in options.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", **option)
+    parser.add_argument("--output", type=Path, help="write the tables into this Markdown page")
+    given = parser.parse_args()
+    chosen = [] if rounds is None else ["--rounds", str(given.rounds)]
+    for name in options:
+        value = getattr(given, name)
+        if value is True:
+            chosen.append(f"--{name.replace('_', '-')}")
+        elif value != parser.get_default(name):
+            listed = value if isinstance(value, list) else [value]
+            chosen += [f"--{name.replace('_', '-')}", *map(str, listed)]
+
+    def described(name: str, part: Part) -> str:
+        start = perf_counter()
+        body = part.measure(given)
+        took = f"{(perf_counter() - start) / 60:.1f} min"
+        words = ["python -m", module.__spec__.name.removesuffix(".__main__"), "--only", name, *chosen]
+        made = f"`{' '.join(words)}` on {(part.machine or machine)()}, {took}; {versions(part.packages)}."
+        return "\n\n".join([f"### {part.title}"] * bool(part.title) + [body, made])
+
+    measure_parts(
+        section,
+        introduction,
+        {name: lambda name=name, part=part: described(name, part) for name, part in parts.items()},
+        given.only,
+        given.output,
+    )
+
+
+def measure_parts(
+    section: str, introduction: str, parts: dict[str, Callable[[], str]], only: list[str], page: Path | None
+) -> None:
+    """Print the bodies of the parts `only`; with a page, write each into its section there.
+
+    The other parts of the section stay, in the order of `parts`. Raises `ValueError`, before anything is
+    measured, where the page has no such section.
+    """
+    if page and contents(page.read_text(), section) is None:
+        begin, end = _markers(section)
+        raise ValueError(f"the page has no section {section!r}: put {begin} and {end} where it belongs")
+    for part in tqdm(only, desc=section):
+        body = parts[part]()
+        tqdm.write(body)
+        if page:  # after every part: one that fails loses none before it
+            begin, end = _markers(section)
+            before, _, rest = page.read_text().partition(begin)
+            present, _, after = rest.partition(end)
+            bodies = {name: contents(present, name) for name in parts} | {part: body}
+            written = [_enclosed(name, one) for name, one in bodies.items() if one]
+            whole = "\n\n".join([introduction.strip(), *written])
+            page.write_text(before + _enclosed(section, whole) + after)
+
+
+def contents(page: str, section: str) -> str | None:
+    """Return what stands between the markers of a section, without blank lines around; None: no section."""
+    begin, end = _markers(section)
+    _, found, rest = page.partition(begin)
+    body, ended, _ = rest.partition(end)
+    return body.strip() if found and ended else None
+
+
+def _enclosed(section: str, body: str) -> str:
+    begin, end = _markers(section)
+    return f"{begin}\n\n{body.strip()}\n\n{end}"
+
+
+def _markers(section: str) -> tuple[str, str]:
+    return f"<!-- {section}:begin -->", f"<!-- {section}:end -->"  # comments, which Markdown does not show
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a Markdown table."""
+    header = list(header)
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def digits(value: float) -> str:
+    """Write three significant digits, without an exponent."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:#.3g}"
+
+
+def machine() -> str:
+    """Return the cores that this process may use, and their name."""
+    cores = len(os.sched_getaffinity(0))
+    return f"{cores} core{'s' * (cores > 1)} of {device_name(torch.device('cpu'))}"
+
+
+def versions(packages: Iterable[str]) -> str:
+    """Return installed versions, comma-separated."""
+    return ", ".join(f"{package} {version(package)}" for package in packages)
+
+
+@dataclass(frozen=True)
+class Times:
+    """Milliseconds of a run: median and range over the rounds."""
+
+    middle: float
+    fastest: float
+    slowest: float
+
+    @classmethod
+    def of(cls, milliseconds: Iterable[float]) -> Times:
+        """Return those of the rounds of a run."""
+        values = list(milliseconds)
+        return cls(median(values), min(values), max(values))
+
+    def divided(self, samples: int) -> Times:
+        """Return the times of one sample, where a run takes several."""
+        return Times(self.middle / samples, self.fastest / samples, self.slowest / samples)
+
+    def __str__(self) -> str:
+        return f"{digits(self.middle)} ({digits(self.fastest)}–{digits(self.slowest)})"
+
+
+def interleaved(
+    runs: list[Callable[[], object]],
+    rounds: int,
+    *,
+    warm_up: int = 0,
+    clock: Callable[[], float] = perf_counter,
+) -> list[Times]:
+    """Time all runs in turn: `warm_up` rounds that do not count, then `rounds`.
+
+    The `clock` `time.process_time` counts what the processor did for this process alone: for runs in it.
+    """
+    milliseconds: list[list[float]] = [[] for _ in runs]
+    for round_ in range(-warm_up, rounds):
+        for run, measured in zip(runs, milliseconds, strict=True):
+            start = clock()
+            run()
+            if round_ >= 0:
+                measured.append(1e3 * (clock() - start))
+    return list(map(Times.of, milliseconds))
+
+
+def in_turns(
+    makers: list[Callable[[], Callable[[], object]]], rounds: int, *, warm_up: int = 0
+) -> list[Times]:
+    """Do as `interleaved`, with a process for each run, made there, and with the processor's time.
+
+    So each run has an allocator of its own, and what one leaves behind is not in the way of another.
+
+    Raises `RuntimeError` when a process ends early, for example because the machine is out of memory.
+    """
+    context = multiprocessing.get_context("fork")
+    waiting: list[tuple[ForkProcess, Connection]] = []
+
+    def asked(process: ForkProcess, connection: Connection) -> float:
+        connection.send("run")
+        try:
+            return 1e3 * connection.recv()
+        except EOFError:
+            process.join()
+            raise RuntimeError(
+                f"a run ended with exit code {process.exitcode} (-9: probably out of memory)"
+            ) from None
+
+    try:
+        for maker in makers:
+            mine, its = context.Pipe()
+            process = context.Process(target=_answer, args=(maker, its), daemon=True)
+            process.start()
+            its.close()  # so that a process that ends is noticed
+            waiting.append((process, mine))
+        found = [[asked(*one) for one in waiting] for _ in range(warm_up + rounds)][warm_up:]
+    finally:
+        for process, _ in waiting:
+            process.terminate()
+            process.join()
+    return list(map(Times.of, zip(*found, strict=True)))
+
+
+def _answer(maker: Callable[[], Callable[[], object]], connection: Connection) -> None:
+    """Run once for each request, and answer with the seconds of the processor; until it is ended."""
+    run = maker()
+    while connection.recv():
+        start = process_time()
+        run()
+        connection.send(process_time() - start)
+
+
+def gemm_rate(rounds: int = 5) -> float:
+    """Return the most operations a second in products of 2048 × 2048 matrices, float32, torch's threads."""
+    one, other = torch.randn(2, 2048, 2048, generator=torch.Generator().manual_seed(0))
+    (times,) = interleaved([lambda: one @ other], rounds, warm_up=1, clock=process_time)
+    return 2 * 2048**3 / (1e-3 * times.fastest)
