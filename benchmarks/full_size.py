@@ -32,8 +32,8 @@ from resolvent.datasets.storage.layout import group_name
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import merged, read_configuration
 from resolvent.planning.plan import Plan
+from resolvent.planning.prediction.forecast import step_bytes
 from resolvent.planning.prediction.needs import Needs
-from resolvent.planning.prediction.steps import step_bytes
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
 from resolvent.training.fit import Trainer
@@ -163,7 +163,7 @@ def case_of(plan: Plan, experiment: str, model: str, resolution: int | str) -> C
         plan.configuration.models[model].label,
         resolution,
         str(plan.dataset_of(experiment).card),
-        plan.training(experiment, model, resolution),
+        plan.training(experiment, model, resolution).parameters,
         step_bytes(step, step.batch),
     )
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 
 from resolvent.common import records
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.captions import caption_facts
-from resolvent.planning.kept_answers import kept
 from resolvent.planning.plan import Plan
 
 ITEMS = "resolvent.figures.papers.{key}.items"
@@ -22,6 +21,7 @@ class PaperPlan:
         self.folder = plan.results / key
         self.page = f"{plan.results / key}.html"
         self.costs = f"{self.folder}/cost.csv"
+        self.runs, self.inputs = cache(self.runs), cache(self.inputs)
 
     @cached_property
     def experiments(self) -> dict[str, list[str]]:
@@ -92,7 +92,6 @@ class PaperPlan:
         """Return what the page shows of an item."""
         return f"{self.folder}/{item}.{'html' if item.startswith('table') else 'svg'}"
 
-    @kept
     def runs(self, item: str) -> list[list[str]]:
         """Return the folders of the runs of each of its experiments; where one is shown, the configured one
         first."""
@@ -114,7 +113,6 @@ class PaperPlan:
                 return runs
         return [runs]
 
-    @kept
     def inputs(self, item: str) -> list[str]:
         """Return the files that the item is made from."""
         files = [

@@ -52,7 +52,7 @@ SAID_KEYWORDS = {"description", "symptom", "remedy", "hint"}
 WORDS = "Words"  # annotation of what is said
 # Decorators that do nothing but to the function or class that they decorate.
 LOCAL_DECORATORS = {
-    "cache", "compiled", "compiled_exactly", "contextmanager", "dataclass", "intrinsic", "jit", "kept",
+    "cache", "compiled", "compiled_exactly", "contextmanager", "dataclass", "intrinsic", "jit",
     "lru_cache", "no_grad", "partial", "runtime_checkable", "wraps",
 }  # fmt: skip
 # Files that modules read beside the results: patterns, from the root of the project or, of a wheel, as ROOTS.

@@ -71,7 +71,7 @@ def test_the_description_of_a_run_says_what_to_train_and_test_on():
     assert (given["resolution"], given["test_resolutions"], given["grids"]) == (43, [43], "stored")
     assert (given["training"]["noise"], given["test_noise"]) == (0.01, [0.01, 0.0, 0.02, 0.05])
     assert given["noise_realisations"] == 4
-    assert plan.training("darcy_inverse_noise1", "fno2d_coarse", 43)["grids"] == "coarse"
+    assert plan.training("darcy_inverse_noise1", "fno2d_coarse", 43).grids == "coarse"
     assert plan.baseline_resolutions("darcy_inverse_noise1") == [43]
     plain = plan.description("darcy", "galerkin2d", 43, seed=1)
     assert (plain["test_resolutions"], plain["test_noise"]) == ([43, 61, 85], [0.0])

@@ -172,7 +172,7 @@ def some_of(digests) -> list[tuple[str, ...]]:
 def test_every_script_with_results_has_a_digest(digests):
     scripts = {file.stem for file in ROOT.joinpath(*SCRIPTS.split(".")).glob("*.py")}
     # The first leaves no file; no configuration of the project has the second (see tests/test_outside.py).
-    assert {script for script, *_ in digests} == scripts - {"plan", "draw_own_figure", "predict"}
+    assert {script for script, *_ in digests} == scripts - {"draw_own_figure", "predict"}
 
 
 def test_the_digest_covers_all_that_a_script_imports(digests):
