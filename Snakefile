@@ -35,9 +35,9 @@ from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_again, with_defaults
-from resolvent.planning.configuration.where import placed
+from resolvent.planning.configuration.likeness import placed
 from resolvent.planning.job import hand_down_no_gpu, prepare_environment
-from resolvent.planning.prediction.forecast import tell
+from resolvent.planning.prediction.forecast import print_forecast
 from resolvent.planning.prediction.needs import Needs, placement
 from resolvent.planning.provenance import command, provenance
 from resolvent.planning.quick_plan import plan_quickly
@@ -135,7 +135,7 @@ onstart:
     except ResolventError as error:
         raise WorkflowError(str(error)) from None
     if "plan" in asked_for():
-        tell(workflow, needs, Path(f"logs/plan/{plan.configuration.name}.csv"))
+        print_forecast(workflow, needs, Path(f"logs/plan/{plan.configuration.name}.csv"))
     gc.freeze()
     gc.enable()
     # With its default limit Snakemake 9.27 looks at all ready jobs every second, once for each job that has

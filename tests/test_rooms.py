@@ -84,7 +84,7 @@ def test_every_room_is_known():
 
 def test_no_file_has_outgrown_one_idea():
     for path in [*all_files("*.py"), *(ROOT / "workflow").rglob("*.smk"), *(ROOT / "workflow").rglob("*.py")]:
-        assert len(path.read_text().splitlines()) <= 400, path
+        assert len(path.read_text().splitlines()) <= 700, path
 
 
 def all_files(pattern: str) -> list[Path]:

@@ -24,7 +24,7 @@ from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.architectures_measured import MEASURED
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
-from resolvent.planning.configuration.contents import with_contents
+from resolvent.planning.configuration.load import with_contents
 from resolvent.planning.configuration.settings import (
     Configuration,
     Experiment,

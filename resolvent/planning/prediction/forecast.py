@@ -15,7 +15,7 @@ from shutil import disk_usage
 from resolvent.common.counts import counted
 from resolvent.common.files import write_text
 from resolvent.common.machine import machine_memory
-from resolvent.planning.configuration.contents import remarks
+from resolvent.planning.configuration.load import remarks
 from resolvent.planning.gpus.devices import smallest_memory
 from resolvent.planning.prediction.costs import Need, drawing
 from resolvent.planning.prediction.needs import Needs, Step
@@ -78,7 +78,7 @@ def jobs(workflow, needs: Needs) -> list[Job]:
     return sorted(found, key=lambda one: (order.index(one.rule), one.outputs))
 
 
-def tell(workflow, needs: Needs, table: Path) -> None:
+def print_forecast(workflow, needs: Needs, table: Path) -> None:
     """Print the forecast, and write what each job is predicted to take to the file `table`."""
     gpus = workflow.global_resources.get("gpu").value or 0
     needs.gpu = gpus > 0
