@@ -35,10 +35,10 @@ from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_again, with_defaults
-from resolvent.planning.configuration.where import placed
+from resolvent.planning.configuration.likeness import placed
 from resolvent.planning.job import hand_down_no_gpu, prepare_environment
-from resolvent.planning.prediction.needs import Needs
-from resolvent.planning.prediction.nodes import placement
+from resolvent.planning.prediction.forecast import print_forecast
+from resolvent.planning.prediction.needs import Needs, placement
 from resolvent.planning.provenance import command, provenance
 from resolvent.planning.quick_plan import plan_quickly
 from resolvent.planning.paper_plan import PaperPlan
@@ -49,8 +49,7 @@ from resolvent.planning.prediction.costs import drawing, request, finalising, so
 
 # All that is imported stays, and so does the plan: the garbage collector need not look through it again and again
 # while the plan is made, which would take more than a quarter of the time of a dry run, nor once more at the end.
-gc.freeze()
-gc.set_threshold(100_000)
+gc.disable()  # until `onstart`
 atexit.register(gc.freeze)
 # Snakemake has read the files by YAML 1.1, and of two equal keys kept one: they are read again.
 content = {}
@@ -123,8 +122,9 @@ modified = lambda file: file.stat().st_mtime_ns if file.exists() else None
 front_page_before = modified(FRONT_PAGE)
 
 
-# `snakemake plan` writes nothing, so it may run beside another.
-only_planned = lambda: {job.name for job in workflow.dag.targetjobs} == {"plan"}
+# `snakemake plan` changes nothing, so it may run beside another.
+asked_for = lambda: {job.name for job in workflow.dag.targetjobs}
+only_planned = lambda: asked_for() == {"plan"}
 
 
 # Snakemake's own lock outlives a killed process; this one does not.
@@ -134,6 +134,10 @@ onstart:
             sole_run.enter_context(sole_writer(Path(".snakemake/run.lock"), "this folder"))
     except ResolventError as error:
         raise WorkflowError(str(error)) from None
+    if "plan" in asked_for():
+        print_forecast(workflow, needs, Path(f"logs/plan/{plan.configuration.name}.csv"))
+    gc.freeze()
+    gc.enable()
     # With its default limit Snakemake 9.27 looks at all ready jobs every second, once for each job that has
     # finished so far: after 100 jobs that takes a third of a core, and it grows.
     limiter = workflow.scheduler.job_rate_limiter
@@ -192,15 +196,8 @@ rule datasets:
         [dataset.card for dataset in plan.datasets.values()],
 
 
-# Before anything runs: `snakemake plan --cores 16 --resources gpu=2`.
+# Before anything runs: `snakemake plan --cores 16 --resources gpu=2`. `onstart` prints the forecast.
 rule plan:
-    log:
-        f"logs/plan/{plan.configuration.name}.log",
     localrule: True
-    conda:
-        "environment.yml"
-    params:
-        cores=lambda wildcards: workflow.cores or 1,
-        gpus=allowed.get("gpu").value or 0,
-    script:
-        "workflow/scripts/plan.py"
+    shell:
+        "true"

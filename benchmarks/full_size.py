@@ -34,8 +34,8 @@ from resolvent.measurements.step_cost import in_new_processes
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import merged, read_configuration
 from resolvent.planning.plan import Plan
+from resolvent.planning.prediction.forecast import step_bytes
 from resolvent.planning.prediction.needs import Needs
-from resolvent.planning.prediction.steps import step_bytes
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
 from resolvent.training.fit import Trainer
@@ -150,7 +150,7 @@ def case_of(plan: Plan, experiment: str, model: str, resolution: int | str) -> C
         plan.configuration.models[model].label,
         resolution,
         str(plan.dataset_of(experiment).card),
-        plan.training(experiment, model, resolution),
+        plan.training(experiment, model, resolution).parameters,
         step_bytes(step, step.batch),
     )
 

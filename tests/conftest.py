@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from resolvent.planning.compiled import keep_compiled
+from resolvent.planning.job import keep_compiled
 
 # `make test` runs two processes: threads of theirs that wait for one another would take the cores from both.
 for library in ("OMP", "OPENBLAS", "MKL"):

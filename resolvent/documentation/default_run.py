@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import base64
+import csv
 import json
 import re
+import subprocess
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from subprocess import DEVNULL
 
 from resolvent.common.counts import counted
 from resolvent.common.runs import read_run
@@ -20,14 +24,10 @@ from resolvent.figures.front.page import by_error
 from resolvent.figures.front.results import CLASSICAL, Results, Row, read_results
 from resolvent.figures.front.study import STUDY_FILE, read_study
 from resolvent.figures.front.terminal import with_interval
-from resolvent.figures.papers.registry import PAPERS
 from resolvent.figures.reported_vs_ours.markdown import paragraph
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_configuration
-from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import Plan
-from resolvent.planning.prediction.forecast import Job, jobs
-from resolvent.planning.prediction.needs import Needs
 
 COMMAND = "snakemake --cores 2 --resources gpu=0"
 PAGES = "docs/default-run"
@@ -64,13 +64,13 @@ def write_default_run(root: Path) -> list[str]:
     if not (folder / STUDY_FILE).exists():
         return []
     results = read_results(read_study(folder), folder)
-    planned = list(jobs(plan, [PaperPlan(plan, key) for key in PAPERS], Needs(plan, gpu=False)))
+    planned = predicted_jobs(root, results.study.name)
     written = []
     for name in results.study.experiments:
         comparison = folder / name / "comparison.csv"
         if not comparison.exists():
             continue
-        own = [job for job in planned if Path(job.output).is_relative_to(plan.results / name)]
+        own = [job for job in planned if Path(job["output"]).is_relative_to(plan.results / name)]
         trained = {str(row.planned.resolution) for row in results.of(name)}
         baselines = [
             one
@@ -167,15 +167,24 @@ def beaten_by_a_baseline(rows: list[Row], baselines: list[Tested], resolution: i
     return f"Of {counted(len(models), 'model')}, {len(worse)} do no better than {label}."
 
 
-def times(planned: Iterable[Job], root: Path) -> list[tuple[str, ...]]:
+def predicted_jobs(root: Path, name: str) -> list[dict[str, str]]:
+    """Return the rows of the table that `snakemake plan` writes, of a study without a GPU."""
+    words = ["plan", "--cores", "2", "--resources", "gpu=0", "--quiet", "all"]
+    subprocess.run([sys.executable, "-m", "snakemake", *words], cwd=root, check=True, stdout=DEVNULL)
+    with open(root / f"logs/plan/{name}.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def times(planned: Iterable[Mapping[str, str]], root: Path) -> list[tuple[str, ...]]:
     """Return a row for each kind of job, and one for all, of those that ran under `root`.
 
-    What they took is what Snakemake noted of them.
+    `planned` are rows of `predicted_jobs`; what the jobs took is what Snakemake noted of them.
     """
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for job in planned:
-        if (seconds := _seconds(root, job.output)) is not None:
-            found[KINDS.get(job.rule, "tables, figures and pages")].append((job.need.seconds, seconds))
+        if (seconds := _seconds(root, job["output"])) is not None:
+            kind = KINDS.get(job["rule"], "tables, figures and pages")
+            found[kind].append((float(job["seconds"]), seconds))
     rows = [(kind, *_sums(pairs)) for kind, pairs in found.items()]
     return rows and [*rows, ("all", *_sums([pair for pairs in found.values() for pair in pairs]))]
 

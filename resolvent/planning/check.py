@@ -6,11 +6,10 @@ import argparse
 import sys
 from collections.abc import Mapping
 
-from resolvent.planning.configuration.contents import remarks, with_contents
 from resolvent.planning.configuration.errors import ConfigurationError
-from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.configuration.likeness import placed
+from resolvent.planning.configuration.load import load_configuration, remarks, with_contents
 from resolvent.planning.configuration.read import read_configuration
-from resolvent.planning.configuration.where import placed
 
 
 def main(arguments: list[str]) -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import atexit
 import gc
+import hashlib
 import os
+import platform
 import sys
 import time
 import traceback
@@ -17,7 +19,6 @@ from resolvent.common.errors import ResolventError
 from resolvent.common.files import FULL_DISK, readable_disk_errors
 from resolvent.common.machine import SAMPLES_GB
 from resolvent.common.progress import watched
-from resolvent.planning.compiled import keep_compiled
 from resolvent.planning.gpus.lease import lease
 from resolvent.planning.places import PACKAGE, search_working_folder
 from resolvent.planning.provenance import record_command
@@ -31,6 +32,9 @@ KNOWN_ERRORS = (ResolventError, SolverError)
 STALL_VARIABLE = "RESOLVENT_STALL_SECONDS"
 JOBS_PER_DEVICE = "RESOLVENT_GPU_JOBS_PER_DEVICE"
 NO_GPU = "RESOLVENT_NO_GPU"
+COMPILED = Path(".snakemake/compiled")
+COMPILE_SECONDS = 0.1  # of compiling, from which on a function is kept
+COMPILED_BYTES = 2**30  # of all that is kept; what was not used for longest goes first
 
 
 def prepare_environment(configuration: Configuration) -> None:
@@ -122,3 +126,26 @@ def _bring_to_present(files: Iterable[str]) -> None:
         with suppress(OSError):  # another user's, or on a read-only file system
             if os.stat(file).st_mtime > time.time():
                 os.utime(file)
+
+
+def keep_compiled() -> None:
+    """Set the variables by which JAX keeps what it compiles, unless they are set; before JAX is imported.
+
+    The folder is of this kind of processor: the nodes of a cluster may differ, and share their files.
+    """
+    kind = hashlib.sha256(_processor().encode()).hexdigest()[:12]
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str((COMPILED / kind).absolute()))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", str(COMPILE_SECONDS))
+    # A bound also has the folder locked, so that no job reads half of a file.
+    os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(COMPILED_BYTES))
+
+
+def _processor() -> str:
+    """Return what is known of the processor: its name, and the instructions that it has."""
+    known = [platform.machine(), platform.processor()]
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0].splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() in ("model name", "flags", "Features"):
+                known.append(value)
+    return "\n".join(known)

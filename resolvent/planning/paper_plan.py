@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 
 from resolvent.common import records
 from resolvent.figures.papers.items import BESIDE, Item
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.captions import caption_facts
-from resolvent.planning.kept_answers import kept
 from resolvent.planning.plan import Plan
 
 RUN_FILES = ("run.json", "cost.json", *records.RUN_FILES)
@@ -23,6 +22,7 @@ class PaperPlan:
         self.folder = plan.results / key
         self.page = f"{plan.results / key}.html"
         self.costs = f"{self.folder}/cost.csv"
+        self.given, self.inputs = cache(self.given), cache(self.inputs)
 
     @cached_property
     def experiments(self) -> dict[str, list[str]]:
@@ -90,7 +90,6 @@ class PaperPlan:
         """Return what the page shows of an item."""
         return self.items[item].files(f"{self.folder}/{item}")[0]
 
-    @kept
     def given(self, item: str) -> dict:
         """Return what the item is made from (`resolvent.figures.papers.items.READERS`)."""
         names, needs = self.experiments[item], self.items[item].needs
@@ -107,7 +106,6 @@ class PaperPlan:
             given["comparison_files"] = [f"{self.plan.results}/{name}/comparison.csv" for name in names]
         return given
 
-    @kept
     def inputs(self, item: str) -> list[str]:
         """Return the files that the item is made from."""
         given, needs = self.given(item), self.items[item].needs

@@ -7,9 +7,13 @@ stable: they come from the configuration's own words, and from a hash of the set
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
+
+from pydantic import BaseModel
 
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.storage.addresses import is_address, local_folder
@@ -18,7 +22,7 @@ from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.architecture_formulas import MEASURED
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
 from resolvent.models.registry import ARCHITECTURES, examples, settings_class
-from resolvent.planning.configuration.contents import with_contents
+from resolvent.planning.configuration.load import with_contents
 from resolvent.planning.configuration.settings import (
     Configuration,
     Experiment,
@@ -26,12 +30,11 @@ from resolvent.planning.configuration.settings import (
     Resolution,
     Stability,
     model_settings,
-    own_losses,
     samples_read,
     training_settings,
 )
-from resolvent.planning.kept_answers import kept
 from resolvent.planning.rerun import location_of, script_digest
+from resolvent.training.settings import TrainingSettings
 
 REGISTRY = "resolvent.models.registry:ARCHITECTURES"
 STEP_MEASURED = "transformer1d"  # architecture of the operator in resolvent.measurements.step_cost
@@ -102,6 +105,42 @@ class DatasetPlan:
         return script_digest("solve_dataset", *self.modules)
 
 
+@dataclass(frozen=True)
+class Training:
+    """All that a training run depends on beside its data and seed; nothing of other models, and no label.
+
+    `counts` are the samples of each split that the run uses, `noise_samples` the training samples whose
+    deviation is the unit of the noise for all models. The job takes the settings named in `tuned` from the
+    choice of short runs.
+    """
+
+    architecture: str
+    settings: BaseModel
+    grids: str
+    noise: float
+    noise_samples: int
+    training: TrainingSettings
+    counts: Mapping[str, int]
+    tuned: frozenset[str] = frozenset()
+
+    @cached_property
+    def parameters(self) -> dict:
+        """Return what jobs take, which is what a run is recorded by: plain values in this order."""
+        return {
+            "architecture": self.architecture,
+            "settings": self.settings.model_dump(mode="json"),
+            "grids": self.grids,
+            "noise": self.noise,
+            "noise_samples": self.noise_samples,
+            "training": self.training.model_dump(mode="json", exclude=set(self.tuned)),
+            "samples": samples_read(self.counts, self.training),
+        }
+
+    @cached_property
+    def config_hash(self) -> str:
+        return settings_hash(self.parameters)
+
+
 class Plan:
     """Every file that the configuration asks for.
 
@@ -120,6 +159,12 @@ class Plan:
             address = f"{root}/{name}/{digest}.zarr" if is_address(root) else None
             base = local_folder(root) / name / digest
             self.datasets[name] = DatasetPlan(name, settings, base, address)
+        # The rules ask for the same once for every seed, parameter and resource.
+        for method in (
+            self.run_folders, self.shown_candidates, self.sample_counts, self.training, self.modules_of,
+            self.training_code, self._described,
+        ):  # fmt: skip
+            setattr(self, method.__name__, cache(method))
 
     def experiment(self, name: str) -> Experiment:
         """Return the experiment, or, by the name of STABILITY, the trainings of that study."""
@@ -149,7 +194,6 @@ class Plan:
     def _names(self, experiment: str, model: str, resolution: Resolution) -> dict[str, str]:
         return {"experiment": experiment, "model": model, "group": group_name(resolution)}
 
-    @kept
     def run_folders(self, experiment: str) -> list[str]:
         """Return the folders of the experiment's runs, in table order."""
         e = self.experiment(experiment)
@@ -171,7 +215,6 @@ class Plan:
         e, stored = self.experiment(experiment), self.dataset_of(experiment).settings.resolutions
         return max(e.resolutions) if isinstance(stored[0], int) else e.resolutions[0]
 
-    @kept
     def shown_candidates(self, experiment: str, latent_basis: bool = False) -> list[str]:
         """Return the folders of the runs of which one is shown (`figures.common.shown`).
 
@@ -199,7 +242,6 @@ class Plan:
         settings = settings_class(self.configuration.models[model].architecture)
         return issubclass(settings, CoarseEncoderSettings)
 
-    @kept
     def sample_counts(self, experiment: str) -> dict[str, int]:
         """Return the samples that the experiment uses of each split."""
         e = self.experiment(experiment)
@@ -210,42 +252,25 @@ class Plan:
             for split, dataset in available.items()
         }
 
-    @kept
-    def samples_of(self, experiment: str, model: str, resolution: Resolution) -> dict[str, int]:
-        """Return the samples of each split that a run of `model` uses: it may train on fewer than others."""
-        counts, m = self.sample_counts(experiment), self.configuration.models[model]
-        settings = training_settings(self.experiment(experiment), model, m, resolution)
-        return counts | {"train": min(counts["train"], settings.train_samples or counts["train"])}
-
-    @kept
-    def training(self, experiment: str, model: str, resolution: Resolution) -> dict:
-        """Return all that a training run depends on beside its data and seed; nothing of other models.
-
-        Labels are left out, for a new label is no reason to train again. So are settings that are tuned: the
-        job takes them from `tuned`.
-        """
+    def training(
+        self, experiment: str, model: str, resolution: Resolution, candidate: str | None = None
+    ) -> Training:
+        """Return the trainings of a model, or the short run that tries a candidate of the tuning."""
         e, m = self.experiment(experiment), self.configuration.models[model]
-        counts = self.samples_of(experiment, model, resolution)
-        training = training_settings(e, model, m, resolution)
-        settings = model_settings(m, resolution, self.dataset_of(experiment).settings)
-        tuned = set(e.tuning.lists) if e.tuning else None
-        return {
-            "architecture": m.architecture,
-            "settings": settings.model_dump(mode="json"),
-            "grids": m.grids,
-            "noise": e.noise,
-            "noise_samples": self.sample_counts(experiment)["train"],  # whose deviation is its unit, for all
-            "training": training.model_dump(mode="json", exclude=tuned),
-            "samples": samples_read(counts, training),
-        }
-
-    def short_training(self, experiment: str, model: str, resolution: Resolution, candidate: str) -> dict:
-        """Return what `training` does, of the short run that tries a candidate of the experiment's tuning."""
-        e, m = self.experiment(experiment), self.configuration.models[model]
-        settings = training_settings(e, model, m, resolution, e.tuning.short_run(candidate))
-        run = self.training(experiment, model, resolution)
-        samples = samples_read(self.samples_of(experiment, model, resolution), settings)
-        return {**run, "training": settings.model_dump(mode="json"), "samples": samples}
+        tried = e.tuning.short_run(candidate) if candidate else {}
+        training = training_settings(e, model, m, resolution, tried)
+        counts = self.sample_counts(experiment)
+        train = min(counts["train"], training.train_samples or counts["train"])
+        return Training(
+            architecture=m.architecture,
+            settings=model_settings(m, resolution, self.dataset_of(experiment).settings),
+            grids=m.grids,
+            noise=e.noise,
+            noise_samples=counts["train"],
+            training=training,
+            counts={**counts, "train": train},
+            tuned=frozenset(e.tuning.lists if e.tuning and not candidate else ()),
+        )
 
     def short_runs(self, experiment: str, model: str, resolution: Resolution) -> dict[str, dict]:
         """Return the short runs that tune a model, by folder: the settings tried, and the hash of the run.
@@ -256,7 +281,7 @@ class Plan:
         return {
             str(self.results / SHORT_RUN_FOLDER.format(**names, candidate=name, seed=e.seeds[0])): {
                 "settings": settings,
-                "config_hash": settings_hash(self.short_training(experiment, model, resolution, name)),
+                "config_hash": self.training(experiment, model, resolution, name).config_hash,
             }
             for name, settings in (e.tuning.candidates if e.tuning else {}).items()
         }
@@ -271,32 +296,32 @@ class Plan:
         """What the theory's script takes of the registry: all of it."""
         return [REGISTRY, *(settings_class(name).operator for name in ARCHITECTURES)]
 
-    @kept
     def modules_of(self, model: str) -> tuple[str, ...]:
         """Return what scripts choose by the model's name: `architecture_modules`."""
         return architecture_modules(self.configuration.models[model].architecture)
 
-    @kept
-    def training_code(self, experiment: str, model: str, resolution: Resolution) -> str:
-        """Return the digest of all that trains this model there, a loss of the user's own too."""
-        losses = own_losses(self.experiment(experiment), model, self.configuration.models[model], resolution)
-        return script_digest("train", *self.modules_of(model), *losses)
+    def training_code(
+        self, experiment: str, model: str, resolution: Resolution, script: str = "train"
+    ) -> str:
+        """Return the digest of all that trains this model there, losses of the user's own too."""
+        tuning = self.experiment(experiment).tuning
+        tried = tuning.candidates if tuning else [None]
+        losses = {self.training(experiment, model, resolution, one).training.loss for one in tried}
+        return script_digest(script, *self.modules_of(model), *sorted(one for one in losses if ":" in one))
 
     def description(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
         """Return what tables and captions say of a run.
 
-        Where settings are tuned, `run` is what `training` returns: the job completes it, and the description,
-        by what was chosen.
+        Where settings are tuned, `run` has the parameters of the training: the job completes it, and the
+        description, by what was chosen.
         """
         return {**self._described(experiment, model, resolution), "seed": seed}
 
-    @kept
     def _described(self, experiment: str, model: str, resolution: Resolution) -> dict:
         """Return the description of a run from any seed."""
         e, m = self.experiment(experiment), self.configuration.models[model]
         dataset = self.dataset_of(experiment)
-        training = self.training(experiment, model, resolution)
-        counts = self.samples_of(experiment, model, resolution)
+        run = self.training(experiment, model, resolution)
         architecture = model_settings(m, resolution, dataset.settings)
         on_training_grid = dataset.settings.inverse or architecture.one_grid
         return {
@@ -305,10 +330,10 @@ class Plan:
             "label": m.label,
             "architecture": m.architecture,
             "recipe": m.recipe,
-            "settings": training["settings"],
+            "settings": run.parameters["settings"],
             "look": list(architecture.look) if architecture.look else None,
             "cut_off": architecture.cut_off(),
-            "grids": training["grids"],
+            "grids": run.grids,
             "coarse_points": _coarse_points(dataset.settings, m, resolution),
             "resolution": resolution,
             "test_resolutions": [resolution] if on_training_grid else self.tested(experiment),
@@ -318,14 +343,14 @@ class Plan:
             "dataset": e.dataset,
             "dataset_settings": dataset.settings.model_dump(mode="json"),
             "training": {
-                **training["training"],
-                "noise": e.noise,
-                "noise_samples": training["noise_samples"],
-                **{f"{split}_samples": count for split, count in counts.items()},
+                **run.parameters["training"],
+                "noise": run.noise,
+                "noise_samples": run.noise_samples,
+                **{f"{split}_samples": count for split, count in run.counts.items()},
             },
-            "config_hash": settings_hash(training),
+            "config_hash": run.config_hash,
             "code_digest": self.training_code(experiment, model, resolution),
-            **({"run": training} if e.tuning else {}),
+            **({"run": run.parameters} if e.tuning else {}),
         }
 
     def stability(self, study: Stability, model: str) -> dict:
@@ -333,7 +358,7 @@ class Plan:
         return {
             "model": model,
             "resolution": study.resolution,
-            "run": self.training(STABILITY, model, study.resolution),
+            "run": self.training(STABILITY, model, study.resolution).parameters,
             "learning_rates": study.learning_rates,
             "seeds": study.seeds_for(model),
         }

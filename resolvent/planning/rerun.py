@@ -18,14 +18,19 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
+import os
 import re
+import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
+from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 
-from resolvent.planning.kept_digests import keep, read_kept, state_of
+from resolvent.common.errors import FileError
+from resolvent.common.files import write_json
 from resolvent.planning.places import HOME, PACKAGE
 
 # Where the files of the project's packages are; a wheel has the workflow inside of resolvent.
@@ -56,7 +61,7 @@ SAID_KEYWORDS = {"description", "symptom", "remedy", "hint"}
 WORDS = "Words"  # annotation of what is said
 # Decorators that do nothing but to the function or class that they decorate.
 LOCAL_DECORATORS = {
-    "cache", "compiled", "compiled_exactly", "contextmanager", "dataclass", "intrinsic", "jit", "kept",
+    "cache", "compiled", "compiled_exactly", "contextmanager", "dataclass", "intrinsic", "jit",
     "lru_cache", "no_grad", "partial", "runtime_checkable", "wraps",
 }  # fmt: skip
 # Files that modules read beside the results: patterns, from the root of the project or, of a wheel, as ROOTS.
@@ -83,6 +88,7 @@ LIBRARIES_SEEN: set[str] = set()  # packages whose files were looked for, and wh
 # "module:function", or a module of the project, imported when it is called or run.
 LOCATION = re.compile(r"(\w+(?:\.\w+)+)(:\w+)?")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+KEPT = Path(cache_from_source(__file__)).with_suffix(".json")
 
 
 @cache
@@ -410,3 +416,34 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
             inner = f"{node.module}.{alias.name}"
             target = inner + WHOLE if _file_of(inner) else f"{node.module}:{alias.name}"
             yield alias.asname or alias.name, target
+
+
+def state_of(folders: Iterable[Path], *names: object) -> str:
+    """Return the hash of all files below `folders`, but for compiled ones, and of `names`."""
+    content = hashlib.sha256(repr(names).encode())
+    for folder in folders:
+        for where, inner, files in os.walk(folder, followlinks=True):
+            inner[:] = sorted(set(inner) - {"__pycache__"})
+            for name in sorted(files):
+                file = Path(where, name)
+                with suppress(OSError):  # the link that an editor leaves beside an open file leads nowhere
+                    found = file.read_bytes()
+                    content.update(f"{file.relative_to(folder)}\0{len(found)}\0".encode() + found)
+    return content.hexdigest()
+
+
+def read_kept(state: str) -> dict:
+    """Return what was kept for this state of the files: `libraries` and `digests`, empty if there is none."""
+    with suppress(OSError, ValueError):
+        kept = json.loads(KEPT.read_text(encoding="utf-8"))
+        if isinstance(kept, dict) and kept.get("state") == state:
+            return kept
+    return {"state": state, "libraries": [], "digests": {}}
+
+
+def keep(kept: dict) -> None:
+    """Replace the file with `kept`, where that is possible: it only saves time."""
+    if sys.dont_write_bytecode:
+        return
+    with suppress(OSError, FileError):
+        write_json(KEPT, kept)

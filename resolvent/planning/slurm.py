@@ -1,13 +1,21 @@
-"""What Snakemake's executor plugin for SLURM, as of version 2.8, does not survive by itself.
+"""Work around failures of snakemake-executor-plugin-slurm 2.8: a report of each, and what is done here.
 
-- When the states of jobs cannot be had five times in a row, it forgets them: Snakemake waits for ever. With
-  SLURM's controller away that takes twenty seconds; where `sacct` has no database behind it, one look.
-- A submission that is refused for the moment, because the controller is away or the user has as many jobs as
-  are allowed, fails the job. Its retries are used up within seconds, each asking for more than the last.
-- When the controller answers late, `sbatch` says that it failed, and the job runs all the same. Submitted
-  again, it would run twice and write the same files.
-- Where neither an account nor `sacct` is there, every submission fails; when that of a group does, Snakemake
-  waits for ever. Where the cluster allows no job arrays, it does not start, although it needs none.
+1. **Jobs are forgotten.** When `query_job_status` returns no states five times in a row, the plugin drops the
+   jobs, and Snakemake waits for ever. With SLURM's controller away that takes twenty seconds; where `sacct`
+   has no database behind it, one look. Expected: jobs keep the states last known. Here: `_States`.
+2. **A refusal for the moment fails the job.** `sbatch` refuses while the controller is away or the user has
+   as many jobs as are allowed. The retries are used up within seconds, each asking for more memory and time
+   than the last. Expected: the submission waits. Here: `submit`, in place of `subprocess.Popen`.
+3. **A late answer runs a job twice.** When the controller answers late, `sbatch` says that it failed, and the
+   job runs all the same. Submitted again, it would run twice and write the same files. Expected: the job is
+   looked for before it is submitted again. Here: each submission has a mark in its comment, and `submit`
+   looks for it.
+4. **A cluster without accounting is not usable.** Without an account and without `sacct` every submission
+   fails, and when that of a group does, Snakemake waits for ever. Where the cluster allows no job arrays, the
+   plugin does not start, although it needs none. Expected: no account is guessed, a group that was not
+   submitted has failed, arrays are not asked for. Here: the rest of `be_patient_with_slurm`.
+
+tests/planning/test_slurm.py has a test for each, with scripts in place of SLURM; tests/slurm runs a real one.
 """
 
 from __future__ import annotations
@@ -19,7 +27,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from itertools import chain, repeat
 from typing import Any
@@ -53,12 +61,41 @@ def be_patient_with_slurm() -> None:
     states = _States(plugin)
     plugin.query_job_status = states.query
     plugin.Executor.get_status_command = states.command
-    plugin.get_submit_command = _marked(plugin.get_submit_command)
     plugin.subprocess = _Subprocess()
-    plugin.get_account = _optional(plugin.get_account)
-    plugin.get_max_array_size = _at_least_two(plugin.get_max_array_size)
-    plugin.Executor.run_job = _submitted_when_slurm_answers(plugin.Executor.run_job, plugin.SubmittedJobInfo)
-    plugin.Executor.cancel = _given_up_first(plugin.Executor.cancel)
+    command, account, size = plugin.get_submit_command, plugin.get_account, plugin.get_max_array_size
+    run_job, cancel = plugin.Executor.run_job, plugin.Executor.cancel
+
+    @wraps(command)
+    def marked(job, params: dict, **options) -> str:
+        comment = f"{params['comment_str']}#{uuid.uuid4().hex[:12]}"
+        return command(job, params | {"comment_str": comment}, **options)
+
+    @wraps(account)
+    def guess(logger) -> str | None:
+        try:
+            return account(logger)
+        except FileNotFoundError:  # there is no `sacct`
+            return None
+
+    @wraps(run_job)
+    def run(executor, job) -> None:
+        try:
+            until_slurm_answers(OWN_JOBS)
+            run_job(executor, job)
+        except Exception as error:  # also the plugin's own, when it says what failed in a group
+            executor._report_job_error_threadsafe(
+                plugin.SubmittedJobInfo(job), f"The submission failed: {error.__context__ or error}"
+            )
+
+    @wraps(cancel)
+    def give_up(executor) -> None:
+        _given_up.set()
+        cancel(executor)
+
+    plugin.get_submit_command, plugin.get_account = marked, guess
+    # The plugin wants arrays of two jobs to be allowed even where it is to make none.
+    plugin.get_max_array_size = wraps(size)(lambda: max(2, size()))
+    plugin.Executor.run_job, plugin.Executor.cancel = run, give_up
 
 
 def submit(call: str, script: str | None = None) -> subprocess.CompletedProcess:
@@ -69,7 +106,7 @@ def submit(call: str, script: str | None = None) -> subprocess.CompletedProcess:
     submitted again.
     """
     reported = ""
-    for pause in _pauses():
+    for pause in chain(PAUSES, repeat(PAUSES[-1])):
         answer = _run(shlex.split(call), SUBMITTED_FOR, script or "")
         if answer.returncode == 0 or not _may_pass(answer.stderr):
             return answer
@@ -87,7 +124,7 @@ def submit(call: str, script: str | None = None) -> subprocess.CompletedProcess:
 def until_slurm_answers(words: Sequence[str]) -> str | None:
     """Ask the controller until it answers; returns what it says, or None after an hour without an answer."""
     reported, end = False, time.monotonic() + PATIENCE
-    for pause in _pauses():
+    for pause in chain(PAUSES, repeat(PAUSES[-1])):
         answer = _run(words, ASKED_FOR)
         if answer.returncode == 0 and reported:
             logger.warning("SLURM answers again.")
@@ -104,10 +141,6 @@ def until_slurm_answers(words: Sequence[str]) -> str | None:
         if time.monotonic() > end or _given_up.wait(pause):
             return None
     raise AssertionError("pauses never end")
-
-
-def _pauses() -> Iterator[int]:
-    return chain(PAUSES, repeat(PAUSES[-1]))
 
 
 def _may_pass(refusal: str) -> bool:
@@ -182,55 +215,3 @@ class _States:
     def command(self) -> Callable:
         """Name the command, in place of the executor's method: once `sacct` has failed, the other one."""
         return lambda executor: "squeue" if self._sacct_fails else self._command(executor)
-
-
-def _marked(command: Callable) -> Callable:
-    """Let the comment of each submission end with a mark of its own."""
-
-    @wraps(command)
-    def marked(job, params: dict, **options) -> str:
-        comment = f"{params['comment_str']}#{uuid.uuid4().hex[:12]}"
-        return command(job, params | {"comment_str": comment}, **options)
-
-    return marked
-
-
-def _optional(account: Callable) -> Callable:
-    """Guess no account where there is no `sacct`."""
-
-    @wraps(account)
-    def guess(logger) -> str | None:
-        try:
-            return account(logger)
-        except FileNotFoundError:
-            return None
-
-    return guess
-
-
-def _at_least_two(size: Callable) -> Callable:
-    """Say that arrays of two jobs are allowed, which the plugin wants even where it is to make none."""
-    return wraps(size)(lambda: max(2, size()))
-
-
-def _submitted_when_slurm_answers(run_job: Callable, info: Callable) -> Callable:
-    @wraps(run_job)
-    def run(executor, job) -> None:
-        try:
-            until_slurm_answers(OWN_JOBS)
-            run_job(executor, job)
-        except Exception as error:  # also the plugin's own, when it says what failed in a group
-            executor._report_job_error_threadsafe(
-                info(job), f"The submission failed: {error.__context__ or error}"
-            )
-
-    return run
-
-
-def _given_up_first(cancel: Callable) -> Callable:
-    @wraps(cancel)
-    def end(executor) -> None:
-        _given_up.set()
-        cancel(executor)
-
-    return end

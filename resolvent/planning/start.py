@@ -22,8 +22,8 @@ def start_snakemake(words: list[str]) -> int:
     """
     # Not before: help and completion answer at once.
     from resolvent.planning.configuration.errors import ConfigurationError
+    from resolvent.planning.configuration.likeness import placed
     from resolvent.planning.configuration.read import read_overlays
-    from resolvent.planning.configuration.where import placed
 
     check_folder()
     os.environ["RESOLVENT_COMMAND"] = shlex.join(["resolvent", "snakemake", *words])  # for the pages

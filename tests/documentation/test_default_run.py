@@ -9,8 +9,6 @@ from resolvent.figures.common import comparison
 from resolvent.figures.common.comparison import Error
 from resolvent.figures.front.results import Results, Row, RunState
 from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
-from resolvent.planning.prediction.costs import Need
-from resolvent.planning.prediction.forecast import Job
 
 NAN = float("nan")
 
@@ -91,13 +89,13 @@ def test_predicted_times_stand_beside_those_that_snakemake_noted(tmp_path):
     for output, seconds in {"a/checkpoint.pt": 3600, "b/checkpoint.pt": 1800, "page.html": 360}.items():
         name = base64.b64encode(output.encode()).decode()
         (noted / name).write_text(json.dumps({"starttime": 1000.0, "endtime": 1000.0 + seconds}))
-    need = Need(seconds=720.0, bytes=1.0)
-    planned = [
-        Job("train", "a/checkpoint.pt", need),
-        Job("train_short", "b/checkpoint.pt", need),
-        Job("report", "page.html", need),
-        Job("train", "not yet/checkpoint.pt", need),
-    ]
+    jobs = {
+        "a/checkpoint.pt": "train",
+        "b/checkpoint.pt": "train_short",
+        "page.html": "report",
+        "not yet/checkpoint.pt": "train",
+    }
+    planned = [{"rule": rule, "output": output, "seconds": "720.0"} for output, rule in jobs.items()]
     assert times(planned, tmp_path) == [
         ("training", "2", "0.40 h", "1.50 h"),
         ("tables, figures and pages", "1", "0.20 h", "0.10 h"),

@@ -28,7 +28,7 @@ from resolvent.datasets.storage.generation import read_receipt
 from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.results import read_arrays, read_json
 from resolvent.figures.front.study import read_study
-from resolvent.planning.vouched import differs_from_source
+from resolvent.planning.verify import differs_from_source
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from small_pipeline import EXPERIMENT, NAME, RUN
 
 from resolvent.common.errors import ResolventError
 from resolvent.common.files import OWN_DIGEST, read_json, write_json
-from resolvent.planning.verify import faults_below, files_below
-from resolvent.planning.vouched import not_verified
+from resolvent.planning.verify import faults_below, files_below, not_verified
 from resolvent.public.runs import load_run
 from resolvent.public.verification import leaderboard, verify_run
 from resolvent.public.weights import read_weights, write_weights

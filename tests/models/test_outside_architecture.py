@@ -166,7 +166,7 @@ def test_a_configuration_names_it_and_its_jobs_are_planned(my_lab):
     plan = Plan(
         load_configuration(yaml.safe_load(yaml.safe_dump(configured(NAME, settings={"channels": 6}))))
     )
-    assert plan.training("burgers", "net", 128)["settings"] == {
+    assert plan.training("burgers", "net", 128).settings.model_dump() == {
         "in_channels": 1,
         "out_channels": 1,
         "channels": 6,

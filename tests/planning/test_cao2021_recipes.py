@@ -157,7 +157,7 @@ def test_the_peak_is_where_the_text_and_the_code_of_may_2021_have_it():
 def test_the_plan_and_the_record_say_recipe_and_samples():
     plan = Plan(CONFIGURATION)
     for key, recipe, count in (("fno", "paper", 1024), ("fno_public_code", "code", 1000)):
-        assert plan.training("burgers", key, 512)["samples"]["train"] == count
+        assert plan.training("burgers", key, 512).counts["train"] == count
         described = plan.description("burgers", key, 512, 1127802)
         assert (described["recipe"], described["training"]["train_samples"]) == (recipe, count)
         assert described["training"]["noise_samples"] == 1024
@@ -165,4 +165,4 @@ def test_the_plan_and_the_record_say_recipe_and_samples():
         update={"samples": CONFIGURATION.experiments["burgers"].samples.model_copy(update={"train": 256})}
     )
     smaller = CONFIGURATION.model_copy(update={"experiments": CONFIGURATION.experiments | {"burgers": few}})
-    assert Plan(smaller).training("burgers", "fno_public_code", 512)["samples"]["train"] == 256
+    assert Plan(smaller).training("burgers", "fno_public_code", 512).counts["train"] == 256

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from resolvent.planning import kept_digests
+from resolvent.planning import rerun
 from resolvent.planning import rerun as module
 from resolvent.planning.places import HOME as ROOT
 from resolvent.planning.plan import architecture_modules
@@ -182,7 +182,7 @@ def test_every_file_beside_the_modules_is_read_by_one_of_them():
 def kept(edit, tmp_path, monkeypatch):
     """Return where digests are kept, in this small project."""
     file = tmp_path / "compiled/kept.json"
-    monkeypatch.setattr(kept_digests, "KEPT", file)
+    monkeypatch.setattr(rerun, "KEPT", file)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     return file
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from resolvent.planning import compiled
+from resolvent.planning import job
 
 FOLDER = "JAX_COMPILATION_CACHE_DIR"
 
@@ -18,15 +18,15 @@ def working_folder(tmp_path, monkeypatch):
 
 def test_another_processor_has_another_folder(monkeypatch, working_folder):
     folders = []
-    for name in (compiled._processor(), "another"):
-        monkeypatch.setattr(compiled, "_processor", lambda name=name: name)
+    for name in (job._processor(), "another"):
+        monkeypatch.setattr(job, "_processor", lambda name=name: name)
         monkeypatch.delenv(FOLDER)
-        compiled.keep_compiled()
+        job.keep_compiled()
         folders.append(os.environ[FOLDER])
     assert len(set(folders)) == 2
     assert all(folder.startswith(f"{working_folder}/.snakemake/compiled/") for folder in folders)
 
 
 def test_the_users_folder_stays():
-    compiled.keep_compiled()
+    job.keep_compiled()
     assert os.environ[FOLDER] == "of the user"

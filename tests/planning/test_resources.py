@@ -22,8 +22,7 @@ from resolvent.planning.prediction.costs import (
     solving,
     store_bytes,
 )
-from resolvent.planning.prediction.needs import Needs
-from resolvent.planning.prediction.nodes import placement
+from resolvent.planning.prediction.needs import Needs, placement
 from resolvent.training.operations import forward_operations
 
 PROFILE = Path(__file__).resolve().parents[2] / "workflow/profiles/slurm/config.yaml"

@@ -1,4 +1,11 @@
-"""Submissions to a SLURM that refuses, is late or is silent, played by scripts; a real one: tests/slurm."""
+"""Each failure of the plugin that `resolvent.planning.slurm` reports, with scripts in place of SLURM.
+
+A real SLURM: tests/slurm.
+"""
+
+import asyncio
+import sys
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from snakemake.resources import Resources
@@ -106,3 +113,76 @@ def test_jobs_know_that_the_run_has_no_gpu(monkeypatch):
         of_job["gpu"] = 7
         hand_down_no_gpu(of_job, to_jobs=False)
         assert (of_job["gpu"].value == 0) == (allowed == 0)
+
+
+@pytest.fixture
+def plugin(monkeypatch):
+    """A module with the names of the plugin, patched; `states` is what `sacct` and `squeue` say, in turn."""
+    module = ModuleType(slurm.PLUGIN)
+    module.states, module.reported, module.cancelled = [], [], []
+
+    async def query_job_status(command, logger):
+        return module.states.pop(0)
+
+    class Executor:
+        def get_status_command(self):
+            return "sacct"
+
+        def run_job(self, job):
+            raise RuntimeError(f"sbatch refuses {job}")
+
+        def cancel(self):
+            module.cancelled.append(self)
+
+        def _report_job_error_threadsafe(self, info, message):
+            module.reported.append((info, message))
+
+    def get_account(logger):
+        raise FileNotFoundError("sacct")
+
+    module.query_job_status, module.Executor, module.get_account = query_job_status, Executor, get_account
+    module.query_job_status_squeue = lambda name: f"squeue {name}"
+    module.get_submit_command = lambda job, params: f"sbatch --comment '{params['comment_str']}'"
+    module.get_max_array_size, module.SubmittedJobInfo = lambda: 0, lambda job: job
+    monkeypatch.setitem(sys.modules, slurm.PLUGIN, module)
+    monkeypatch.setattr(slurm, "_given_up", SimpleNamespace(set=lambda: module.cancelled.append("set")))
+    slurm.be_patient_with_slurm()
+    return module
+
+
+def test_jobs_keep_their_states_where_nobody_says_how_they_are(plugin):
+    def asked():
+        return asyncio.run(plugin.query_job_status("sacct --name run", slurm.logger))
+
+    unknown, running = (None, 0.1), ({"17": "RUNNING"}, 0.1)
+    executor = plugin.Executor()
+    plugin.states += [unknown, unknown]
+    assert asked() == ({}, 0.0)  # nothing new is known, and no job is forgotten
+    assert executor.get_status_command() == "sacct"
+    plugin.states += [unknown, running]
+    assert asked() == running  # by squeue, which is asked alone from now on
+    assert executor.get_status_command() == "squeue"
+
+
+def test_every_submission_has_a_mark_of_its_own(plugin):
+    calls = [plugin.get_submit_command(None, {"comment_str": "rule_train"}) for _ in range(2)]
+    assert len(set(calls)) == 2
+    assert all(slurm._job_marked_as(call, f"17 {call.split(chr(39))[1]}") == "17" for call in calls)
+    assert slurm._job_marked_as(calls[0], f"17 {calls[1].split(chr(39))[1]}") is None
+
+
+def test_a_cluster_without_accounts_and_arrays_is_usable(plugin):
+    assert plugin.get_account(None) is None
+    assert plugin.get_max_array_size() >= 2
+
+
+def test_a_submission_that_fails_fails_its_job(plugin, played):
+    played("squeue", "true")
+    plugin.Executor().run_job("group")
+    assert plugin.reported == [("group", "The submission failed: sbatch refuses group")]
+
+
+def test_a_cancelled_run_gives_up_before_it_cancels(plugin):
+    executor = plugin.Executor()
+    executor.cancel()
+    assert plugin.cancelled == ["set", executor]

@@ -4,7 +4,7 @@ import re
 
 import pytest
 import yaml
-from merged_configuration import DEFAULT, ROOT, merged
+from merged_configuration import DEFAULT, ROOT, change_of, merged
 
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
@@ -52,34 +52,29 @@ def test_the_default_configuration_has_no_study():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "case",
     [
-        ({"dataset": "burger"}, "stability.dataset: unknown dataset 'burger'; did you mean 'burgers'?"),
-        ({"resolution": 32}, "stability.resolution: 32 is not stored; dataset 'burgers' has 64"),
-        (
-            {"panels": {"Mine": {"as printed": "galerkn"}}},
-            "stability.panels: unknown model 'galerkn'; did you mean 'galerkin'? accepted: ",
-        ),
-        ({"learning_rates": [1e-3, 2e-3, 1e-3]}, "stability.learning_rates: 0.001 is named twice"),
-        ({"learning_rates": [0.0]}, "stability.learning_rates.0: input should be greater than 0, got 0.0"),
-        ({"seeds": [3, 3]}, "stability.seeds: 3 is named twice"),
-        ({"seeds_of": {"galerkin": [3, 3]}}, "stability.seeds_of.galerkin: 3 is named twice"),
-        (
-            {"seeds_of": {"galerkn": [3]}},
-            "stability.seeds_of: unknown model 'galerkn'; did you mean 'galerkin'?",
-        ),
-        ({"samples": {"train": 513}}, "stability.samples.train: 513 asked for; dataset 'burgers' has 512"),
-        (
-            {"training": {"schedule": "plateau"}},
-            "stability.training.schedule: 'plateau' has no peak; accepted: '1cycle'",
-        ),
-        ({"learning_rate": [1e-3]}, "stability.learning_rate: unknown key 'learning_rate'; did you mean"),
+        ("dataset", "burger", "did you mean 'burgers'"),
+        ("resolution", 32, ("32", "'burgers'", "64")),
+        ("panels.Mine.as printed", "galerkn", "did you mean 'galerkin'", "panels"),
+        ("learning_rates", [0.001, 0.002, 0.001], "0.001"),
+        ("learning_rates", [0.0], ("0", "0.0"), "learning_rates.0"),
+        ("seeds", [3, 3], "3"),
+        ("seeds_of.galerkin", [3, 3], "3"),
+        ("seeds_of.galerkn", [3], "did you mean 'galerkin'", "seeds_of"),
+        ("samples.train", 513, ("513", "'burgers'", "512")),
+        ("training.schedule", "plateau", "'1cycle'"),
+        ("learning_rate", [0.001], "'learning_rate'"),
     ],
 )
-def test_a_slip_in_the_study_is_one_line_that_names_the_key(change, message):
-    with pytest.raises(ConfigurationError, match=re.escape(message)) as caught:
-        plan({"stability": change})
-    assert len(str(caught.value).splitlines()) == 1
+def test_a_slip_in_the_study_is_one_line_that_names_the_key(case):
+    path, value, words, key = (*case, case[0])[:4]
+    with pytest.raises(ConfigurationError) as caught:
+        plan(change_of(f"stability.{path}", value))
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith(f"stability.{key}:")
+    for word in [words] if isinstance(words, str) else words:
+        assert word in line
 
 
 def test_no_experiment_takes_the_folder_of_the_study():

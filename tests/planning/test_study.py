@@ -10,8 +10,6 @@ from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import Plan
-from resolvent.planning.prediction.forecast import jobs
-from resolvent.planning.prediction.needs import Needs
 from resolvent.planning.study import planned_study
 
 
@@ -43,8 +41,6 @@ def test_the_theory_is_made_where_a_model_of_either_paper_is_compared(models, sh
         experiment = {**DEFAULT["experiments"]["lorenz63_yz"], "models": models, "shows": {}}
     plan = Plan(load_configuration({**DEFAULT, "experiments": {"one": experiment}}))
     assert plan.shows_theory == shown
-    listed = {job.rule for job in jobs(plan, [], Needs(plan, gpu=False))}
-    assert ("theory" in listed) == shown
 
 
 def test_paths_are_seen_from_the_folder_of_the_study(tmp_path):

@@ -1,12 +1,13 @@
 """Equal tuning in the plan: the same short runs for every model, and nothing of experiments without it."""
 
+from types import SimpleNamespace
+
 import pytest
 from merged_configuration import DEFAULT, merged
 
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.plan import Plan
-from resolvent.planning.prediction.forecast import jobs
 from resolvent.planning.prediction.needs import Needs
 
 RATES = {"learning_rate": [5.0e-4, "2e-3"], "epochs": 4}
@@ -44,7 +45,7 @@ def test_a_short_run_has_the_candidate_its_own_length_the_first_seed_and_no_test
     first, second = plan.short_runs("burgers", "fno", 128)
     assert first == "results/laptop/burgers/fno/n128/tuning/learning_rate_0.0005/seed7"
     assert second.endswith("/tuning/learning_rate_0.002/seed7")
-    run = plan.short_training("burgers", "fno", 128, "learning_rate_0.002")
+    run = plan.training("burgers", "fno", 128, "learning_rate_0.002").parameters
     assert (run["training"]["learning_rate"], run["training"]["epochs"]) == (2e-3, 4)
     assert not run["training"]["record_test_error"]
     assert set(run["samples"]) == {"train", "validation"}
@@ -57,7 +58,7 @@ def test_the_value_of_a_recipe_reruns_nothing_of_a_tuned_experiment():
         content = merged(content, {"experiments": {"burgers_tuned": {"seeds": [7], "tuning": RATES}}})
         plan = Plan(load_configuration(content))
         run = ("burgers_tuned", "fno", 128)
-        return plan.short_runs(*run), plan.training(*run), plan.description(*run, seed=7)
+        return plan.short_runs(*run), plan.training(*run).parameters, plan.description(*run, seed=7)
 
     assert everything(1e-4) == everything(1e-2)
 
@@ -76,7 +77,7 @@ def test_another_candidate_leaves_the_others_as_they_are():
 
 def test_the_run_lacks_what_is_tuned_and_the_description_has_the_run():
     plan = planned()
-    run = plan.training("burgers", "galerkin", 128)
+    run = plan.training("burgers", "galerkin", 128).parameters
     assert "learning_rate" not in run["training"]
     assert plan.description("burgers", "galerkin", 128, 8)["run"] == run
     assert plan.tuned("burgers", "galerkin", 128) == "results/laptop/burgers/galerkin/n128/tuned.json"
@@ -84,7 +85,7 @@ def test_the_run_lacks_what_is_tuned_and_the_description_has_the_run():
 
 def test_without_tuning_nothing_is_tuned():
     plan = planned(None)
-    assert plan.training("burgers", "galerkin", 128)["training"]["learning_rate"] == 1e-3
+    assert plan.training("burgers", "galerkin", 128).training.learning_rate == 1e-3
     assert "run" not in plan.description("burgers", "galerkin", 128, 8)
     assert plan.tuned("burgers", "galerkin", 128) is None
     assert not plan.short_runs("burgers", "galerkin", 128)
@@ -93,16 +94,14 @@ def test_without_tuning_nothing_is_tuned():
 def test_the_forecast_counts_short_runs_by_their_length(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plan = planned({"batch_size": [2, 16], "epochs": 4})
-    listed = list(jobs(plan, [], Needs(plan, gpu=False)))
-    short = [job for job in listed if job.rule == "train_short"]
-    assert len(short) == 2 * 2 * 2
-    assert sum(job.rule == "choose_settings" for job in listed) == 2 * 2
-    by_name = {job.output: job.need for job in short}
-    (small,) = (need for name, need in by_name.items() if "/fno/n128/tuning/batch_size_2/" in name)
-    (large,) = (need for name, need in by_name.items() if "/fno/n128/tuning/batch_size_16/" in name)
+    needs = Needs(plan, gpu=False)
+    wildcards = {"experiment": "burgers", "model": "fno", "group": "n128"}
+    small, large = (
+        needs.train_short(SimpleNamespace(**wildcards, candidate=f"batch_size_{size}")) for size in (2, 16)
+    )
     assert small.seconds > large.seconds
     assert small.bytes < large.bytes
-    run = next(job.need for job in listed if job.rule == "train" and "/fno/n128/" in job.output)
+    run = needs.train(SimpleNamespace(**wildcards))
     assert run.seconds > small.seconds  # it has more epochs
     assert run.bytes >= large.bytes  # whatever is chosen
 

@@ -30,7 +30,7 @@ for _dataset in plan.datasets.values():
         conda:
             "../../environment.yml"
         resources:
-            **requested(solving(_dataset.settings)),
+            **requested(solving(_dataset.settings, _dataset.address)),
         params:
             settings=_dataset.settings.model_dump(mode="json"),
             code=_dataset.code,

@@ -1,7 +1,5 @@
 # Which trainings collapse, and at which learning rates: a job a model, all of its runs in one process.
 
-from resolvent.planning.configuration.settings import own_losses
-
 STABILITY_FIGURES = [f"panel{number}" for number, _ in enumerate(plan.configuration.stability.panels, 1)]
 STABILITY_FOLDER = f"{plan.results}/{STABILITY}"
 
@@ -24,15 +22,8 @@ rule measure_stability:
     params:
         dataset_code=plan.dataset_of(STABILITY).code,
         study=lambda wildcards: plan.stability(plan.configuration.stability, wildcards.model),
-        code=lambda wildcards: script_digest(
-            "measure_stability",
-            *plan.modules_of(wildcards.model),
-            *own_losses(
-                plan.experiment(STABILITY),
-                wildcards.model,
-                plan.configuration.models[wildcards.model],
-                plan.configuration.stability.resolution,
-            ),
+        code=lambda wildcards: plan.training_code(
+            STABILITY, wildcards.model, plan.configuration.stability.resolution, "measure_stability"
         ),
     script:
         "../scripts/measure_stability.py"

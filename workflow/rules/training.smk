@@ -33,7 +33,7 @@ rule train:
         dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
         run=lambda wildcards: plan.training(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
-        ),
+        ).parameters,
         code=lambda wildcards: plan.training_code(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
         ),

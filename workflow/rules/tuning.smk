@@ -18,9 +18,9 @@ use rule train as train_short with:
         processes=PROCESSES,
     params:
         dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
-        run=lambda wildcards: plan.short_training(
+        run=lambda wildcards: plan.training(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group), wildcards.candidate
-        ),
+        ).parameters,
         code=lambda wildcards: plan.training_code(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
         ),

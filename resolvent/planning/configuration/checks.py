@@ -17,9 +17,7 @@ from resolvent.figures.papers.registry import PAPERS
 from resolvent.models.layers.grid_sizes import coarse_points, suitable_factor
 from resolvent.models.outside import unknown
 from resolvent.models.registry import ARCHITECTURES, is_architecture, resolve, settings_class
-from resolvent.planning.configuration.grid_checks import grid_problems
 from resolvent.planning.configuration.messages import partial_problems
-from resolvent.planning.configuration.paper_items import shown_problems
 from resolvent.planning.configuration.settings import (
     Configuration,
     Experiment,
@@ -30,6 +28,7 @@ from resolvent.planning.configuration.settings import (
     training_settings,
 )
 from resolvent.planning.places import source_folder
+from resolvent.training.settings import TrainingSettings
 
 # Training settings that only functions on nodes of a square can have, and the value that they have elsewhere.
 ON_NODES = {"normalisation": "pointwise", "boundary": "zero", "gradient_coefficient": "input"}
@@ -43,6 +42,11 @@ LISTS = (
 TAKEN = {
     "experiments": ("assets", "datasets", "stability", "theory", *PAPERS),
     "models": ("figures", "baselines"),
+}
+# What `shows` may name, by paper; with it, whether several experiments may name it.
+SHOWN = {
+    key: {name: item.several for name, item in paper.items.items() if item.shown_by_experiments}
+    for key, paper in PAPERS.items()
 }
 
 
@@ -179,12 +183,19 @@ def _experiment_problems(
         elif count is not None and count > available:
             yield f"{at}.samples.{split}: {count} asked for; dataset '{asked}' has {available}"
     models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
-    yield from _architecture_problems(at, experiment.dataset, dataset, experiment.resolutions, models)
-    sound = {key: model for key, model in models.items() if not any(_model_problems(key, model))}
-    yield from grid_problems(experiment, dataset, tested or test_dataset.resolutions, sound)
-    yield from _grids_problems(experiment, dataset, models)
+    for key, model in models.items():
+        if is_architecture(model.architecture):  # others are reported with the model
+            yield from _fit_problems(at, experiment, dataset, tested or test_dataset.resolutions, key, model)
     yield from _training_problems(at, experiment, dataset, models)
-    yield from _noise_problems(at, experiment, dataset)
+    levels = {"noise": [experiment.noise], "test_noise": experiment.test_noise or []}
+    for key, given in levels.items():
+        if any(given) and not dataset.inverse:
+            yield (
+                f"{at}.{key}: noise is for equation darcy_inverse; dataset '{experiment.dataset}' solves "
+                f"{dataset.equation}; accepted: 0"
+            )
+    if experiment.noise not in experiment.tested_noise:
+        yield (f"{at}.test_noise: {experiment.tested_noise} lacks the noise of training, {experiment.noise}")
 
 
 def _tuning_problems(at: str, experiment: Experiment) -> Iterator[str]:
@@ -214,56 +225,62 @@ def _repeated(at: str, lists: dict[str, list | None]) -> Iterator[str]:
                 yield f"{at}.{key}: {entry!r} is named {'twice' if count == 2 else f'{count} times'}"
 
 
-def _architecture_problems(
-    at: str, name: str, dataset, resolutions: list, models: dict[str, Model]
+def _fit_problems(
+    at: str, experiment: Experiment, dataset, tested: list, key: str, model: Model
 ) -> Iterator[str]:
-    """Report models whose functions are not the dataset's."""
-    for key, model in models.items():
-        if not is_architecture(model.architecture):
-            continue  # reported with the model
-        architecture = settings_class(model.architecture)
-        if architecture.dimension != dataset.dimension:
-            yield (
-                f"{at}.models: '{key}' ({model.architecture}) maps functions of {architecture.dimension} "
-                f"variable(s); those of dataset '{name}' have {dataset.dimension}"
-            )
-        elif architecture.coarse_output and not dataset.inverse:
-            yield (
-                f"{at}.models: '{key}' ({model.architecture}) gives functions on a coarser grid than its "
-                f"input; those of dataset '{name}' are on one grid"
-            )
-        elif dataset.grid_kind == "explicit" and not architecture.any_nodes:
-            accepted = ", ".join(name for name in ARCHITECTURES if settings_class(name).any_nodes)
-            yield (
-                f"{at}.models: {model.architecture} needs an even grid, and trajectories of dataset '{name}' "
-                f"are observed at any times; accepted architectures: {accepted}"
-            )
-        for resolution in resolutions:
-            for number, own in given_by_data(model.architecture, resolution, dataset).items():
-                for given in (model.settings, model.settings_at.get(resolution, {})):
-                    if given.get(number, own) != own:
-                        yield (
-                            f"models.{key}.settings.{number}: {given[number]} given; dataset '{name}' has "
-                            f"{own}; leave it out"
-                        )
+    """Report a model whose functions, grids or settings are not the dataset's, before any training.
 
-
-def _grids_problems(experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
-    """Report models that would not end on the grid of their targets."""
-    for key, model in models.items():
-        if not is_architecture(model.architecture):
-            continue  # reported with the model
-        architecture = settings_class(model.architecture)
-        if architecture.dimension != dataset.dimension:
-            continue  # reported before
-        accepted = ["fine", "coarse"] if dataset.inverse and not architecture.coarse_output else ["stored"]
-        if model.grids not in accepted:
-            yield (
-                f"models.{key}.grids: '{model.grids}' is not for {model.architecture} on dataset "
-                f"'{experiment.dataset}' (equation {dataset.equation}); accepted: {', '.join(accepted)}"
-            )
-        elif dataset.inverse and architecture.coarse_output:
-            yield from _factor_problems(key, model, experiment, dataset)
+    `dataset` are the settings of the training data, `tested` the resolutions of the test samples.
+    """
+    architecture, name = settings_class(model.architecture), experiment.dataset
+    if architecture.dimension != dataset.dimension:
+        yield (
+            f"{at}.models: '{key}' ({model.architecture}) maps functions of {architecture.dimension} "
+            f"variable(s); those of dataset '{name}' have {dataset.dimension}"
+        )
+    elif architecture.coarse_output and not dataset.inverse:
+        yield (
+            f"{at}.models: '{key}' ({model.architecture}) gives functions on a coarser grid than its "
+            f"input; those of dataset '{name}' are on one grid"
+        )
+    elif dataset.grid_kind == "explicit" and not architecture.any_nodes:
+        accepted = ", ".join(name for name in ARCHITECTURES if settings_class(name).any_nodes)
+        yield (
+            f"{at}.models: {model.architecture} needs an even grid, and trajectories of dataset '{name}' "
+            f"are observed at any times; accepted architectures: {accepted}"
+        )
+    for resolution in experiment.resolutions:
+        for number, own in given_by_data(model.architecture, resolution, dataset).items():
+            for given in (model.settings, model.settings_at.get(resolution, {})):
+                if given.get(number, own) != own:
+                    yield (
+                        f"models.{key}.settings.{number}: {given[number]} given; dataset '{name}' has "
+                        f"{own}; leave it out"
+                    )
+    if architecture.dimension != dataset.dimension:
+        return
+    accepted = ["fine", "coarse"] if dataset.inverse and not architecture.coarse_output else ["stored"]
+    if model.grids not in accepted:
+        yield (
+            f"models.{key}.grids: '{model.grids}' is not for {model.architecture} on dataset "
+            f"'{name}' (equation {dataset.equation}); accepted: {', '.join(accepted)}"
+        )
+    elif dataset.inverse and architecture.coarse_output:
+        yield from _factor_problems(key, model, experiment, dataset)
+    if any(_model_problems(key, model)):
+        return
+    for resolution in (one for one in experiment.resolutions if one in dataset.resolutions):
+        on_training_grid = dataset.inverse or architecture.one_grid
+        try:
+            settings = model_settings(model, resolution, dataset)
+            for grid in [resolution] if on_training_grid else [resolution, *tested]:
+                coarse = dataset.inverse and model.grids == "coarse"
+                points = dataset.coarse_of(grid) if coarse else grid
+                if isinstance(points, int) and not architecture.coarse_output:  # and no set of times
+                    settings.check_grid(points)
+        except ValueError as error:
+            yield f"models.{key}: for experiments with dataset '{name}': {error}"
+            break
 
 
 def _factor_problems(key: str, model: Model, experiment: Experiment, dataset) -> Iterator[str]:
@@ -288,68 +305,84 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
     it."""
     available = experiment.samples.train or dataset.samples.train
     candidates = experiment.tuning.candidates.values() if experiment.tuning else [{}]
-    found = {}
-    for resolution, tuned in product(experiment.resolutions, candidates):
-        for key, model in models.items():
-            try:
-                settings = training_settings(experiment, key, model, resolution, tuned)
-            except ValidationError:
-                continue  # reported with the part that is wrong
-            train = min(available, settings.train_samples or available)
-            if ":" in settings.loss and (words := _without_source(settings.loss)):
-                found[f"{at}: loss {words}"] = None
-            if settings.batch_size > train:
-                words = f"batch_size {settings.batch_size} is more than the {train} training samples"
-                found[f"{at}: {words}"] = None
-            processes = experiment.processes_for(key)
-            if processes > settings.batch_size:
-                words = f"{processes} processes cannot share a batch_size of {settings.batch_size}"
-                found[f"{at}: {words}"] = None
-            nodes = experiment.nodes_for(key)
-            if processes % nodes:
-                words = f"{processes} processes cannot be divided evenly among {nodes} nodes"
-                found[f"{at}: {words}; choose processes: {processes // nodes * nodes or nodes}"] = None
-            if dataset.grid_kind != "nodes":
-                for name, only in ON_NODES.items():
-                    if getattr(settings, name) == only:
-                        words = f"{name} '{getattr(settings, name)}' is for functions on nodes of a square"
-                        found[f"{at}: {words}; those of '{experiment.dataset}' are on another grid"] = None
-            for name, only in OF_A_JUMP.items() if dataset.inverse else ():
-                if getattr(settings, name) != only:
-                    words = f"{name} {getattr(settings, name)!r} is not for a coefficient that jumps"
-                    found[f"{at}: {words}; accepted: {only!r}"] = None
-            if settings.gradient_weight and dataset.grid_kind == "explicit":
-                words = f"gradient_weight {settings.gradient_weight} is for functions on an even grid"
-                found[f"{at}: {words}; accepted for trajectories: 0"] = None
-            if settings.loss.startswith("h1") and dataset.grid_kind == "explicit":
-                found[f"{at}: loss {settings.loss} is for functions on an even grid"] = None
-            elif settings.loss.startswith("h1") and settings.gradient_weight:
-                words = f"loss {settings.loss} has the gradient in it; accepted gradient_weight: 0"
-                found[f"{at}: {words}, got {settings.gradient_weight}"] = None
-            elif ":" in settings.loss and settings.gradient_weight:
-                words = f"loss {settings.loss} is all of the loss; accepted gradient_weight: 0"
-                found[f"{at}: {words}, got {settings.gradient_weight}"] = None
-            if settings.fresh_samples and hasattr(dataset, "source"):
-                words = f"fresh_samples need an equation to solve; '{experiment.dataset}' is read from a file"
-                found[f"{at}: {words}"] = None
-            if settings.fresh_samples and settings.target_gradient != "grid":
-                words = f"fresh_samples have the gradient of their own grid; got {settings.target_gradient!r}"
-                found[f"{at}: {words} for target_gradient; accepted: 'grid'"] = None
-            if settings.loss_units == "standardised" and settings.normalisation == "none":
-                words = "loss_units standardised need a normalisation; accepted: pointwise, scalar"
-                found[f"{at}: {words}"] = None
+    found: dict[str, None] = {}
+    for resolution, tuned, (key, model) in product(experiment.resolutions, candidates, models.items()):
+        try:
+            settings = training_settings(experiment, key, model, resolution, tuned)
+        except ValidationError:
+            continue  # reported with the part that is wrong
+        train = min(available, settings.train_samples or available)
+        shares = experiment.processes_for(key), experiment.nodes_for(key)
+        words = (
+            *_misfits(settings, train, *shares),
+            *_misfits_of_data(settings, dataset, experiment.dataset),
+        )
+        found |= dict.fromkeys(f"{at}: {one}" for one in words)
     yield from found
 
 
-def _noise_problems(at: str, experiment: Experiment, dataset) -> Iterator[str]:
-    """Report noise where nothing is measured, or levels that leave out the one of training."""
-    levels = {"noise": [experiment.noise], "test_noise": experiment.test_noise or []}
-    for key, given in levels.items():
-        if any(given) and not dataset.inverse:
+def _misfits(settings: TrainingSettings, train: int, processes: int, nodes: int) -> Iterator[str]:
+    """Yield training settings that do not fit each other, the training samples or the processes."""
+    if ":" in settings.loss and (words := _without_source(settings.loss)):
+        yield f"loss {words}"
+    if settings.batch_size > train:
+        yield f"batch_size {settings.batch_size} is more than the {train} training samples"
+    if processes > settings.batch_size:
+        yield f"{processes} processes cannot share a batch_size of {settings.batch_size}"
+    if processes % nodes:
+        yield (
+            f"{processes} processes cannot be divided evenly among {nodes} nodes; choose processes: "
+            f"{processes // nodes * nodes or nodes}"
+        )
+    if settings.gradient_weight and (settings.loss.startswith("h1") or ":" in settings.loss):
+        why = "all of the loss" if ":" in settings.loss else "the gradient in it"
+        yield (
+            f"loss {settings.loss} {'is' if ':' in settings.loss else 'has'} {why}; accepted "
+            f"gradient_weight: 0, got {settings.gradient_weight}"
+        )
+    if settings.fresh_samples and settings.target_gradient != "grid":
+        yield (
+            f"fresh_samples have the gradient of their own grid; got {settings.target_gradient!r} for "
+            "target_gradient; accepted: 'grid'"
+        )
+    if settings.loss_units == "standardised" and settings.normalisation == "none":
+        yield "loss_units standardised need a normalisation; accepted: pointwise, scalar"
+
+
+def _misfits_of_data(settings: TrainingSettings, dataset, name: str) -> Iterator[str]:
+    """Yield training settings that the functions of dataset `name` cannot have."""
+    for key, only in ON_NODES.items() if dataset.grid_kind != "nodes" else ():
+        if getattr(settings, key) == only:
             yield (
-                f"{at}.{key}: noise is for equation darcy_inverse; dataset '{experiment.dataset}' solves "
-                f"{dataset.equation}; accepted: 0"
+                f"{key} '{only}' is for functions on nodes of a square; those of '{name}' are on another grid"
             )
-    tested = experiment.tested_noise
-    if experiment.noise not in tested:
-        yield f"{at}.test_noise: {tested} lacks the noise of training, {experiment.noise}"
+    for key, only in OF_A_JUMP.items() if dataset.inverse else ():
+        if (value := getattr(settings, key)) != only:
+            yield f"{key} {value!r} is not for a coefficient that jumps; accepted: {only!r}"
+    if dataset.grid_kind == "explicit" and settings.gradient_weight:
+        yield (
+            f"gradient_weight {settings.gradient_weight} is for functions on an even grid; accepted for "
+            "trajectories: 0"
+        )
+    if dataset.grid_kind == "explicit" and settings.loss.startswith("h1"):
+        yield f"loss {settings.loss} is for functions on an even grid"
+    if settings.fresh_samples and hasattr(dataset, "source"):
+        yield f"fresh_samples need an equation to solve; '{name}' is read from a file"
+
+
+def shown_problems(experiments: dict) -> Iterator[str]:
+    """Report papers and items that do not exist, and items that two experiments give where one can."""
+    given: dict[tuple[str, str], str] = {}
+    for name, experiment in experiments.items():
+        at = f"experiments.{name}.shows"
+        for paper, items in experiment.shows.items():
+            if paper not in SHOWN:
+                yield f"{at}: {unknown('paper', paper, SHOWN)}"
+                continue
+            for item in dict.fromkeys(items):
+                if item not in SHOWN[paper]:
+                    yield f"{at}.{paper}: {unknown('item', item, SHOWN[paper])}"
+                elif not SHOWN[paper][item] and (paper, item) in given:
+                    yield f"{at}.{paper}: {item} is of one experiment, and '{given[paper, item]}' shows it"
+                else:
+                    given[paper, item] = name

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from pydantic import ValidationError
 
-from resolvent.planning.configuration.build import build_problems, entries_not_built
+from resolvent.common.counts import of_few
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.arrays import ArraysDataset
+from resolvent.models.outside import unknown
 from resolvent.planning.configuration.checks import problems
-from resolvent.planning.configuration.contents import with_contents
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.likeness import SECTIONS, said_once, without_like
 from resolvent.planning.configuration.messages import explain
-from resolvent.planning.configuration.old_spellings import old_spellings
-from resolvent.planning.configuration.plain_values import odd_key, odd_values
+from resolvent.planning.configuration.read import odd_key, odd_values
 from resolvent.planning.configuration.recipes import recipe_problems, with_recipes
-from resolvent.planning.configuration.settings import Configuration
+from resolvent.planning.configuration.settings import Configuration, training_settings
 
 EMPTY = {"name": "unnamed", "datasets": {}, "models": {}, "experiments": {}}  # what there must be
+BUILT = ("datasets", "experiments")  # the lists of `build`
+NULL = {
+    "datasets": "null removes nothing; list what to build, `build: {datasets: [...]}`",
+    "models": "null removes nothing; a model is trained where an experiment names it",
+    "experiments": "null removes nothing; list what to build, `build: {experiments: [...]}`",
+}
 
 
 def load_configuration(content: Mapping) -> Configuration:
@@ -54,7 +61,7 @@ def load_configuration(content: Mapping) -> Configuration:
             configuration = Configuration.model_validate(_without_those_of(of_recipes, sound))
         if not _name_one_of(wrong, ["recipes"]):
             configuration = with_recipes(configuration)
-            wrong += problems(configuration, _names(content, "datasets"))
+            wrong += problems(configuration, list(map(str, _entries(content, "datasets"))))
     known = [*found, *wrong]
     found += build_problems(content)
     found += said_once(wrong, content, resolved)
@@ -104,13 +111,8 @@ def _says_unknown(line: str, content: Mapping, known: list[str]) -> bool:
     return any(
         f"unknown {kind} {name!r};" in line and _name_one_of(known, [f"{section}.{name}"])
         for section, kind in SECTIONS.items()
-        for name in _names(content, section)
+        for name in map(str, _entries(content, section))
     )
-
-
-def _names(content: Mapping, section: str) -> list[str]:
-    entries = content.get(section)
-    return [str(name) for name in entries] if isinstance(entries, Mapping) else []
 
 
 def _without(content: Mapping, entries: Container[tuple[str, str]]) -> dict:
@@ -121,3 +123,106 @@ def _without(content: Mapping, entries: Container[tuple[str, str]]) -> dict:
         else value
         for section, value in content.items()
     }
+
+
+def build_problems(content: Mapping) -> Iterator[str]:
+    """Yield a line for each name in `build` that does not exist."""
+    for section, names in _asked_for(content).items():
+        known = _entries(content, section)
+        for name in names:
+            if name not in known:
+                yield f"build.{section}: {unknown(SECTIONS[section], name, list(map(str, known)))}"
+
+
+def entries_not_built(content: Mapping) -> Iterator[tuple[str, str]]:
+    """Yield section and name of every dataset and experiment that is not asked for; none if all is built."""
+    asked = _asked_for(content)
+    if not asked:
+        return
+    experiments, datasets = set(asked.get("experiments", [])), set(asked.get("datasets", []))
+    needed = [_entries(content, "stability").get("dataset")]
+    for name, experiment in _entries(content, "experiments").items():
+        if name not in experiments:
+            yield "experiments", name
+        elif isinstance(experiment, Mapping):
+            needed += [experiment.get("dataset"), experiment.get("test_dataset")]
+    datasets.update(one for one in needed if isinstance(one, str))
+    for name in _entries(content, "datasets"):
+        if name not in datasets:
+            yield "datasets", name
+
+
+def _asked_for(content: Mapping) -> dict[str, list[str]]:
+    """Return the lists of `build` that are there, in so far as they are lists of names."""
+    lists = {section: _entries(content, "build").get(section) for section in BUILT}
+    return {
+        section: [name for name in names if isinstance(name, str)]
+        for section, names in lists.items()
+        if isinstance(names, list)
+    }
+
+
+def _entries(content: Mapping, section: str) -> Mapping:
+    entries = content.get(section)
+    return entries if isinstance(entries, Mapping) else {}
+
+
+def old_spellings(content: Mapping) -> Iterator[str]:
+    """Yield a line for each old spelling that the settings classes cannot explain."""
+    for section, words in NULL.items():
+        for name, entry in _items(content, section):
+            if entry is None:
+                yield f"{section}.{name}: {words}"
+    for name, model in _items(content, "models"):
+        if isinstance(model, Mapping):
+            yield from _noise(f"models.{name}.training", model.get("training"))
+    for name, experiment in _items(content, "experiments"):
+        if isinstance(experiment, Mapping):
+            at = f"experiments.{name}"
+            yield from _noise(f"{at}.training", experiment.get("training"))
+            for several in ("training_at", "training_of"):
+                for key, settings in _items(experiment, several):
+                    yield from _noise(f"{at}.{several}.{key}", settings)
+
+
+def _noise(at: str, settings: object) -> Iterator[str]:
+    if isinstance(settings, Mapping) and "noise" in settings:
+        yield f"{at}.noise: the noise is the experiment's, for all its models: `experiments.<name>.noise`"
+
+
+def _items(content: Mapping, section: str) -> list[tuple]:
+    return list(_entries(content, section).items())
+
+
+def remarks(configuration: Configuration) -> Iterator[str]:
+    """Yield what is accepted and likely to be regretted, a line each."""
+    for name, one in configuration.experiments.items():
+        tested = configuration.datasets[one.test_dataset or one.dataset].samples.test
+        if words := of_few(one.samples.test or tested):
+            yield f"experiments.{name}: {words}"
+        dataset = configuration.datasets[one.dataset]
+        if isinstance(dataset, ArraysDataset) and any(
+            training_settings(one, key, configuration.models[key], points).normalisation == "none"
+            for key in one.models
+            for points in one.resolutions
+        ):
+            yield from (f"experiments.{name}: {words}" for words in dataset.unscaled())
+
+
+def with_contents(configuration: Configuration) -> Configuration:
+    """Return the configuration with the digest of every file that a dataset is imported from.
+
+    Raises
+    ------
+    ConfigurationError
+        With one line per dataset: a file is missing, or is not what the configuration says.
+    """
+    datasets, problems = {}, []
+    for name, settings in configuration.datasets.items():
+        try:
+            datasets[name] = settings.with_contents()
+        except DatasetError as error:
+            problems.append(f"datasets.{name}.source: {error}")
+    if problems:
+        raise ConfigurationError(problems)
+    return configuration.model_copy(update={"datasets": datasets})

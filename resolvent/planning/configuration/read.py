@@ -17,7 +17,6 @@ import yaml
 
 from resolvent.common.errors import Words
 from resolvent.planning.configuration.errors import ConfigurationError
-from resolvent.planning.configuration.plain_values import odd_key
 from resolvent.planning.places import HOME
 
 # What a configuration starts from, in this order; each changes single keys of those before.
@@ -46,6 +45,10 @@ TEXT, LIST, MAPPING = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "m
 MERGE, UNQUOTED = "tag:yaml.org,2002:merge", "unquoted"
 # Every scalar without quotes and tag; what it is, is decided in `_plain`.
 RESOLVERS = {None: [(UNQUOTED, re.compile(""))]}
+# Characters that the reader in C takes otherwise: a tab after a colon, a mark of byte order, tags.
+READ_OTHERWISE = "\t\ufeff!"
+LONGEST_TEXT = 500
+LARGEST = 2**63
 
 
 class _Reader(yaml.SafeLoader):
@@ -56,10 +59,6 @@ class _FastReader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     """The reader in C, where PyYAML has it: eight times as fast."""
 
     yaml_implicit_resolvers = RESOLVERS
-
-
-# Characters that the reader in C takes otherwise: a tab after a colon, a mark of byte order, tags.
-READ_OTHERWISE = "\t\ufeff!"
 
 
 class Read(dict):
@@ -311,3 +310,53 @@ def _places_given(content: Mapping, at: tuple) -> Iterator[tuple[tuple, str]]:
 
 def _place(mark: yaml.Mark) -> str:
     return f"line {mark.line + 1}, column {mark.column + 1}"
+
+
+def odd_values(content: dict) -> Iterator[str]:
+    """Yield one line for each value or key that is no plain text, number, list or mapping.
+
+    What is left has a short `repr`, and can be hashed, written as JSON and put into a file name.
+    """
+    yield from _odd(content, "", ())
+
+
+def _odd(value: object, at: str, above: tuple[int, ...]) -> Iterator[str]:
+    if id(value) in above:
+        yield f"{at}: contains itself"
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            words = odd_key(key)
+            if words:
+                yield f"{at or 'top level'}: {words}"
+            else:
+                yield from _odd(entry, f"{at}.{key}" if at else str(key), (*above, id(value)))
+    elif isinstance(value, list):
+        for position, entry in enumerate(value):
+            yield from _odd(entry, f"{at}.{position}", (*above, id(value)))
+    elif words := _odd_scalar(value):
+        yield f"{at}: {words}"
+
+
+def odd_key(key: object) -> Words | None:
+    """Say why a key cannot be one of a configuration; None if it can."""
+    if isinstance(key, bool | float) or key is None:
+        return f"a key is text, got {key}; put it in quotes"
+    words = _odd_scalar(key)
+    return f"of a key: {words}" if words else None
+
+
+def _odd_scalar(value: object) -> Words | None:
+    if isinstance(value, str):
+        if len(value) > LONGEST_TEXT:
+            return f"text of {len(value)} characters, {value[:20]!r}...; accepted: at most {LONGEST_TEXT}"
+        if not value.isprintable():
+            return f"a line break or another character that cannot be shown, in {value[:60]!r}"
+    elif isinstance(value, int):
+        if not -LARGEST < value < LARGEST:
+            return "an integer of more than 64 bits"
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            return f"{value} is no finite number"
+    elif value is not None:
+        return f"a {type(value).__name__}; accepted: text, numbers, lists and mappings (put it in quotes)"
+    return None

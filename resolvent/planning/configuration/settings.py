@@ -312,7 +312,7 @@ def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSet
     return {name: value for name, value in given.items() if name in accepted}
 
 
-def samples_read(counts: dict[str, int], training: TrainingSettings) -> dict[str, int]:
+def samples_read(counts: Mapping[str, int], training: TrainingSettings) -> dict[str, int]:
     """Return how many samples of each split a training reads, of those that its run uses (`counts`).
 
     A paper chooses its epoch by test samples: here by as many of them as there are for validation.
@@ -344,10 +344,3 @@ def training_settings(
             **tuned,
         }
     )
-
-
-def own_losses(experiment: Experiment, key: str, model: Model, resolution: Resolution) -> list[str]:
-    """Return the losses of a user's own, "module:function", of a model's trainings, tuned ones among them."""
-    tried = experiment.tuning.candidates.values() if experiment.tuning else [{}]
-    losses = {training_settings(experiment, key, model, resolution, one).loss for one in tried}
-    return sorted(loss for loss in losses if ":" in loss)

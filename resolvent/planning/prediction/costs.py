@@ -53,10 +53,14 @@ SNAKEMAKE_BYTES = 500e6  # the two processes of Snakemake that a job on a cluste
 
 @dataclass(frozen=True)
 class Need:
-    """What a job is predicted to take: seconds by the clock, and bytes of main memory at its peak."""
+    """What a job is predicted to take: seconds by the clock, and bytes of main memory at its peak.
+
+    `disk` are the bytes that it leaves, of jobs that leave much.
+    """
 
     seconds: float
     bytes: float
+    disk: float = 0.0
 
 
 def minutes_requested(need: Need, attempt: int, longest: int | None = None) -> int:
@@ -71,25 +75,32 @@ def megabytes_requested(need: Need, attempt: int) -> int:
 
 
 def request(need: Need | Callable[..., Need], longest: int | None) -> dict[str, Callable[..., int]]:
-    """Return the resources `mem_mb` and `runtime` of a rule; `need` may be a function of the job's
-    wildcards."""
+    """Return the resources `mem_mb` and `runtime` of a rule; `need` may be a function of the job's wildcards.
+
+    `runtime` keeps this function as its attribute `need`, for the forecast.
+    """
 
     def of(wildcards) -> Need:
         return need(wildcards) if callable(need) else need
 
+    def runtime(wildcards, attempt: int) -> int:
+        return minutes_requested(of(wildcards), attempt, longest)
+
+    runtime.need = of
     return {
         "mem_mb": lambda wildcards, attempt: megabytes_requested(of(wildcards), attempt),
-        "runtime": lambda wildcards, attempt: minutes_requested(of(wildcards), attempt, longest),
+        "runtime": runtime,
     }
 
 
-def solving(dataset: DatasetSettings) -> Need:
-    """Predict a generation job: one shard."""
+def solving(dataset: DatasetSettings, address: str | None = None) -> Need:
+    """Predict a generation job: one shard, of which nothing lies on the disk if the store has an address."""
     samples = min(dataset.samples_per_shard, dataset.samples.total)
     shard_bytes = samples * dataset.largest_array * 8
     return Need(
         2 * START_SECONDS + samples * dataset.seconds_per_sample(),
         START_BYTES + COPIES * shard_bytes + dataset.bytes_of_solving(),
+        disk=0.0 if address else store_bytes(dataset) / dataset.num_shards,
     )
 
 
@@ -125,7 +136,7 @@ def training(
     `samples` for training, `tested` after every epoch (validation, and test where it is recorded), each of as
     many functions as `channels`; they take at most `most` bytes. Several `processes` share batches and tests;
     each has its own memory, with all of the samples, and so has the one that looks after them. The memory is
-    that of each of the `nodes` among which they are divided.
+    that of each of the `nodes` among which they are divided; the disk has the weights in single precision.
     """
     work = operator.forward_flop / FLOP_PER_SECOND
     part, tested_part = math.ceil(batch_size / processes), math.ceil(tested / processes)
@@ -138,7 +149,7 @@ def training(
     data = min(sample_bytes(operator, channels, samples + tested), most)
     held = STATE_BYTES * operator.weights + data + (GPU_BYTES if gpu else part * kept_bytes(operator))
     size = processes // nodes * (START_BYTES + held) + (START_BYTES if processes > 1 else 0)
-    return Need(START_SECONDS + epochs * epoch, size)
+    return Need(START_SECONDS + epochs * epoch, size, disk=4 * operator.weights)
 
 
 def kept_bytes(operator: Cost) -> float:

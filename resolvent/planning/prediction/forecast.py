@@ -1,61 +1,94 @@
 """What a configuration will take, predicted before anything runs: jobs by rule, hours, memory and disk.
 
-The jobs are listed from the plan, as the rules make them; a test holds the list to Snakemake's own.
+The jobs are those of Snakemake's own graph, with what their rules ask for, so that there is
+no second list of them.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from shutil import disk_usage
-from types import SimpleNamespace
 
 from resolvent.common.counts import counted
+from resolvent.common.files import write_text
 from resolvent.common.machine import machine_memory
-from resolvent.datasets.storage.layout import group_name
-from resolvent.planning.configuration.settings import Resolution
-from resolvent.planning.paper_plan import PaperPlan
-from resolvent.planning.plan import Plan
-from resolvent.planning.prediction.costs import Need, drawing, finalising, solving, store_bytes
-from resolvent.planning.prediction.needs import Needs
-from resolvent.planning.prediction.steps import Step, steps_that_do_not_fit
+from resolvent.planning.configuration.load import remarks
+from resolvent.planning.gpus.devices import smallest_memory
+from resolvent.planning.prediction.costs import Need, drawing
+from resolvent.planning.prediction.needs import Needs, Step
 
 HEADER = ("rule", "jobs", "done", "core-hours", "GPU-hours", "GB of a job", "GB on disk")
+COLUMNS = ("rule", "output", "seconds", "memory_bytes", "disk_bytes")  # of the table with a row a job
+DOUBT = 3.0  # how far the formula for the memory of a step may be off
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job: a file that it leaves, what it is predicted to take, on a core or a GPU, and bytes on disk.
+    """A job: the files that it leaves, and what it is predicted to take, on a core or a GPU.
 
     Each of its `processes` has a core or a GPU of its own. A training has its `step`.
     """
 
     rule: str
-    output: str
+    outputs: tuple[str, ...]
     need: Need
     gpu: bool = False
-    disk: float = 0.0
     processes: int = 1
     step: Step | None = None
 
     @property
     def done(self) -> bool:
-        return Path(self.output).exists()
+        return all(Path(file).exists() for file in self.outputs)
 
 
-def jobs(plan: Plan, papers: Iterable[PaperPlan], needs: Needs) -> Iterator[Job]:
-    """Yield every job of `rule all`, whether or not it is done."""
-    papers = list(papers)
-    yield from _of_pages(plan)
-    yield from _of_datasets(plan, needs)
-    for experiment in plan.configuration.experiments:
-        yield from _of_experiment(plan, needs, experiment)
-    theory = (("theory", needs.theory), ("theory_page", drawing(11)))
-    for rule, need in theory if plan.shows_theory else ():
-        yield Job(rule, f"{plan.results}/theory.html", need)
-    for paper in papers:
-        yield from _of_paper(paper, needs)
+def jobs(workflow, needs: Needs) -> list[Job]:
+    """Return every job of `rule all`, whether or not it is done.
+
+    The graph is made without asking which jobs have to run again, which takes Snakemake longer than the rest.
+    """
+    graph, everything = type(workflow.dag)(workflow, workflow.rules), workflow.get_rule("all")
+
+    async def fill() -> None:
+        graph.targetjobs.add(await graph.update([await graph.rule2job(everything)]))
+
+    workflow.async_run(fill())
+    graph.cleanup()
+    found = []
+    for job in graph.jobs:
+        if job.rule is everything:
+            continue
+        # As the rule has them: `--set-resources` changes what a cluster is asked for, and no prediction.
+        _, asked = job.rule.ruleinfo.resources or ((), {})
+        predicted = getattr(asked.get("runtime"), "need", None)
+        processes = asked.get("processes", 1)
+        found.append(
+            Job(
+                job.rule.name,
+                tuple(job.output),
+                predicted(job.wildcards) if predicted else drawing(1),
+                gpu=needs.gpu and "gpu" in asked,
+                processes=processes(job.wildcards) if callable(processes) else processes,
+                step=needs.step(job.wildcards) if job.rule.name == "train" else None,
+            )
+        )
+    order = [rule.name for rule in workflow.rules]
+    return sorted(found, key=lambda one: (order.index(one.rule), one.outputs))
+
+
+def print_forecast(workflow, needs: Needs, table: Path) -> None:
+    """Print the forecast, and write what each job is predicted to take to the file `table`."""
+    gpus = workflow.global_resources.get("gpu").value or 0
+    needs.gpu = gpus > 0
+    listed = jobs(workflow, needs)
+    rows = [(one.rule, one.outputs[0], *astuple(one.need)) for one in listed]
+    lines = (",".join(map(str, row)) for row in [COLUMNS, *rows])
+    write_text(table, "".join(f"{line}\n" for line in lines))
+    print(forecast(listed, workflow.cores or 1, gpus))
+    for words in remarks(needs.plan.configuration):
+        print(f"Warning: {words}")
 
 
 def forecast(listed: Iterable[Job], cores: int, gpus: int) -> str:
@@ -95,10 +128,10 @@ def shortages(listed: Iterable[Job]) -> Iterator[str]:
     needed: dict[int, float] = {}
     places: dict[int, Path] = {}
     for job in waiting:
-        place = next(parent for parent in Path(job.output).absolute().parents if parent.exists())
+        place = next(parent for parent in Path(job.outputs[0]).absolute().parents if parent.exists())
         device = place.stat().st_dev
         places.setdefault(device, place)
-        needed[device] = needed.get(device, 0.0) + job.disk
+        needed[device] = needed.get(device, 0.0) + job.need.disk
     for device, size in needed.items():
         if size > (free := disk_usage(places[device]).free):
             yield (
@@ -136,98 +169,42 @@ def _row(rule: str, members: list[Job]) -> tuple[str, ...]:
         f"{core_hours:.2f}",
         f"{gpu_hours:.2f}" if any(job.gpu for job in members) else "",
         f"{max(job.need.bytes for job in members) / 1e9:.1f}",
-        f"{sum(job.disk for job in members) / 1e9:.2f}" if any(job.disk for job in members) else "",
+        f"{sum(job.need.disk for job in members) / 1e9:.2f}" if any(job.need.disk for job in members) else "",
     )
 
 
-def _of_pages(plan: Plan) -> Iterator[Job]:
-    yield Job("page_assets", f"{plan.results}/assets/style.css", drawing(1))
-    yield Job("plan_study", f"{plan.results}/study.json", drawing(1))
-    yield Job("front_page", f"{plan.results}/index.html", drawing(1))
+def steps_that_do_not_fit(steps: Iterable[Step], gpu: bool) -> Iterator[str]:
+    """Say which steps need more memory than the GPU has, or the machine, and what becomes of them.
 
-
-def _of_datasets(plan: Plan, needs: Needs) -> Iterator[Job]:
-    for name, dataset in plan.datasets.items():
-        shards = dataset.receipts
-        for receipt in shards:
-            size = 0.0 if dataset.address else store_bytes(dataset.settings) / len(shards)
-            yield Job(f"solve_{name}", receipt, solving(dataset.settings), disk=size)
-        yield Job(f"finalise_{name}", dataset.card, finalising(dataset.settings))
-        yield Job(f"preview_{name}", dataset.preview, needs.preview(dataset))
-        page = f"{plan.results}/datasets/{name}"
-        if dataset.moves:
-            yield Job(f"motion_{name}", dataset.motion, needs.motion(dataset))
-        yield Job(f"dataset_page_{name}", f"{page}.html", drawing(100 if dataset.moves else 2))
-
-
-def _of_experiment(plan: Plan, needs: Needs, experiment: str) -> Iterator[Job]:
-    e, folder = plan.configuration.experiments[experiment], plan.results / experiment
-    for model in e.models:
-        for resolution in e.resolutions:
-            wildcards = SimpleNamespace(experiment=experiment, model=model, group=group_name(resolution))
-            yield from _of_tuning(plan, needs, wildcards, resolution)
-            for seed in e.seeds:
-                run = plan.run_folder(experiment, model, resolution, seed)
-                size = needs.checkpoint_bytes(wildcards)
-                yield Job(
-                    "train",
-                    f"{run}/checkpoint.pt",
-                    needs.train(wildcards),
-                    needs.gpu,
-                    disk=size,
-                    processes=needs.processes(wildcards),
-                    step=needs.step(wildcards),
-                )
-                yield Job("evaluate", f"{run}/errors.csv", needs.evaluate(wildcards), needs.gpu)
-    wildcards = SimpleNamespace(experiment=experiment)
-    yield Job("baselines", f"{folder}/baselines/errors.csv", needs.baselines(wildcards))
-    yield Job("inference", f"{folder}/inference.csv", needs.inference(wildcards), needs.gpu)
-    read = drawing(3 * len(plan.run_folders(experiment)))
-    for rule, file in (
-        ("compare", "comparison.csv"),
-        (f"report_{experiment}", "report.html"),
-        (f"run_pages_{experiment}", "compare.html"),
-    ):
-        yield Job(rule, f"{folder}/{file}", read)
-    if run := plan.rolled_out(experiment):
-        yield _later(f"{run}/rollout.npz", needs)
-
-
-def _later(file: str, needs: Needs) -> Job:
-    """Return the job that makes a file of a run after its training: a rollout, or a latent basis."""
-    experiment, model, group, _ = Path(file).parts[-5:-1]
-    wildcards, rule = SimpleNamespace(experiment=experiment, model=model, group=group), Path(file).stem
-    return Job(rule, file, getattr(needs, rule)(wildcards), needs.gpu and rule == "rollout")
-
-
-def _of_tuning(plan: Plan, needs: Needs, wildcards: SimpleNamespace, resolution: Resolution) -> Iterator[Job]:
-    """Yield the short runs of a model and the choice among them, where settings are tuned."""
-    short_runs = plan.short_runs(wildcards.experiment, wildcards.model, resolution)
-    for folder in short_runs:
-        candidate = SimpleNamespace(**vars(wildcards), candidate=Path(folder).parent.name)
-        yield Job(
-            "train_short",
-            f"{folder}/checkpoint.pt",
-            needs.train_short(candidate),
-            needs.gpu,
-            disk=needs.checkpoint_bytes(wildcards),
-            processes=needs.processes(wildcards),
+    To count their arrays takes torch and a fraction of a second, so it is done for those steps only that may
+    not fit by the formula of `resolvent.planning.prediction.costs`, which is good to a factor of three.
+    """
+    memory = smallest_memory() if gpu else machine_memory()
+    if not memory:
+        return
+    place = "a GPU here has" if gpu else "this machine has"
+    for step in dict.fromkeys(steps):
+        if DOUBT * step.guess + step.samples <= memory:
+            continue
+        part = -(-step.batch // step.processes)
+        needed = step_bytes(step, part)
+        if needed <= memory:
+            continue
+        fitting = part // 2
+        while fitting and step_bytes(step, fitting) > memory:
+            fitting //= 2
+        then = (
+            f"they are taken {fitting} at a time" if fitting else "not even one fits: choose a smaller model"
         )
-    if file := plan.tuned(wildcards.experiment, wildcards.model, resolution):
-        yield Job("choose_settings", file, drawing(len(short_runs)))
+        yield (
+            f"a step of {step.name} needs {needed / 1e9:,.1f} GB for {counted(part, 'sample')} and {place} "
+            f"{memory / 1e9:,.1f} GB; {then}"
+        )
 
 
-def _of_paper(paper: PaperPlan, needs: Needs) -> Iterator[Job]:
-    read = {item: paper.inputs(item) for item in paper.experiments}
-    for item, files in read.items():
-        rule = "show_table" if item.startswith("table") else "show"
-        yield Job(rule, paper.file(item), drawing(len(files)))
-    if any(paper.items[item].of_costs for item in read):
-        rule = {"cao2021": "measure_cost", "calvello2024": "measure_architectures"}[paper.key]
-        yield Job(rule, paper.costs, getattr(needs, rule), needs.gpu)
-    listed = {f"{paper.plan.rolled_out(name)}/rollout.npz" for name in paper.plan.configuration.experiments}
-    for file in dict.fromkeys(file for files in read.values() for file in files):
-        if Path(file).stem in ("rollout", "latent_basis") and file not in listed:
-            yield _later(file, needs)
-    if paper.experiments:
-        yield Job("paper_page", paper.page, drawing(2 * len(paper.folders)))
+def step_bytes(step: Step, batch: int) -> float:
+    """Predict the bytes that a step of `batch` samples takes, with all samples that are held."""
+    from resolvent.training.memory import step_memory
+
+    settings = json.loads(step.settings)
+    return step.samples + step_memory(step.architecture, settings, step.points, batch, step.precision).peak

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 
@@ -11,14 +13,8 @@ from resolvent.datasets.storage.layout import resolution_of
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.models.cost import Cost
 from resolvent.models.registry import resolve
-from resolvent.planning.configuration.settings import (
-    Model,
-    Resolution,
-    model_settings,
-    samples_read,
-    training_settings,
-)
-from resolvent.planning.plan import STABILITY, DatasetPlan, Plan
+from resolvent.planning.configuration.settings import Resolution, training_settings
+from resolvent.planning.plan import STABILITY, DatasetPlan, Plan, Training
 from resolvent.planning.prediction.costs import (
     EVALUATED_BYTES,
     FLOP_PER_SECOND,
@@ -32,7 +28,24 @@ from resolvent.planning.prediction.costs import (
     store_bytes,
     training,
 )
-from resolvent.planning.prediction.steps import Step
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of training: `guess` are its bytes on the device by the formula, `samples` those of all samples.
+
+    `settings` are those of the architecture, as JSON. `processes` share the batch.
+    """
+
+    name: str
+    architecture: str
+    settings: str
+    points: int
+    batch: int
+    precision: str
+    processes: int
+    guess: float
+    samples: float
 
 
 class Needs:
@@ -63,11 +76,6 @@ class Needs:
     def nodes(self, wildcards) -> int:
         """Return the nodes among which these processes are divided."""
         return self.plan.experiment(wildcards.experiment).nodes_for(wildcards.model)
-
-    def checkpoint_bytes(self, wildcards) -> float:
-        """Return the bytes of a run on disk: its weights in single precision, as all else is small."""
-        resolution = resolution_of(wildcards.group)
-        return 4 * self.operator(wildcards.experiment, wildcards.model, resolution, resolution).weights
 
     def evaluate(self, wildcards) -> Need:
         resolution = resolution_of(wildcards.group)
@@ -167,55 +175,54 @@ class Needs:
         self, experiment: str, model: str, resolution: Resolution, candidate: str | None = None
     ) -> Need:
         """Predict a training; where settings are tuned, that with the candidate that takes most."""
-        tuning = self.plan.experiment(experiment).tuning
-        if candidate:
-            return self._training_with(experiment, model, resolution, tuning.short_run(candidate))
-        candidates = tuning.candidates.values() if tuning else [{}]
-        needs = [self._training_with(experiment, model, resolution, tuned) for tuned in candidates]
-        return Need(max(one.seconds for one in needs), max(one.bytes for one in needs))
+        e, m = self.plan.experiment(experiment), self.plan.configuration.models[model]
+        run = self.plan.training(experiment, model, resolution, candidate)
+        tried = e.tuning.candidates.values() if e.tuning and not candidate else []
+        runs = [
+            replace(run, training=training_settings(e, model, m, resolution, tuned)) for tuned in tried
+        ] or [run]
+        operator = self.operator(experiment, model, resolution, resolution)
+        needs = [self._training_with(experiment, model, operator, run) for run in runs]
+        return Need(max(one.seconds for one in needs), max(one.bytes for one in needs), needs[0].disk)
+
+    def _training_with(self, experiment: str, model: str, operator: Cost, run: Training) -> Need:
+        e, dataset = self.plan.experiment(experiment), self.plan.dataset_of(experiment).settings
+        samples = run.parameters["samples"]
+        return training(
+            operator,
+            samples=samples["train"],
+            channels=dataset.in_channels
+            + dataset.out_channels
+            + (dataset.dimension if run.training.gradient_weight else 0),
+            epochs=run.training.epochs,
+            batch_size=run.training.batch_size,
+            tested=sum(samples.values()) - samples["train"],
+            gpu=self.gpu,
+            processes=e.processes_for(model),
+            nodes=e.nodes_for(model),
+            most=self.most_sample_bytes,
+        )
 
     def step(self, wildcards) -> Step:
         """Describe the step of a training, to predict what it takes of the device's memory."""
         experiment, model = wildcards.experiment, wildcards.model
         resolution = resolution_of(wildcards.group)
-        e, m = self.plan.experiment(experiment), self.plan.configuration.models[model]
-        settings = training_settings(e, model, m, resolution, {})
         dataset = self.plan.dataset_of(experiment).settings
-        counts = self.plan.samples_of(experiment, model, resolution)
+        run = self.plan.training(experiment, model, resolution)
         operator = self.operator(experiment, model, resolution, resolution)
         processes = self.processes(wildcards)
-        part = -(-settings.batch_size // processes)
+        part = -(-run.training.batch_size // processes)
         channels = dataset.in_channels + dataset.out_channels
         return Step(
             name=f"{experiment}/{model}/{wildcards.group}",
-            architecture=m.architecture,
-            settings=json.dumps(model_settings(m, resolution, dataset).model_dump()),
-            points=self._points(m, dataset, resolution),
-            batch=settings.batch_size,
-            precision=settings.precision,
+            architecture=run.architecture,
+            settings=json.dumps(run.settings.model_dump()),
+            points=_points(run.grids, dataset, resolution),
+            batch=run.training.batch_size,
+            precision=run.training.precision,
             processes=processes,
             guess=part * kept_bytes(operator) + STATE_BYTES * operator.weights,
-            samples=sample_bytes(operator, channels, counts["train"] + counts["validation"]),
-        )
-
-    def _training_with(self, experiment: str, model: str, resolution: Resolution, tuned: dict) -> Need:
-        e, m = self.plan.experiment(experiment), self.plan.configuration.models[model]
-        settings = training_settings(e, model, m, resolution, tuned)
-        counts = self.plan.samples_of(experiment, model, resolution)
-        dataset = self.plan.dataset_of(experiment).settings
-        return training(
-            self.operator(experiment, model, resolution, resolution),
-            samples=counts["train"],
-            channels=dataset.in_channels
-            + dataset.out_channels
-            + (dataset.dimension if settings.gradient_weight else 0),
-            epochs=settings.epochs,
-            batch_size=settings.batch_size,
-            tested=sum(samples_read(counts, settings).values()) - counts["train"],
-            gpu=self.gpu,
-            processes=e.processes_for(model),
-            nodes=e.nodes_for(model),
-            most=self.most_sample_bytes,
+            samples=sample_bytes(operator, channels, run.counts["train"] + run.counts["validation"]),
         )
 
     @property
@@ -237,22 +244,53 @@ class Needs:
 
     def operator(self, experiment: str, model: str, trained: Resolution, resolution: Resolution) -> Cost:
         """Predict what is trained at one resolution, on the grid of another."""
-        m = self.plan.configuration.models[model]
-        settings = model_settings(m, trained, self.plan.dataset_of(experiment).settings)
+        run = self.plan.training(experiment, model, trained)
         dataset = self.plan.test_dataset_of(experiment).settings
         if resolution not in dataset.resolutions:
             dataset = self.plan.dataset_of(experiment).settings
-        return settings.cost(self._points(m, dataset, resolution))
-
-    @staticmethod
-    def _points(m: Model, dataset: DatasetSettings, resolution: Resolution) -> int:
-        """Return the points along each axis that a model is given of a resolution."""
-        if m.grids == "coarse":
-            return dataset.coarse_of(resolution)
-        return resolution if isinstance(resolution, int) else dataset.num_points(resolution)
+        return run.settings.cost(_points(run.grids, dataset, resolution))
 
     def _tested(self, experiment: str) -> int:
         """Test samples, once for each level of noise and each draw of it."""
         e = self.plan.experiment(experiment)
         draws = sum(e.noise_realisations if level else 1 for level in e.tested_noise)
         return draws * self.plan.sample_counts(experiment)["test"]
+
+
+def _points(grids: str, dataset: DatasetSettings, resolution: Resolution) -> int:
+    """Return the points along each axis that a model on these `grids` is given of a resolution."""
+    if grids == "coarse":
+        return dataset.coarse_of(resolution)
+    return resolution if isinstance(resolution, int) else dataset.num_points(resolution)
+
+
+def placement(needs: Needs) -> dict[str, Callable]:
+    """Return the resources of a training that say where SLURM puts it; functions of the job's wildcards.
+
+    A training on one node asks for that node alone. For several nodes the resource `mpi` says to the executor
+    plugin that the script on the first one starts what runs on the others; each node has a task, and its
+    share of the CPUs and GPUs. What is None is not asked for.
+    """
+
+    def several(value: Callable[[object, int], int | str]) -> Callable:
+        def of(wildcards: object) -> int | str | None:
+            nodes = needs.nodes(wildcards)
+            return None if nodes == 1 else value(wildcards, nodes)
+
+        return of
+
+    def cpus(wildcards: object, threads: int) -> int | None:
+        nodes = needs.nodes(wildcards)
+        return None if nodes == 1 else threads // nodes
+
+    def on_each(wildcards: object, nodes: int) -> str:
+        gpus = f" --gpus-per-node={needs.processes(wildcards) // nodes}" if needs.gpu else ""
+        return f"--ntasks-per-node=1{gpus}"
+
+    return {
+        "nodes": needs.nodes,
+        "tasks": several(lambda _, nodes: nodes),
+        "cpus_per_task": cpus,
+        "mpi": several(lambda *_: "srun"),
+        "slurm_extra": several(on_each),
+    }
