@@ -12,7 +12,7 @@ solution, and gives one Richardson extrapolation,
     u = (16 u[N steps] - u[N/2 steps]) / 15.
 
 Expect: for Cao's distribution (σ = 25, τ = 5, γ = 2) and ν = 0.1/2π, t = 1, the defaults are within 1e-7
-(relative L²) of the exact solution for every sample; `tests/solvers/burgers/test_burgers.py` holds
+(relative L²) of the exact solution for every sample; `tests/solvers/burgers/test_burgers_etdrk4.py` holds
 them to it. Error ∝ N⁻⁵.
 Sources: Cox and Matthews 2002, J. Comput. Phys. 176, 430; Kassam and Trefethen 2005, SIAM J. Sci. Comput. 26,
 1214.

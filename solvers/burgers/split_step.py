@@ -14,7 +14,7 @@ at once; most of them die in the first instants, and short steps there pay.
 
 Expect: for Cao's distribution (σ = 25, τ = 5, γ = 2) and ν = 0.1/2π, t = 1, the defaults are within 1e-7
 (relative L²) of the exact solution for every sample, and closer for ν = 0.1;
-`tests/solvers/burgers/test_burgers.py` holds them to it.
+`tests/solvers/burgers/test_burgers_split_step.py` holds them to it.
 Good values: batches in multiples of LANES, since a partial block costs as much as a whole one.
 """
 

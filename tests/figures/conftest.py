@@ -11,7 +11,8 @@ from run_files import one_level, square, vouched, write_same_predictions
 
 from resolvent.common.records import CONDITION_COLUMNS
 from resolvent.figures.common import style
-from resolvent.models.registry import settings_class
+from resolvent.models.registry import ARCHITECTURES, settings_class
+from resolvent.models.settings import Settings
 
 PAPER_SETTING = {
     "viscosity": 0.1 / (2 * math.pi),
@@ -82,7 +83,7 @@ def write_run(
     of_fno = FNO_SETTING if architecture == "fno1d" else {}
     setting = {**PAPER_SETTING, **of_fno, **(setting or {})}
     own = {"attention": attention, "layer_norm": layer_norm} if attention else {"width": 64}
-    known = settings_class(architecture)
+    known = settings_class(architecture) if architecture in ARCHITECTURES else Settings
     facts = {
         "experiment": "burgers", "model": model, "label": label or model, "architecture": architecture,
         "recipe": recipe,

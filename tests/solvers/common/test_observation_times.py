@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from resolvent.solvers.common.grid import Nodes
 from resolvent.solvers.common.observation_times import explicit, random_times, two_rates, uniform
 
 
@@ -27,6 +28,9 @@ def test_rounding_never_lets_the_final_time_in(final_time):
 def test_a_step_that_does_not_divide_the_interval_stops_before_its_end():
     np.testing.assert_allclose(uniform(0.3, 1.0).coordinates, [0, 0.3, 0.6, 0.9])
     np.testing.assert_allclose(uniform(0.5, 1.0).coordinates, [0, 0.5])
+
+
+def test_a_step_longer_than_half_the_interval_still_has_two_times():
     np.testing.assert_allclose(uniform(0.6, 1.0).coordinates, [0, 0.6])
 
 
@@ -67,6 +71,10 @@ def test_random_times_depend_on_the_seed_alone():
     np.testing.assert_allclose(doubled, 2 * random_times(50, 2.0, seed=3).coordinates)
 
 
+def test_explicit_times_are_the_ones_listed():
+    assert explicit((0.0, 0.5, 0.75)) == Nodes((0.0, 0.5, 0.75))
+
+
 @pytest.mark.parametrize(
     "times",
     [uniform(0.01, 2.0), two_rates(0.01, 2.0), random_times(77, 2.0, 5), explicit((0.0, 0.1, 1.0, 2.0))],
@@ -83,7 +91,10 @@ def test_weights_are_positive_and_integrate_straight_lines(times):
 @pytest.mark.parametrize(
     ("times", "message"),
     [
+        ((), "nodes are at least two positions, got 0"),
         ((1.0,), "nodes are at least two positions, got 1"),
+        ((0.0, 1.0, 0.5), "positions must increase, but 0.5 follows 1"),
+        ((0.0, 0.5, 0.5), "positions must increase, but 0.5 follows 0.5"),
         ((float("nan"), 1.0), "positions must increase, but 1 follows nan"),
         ((-0.25, 1.0), "times must not be negative, got -0.25"),
     ],
@@ -118,6 +129,7 @@ def test_two_rates_need_quarters_of_the_interval(step, final_time, count):
         two_rates(step, final_time)
 
 
-def test_fewer_than_two_random_times_are_refused():
-    with pytest.raises(ValueError, match=r"^nodes are at least two positions, got 1$"):
-        random_times(1, 2.0, seed=0)
+@pytest.mark.parametrize("count", [0, 1])
+def test_fewer_than_two_random_times_are_refused(count):
+    with pytest.raises(ValueError, match=f"^nodes are at least two positions, got {count}$"):
+        random_times(count, 2.0, seed=0)

@@ -10,13 +10,7 @@ from scipy.stats import kstest
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Nodes
 from resolvent.solvers.common.observation_times import explicit, random_times, two_rates, uniform
-from resolvent.solvers.lorenz63 import (
-    Lorenz63,
-    initial_condition,
-    solve_diffrax,
-    unobserved_y,
-    unobserved_z,
-)
+from resolvent.solvers.lorenz63 import Lorenz63, initial_condition, solve_diffrax
 
 INITIAL = np.stack([initial_condition(0, 0, index) for index in range(6)])
 OBSERVATIONS = {
@@ -138,24 +132,6 @@ def test_an_initial_state_depends_on_its_key_alone():
     np.testing.assert_array_equal(forwards, backwards)
     keys = [(3, 1, 2), (1, 3, 2), (3, 2, 1), (4, 1, 2), (3, 1, 3)]
     assert len({initial_condition(*key)[0] for key in keys}) == len(keys)
-
-
-def errors_of_what_is_not_observed(times):
-    """The errors of y and z that follow from x alone, the worst over the samples."""
-    model, initial = Lorenz63(), np.stack([initial_condition(1127802, 2, index) for index in range(16)])
-    x, y, z = np.moveaxis(model.solve(initial, times), 1, 0)
-    guess_y = unobserved_y(x, times, model.sigma)
-    guess_z = unobserved_z(x, guess_y, initial[:, 2], times, model.beta)
-    pairs = ((guess_y, y), (guess_z, z))
-    return np.array([np.max(np.linalg.norm(a - b, axis=1) / np.linalg.norm(b, axis=1)) for a, b in pairs])
-
-
-def test_observed_order_of_what_is_not_observed():
-    errors = np.array([errors_of_what_is_not_observed(uniform(step, 2.0)) for step in (0.01, 0.005, 0.0025)])
-    orders = np.log2(errors[:-1] / errors[1:])
-    assert np.all(orders > 2.8), (errors, orders)
-    assert np.all(errors[-1] < 1e-4), errors
-    assert np.all(errors_of_what_is_not_observed(random_times(800, 2.0, 1)) < 2e-2)
 
 
 def refused(error, message):
