@@ -239,7 +239,7 @@ def _without_result(owner: ast.AST, node: object) -> bool:
     match node:
         case ast.FunctionDef(name=name):
             return name in PREDICTIONS or (isinstance(owner, ast.ClassDef) and name in SHOWN)
-        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+        case ast.Assign(targets=[ast.Name(id=name)]):
             return isinstance(owner, ast.ClassDef) and name in SHOWN
     return False
 

@@ -212,7 +212,8 @@ def test_only_settings_predict():
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.ClassDef) and "planning" not in name:
                 said = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
-                said |= {name for one in node.body for name in rerun._defined_by(one)}
+                given = [one for one in node.body if isinstance(one, ast.Assign)]
+                said |= {name for one in given for name in rerun._defined_by(one)}
                 without_result = said & (rerun.PREDICTIONS | rerun.SHOWN)
                 recorded = name == "resolvent.common.records"
                 known = recorded or node.name.endswith(("Settings", "Dataset"))
