@@ -198,6 +198,10 @@ rule datasets:
 
 # Before anything runs: `snakemake plan --cores 16 --resources gpu=2`. `onstart` prints the forecast.
 rule plan:
+    log:
+        f"logs/plan/{plan.configuration.name}.log",
     localrule: True
+    conda:
+        "environment.yml"
     shell:
-        "true"
+        "true > {log}"

@@ -194,5 +194,4 @@ def test_an_edited_module_reruns_what_depends_on_it(laboratory, module, old, new
 
 def test_an_edited_figure_is_drawn_again(laboratory, monkeypatch):
     monkeypatch.syspath_prepend(laboratory.package.parent)
-    for script in ("draw_own_figure", "report"):
-        assert "my_lab.figures:*" in everything_reached(script, "my_lab.figures:sorted_errors")
+    assert "my_lab.figures:*" in everything_reached("report", "my_lab.figures:sorted_errors")

@@ -141,7 +141,7 @@ def test_what_the_check_found_stands_on_the_terminal_the_page_and_the_report(pro
         text = (project.folder / RESULTS / f"{page}.html").read_text(encoding="utf-8")
         assert "Imported; labels checked against our solver: relative L² difference" in text
         assert words in text
-        assert "With the values 19 and 1 (stated: 12 and 3) they fit best" in text
+        assert "the values 19 and 1 (stated: 12 and 3)" in text
     (card,) = (project.folder / "data/burgers_public").glob("*.json")
     assert read_json(card, "card")["imported"]["warnings"] == []  # of which a page then shows none
     assert "finalise_darcy_public: warning: The pressures in the file differ" in project.output

@@ -68,10 +68,10 @@ for _dataset in plan.datasets.values():
         name:
             f"dataset_page_{_dataset.name}"
         input:
+            **({"motion": of_data(_dataset.motion)} if _dataset.moves else {}),
             card=of_data(_dataset.card),
             preview=of_data(_dataset.preview),
             assets=ancient(rules.page_assets.output),
-            **({"motion": of_data(_dataset.motion)} if _dataset.moves else {}),
         output:
             [
                 report(
@@ -95,7 +95,7 @@ for _dataset in plan.datasets.values():
         resources:
             **requested(drawing(100 if _dataset.moves else 2)),
         params:
-            root=str(plan.results),
+            root=lambda wildcards: str(plan.results),
             shown=_shown,
             used_by=lambda wildcards, name=_dataset.name: plan.used_by(name),
             code=script_digest("dataset_page"),

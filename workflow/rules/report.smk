@@ -107,7 +107,7 @@ for _experiment, _settings in plan.configuration.experiments.items():
                 for key, paper in papers.items()
                 if (link := paper.link(_experiment))
             ],
-            root=str(plan.results),
+            root=lambda wildcards: str(plan.results),
             code=script_digest("report", *_own.values()),
         script:
             "../scripts/report.py"

@@ -25,4 +25,3 @@ rule rollout:
         code=lambda wildcards: script_digest("rollout", *plan.modules_of(wildcards.model)),
     script:
         "../scripts/rollout.py"
-

@@ -36,7 +36,11 @@ rule stability_page:
     output:
         page=f"{plan.results}/stability.html",
         figures=[f"{STABILITY_FOLDER}/{figure}.svg" for figure in STABILITY_FIGURES],
-        others=[f"{STABILITY_FOLDER}/{figure}.{suffix}" for figure in STABILITY_FIGURES for suffix in ("png", "pdf")],
+        others=[
+            f"{STABILITY_FOLDER}/{figure}.{suffix}"
+            for figure in STABILITY_FIGURES
+            for suffix in ("png", "pdf")
+        ],
     log:
         f"logs/stability_page/{plan.configuration.name}.log",
     conda:
