@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 from latex import complaints
+from merged_configuration import merged
 from pages import broken_links, links, missing
 from pipeline_project import Project, built_once, job_counts
 

@@ -149,7 +149,7 @@ def everything_of(owner, **known) -> dict:
     for name, member in inspect.getmembers(type(owner)):
         if name.startswith("_"):
             continue
-        if not inspect.isfunction(member):
+        if not callable(member):
             values[name] = getattr(owner, name)
             continue
         wanted = list(inspect.signature(member).parameters)[1:]

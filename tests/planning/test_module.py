@@ -32,7 +32,7 @@ def planned(folder, config: dict, name: str) -> dict[str, int]:
 
 def test_a_workflow_imports_this_one_with_changes_of_its_own(tmp_path):
     jobs = planned(tmp_path, SMALL, "mine")
-    assert jobs["own"] == jobs["resolvent_report"] == jobs["resolvent_train"] == 1
+    assert jobs["own"] == jobs["resolvent_report_burgers"] == jobs["resolvent_train"] == 1
     assert jobs["resolvent_solve_burgers"] == 5
     assert not any("darcy" in rule for rule in jobs)
 

@@ -398,7 +398,7 @@ OTHER = [
     ("results_root", "workflow", "'workflow'"),
     ("results_root", "resolvent/figures", ("'resolvent/figures'", "'resolvent'")),
     ("results_root", "results/../docs", ("'results/../docs'", "'docs'")),
-    ("results_root", "/work/h3/profiles", ("'/work/h3/profiles'", "'workflow'")),
+    ("results_root", str(ROOT / "profiles"), (f"'{ROOT / 'profiles'}'", "'workflow'")),
     ("", {"results_root": ".", "name": "config"}, "'config'", "results_root"),
     ("data_root", "tests/data", ("'tests/data'", "'tests'")),
     ("results_root", "..", "'..'"),
@@ -437,7 +437,7 @@ BUILD = [
 ]
 
 RECIPES = [
-    ("recipes.fno3d.paper", {}, "did you mean 'fno'", "recipes.fno3d"),
+    ("recipes.fno3d.paper", {}, "did you mean 'fno2d'", "recipes.fno3d"),
     ("recipes.fno1d.code.setting", {}, "did you mean 'settings'"),
     ("recipes.fno1d.code.settings.mode", 3, "did you mean 'modes'", "recipes.fno1d.code.settings"),
     ("recipes.fno1d.paper.training.epoch", 3, "did you mean 'epochs'"),

@@ -60,7 +60,7 @@ def test_the_installed_workflow_plans_the_demo_in_an_empty_folder(site, tmp_path
     planned = job_counts(printed(site, tmp_path, *words))
     assert planned["train"] == planned["evaluate"] == 7
     assert planned["solve_burgers"] == 2
-    assert (planned["report"], planned["paper_page"]) == (2, 1)
+    assert (planned["report_burgers"], planned["paper_page"]) == (1, 1)
 
 
 def test_the_installed_code_has_the_digests_of_the_checkout(site, tmp_path):
