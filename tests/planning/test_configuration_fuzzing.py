@@ -152,7 +152,8 @@ def everything_of(owner, **known) -> dict:
         if not callable(member):
             values[name] = getattr(owner, name)
             continue
-        wanted = list(inspect.signature(member).parameters)[1:]
+        parameters = list(inspect.signature(member).parameters.values())[1:]
+        wanted = [one.name for one in parameters if one.default is one.empty]
         if set(wanted) <= set(known):
             for choice in itertools.product(*(known[key] for key in wanted)):
                 values[name, *choice] = getattr(owner, name)(*choice)
@@ -175,7 +176,7 @@ def plan_everything(configuration: Configuration) -> None:
             seed=experiment.seeds[:1],
         )
         some = (name, experiment.models[0], experiment.resolutions[0])
-        assert values["training", *some]["samples"]["train"] > 0
+        assert values["training", *some].parameters["samples"]["train"] > 0
         assert values["description", *some, experiment.seeds[0]]["test_resolutions"]
         for folder in values["run_folders", name]:
             assert Path(folder).parts[-4:-2] == (name, Path(folder).parts[-3])
