@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, cached_property
 
 from resolvent.common import records
-from resolvent.figures.papers.items import BESIDE, Item
+from resolvent.figures.papers.items import BESIDE
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.captions import caption_facts
 from resolvent.planning.plan import Plan
@@ -55,21 +55,16 @@ class PaperPlan:
     @property
     def page_inputs(self) -> dict[str, list[str]]:
         """The files that the page is made from."""
-        made = self.items_made
         return {
-            "shown": [self.file(item) for item in made],
+            "shown": [self.file(item) for item in self.experiments],
             "runs": [f"{folder}/{file}" for folder in self.folders for file in READ_BY_PAGE],
-            "costs": [self.costs] if any(item.of_costs for item in made.values()) else [],
-            "models": list(dict.fromkeys(file for item in made for file in self._compared(item))),
+            "costs": [self.costs] if any(self.items[item].of_costs for item in self.experiments) else [],
+            "models": list(dict.fromkeys(file for item in self.experiments for file in self._compared(item))),
         }
 
     @property
-    def items_made(self) -> dict[str, Item]:
-        return {name: self.items[name] for name in self.experiments}
-
-    @property
     def all_made(self) -> dict[str, dict]:
-        """What the page says of each item, beside its caption (`resolvent.figures.papers.page.Made`)."""
+        """Return what the page says of each item, by name (`resolvent.figures.papers.page.Made`)."""
         return {
             name: {
                 "file": self.file(name),

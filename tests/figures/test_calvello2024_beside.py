@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from calvello2024_samples import PATCHES, POINTS, flow, write_flow_run, write_rollout
-from exhibits import read_all, save
+from exhibits import read_all
 from run_files import replace_errors, save_arrays
 
 from resolvent.common.errors import FileError
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import read_runs
+from resolvent.figures.common.style import save
 from resolvent.figures.experiment.comparison import grouped
 from resolvent.figures.papers.calvello2024 import jumps, paired_grids, rollouts, spectra
 

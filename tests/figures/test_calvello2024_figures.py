@@ -10,9 +10,10 @@ from calvello2024_samples import (
     write_flow_run,
     write_trajectory_run,
 )
-from exhibits import of_paper, read_all, read_comparison
+from exhibits import of_paper, read_all
 
 from resolvent.common.predictions import condition, functions, read_predictions
+from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.fields import log_scale_of
 from resolvent.figures.common.results import read_runs

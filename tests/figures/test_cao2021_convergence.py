@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from exhibits import of_paper, save
+from exhibits import of_paper
 
 from resolvent.figures.common.results import read_runs
-from resolvent.figures.common.style import MUTED, appearances
+from resolvent.figures.common.style import MUTED, appearances, save
 from resolvent.figures.papers.cao2021.convergence import draw_convergence, varied
 
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from exhibits import of_paper, save
+from exhibits import of_paper
 from run_files import save_arrays
 
 from resolvent.common.errors import FileError
+from resolvent.figures.common.style import save
 from resolvent.figures.papers.cao2021.latent_basis import draw_latent_basis, smoothing, turned
 
 NODES, WIDTH = 9, 16

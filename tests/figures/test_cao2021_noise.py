@@ -1,11 +1,13 @@
 """Figures 11 and 12 of Cao 2021: the right pictures and numbers of the right runs."""
 
 import pytest
-from exhibits import choose_shown, of_paper, save
+from exhibits import of_paper
 from noise_runs import expected_error, write_noisy_run
 
 from resolvent.common.predictions import condition, read_predictions
 from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.shown import choose_shown
+from resolvent.figures.common.style import save
 from resolvent.figures.papers.cao2021.noise import (
     draw_noise_levels,
     draw_noise_transfer,

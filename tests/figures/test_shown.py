@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from calvello2024_samples import write_flow_run, write_trajectory_run
-from exhibits import drawn, of_paper, save, written
+from exhibits import drawn, of_paper, written
 from noise_runs import write_noisy_run
 from run_files import one_level, save_arrays, square, vouched
 from test_cao2021_latent_basis import latent
@@ -11,6 +11,7 @@ from test_cao2021_latent_basis import latent
 from resolvent.common.predictions import tree_of, write_predictions
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.shown import choose_shown
+from resolvent.figures.common.style import save
 from resolvent.figures.experiment.samples import SAMPLES
 from resolvent.figures.papers.calvello2024 import extreme_fields, trajectories
 from resolvent.figures.papers.calvello2024.chosen import first_of_each_architecture, first_with

@@ -2,11 +2,8 @@
 
 from pathlib import Path
 
-from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.exhibit import Exhibit, Sources
 from resolvent.figures.common.results import Run, read_runs
-from resolvent.figures.common.shown import choose_shown
-from resolvent.figures.common.style import save
 from resolvent.figures.experiment.report import READERS
 from resolvent.figures.papers.items import READERS as OF_PAPERS
 
@@ -66,6 +63,3 @@ def of_paper(draw, experiments=(), comparisons=(), **more):
 
 def read_all(experiments) -> list[list[Run]]:
     return [read_runs(folders) for folders in experiments]
-
-
-__all__ = ["choose_shown", "drawn", "given", "of_paper", "read_all", "read_comparison", "save", "written"]

@@ -6,6 +6,12 @@ from resolvent.planning.captions import given_to_report
 
 EXPERIMENT = f"{plan.results}/{{experiment}}"
 BASELINES = f"{EXPERIMENT}/baselines"
+# What evaluated runs of an experiment leave, which figures and pages read.
+results_of = lambda experiment: [
+    f"{folder}/{file}"
+    for folder in plan.run_folders(experiment)
+    for file in ("run.json", "cost.json", *RUN_FILES)
+]
 
 
 rule compare:
@@ -61,11 +67,7 @@ for _experiment, _settings in plan.configuration.experiments.items():
             table=f"{_folder}/table.html",
             baselines=[f"{_folder}/baselines/{file}" for file in ("errors.csv", "cost.json")],
             inference=f"{_folder}/inference.csv",
-            runs=lambda wildcards, experiment=_experiment: [
-                f"{folder}/{file}"
-                for folder in plan.run_folders(experiment)
-                for file in ("run.json", "cost.json", *RUN_FILES)
-            ],
+            runs=lambda wildcards, experiment=_experiment: results_of(experiment),
             rollout=f"{ROLLED_OUT[_experiment]}/rollout.npz" if _film else [],
             card=card_of(plan.dataset_of(_experiment)),
             assets=ancient(rules.page_assets.output),
@@ -131,11 +133,7 @@ for _experiment, _pages in RUN_PAGES.items():
         name:
             f"run_pages_{_experiment}"
         input:
-            runs=lambda wildcards, experiment=_experiment: [
-                f"{folder}/{file}"
-                for folder in plan.run_folders(experiment)
-                for file in ("run.json", "cost.json", *RUN_FILES)
-            ],
+            runs=lambda wildcards, experiment=_experiment: results_of(experiment),
             card=card_of(plan.test_dataset_of(_experiment)),
             assets=ancient(rules.page_assets.output),
         output:

@@ -48,22 +48,22 @@ class Item(Exhibit):
 
     @property
     def location(self) -> str:
-        """Where it is drawn, "module:function"."""
+        """Return where it is drawn, "module:function"."""
         return f"{self.draw.__module__}:{self.draw.__name__}"
 
     @property
     def shows_one_run(self) -> bool:
-        """Whether it shows one run of each of its experiments."""
+        """Say whether it shows one run of each of its experiments."""
         return bool(self.needs & {"shown", "each_shown", "latent_basis"})
 
     @property
     def of_costs(self) -> bool:
-        """Whether it is made from measured costs, and from no experiment."""
+        """Say whether it is made from measured costs, and from no experiment."""
         return "cost_file" in self.needs
 
     @property
     def shown_by_experiments(self) -> bool:
-        """Whether an experiment may name it under `shows`."""
+        """Say whether an experiment may name it under `shows`."""
         return not self.of_costs and not self.of
 
 
