@@ -4,8 +4,7 @@
         [--output docs/statistics.md]
 
 Simulates errors of known distributions, and asks the functions that make comparison.csv
-(`resolvent.figures.common.bootstrap` and `resolvent.figures.common.ratios`) for their intervals. The random
-numbers are the same in every call.
+(`resolvent.figures.common.intervals`) for their intervals. The random numbers are the same in every call.
 """
 
 from __future__ import annotations
@@ -17,9 +16,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.runner import Part, run, table
-from resolvent.figures.common.bootstrap import mean_interval, median_interval, ratio_to_reported, scatter
-from resolvent.figures.common.intervals import Interval
-from resolvent.figures.common.ratios import paired_ratio, ratios_to_best_other
+from resolvent.figures.common.intervals import (
+    Interval,
+    mean_interval,
+    median_interval,
+    paired_ratio,
+    ratio_to_reported,
+    ratios_to_best_other,
+    scatter,
+)
 
 REMAINDER = 0.2  # share of the variance of a logarithm that is neither the sample's nor the seed's
 COMMON = 0.5  # share of a sample's variance that all models have in common

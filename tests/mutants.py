@@ -43,9 +43,8 @@ from mutating import Mutant, Mutants
 ROOT = Path(__file__).resolve().parents[1]
 MUTATED = (
     "resolvent/solvers", "resolvent/models", "resolvent/datasets", "resolvent/training",
-    "resolvent/evaluation", "resolvent/measurements", "resolvent/figures/common/bootstrap.py",
-    "resolvent/figures/common/intervals.py", "resolvent/figures/common/comparison.py",
-    "resolvent/figures/common/ratios.py", "resolvent/figures/experiment/comparison.py",
+    "resolvent/evaluation", "resolvent/measurements", "resolvent/figures/common/intervals.py",
+    "resolvent/figures/common/comparison.py", "resolvent/figures/experiment/comparison.py",
     "resolvent/figures/experiment/verdict.py",
 )  # fmt: skip
 # Tests of the whole pipeline take minutes, and what runs by hand or needs a browser is not run either.

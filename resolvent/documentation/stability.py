@@ -10,9 +10,15 @@ from resolvent.documentation.pages import table
 from resolvent.figures.common.numbers import duration
 from resolvent.figures.common.style import save
 from resolvent.figures.reported_vs_ours.markdown import paragraph
-from resolvent.figures.stability.page import error_rows, fraction_rows, gap_in_words, seconds
-from resolvent.figures.stability.panel import draw_panel
-from resolvent.figures.stability.runs import COLLAPSED_ERROR, distinct, read_study
+from resolvent.figures.stability.page import (
+    COLLAPSED_ERROR,
+    distinct,
+    draw_panel,
+    error_rows,
+    fraction_rows,
+    gap_in_words,
+    read_study,
+)
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_configuration
 from resolvent.planning.plan import STABILITY, Plan
@@ -53,8 +59,8 @@ def stability_page(study: pd.DataFrame, facts: dict, figures: dict[str, str], mi
         f"`{CONFIGURATION}`.",
         f"Burgers' equation on {facts['resolution']} points, {facts['train']:,} training samples, "
         f"{facts['epochs']} epochs, batches of {facts['batch_size']}: {len(runs):,} trainings, which differ "
-        f"in the model, the peak of the learning rate and the seed. They took {duration(seconds(study))} on "
-        f"one thread of {', '.join(sorted(runs['device'].unique()))}.",
+        f"in the model, the peak of the learning rate and the seed. They took "
+        f"{duration(runs['seconds'].sum())} on one thread of {', '.join(sorted(runs['device'].unique()))}.",
         "A run counts as collapsed if it diverged, or if its mean relative L² error on the "
         f"{facts['validation']} validation samples is above {COLLAPSED_ERROR:g} in its last epoch. Of these "
         f"runs {gap_in_words(study)}: any threshold between gives the same counts. These samples choose no "

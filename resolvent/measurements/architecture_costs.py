@@ -10,7 +10,7 @@ from statistics import median
 
 import pandas
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from resolvent.common.progress import progress_bar
@@ -22,28 +22,37 @@ from resolvent.models.layers.spectral_convolution import truncated_fourier_matri
 from resolvent.training.devices import choose_device, device_name
 from resolvent.training.operations import forward_operations
 
+COLUMNS = [
+    "model", "architecture", "width", "points", "parameters", "parameters_complex_once", "forward_flop",
+    "seconds", "formula_parameters", "formula_products", "formula_transforms",
+]  # fmt: skip
+
 
 def architecture_costs(gpus: int, **settings) -> pandas.DataFrame:
     """Return a row for each architecture, width and grid; `settings` are `ArchitectureCostSettings`'.
 
     Timings are on CUDA if there is a GPU among `gpus`, else on one CPU thread.
 
-    Columns: `model`, `architecture`, `width`, `points` (a side), `parameters` (a complex one counted twice),
-    `parameters_complex_once`, `forward_flop` (of one sample), `seconds` of that pass, where it has at most
-    `timed_flop` operations; by the formulas `formula_parameters`, `formula_products` and
-    `formula_transforms`, empty where the paper has none; the same in every row: the settings that are no
-    list, and the `device` of the timings.
+    `points` are those of a side, `forward_flop` of one sample, `seconds` of that pass, where it has at most
+    `timed_flop` operations. In `parameters` a complex one is counted twice. Formulas are empty where the
+    paper has none. The same in every row are the settings that are no list, and the `device` of the timings.
     """
     checked = ArchitectureCostSettings.model_validate(settings)
-    device, rows = choose_device(gpus), list(cases(checked))
+    device, rows = choose_device(gpus), []
     torch.set_num_threads(1)
-    measured = []
-    with progress_bar(len(rows), "architectures", "cases") as bar:
-        for case in rows:
-            measured.append(_row(checked, *case, device))
+    counted = list(cases(checked))
+    with progress_bar(len(counted), "architectures", "cases") as bar:
+        for name, width, points in counted:
+            architecture, case = MEASURED[name].architecture, MEASURED[name].case(checked, width, points)
+            once, twice, flop = counted_costs(architecture, case.settings, points)
+            taken = None
+            if flop <= checked.timed_flop:
+                taken = forward_seconds(architecture, case.settings, points, checked.rounds, device)
+            formulas = (case.parameters, case.products, case.transforms)
+            rows.append((name, architecture, width, points, twice, once, flop, taken, *formulas))
             bar.update()
     common = checked.model_dump(exclude={"points", "widths"}) | {"device": device_name(device)}
-    return pandas.DataFrame(measured).assign(**common)
+    return pandas.DataFrame(rows, columns=COLUMNS).assign(**common)
 
 
 def counted_costs(architecture: str, settings: dict, points: int) -> tuple[int, int, int]:
@@ -66,38 +75,11 @@ def forward_seconds(
     architecture: str, settings: dict, points: int, rounds: int, device: torch.device
 ) -> float:
     """Return the median time of an output for one sample, after one that is not timed."""
-    operator: nn.Module = build(architecture, settings, seed=0).to(device).eval()
+    operator = build(architecture, settings, seed=0).to(device).eval()
     u, x = _function(points, device)
     with torch.no_grad():
         operator(u, x)
         return median(seconds(lambda: operator(u, x), device) for _ in range(rounds))
-
-
-def _row(checked: ArchitectureCostSettings, name: str, width: int, points: int, device: torch.device) -> dict:
-    one = MEASURED[name]
-    settings = one.settings(checked, width, points)
-    once, twice, flop = counted_costs(one.architecture, settings, points)
-    row = {
-        "model": name,
-        "architecture": one.architecture,
-        "width": width,
-        "points": points,
-        "parameters": twice,
-        "parameters_complex_once": once,
-        "forward_flop": flop,
-        "seconds": None,
-    }
-    if flop <= checked.timed_flop:
-        row["seconds"] = forward_seconds(one.architecture, settings, points, checked.rounds, device)
-    if one.size is not None:
-        size = one.size(checked, width, points)
-        operations = one.operations(size)
-        row |= {
-            "formula_parameters": one.parameters(size),
-            "formula_products": operations.products,
-            "formula_transforms": operations.transforms,
-        }
-    return row
 
 
 def _function(points: int, device: torch.device) -> tuple[Tensor, Tensor]:

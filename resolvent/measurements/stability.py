@@ -7,14 +7,16 @@ begun goes on from its last epoch.
 
 from __future__ import annotations
 
-import csv
 from itertools import product
 from pathlib import Path
+from typing import Any
 
-from resolvent.common.digests import write_digest
-from resolvent.common.files import read_json, remove, write_atomically, write_json
+import pandas
+
+from resolvent.common.files import read_json, remove, write_json
 from resolvent.common.progress import progress_bar
 from resolvent.common.records import HISTORY_COLUMNS, CostRecord, read_record
+from resolvent.common.runs import save_table
 from resolvent.training.train import run_identity, train_run
 
 OF_RUN = ["model", "peak", "seed", "status", "seconds", "device"]
@@ -51,42 +53,23 @@ def train_study(
             trained = run | {"training": run["training"] | {"learning_rate": peak}}
             identity = run_identity(card, trained, resolution, seed, code_digest)
             kept = folder / f"peak{peak:g}_seed{seed}.json"
-            if (record := _finished(kept, identity)) is None:
+            record: dict[str, Any] = read_json(kept, "the run") if kept.exists() else {"identity": None}
+            if record["identity"] != identity:  # of other data, settings or code, or not trained yet
                 place = kept.with_suffix("")
                 train_run(card, place, resolution, seed, trained, code_digest, threads, gpus)
-                record = {"identity": identity, **_curves(place)}
+                cost = read_record(place / "cost.json", CostRecord)
+                # As text: nothing is rounded on the way.
+                history = pandas.read_csv(place / "history.csv", dtype=str, keep_default_na=False)
+                record = {
+                    "identity": identity,
+                    "status": cost.status,
+                    "seconds": cost.train_seconds,
+                    "device": cost.device,
+                    "history": history[list(HISTORY_COLUMNS)].to_numpy().tolist(),
+                }
                 write_json(kept, record)
                 remove(place)
             of_run = [model, peak, seed, record["status"], record["seconds"], record["device"]]
             rows += [[*of_run, *epoch] for epoch in record["history"]]
             bar.update()
-    write_atomically(output, lambda path: _write(path, rows))
-    write_digest(output)
-
-
-def _finished(kept: Path, identity: str) -> dict | None:
-    """Return the record of a run that was trained on the same data with the same settings and code."""
-    if not kept.exists():
-        return None
-    record = read_json(kept, "the run")
-    return record if record["identity"] == identity else None
-
-
-def _curves(place: Path) -> dict:
-    """Return what is kept of a run: how it ended, what it took, and a list a row of its history."""
-    cost = read_record(place / "cost.json", CostRecord)
-    with open(place / "history.csv", encoding="utf-8", newline="") as file:
-        history = [[row[name] for name in HISTORY_COLUMNS] for row in csv.DictReader(file)]
-    return {
-        "status": cost.status,
-        "seconds": cost.train_seconds,
-        "device": cost.device,
-        "history": history,
-    }
-
-
-def _write(path: Path, rows: list[list]) -> None:
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow([*OF_RUN, *HISTORY_COLUMNS])
-        table.writerows(rows)
+    save_table(pandas.DataFrame(rows, columns=[*OF_RUN, *HISTORY_COLUMNS]), output)

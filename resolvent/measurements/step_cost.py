@@ -21,6 +21,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import pandas
 import torch
@@ -37,8 +38,9 @@ from resolvent.training.operations import counted
 # versions head the columns l = 10, and the script has ten layers and four heads by default. Of a softmax
 # layer at n = 8192 and batch 4 the gradient needs the n×n array before and after dropout, 1.07 GB each: 21 GB
 # for ten layers, where 18.5 GB are printed.
-ENCODER_ONLY = {"width": 128, "num_heads": 1, "num_layers": 4, "feedforward_width": 256}
+ENCODER_ONLY: dict[str, Any] = {"width": 128, "num_heads": 1, "num_layers": 4, "feedforward_width": 256}
 WARM_UP_POINTS = 64
+SCOPES = ("transformer1d", "encoder")  # the operator of Example 1, or four layers on points of the plane
 CASES = [  # attention, and order of the products
     ("softmax", "linear"),
     ("fourier", "quadratic"),  # as the paper's
@@ -46,17 +48,6 @@ CASES = [  # attention, and order of the products
     ("linear", "linear"),
     ("galerkin", "linear"),
 ]
-
-
-@dataclass(frozen=True)
-class Case:
-    """`scope`: "transformer1d" is the operator of Example 1, "encoder" four layers on points of the plane."""
-
-    scope: str
-    attention: str
-    contraction: str
-    points: int
-    batch_size: int
 
 
 @dataclass(frozen=True)
@@ -89,20 +80,19 @@ class Learner:
 def step_costs(points: int, batch_size: int, rounds: int, gpus: int) -> pandas.DataFrame:
     """Measure every case in a process of its own, on CUDA if `gpus` has a GPU, else on one CPU thread.
 
-    Columns: those of `Case` and `Cost`, `rounds` (timings, of which the median counts) and `device`.
+    Columns: those of a case and of `Cost`, `rounds` (timings, of which the median counts) and `device`.
     """
     device = choose_device(gpus)
-    cases = [
-        Case(scope, attention, contraction, points, batch_size)
-        for scope in MODULES
+    size = {"points": points, "batch_size": batch_size}
+    cases: list[dict] = [
+        {"scope": scope, "attention": attention, "contraction": contraction, **size}
+        for scope in SCOPES
         for attention, contraction in CASES
     ]
-    requests = [{"case": asdict(case), "rounds": rounds, "device": device.type} for case in cases]
-    measurements = in_new_processes("resolvent.measurements.step_cost", requests)
+    requests = [{"case": case, "rounds": rounds, "device": device.type} for case in cases]
+    costs = in_new_processes("resolvent.measurements.step_cost", requests)
     more = {"rounds": rounds, "device": device_name(device)}
-    return pandas.DataFrame(
-        [{**asdict(case), **cost, **more} for case, cost in zip(cases, measurements, strict=True)]
-    )
+    return pandas.DataFrame([case | cost | more for case, cost in zip(cases, costs, strict=True)])
 
 
 def in_new_processes(module: str, requests: list[dict]) -> list[dict]:
@@ -124,8 +114,7 @@ def answer(measure: Callable[[dict, torch.device], Cost]) -> None:
     atexit.register(gc.freeze)  # nothing is to be looked through at the end, which takes a second
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
-    costs = [_forked(measure, request) for request in json.loads(sys.argv[1])]
-    print(json.dumps([asdict(cost) for cost in costs]))
+    print(json.dumps([asdict(_forked(measure, request)) for request in json.loads(sys.argv[1])]))
 
 
 def _forked(measure: Callable[[dict, torch.device], Cost], request: dict) -> Cost:
@@ -156,23 +145,17 @@ def measured(
 
     Without rounds only the peak memory is measured, of a step with clipping and Adam.
     """
-    make_step = backpropagation if rounds else training_step
-    make_step(learner(warm_up_points, 1))()  # libraries' own memory
-    step = make_step(learner(points, batch_size))
+    training_step(learner(warm_up_points, 1), update=not rounds)()  # libraries' own memory
+    step = training_step(learner(points, batch_size), update=not rounds)
     if not rounds:
         return Cost(peak_memory(step, device))
     times: list[float] = []
     peak = peak_memory(lambda: times.extend(seconds(step, device) for _ in range(rounds)), device)
     # In proportion to the batch. Not both at once: under the counter the profiler sees operations twice.
-    one_sample = make_step(learner(points, 1))
+    one_sample = training_step(learner(points, 1), update=False)
     profiler_flop, allocated = profiled(one_sample, device)
     flop = counted(one_sample)
     return Cost(peak, batch_size * flop, batch_size * profiler_flop, batch_size * allocated, median(times))
-
-
-def transformer1d(settings: dict, points: int) -> tuple[nn.Module, Tensor]:
-    """Return the operator of Example 1, and the points of its periodic grid."""
-    return build("transformer1d", settings, seed=0), torch.arange(points)[:, None] / points
 
 
 def encoder(settings: dict, points: int) -> tuple[nn.Module, Tensor]:
@@ -187,30 +170,29 @@ def encoder(settings: dict, points: int) -> tuple[nn.Module, Tensor]:
         return Encoder(**checked.model_dump(include=names), coordinate_dim=2), torch.rand(points, 2)
 
 
-MODULES = {"transformer1d": transformer1d, "encoder": encoder}
+def learner_of(
+    scope: str, attention: str, contraction: str, points: int, batch_size: int, device: torch.device
+) -> Learner:
+    """Return the module of a case with its default settings, without dropout, and random data.
 
-
-def learner_of(case: Case, points: int, batch_size: int, device: torch.device) -> Learner:
-    """Return the module of a case with its default settings, without dropout, and random data."""
-    settings = {"attention": case.attention, "contraction": case.contraction}
-    module, x = MODULES[case.scope](settings, points)
+    The data depend on their sizes alone. The operator of Example 1 is on the points of its periodic grid.
+    """
+    settings = {"attention": attention, "contraction": contraction}
+    if scope == "encoder":
+        (module, x), channels = encoder(settings, points), ENCODER_ONLY["width"]
+    else:
+        module, x, channels = build(scope, settings, seed=0), torch.arange(points)[:, None] / points, 1
     module, x = module.to(device).train(), x.to(device)
-    u, target = random_data(case.scope, (points,), batch_size, device)
+    generator = torch.Generator().manual_seed(0)
+    u, target = (torch.randn(batch_size, points, channels, generator=generator).to(device) for _ in range(2))
     return Learner(module, lambda u: module(u, x), u, target)
 
 
-def random_data(
-    scope: str, grid: tuple[int, ...], batch_size: int, device: torch.device
-) -> tuple[Tensor, Tensor]:
-    """Return an input and a target that depend on their sizes alone."""
-    channels = ENCODER_ONLY["width"] if scope == "encoder" else 1
-    generator = torch.Generator().manual_seed(0)
-    u, target = (torch.randn(batch_size, *grid, channels, generator=generator) for _ in range(2))
-    return u.to(device), target.to(device)
+def training_step(learner: Learner, *, update: bool = True) -> Callable[[], Tensor]:
+    """Return a function that does one step, and returns the loss: forward, backward, clipping, Adam.
 
-
-def training_step(learner: Learner) -> Callable[[], Tensor]:
-    """Return a function that does one step, and returns the loss: forward, backward, clipping, Adam."""
+    Without the update of the weights it does forward and backward alone, as Table 1 profiles.
+    """
     parameters = list(learner.module.parameters())
     optimiser = torch.optim.Adam(parameters, lr=1e-4)
 
@@ -218,20 +200,9 @@ def training_step(learner: Learner) -> Callable[[], Tensor]:
         optimiser.zero_grad()
         loss = (learner.predict(learner.u) - learner.target).square().mean()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(parameters, 0.999)
-        optimiser.step()
-        return loss.detach()
-
-    return step
-
-
-def backpropagation(learner: Learner) -> Callable[[], Tensor]:
-    """Return a function that does forward and backward, as Table 1 profiles, and returns the loss."""
-
-    def step() -> Tensor:
-        learner.module.zero_grad()
-        loss = (learner.predict(learner.u) - learner.target).square().mean()
-        loss.backward()
+        if update:
+            torch.nn.utils.clip_grad_norm_(parameters, 0.999)
+            optimiser.step()
         return loss.detach()
 
     return step
@@ -276,14 +247,13 @@ def _resident(name: str) -> int:
 
 
 def _measure(request: dict, device: torch.device) -> Cost:
-    case = Case(**request["case"])
-    return measured(
-        lambda points, batch_size: learner_of(case, points, batch_size, device),
-        case.points,
-        case.batch_size,
-        request["rounds"],
-        device,
-    )
+    case = request["case"]
+    points, batch_size = case.pop("points"), case.pop("batch_size")
+
+    def of_size(points: int, batch_size: int) -> Learner:
+        return learner_of(**case, points=points, batch_size=batch_size, device=device)
+
+    return measured(of_size, points, batch_size, request["rounds"], device)
 
 
 if __name__ == "__main__":

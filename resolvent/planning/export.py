@@ -14,10 +14,9 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.exports import LAYOUTS, Content
 from resolvent.datasets.loading import read_card
 from resolvent.datasets.storage.addresses import located
-from resolvent.figures.dataset.checks import summary
-from resolvent.figures.dataset.citation import bibtex, licence
-from resolvent.figures.dataset.contents import groups, snippets
+from resolvent.figures.dataset.card import bibtex, groups, licence, snippets
 from resolvent.figures.dataset.croissant import write_croissant
+from resolvent.figures.dataset.error_budget import summary
 from resolvent.planning.places import HOME
 
 FOLDER = "huggingface"

@@ -71,7 +71,7 @@ FILES_READ = {
     "resolvent.figures.common.page": (
         f"{_TEMPLATES}/macros.html.j2", f"{_TEMPLATES}/base.html.j2", f"{_TEMPLATES}/references.bib",
     ),
-    "resolvent.figures.dataset.citation": (f"{_TEMPLATES}/references.bib",),
+    "resolvent.figures.dataset.card": (f"{_TEMPLATES}/references.bib",),
     "resolvent.figures.dataset.croissant": (f"{_TEMPLATES}/croissant_context.json",),
     "resolvent.figures.dataset.page": (f"{_TEMPLATES}/dataset.html.j2",),
     "resolvent.figures.front.page": (f"{_TEMPLATES}/front.html.j2",),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from resolvent.common.counts import counted
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json
-from resolvent.figures.dataset.citation import bibtex
+from resolvent.figures.dataset.card import bibtex
 from resolvent.figures.run.words import making
 
 if TYPE_CHECKING:

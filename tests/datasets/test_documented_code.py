@@ -10,7 +10,7 @@ from dataset_fixtures import FEW, make_dataset, small
 from training_fixtures import finished_run
 
 from resolvent.datasets.loading import read_card
-from resolvent.figures.dataset.contents import snippets
+from resolvent.figures.dataset.card import snippets
 from resolvent.planning.configuration.read import read_configuration
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from resolvent.figures.common.bootstrap import mean_interval, median_interval
 from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.intervals import mean_interval, median_interval
 
 
 def skewed(samples=60, seeds=1, seed=0):

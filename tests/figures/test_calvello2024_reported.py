@@ -9,12 +9,12 @@ from resolvent.common.runs import read_run
 from resolvent.figures.common.comparison import by_condition
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.table import as_csv, as_html
-from resolvent.figures.common.words import differences_from_paper
 from resolvent.figures.experiment.comparison import MEDIANS, write_comparison
 from resolvent.figures.experiment.error_table import headline
 from resolvent.figures.papers.calvello2024.reported import TABLE_1, TABLE_1_FIRST, TABLE_3, TABLE_3_FIRST
 from resolvent.figures.published.beside import differences, example_of, reported_beside
 from resolvent.figures.published.tables import reported_rows
+from resolvent.figures.published.words import differences_from_paper
 
 
 def read(run):

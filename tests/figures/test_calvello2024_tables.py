@@ -12,7 +12,6 @@ from run_files import replace_errors
 from resolvent.common.runs import save_table
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.table import write_table
-from resolvent.figures.common.words import differences_from_paper
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.papers.calvello2024.architecture_costs import (
     draw_growth,
@@ -27,6 +26,7 @@ from resolvent.figures.papers.calvello2024.cost_accuracy import (
 )
 from resolvent.figures.papers.calvello2024.error_tables import draw_high_resolution, draw_low_resolution
 from resolvent.figures.papers.calvello2024.paper import ITEMS
+from resolvent.figures.published.words import differences_from_paper
 
 ERRORS = [1e-2, 2e-2, 6e-2]  # median 2e-2, and of standardised fields 3e-2
 

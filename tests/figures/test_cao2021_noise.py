@@ -6,7 +6,7 @@ from noise_runs import expected_error, write_noisy_run
 
 from resolvent.common.predictions import condition, read_predictions
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.shown import choose_shown
+from resolvent.figures.common.results import choose_shown
 from resolvent.figures.common.style import save
 from resolvent.figures.papers.cao2021.noise import (
     draw_noise_levels,

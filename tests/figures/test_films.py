@@ -39,11 +39,9 @@ def test_every_kind_of_motion_is_a_small_film_that_moves(kind, tmp_path):
     motion = read_arrays(tmp_path / "motion.npz")
     film, poster = write_film(tmp_path / "film.mp4", draw_motion(motion))
     frames, seconds = pictures(film)
-    assert len(frames) == 12
-    assert seconds == pytest.approx(12 / 25, abs=0.05)
+    assert (len(frames), seconds) == (12, pytest.approx(12 / 25, abs=0.05))
     assert film.stat().st_size < 400_000
-    assert poster.name == "film.png"
-    assert poster.stat().st_size > 1000
+    assert (poster.name, poster.stat().st_size > 1000) == ("film.png", True)
     assert min(abs(np.diff(frames, axis=0)).mean(axis=(1, 2, 3))) > 0.01
     first = film.read_bytes()
     write_film(film, draw_motion(motion))
@@ -70,25 +68,19 @@ def test_a_film_that_is_too_long_or_does_not_fit_is_refused(tmp_path, monkeypatc
     long, short = (Film(figure, [line], lambda frame: None, frames, Fraction(1), 0) for frames in (7, 2))
     with pytest.raises(ResultError, match="more than 6 s"):
         write_film(tmp_path / "a.mp4", long)
-    with pytest.raises(ResultError, match=r"end in \.mp4"):
-        write_film(tmp_path / "a.gif", short)
     monkeypatch.setattr(module, "LARGEST", 100)
     with pytest.raises(ResultError, match="more than 100 bytes"):
         write_film(tmp_path / "a.mp4", short)
     assert not (tmp_path / "a.mp4").exists()
 
 
-def rollout(folder, prediction) -> tuple[np.ndarray, np.ndarray]:
+def rollout(folder, prediction) -> tuple[np.ndarray, float]:
     steps, generator = len(prediction), np.random.default_rng(0)
-    arrays = {
-        "times": 0.1 * np.arange(1, steps + 1),
-        "error": generator.uniform(0.01, 1, (2, steps)),
-        "sample": np.array(1),
-        "initial": generator.normal(size=(16, 16)),
-        "target": generator.normal(size=(steps, 16, 16)),
-        "prediction": prediction,
-    }
-    save_arrays(folder / "rollout.npz", **arrays)
+    save_arrays(
+        folder / "rollout.npz", times=0.1 * np.arange(1, steps + 1), sample=np.array(1),
+        prediction=prediction, error=generator.uniform(0.01, 1, (2, steps)),
+        initial=generator.normal(size=(16, 16)), target=generator.normal(size=(steps, 16, 16)),
+    )  # fmt: skip
     ROLLOUT.write(Sources({}, rollout=read_arrays(folder / "rollout.npz")), folder / "rollout.mp4")
     return pictures(folder / "rollout.mp4")
 
@@ -103,8 +95,6 @@ def test_a_rollout_is_shown_beside_the_truth_from_the_first_vorticity_on(tmp_pat
 
 
 def test_a_rollout_that_blew_up_leaves_its_prediction_white(tmp_path):
-    prediction = np.full((5, 16, 16), np.nan)
-    frames, _ = rollout(tmp_path, prediction)
+    frames, _ = rollout(tmp_path, np.full((5, 16, 16), np.nan))
     width = frames.shape[2]
-    middle = frames[-1][80:-80, int(0.33 * width) : int(0.5 * width)]
-    assert middle.mean() > 240
+    assert frames[-1][80:-80, int(0.33 * width) : int(0.5 * width)].mean() > 240

@@ -6,8 +6,7 @@ import yaml
 from latex import complaints
 from pipeline_project import ROOT
 
-from resolvent.figures.common.latex import MATHEMATICS, SPECIAL, latex_text
-from resolvent.figures.common.table import Cell, Column, Table, as_latex
+from resolvent.figures.common.table import MATHEMATICS, SPECIAL, Cell, Column, Table, as_latex, latex_text
 
 ACCENTED = "äöüßéèêàçñåøæœłžščřÄÖÜÉØÅ"
 

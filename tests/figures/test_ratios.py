@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from resolvent.figures.common.bootstrap import mean_interval
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.ratios import geometric_mean, paired_ratio, ratios_to_best_other
+from resolvent.figures.common.intervals import (
+    geometric_mean,
+    mean_interval,
+    paired_ratio,
+    ratios_to_best_other,
+)
 
 LADDER = np.exp(np.linspace(-1, 1, 40))  # samples from easy to hard
 

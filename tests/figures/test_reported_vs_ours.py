@@ -8,7 +8,7 @@ import pytest
 from merged_configuration import ROOT
 from run_files import replace_errors, set_resolution
 
-from resolvent.figures.common.bootstrap import ratio_to_reported, scatter
+from resolvent.figures.common.intervals import ratio_to_reported, scatter
 from resolvent.figures.papers.cao2021.reported import EXAMPLES
 from resolvent.figures.published.tables import reported_rows
 from resolvent.figures.reported_vs_ours.markdown import table_lines

@@ -9,7 +9,7 @@ import pytest
 from pages import links, missing
 from run_files import replace_errors
 
-from resolvent.figures.common.ratios import paired_ratio
+from resolvent.figures.common.intervals import paired_ratio
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.thinned import picked, picked_on_log_axis, rounded, thinned
 from resolvent.figures.run import data

@@ -9,8 +9,7 @@ from run_files import one_level, save_arrays, square, vouched
 from test_cao2021_latent_basis import latent
 
 from resolvent.common.predictions import tree_of, write_predictions
-from resolvent.figures.common.results import read_runs
-from resolvent.figures.common.shown import choose_shown
+from resolvent.figures.common.results import choose_shown, read_runs
 from resolvent.figures.common.style import save
 from resolvent.figures.experiment.samples import SAMPLES
 from resolvent.figures.papers.calvello2024 import extreme_fields, trajectories

@@ -1,16 +1,17 @@
 """The figures and the page of the study of stability show the counts of its tables."""
 
-import csv
 import re
+from itertools import product
 
+import pandas as pd
 import pytest
 from pages import links
 
 from resolvent.common.digests import write_digest
+from resolvent.common.runs import save_table
 from resolvent.documentation.stability import stability_page
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.stability.page import write_stability_page
-from resolvent.figures.stability.runs import counts, gap, interval, read_study
+from resolvent.figures.stability.page import COLUMNS, gap, interval, read_study, write_stability_page
 
 pytestmark = pytest.mark.every_format  # pages link to the PNG and the PDF
 
@@ -22,7 +23,6 @@ FACTS = {
     "panels": PANELS, "resolution": 32, "epochs": 2, "batch_size": 8, "train": 512, "validation": 100,
 }  # fmt: skip
 PEAKS = (3e-3, 1e-3)
-COLUMNS = ["model", "peak", "seed", "status", "seconds", "device", "epoch", "validation_relative_l2"]
 
 
 def last_error(model, peak, seed):
@@ -34,19 +34,14 @@ def last_error(model, peak, seed):
 
 @pytest.fixture
 def study(tmp_path):
-    tables = []
     for model in ("galerkin", "galerkin_ours", "fourier"):
-        tables.append(tmp_path / f"{model}.csv")
-        with open(tables[-1], "w", encoding="utf-8", newline="") as file:
-            rows = csv.writer(file, lineterminator="\n")
-            rows.writerow(COLUMNS)
-            for peak in PEAKS:
-                for seed in (1, 2, 3, 4):
-                    status, error = last_error(model, peak, seed)
-                    for epoch, value in ((1, 0.5), (2, error)):
-                        rows.writerow([model, peak, seed, status, 30.0, "A processor", epoch, value])
-        write_digest(tables[-1])
-    return read_study(tables, PANELS)
+        rows = []
+        for peak, seed in product(PEAKS, (1, 2, 3, 4)):
+            status, error = last_error(model, peak, seed)
+            for epoch in ((1, 0.5), (2, error)):
+                rows.append((model, peak, seed, status, 30.0, "A processor", *epoch))
+        save_table(pd.DataFrame(rows, columns=COLUMNS), tmp_path / f"{model}.csv")
+    return read_study(sorted(tmp_path.glob("*.csv")), PANELS)
 
 
 def test_a_run_is_its_last_epoch_and_collapsed_if_that_is_far_off(study):
@@ -55,6 +50,9 @@ def test_a_run_is_its_last_epoch_and_collapsed_if_that_is_far_off(study):
     assert of_printed["collapsed"].to_dict() == {1: True, 2: True, 3: True, 4: False}
     assert not study[study["model"] == "galerkin_ours"]["collapsed"].any()
     assert gap(study) == pytest.approx((0.008, 1.0))  # the diverged run is neither
+    # The same words have the same colour in every panel.
+    assert study.groupby("words")["order"].nunique().eq(1).all()
+    assert study.groupby("order")["words"].nunique().eq(1).all()
 
 
 def test_no_number_in_the_last_epoch_is_a_collapse(study, tmp_path):
@@ -71,19 +69,6 @@ def test_no_number_in_the_last_epoch_is_a_collapse(study, tmp_path):
 )
 def test_intervals_are_exact(collapsed, runs, low, high):
     assert interval(collapsed, runs) == pytest.approx((low, high), abs=1e-5)
-
-
-def test_counts_are_by_model_and_peak(study):
-    found = counts(study).set_index(["panel", "words", "peak"])
-    printed, ours = (found.loc[("Galerkin", words, max(PEAKS))] for words in ("as printed", "ours"))
-    assert (printed["collapsed"], printed["runs"], ours["collapsed"], ours["runs"]) == (3, 4, 0, 4)
-    assert printed["median"] == pytest.approx(0.008)
-    assert (ours["least"], ours["largest"]) == pytest.approx((0.005, 0.008))
-
-
-def test_the_same_words_have_the_same_colour_in_every_panel(study):
-    assert study.groupby("words")["order"].nunique().eq(1).all()
-    assert study.groupby("order")["words"].nunique().eq(1).all()
 
 
 def test_the_page_has_a_figure_a_panel_and_every_count(study, tmp_path):

@@ -12,7 +12,7 @@ from resolvent.figures.common import style
 from resolvent.figures.common.exhibit import Sources
 from resolvent.figures.common.results import read_table
 from resolvent.figures.theory.page import EXHIBITS, write_theory_page
-from resolvent.figures.theory.page import TABLES as COLUMNS
+from resolvent.measurements.settings import TheorySettings
 
 NODES = {"even": 0.0, "two_rates": 0.25, "random": 0.0, "random_denser": 0.37, "random_without_ends": 0.0}
 OPERATORS = [  # architecture, variant, dimension, claim, fitted order, theory
@@ -21,136 +21,86 @@ OPERATORS = [  # architecture, variant, dimension, claim, fitted order, theory
     ("neuraloperator2d", "CODANO", 2, False, 0.61, None),
 ]
 
+ATTENTIONS = {"galerkin": 1, "linear": 1, "fourier_linear": 1, "fourier_quadratic": 2, "softmax": 2}
+RULES = {  # quantity, fitted, theory, error
+    "periodic": ("rate", 0.523, 0.5, lambda n: 0.5**n),
+    "left_rectangle": ("order", 1.003, 1.0, lambda n: 1 / n),
+    "trapezoid": ("order", 1.994, 2.0, lambda n: n**-2),
+}
+COMPARED = ("galerkin", "fourier", "softmax", "linear")
+SPACES = {"fourier": (1.0, 1.0), "legendre_fourier": (0.5, 0.625), "random": (0.4, 0.7), "noise": (0.1, 0.2)}
+DISTANCES = {
+    "orthonormal": 1.5e-15, "dual_keys": 2e-15, "unit_columns": 2.0, "layer_norm": 4.5, "as_drawn": 6.0
+}  # fmt: skip
+
+
+def table(columns, rows):
+    return pd.DataFrame(list(rows), columns=columns.split())
+
+
 TABLES = {
-    "projection": [
-        {"basis": basis, "points": n, "distance": distance, "distance_rescaled": distance / 2}
-        for basis, distance in (
-            ("orthonormal", 1.5e-15), ("dual_keys", 2e-15), ("unit_columns", 2.0), ("layer_norm", 4.5),
-            ("as_drawn", 6.0),
-        )
-        for n in (32, 64)
-    ],
-    "quasi_optimality": [
-        {"spaces": spaces, "points": n, "inf_sup": c, "error": 0.1, "bound": 0.1 / ratio,
-         "ratio": ratio, "reproduction": 3e-15, "misfit": 0.2, "least_misfit": 0.25}
-        for spaces, c, ratio in (
-            ("fourier", 1.0, 1.0), ("legendre_fourier", 0.5, 0.625), ("random", 0.4, 0.7),
-            ("noise", 0.1, 0.2),
-        )
-        for n in (32, 64)
-    ],
-    "cost": [
-        {"attention": attention, "points": n, "flops": 100 * n**power, "seconds": 1e-6 * n**power,
-         "repetitions": 3, "device": "A <fast> processor"}
-        for attention, power in (
-            ("galerkin", 1), ("linear", 1), ("fourier_linear", 1), ("fourier_quadratic", 2), ("softmax", 2),
-        )
-        for n in (32, 64)
-    ],
-    "cost_orders": [
-        {"attention": attention, "quantity": quantity, "fitted": power + shift, "theory": power,
-         "fitted_from": 32}
-        for attention, power in (
-            ("galerkin", 1), ("linear", 1), ("fourier_linear", 1), ("fourier_quadratic", 2), ("softmax", 2),
-        )
-        for quantity, shift in (("flops", 0.0), ("seconds", 0.07))
-    ],
-    "convergence": [
-        {"attention": attention, "rule": rule, "points": n, "error": error(n)}
-        for attention in ("galerkin", "fourier", "softmax", "linear")
-        for rule, error in (
-            ("periodic", lambda n: 0.5**n),
-            ("left_rectangle", lambda n: 1 / n),
-            ("trapezoid", lambda n: n**-2),
-        )
-        for n in (16, 32)
-    ],
-    "convergence_orders": [
-        {"attention": attention, "rule": rule, "quantity": quantity, "fitted": fitted, "theory": theory}
-        for attention in ("galerkin", "fourier", "softmax", "linear")
-        for rule, quantity, fitted, theory in (
-            ("periodic", "rate", None if attention == "linear" else 0.523, 0.5),
-            ("left_rectangle", "order", 1.003, 1.0),
-            ("trapezoid", "order", 1.994, 2.0),
-        )
-    ],
-    "monte_carlo": [
-        {"attention": attention, "function": function, "points": n, "error": function * n**-0.5,
-         "low": 0.5 * function * n**-0.5, "high": 2 * function * n**-0.5, "deviation": 1.07 * n**-0.5,
-         "predicted": n**-0.5}
-        for attention in ("self", "cross") for function in (0.5, 1.5) for n in (16, 64)
-    ],
-    "quadratures": [
-        {"nodes": nodes, "weights": weights, "points": n, "error": gap + 1 / n,
-         "gap": gap if weights == "equal" else 0.0}
-        for nodes, gap in NODES.items() for weights in ("trapezoid", "equal") for n in (16, 32)
-    ],
-    "averages": [
-        {"dimension": dimension, "nodes": nodes, "points": n, "error": 1 / n, "rounding": 4e-16}
-        for dimension in (1, 2) for nodes in ("trapezoid", "monte_carlo") for n in (16, 36)
-    ],
-    "invariance": [
-        {"architecture": architecture, "variant": variant, "dimension": dimension, "claims": claims,
-         "points": n, "error": 0.7 / n}
-        for architecture, variant, dimension, claims, _, _ in OPERATORS for n in (16, 32)
-    ] + [{"architecture": "afno", "variant": None, "dimension": 2, "claims": False}],
-    "continuum_orders": [
-        {"measurement": measurement, "case": case, "fitted": fitted, "theory": theory}
-        for measurement, case, fitted, theory in (
-            ("monte_carlo", "self", 0.487, 0.5), ("monte_carlo", "cross", 0.513, 0.5),
-            *(("trapezoid", nodes, 1.96, 2.0) for nodes in NODES),
-            *(("equal", nodes, 0.58, 0.5) for nodes in NODES),
-            *(("average", f"{nodes}_{dimension}d", 0.93, 1.0)
-              for nodes in ("trapezoid", "monte_carlo") for dimension in (1, 2)),
-            *(("invariance", f"{architecture} {variant or ''}".strip(), fitted, theory)
-              for architecture, variant, _, _, fitted, theory in OPERATORS),
-        )
-    ],
+    "projection": table(
+        "basis points distance distance_rescaled",
+        ((basis, n, one, one / 2) for basis, one in DISTANCES.items() for n in (32, 64)),
+    ),
+    "quasi_optimality": table(
+        "spaces points inf_sup error bound ratio reproduction misfit least_misfit",
+        ((spaces, n, c, 0.1, 0.1 / ratio, ratio, 3e-15, 0.2, 0.25)
+         for spaces, (c, ratio) in SPACES.items() for n in (32, 64)),
+    ),
+    "cost": table(
+        "attention points flops seconds repetitions device",
+        ((attention, n, 100 * n**power, 1e-6 * n**power, 3, "A <fast> processor")
+         for attention, power in ATTENTIONS.items() for n in (32, 64)),
+    ),
+    "cost_orders": table(
+        "attention quantity fitted theory fitted_from",
+        ((attention, quantity, power + shift, power, 32)
+         for attention, power in ATTENTIONS.items()
+         for quantity, shift in (("flops", 0.0), ("seconds", 0.07))),
+    ),
+    "convergence": table(
+        "attention rule points error",
+        ((attention, rule, n, error(n))
+         for attention in COMPARED for rule, (*_, error) in RULES.items() for n in (16, 32)),
+    ),
+    "convergence_orders": table(
+        "attention rule quantity fitted theory",
+        ((attention, rule, quantity, None if (attention, rule) == ("linear", "periodic") else fitted, theory)
+         for attention in COMPARED for rule, (quantity, fitted, theory, _) in RULES.items()),
+    ),
+    "monte_carlo": table(
+        "attention function points error low high deviation predicted",
+        ((attention, c, n, c * n**-0.5, 0.5 * c * n**-0.5, 2 * c * n**-0.5, 1.07 * n**-0.5, n**-0.5)
+         for attention in ("self", "cross") for c in (0.5, 1.5) for n in (16, 64)),
+    ),
+    "quadratures": table(
+        "nodes weights points error gap",
+        ((nodes, weights, n, gap + 1 / n, gap if weights == "equal" else 0.0)
+         for nodes, gap in NODES.items() for weights in ("trapezoid", "equal") for n in (16, 32)),
+    ),
+    "averages": table(
+        "dimension nodes points error rounding",
+        ((dimension, nodes, n, 1 / n, 4e-16)
+         for dimension in (1, 2) for nodes in ("trapezoid", "monte_carlo") for n in (16, 36)),
+    ),
+    "invariance": table(
+        "architecture variant dimension claims points error",
+        [*((*operator, n, 0.7 / n) for *operator, _, _ in OPERATORS for n in (16, 32)),
+         ("afno", None, 2, False, None, None)],
+    ),
+    "continuum_orders": table(
+        "measurement case fitted theory",
+        [("monte_carlo", "self", 0.487, 0.5), ("monte_carlo", "cross", 0.513, 0.5),
+         *(("trapezoid", nodes, 1.96, 2.0) for nodes in NODES),
+         *(("equal", nodes, 0.58, 0.5) for nodes in NODES),
+         *(("average", f"{nodes}_{dimension}d", 0.93, 1.0)
+           for nodes in ("trapezoid", "monte_carlo") for dimension in (1, 2)),
+         *(("invariance", f"{architecture} {variant or ''}".strip(), *fit)
+           for architecture, variant, _, _, *fit in OPERATORS)],
+    ),
 }  # fmt: skip
-
-
-@pytest.fixture
-def tables(tmp_path):
-    """The path of each table."""
-    return write_tables(tmp_path)
-
-
-def write_tables(folder):
-    paths = {name: folder / f"{name}.csv" for name in TABLES}
-    for name, path in paths.items():
-        save_table(pd.DataFrame(TABLES[name]), path)
-    return paths
-
-
-def read_all(paths) -> Sources:
-    return Sources({}, **{name: read_table(path, COLUMNS[name]) for name, path in paths.items()})
-
-
-def shown(tables, name):
-    """The figure of an exhibit."""
-    return read_all(tables).call(EXHIBITS[f"theory_{name}"].draw)
-
-
-@pytest.fixture(scope="module")
-def page_folder(tmp_path_factory):
-    """A folder with the page, its tables and its figures, for all tests that do not look at how."""
-    folder = tmp_path_factory.mktemp("theory")
-    (folder / "theory").mkdir()
-    write_tables(folder / "theory")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(style, "FORMATS", {".svg": style.FORMATS[".svg"]})
-        write_page(folder)
-    return folder
-
-
-SETTINGS = {
-    name: [16, 32]
-    for name in (
-        "projection_points", "cost_features", "cost_points", "cost_repetitions", "convergence_points",
-        "continuum_points", "continuum_draws", "average_sides", "quadrature_intervals",
-        "invariance_points_1d", "invariance_points_2d",
-    )
-}  # fmt: skip
+SETTINGS = {key: [16, 32] for key in TheorySettings.model_fields}
 
 
 def write_page(folder):
@@ -160,73 +110,90 @@ def write_page(folder):
     )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def page_folder(tmp_path_factory):
+    """A folder with the page, its tables and its figures."""
+    folder = tmp_path_factory.mktemp("theory")
+    (folder / "theory").mkdir()
+    for name, one in TABLES.items():
+        save_table(one, folder / f"theory/{name}.csv")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(style, "FORMATS", {".svg": style.FORMATS[".svg"]})
+        write_page(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(page_folder):
+    return (page_folder / "theory.html").read_text()
+
+
+def shown(name):
+    """The figure of an exhibit."""
+    return Sources({}, **TABLES).call(EXHIBITS[f"theory_{name}"].draw)
+
+
 def words_of(figure) -> str:
     return " | ".join(text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text")))
 
 
-def test_each_figure_is_a_file_that_is_always_alike(tables, page_folder, tmp_path):
+def drawn(panel, axis):
+    return {round(float(value), 12) for line in panel.get_lines() for value in line.get_data()[axis]}
+
+
+def test_each_figure_is_a_file_that_is_always_alike(page_folder, tmp_path):
+    read = {name: read_table(page_folder / f"theory/{name}.csv", ()) for name in TABLES}
     for name, exhibit in EXHIBITS.items():
-        exhibit.write(read_all(tables), tmp_path / f"{name}.svg")
-        again = page_folder / f"theory/{name}.svg"
-        assert again.read_bytes() == (tmp_path / f"{name}.svg").read_bytes()
+        exhibit.write(Sources({}, **read), tmp_path / f"{name}.svg")
+        assert (page_folder / f"theory/{name}.svg").read_bytes() == (tmp_path / f"{name}.svg").read_bytes()
 
 
-def test_every_distance_and_every_bound_is_drawn(tables):
-    figure = shown(tables, "projection")
-    left, middle, right = figure.axes
-    drawn = {x for line in left.get_lines() for x in line.get_xdata()}
-    assert drawn >= {row["distance"] for row in TABLES["projection"]}
-    bounds = {x for line in middle.get_lines() for x in line.get_xdata()}
-    assert bounds >= {row["bound"] for row in TABLES["quasi_optimality"]}
-    constants = {y for line in right.get_lines() for y in line.get_ydata()}
-    assert constants == {1.0, 0.5, 0.4, 0.1}
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("convergence", ("ρ fitted (theory 0.50)", "order fitted (theory 2.00)", "Galerkin  1.99",
+                         "linear  —")),
+        ("cost", ("softmax  $n^{2.00}$", "softmax  $n^{2.07}$", "Fourier as Q(KᵀV)  $n^{1.07}$")),
+        ("monte_carlo", ("order 0.49 (theory 0.5)", "order 0.51 (theory 0.5)",
+                         "trapezoid, [0, 1]²  0.93 (1)")),
+        ("quadratures", ("two rates  0.58 (0.5), gap 0.25",)),
+        ("invariance", ("tno1d  1.98 (2)", "neuraloperator2d FNO  1.01 (1)")),
+    ],
+)  # fmt: skip
+def test_fitted_orders_are_printed_beside_the_theory(name, words):
+    found = words_of(shown(name))
+    assert all(one in found for one in words)
+    assert "CODANO" not in found  # which claims no invariance
 
 
-def test_fitted_orders_are_printed_beside_the_theory(tables):
-    figure = shown(tables, "convergence")
-    for words in ("ρ fitted (theory 0.50)", "order fitted (theory 2.00)", "Galerkin  1.99", "linear  —"):
-        assert words in words_of(figure)
-    figure = shown(tables, "cost")
-    for words in ("softmax  $n^{2.00}$", "softmax  $n^{2.07}$", "Fourier as Q(KᵀV)  $n^{1.07}$"):
-        assert words in words_of(figure)
+def test_every_distance_and_every_bound_is_drawn():
+    left, middle, right = shown("projection").axes
+    assert drawn(left, 0) >= {round(one, 12) for one in TABLES["projection"]["distance"]}
+    assert drawn(middle, 0) >= {round(one, 12) for one in TABLES["quasi_optimality"]["bound"]}
+    assert drawn(right, 1) == {1.0, 0.5, 0.4, 0.1}
 
 
-def test_the_worst_function_is_drawn_with_its_prediction(tables):
-    figure = shown(tables, "monte_carlo")
-    drawn = {round(y, 12) for line in figure.axes[0].get_lines() for y in line.get_ydata()}
-    assert drawn == {round(c * n**-0.5, 12) for c in (1.0, 1.07, 1.5) for n in (16, 64)}
-    for words in ("order 0.49 (theory 0.5)", "order 0.51 (theory 0.5)", "trapezoid, [0, 1]²  0.93 (1)"):
-        assert words in words_of(figure)
+def test_the_worst_function_is_drawn_with_its_prediction():
+    panel = shown("monte_carlo").axes[0]
+    assert drawn(panel, 1) == {round(c * n**-0.5, 12) for c in (1.0, 1.07, 1.5) for n in (16, 64)}
 
 
-def test_gaps_are_drawn_where_equal_weights_leave_one(tables):
-    figure = shown(tables, "quadratures")
-    left, right = figure.axes
+def test_gaps_are_drawn_where_equal_weights_leave_one():
     flat = [
         {line.get_ydata()[0] for line in panel.get_lines() if len(set(line.get_ydata())) == 1}
-        for panel in (left, right)
+        for panel in shown("quadratures").axes
     ]
     assert flat == [set(), {0.25, 0.37}]
-    assert "two rates  0.58 (0.5), gap 0.25" in words_of(figure)
 
 
-def test_operators_that_claim_no_invariance_are_not_drawn(tables):
-    figure = shown(tables, "invariance")
-    assert "tno1d  1.98 (2)" in words_of(figure)
-    assert "neuraloperator2d FNO  1.01 (1)" in words_of(figure)
-    assert "CODANO" not in words_of(figure)
-
-
-def test_every_operator_is_in_the_table_measured_or_not(page_folder):
-    page = (page_folder / "theory.html").read_text()
+def test_every_operator_is_in_the_table_measured_or_not(page):
     rows = [re.findall(r">([^<>]+)</t[hd]>", row) for row in page.split("<tr>")]
     assert ["tno1d", "yes", "4.4e-02", "2.2e-02", "1.98", "2"] in rows
     assert ["neuraloperator2d CODANO", "no", "4.4e-02", "2.2e-02", "0.61", "—"] in rows
     assert ["afno", "no", "—", "—", "—", "—"] in rows
 
 
-def test_the_page_shows_the_tables_and_loads_nothing_from_elsewhere(page_folder):
-    page = (page_folder / "theory.html").read_text()
+def test_the_page_shows_the_tables_and_loads_nothing_from_elsewhere(page):
     assert {link for link in links(page) if not link.endswith(".csv")} == {
         f"theory/{name}.svg" for name in EXHIBITS
     }
@@ -241,14 +208,6 @@ def test_the_page_shows_the_tables_and_loads_nothing_from_elsewhere(page_folder)
         assert words in page, words
 
 
-def test_a_missing_table_is_reported_by_name(tables, tmp_path):
-    tables["cost"].unlink()
-    with pytest.raises(FileError, match=r"cost\.csv is missing"):
-        write_theory_page(
-            tmp_path / "theory.html",
-            folder=tmp_path,
-            settings=SETTINGS,
-            command="",
-            provenance={},
-            root=tmp_path,
-        )
+def test_a_missing_table_is_reported_by_name(tmp_path):
+    with pytest.raises(FileError, match=r"projection\.csv is missing"):
+        write_page(tmp_path)

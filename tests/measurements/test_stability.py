@@ -1,6 +1,7 @@
 """The study of stability: every rate and seed is trained once, and what is finished is not trained again."""
 
 import csv
+import shutil
 
 import pytest
 from dataset_fixtures import make_dataset, small_settings
@@ -38,21 +39,38 @@ def study(output, card, seeds=tuple(SEEDS), code="c", rates=tuple(RATES)):
         return list(csv.DictReader(file))
 
 
-@pytest.fixture
-def trained(monkeypatch):
-    """Peaks and seeds of the runs that are trained, in order."""
+def watch(patch) -> list:
+    """Return the peaks and seeds of the runs that will be trained, in order."""
     calls = []
 
     def watched(card, folder, resolution, seed, run, *more):
         calls.append((run["training"]["learning_rate"], seed))
         train_run(card, folder, resolution, seed, run, *more)
 
-    monkeypatch.setattr(module, "train_run", watched)
+    patch.setattr(module, "train_run", watched)
     return calls
 
 
-def test_every_rate_and_seed_is_a_run_of_its_own(card, tmp_path, trained):
-    rows = study(tmp_path / "tiny.csv", card)
+@pytest.fixture
+def trained(monkeypatch):
+    return watch(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(card, tmp_path_factory):
+    """The file of a study, its rows, and what was trained."""
+    output = tmp_path_factory.mktemp("undisturbed") / "tiny.csv"
+    with pytest.MonkeyPatch.context() as patch:
+        calls = watch(patch)
+        return output, study(output, card), calls
+
+
+def without_seconds(rows):
+    return [{name: value for name, value in row.items() if name not in ("seconds", "device")} for row in rows]
+
+
+def test_every_rate_and_seed_is_a_run_of_its_own(undisturbed):
+    output, rows, trained = undisturbed
     assert list(rows[0]) == [*OF_RUN, *HISTORY_COLUMNS]
     assert trained == [(peak, seed) for seed in SEEDS for peak in RATES]
     assert [(float(row["peak"]), int(row["seed"]), row["epoch"]) for row in rows] == [
@@ -62,46 +80,39 @@ def test_every_rate_and_seed_is_a_run_of_its_own(card, tmp_path, trained):
     assert {row["status"] for row in rows} == {"finished"}
     first = [float(row["learning_rate"]) for row in rows[:4:2]]
     assert first[0] == pytest.approx(2 * first[1])  # the peak is that of the study, not of the model
-    assert sorted(path.suffix for path in (tmp_path / "tiny.runs").iterdir()) == [".json"] * 4
+    assert sorted(path.suffix for path in output.with_suffix(".runs").iterdir()) == [".json"] * 4
 
 
-def test_a_run_is_what_training_alone_makes_of_it(card, tmp_path):
-    rows = study(tmp_path / "tiny.csv", card)
+def test_a_run_is_what_training_alone_makes_of_it(card, undisturbed, tmp_path):
     again = study(tmp_path / "other.csv", card, seeds=SEEDS[1:], rates=RATES[:1])
-    found = [row for row in rows if (row["peak"], row["seed"]) == (again[0]["peak"], again[0]["seed"])]
-    same = [*OF_RUN[:4], *HISTORY_COLUMNS]
-    assert [[row[name] for name in same] for row in found] == [[row[name] for name in same] for row in again]
+    found = [row for row in undisturbed[1] if row["seed"] == "2" and float(row["peak"]) == RATES[0]]
+    assert without_seconds(found) == without_seconds(again)
 
 
-def test_a_job_that_is_ended_goes_on_with_the_run_that_it_was_at(card, tmp_path, trained, monkeypatch):
-    undisturbed = study(tmp_path / "undisturbed.csv", card)
-    trained.clear()
-    watched = module.train_run
+def test_a_job_that_is_ended_goes_on_with_the_run_that_it_was_at(
+    card, undisturbed, tmp_path, trained, monkeypatch
+):
+    watched, output = module.train_run, tmp_path / "tiny.csv"
 
-    def ended(card, folder, resolution, seed, run, *more):
+    def ended(*arguments):
         if len(trained) == 2:
             raise TrainingError("SIGTERM asked to end")
-        watched(card, folder, resolution, seed, run, *more)
+        watched(*arguments)
 
     monkeypatch.setattr(module, "train_run", ended)
-    output = tmp_path / "tiny.csv"
     with pytest.raises(TrainingError):
         study(output, card)
     assert not output.exists()
     monkeypatch.setattr(module, "train_run", watched)
     rows = study(output, card)
     assert trained == [(peak, seed) for seed in SEEDS for peak in RATES]
-    for row in (*rows, *undisturbed):
-        del row["seconds"]
-    assert rows == undisturbed
+    assert without_seconds(rows) == without_seconds(undisturbed[1])
 
 
-def test_further_seeds_train_alone_and_other_code_trains_all_again(card, tmp_path, trained):
+def test_further_seeds_train_alone_and_other_code_trains_all_again(card, undisturbed, tmp_path, trained):
     output = tmp_path / "tiny.csv"
-    study(output, card, seeds=SEEDS[:1])
-    trained.clear()
-    assert len(study(output, card)) == 8
-    assert trained == [(peak, SEEDS[1]) for peak in RATES]
-    trained.clear()
-    study(output, card, code="another")
-    assert len(trained) == 4
+    shutil.copytree(undisturbed[0].with_suffix(".runs"), output.with_suffix(".runs"))
+    assert len(study(output, card, seeds=[*SEEDS, 3])) == 12
+    assert trained == [(peak, 3) for peak in RATES]
+    study(output, card, seeds=SEEDS[:1], code="another")
+    assert trained[2:] == [(peak, SEEDS[0]) for peak in RATES]

@@ -14,32 +14,33 @@ def distances():
 
 
 @pytest.fixture(scope="module")
+def quasi_optimality():
+    return projection.quasi_optimality([32, 128], SEED)
+
+
+@pytest.fixture(scope="module")
 def errors():
     return convergence.errors([16, 32, 64, 128, 256])
 
 
-def test_attention_with_an_orthonormal_basis_or_its_dual_is_the_projection(distances):
+def test_attention_is_the_projection_with_an_orthonormal_basis_or_its_dual_alone(distances):
+    """It is not with another basis, whatever its scale, and is as far off on every grid."""
     assert (distances.loc[["orthonormal", "dual_keys"], "distance"] < 1e-10).all()
-
-
-def test_attention_with_another_basis_is_not_whatever_its_scale(distances):
     others = distances.loc[["unit_columns", "layer_norm", "as_drawn"]]
     assert (others["distance_rescaled"] > 0.05).all()
     assert (others["distance_rescaled"] <= others["distance"]).all()
-
-
-def test_the_distance_to_the_projection_does_not_depend_on_the_grid(distances):
-    for _, group in distances[distances["distance"] > 1e-10].groupby("basis"):
+    for _, group in others.groupby("basis"):
         assert np.ptp(group["distance"]) < 1e-2 * group["distance"].mean()
 
 
-def test_quasi_optimality_holds_in_every_row():
-    table = projection.quasi_optimality([32, 128], SEED)
+def test_quasi_optimality_holds_in_every_row(quasi_optimality):
+    table = quasi_optimality
     assert set(table["spaces"]) == {"fourier", "legendre_fourier", "random", "noise"}
     assert (table["ratio"] <= 1 + 1e-10).all()
     assert (table["error"] >= table["best"] * (1 - 1e-10)).all()
     assert (table["reproduction"] < 1e-10).all()
     assert table["error"].max() > 1.01 * table["best"].max()
+    np.testing.assert_allclose(table["misfit"], table["least_misfit"], rtol=1e-10)
 
 
 def test_attention_of_an_updated_basis_has_the_nearest_responses():
@@ -56,7 +57,7 @@ def test_attention_of_an_updated_basis_has_the_nearest_responses():
         responses = keys.T @ (v - z) / n
         return np.sqrt((responses * np.linalg.solve(mass, responses)).sum(axis=0))
 
-    z = projection.attend(projection.petrov_galerkin(values, keys), keys, v)
+    z = convergence.attend("galerkin", projection.petrov_galerkin(values, keys), keys, v)
     responses = projection.responses(keys, v - z)
     np.testing.assert_allclose(np.linalg.norm(responses, axis=0), misfits(z), rtol=1e-12)
     np.testing.assert_allclose(z, projection.project(values, z), atol=1e-12)  # in the span of Q
@@ -64,11 +65,6 @@ def test_attention_of_an_updated_basis_has_the_nearest_responses():
         for step in (-1e-3, 1e-3):
             assert (misfits(z + step * direction[:, None]) > misfits(z)).all()
     assert (misfits(projection.project(values, v)) > 1.01 * misfits(z)).any()  # nearest in L² is another
-
-
-def test_the_nearest_responses_are_those_of_least_squares_in_every_row():
-    table = projection.quasi_optimality([32, 128], SEED)
-    np.testing.assert_allclose(table["misfit"], table["least_misfit"], rtol=1e-10)
 
 
 def test_the_bound_is_attained_by_the_worst_function():
@@ -112,22 +108,13 @@ def test_the_cost_of_each_attention_has_its_power_of_n():
     np.testing.assert_allclose(operations["fitted"], operations["theory"], atol=1e-12)
 
 
-def test_observed_orders_of_the_quadratures(errors):
+def test_quadratures_have_their_orders_and_periodic_functions_converge_geometrically_to_rounding(errors):
     orders = fits.convergence_orders(errors)
-    algebraic = orders[orders["quantity"] == "order"]
+    algebraic, geometric = (orders[orders["quantity"] == quantity] for quantity in ("order", "rate"))
     assert len(algebraic) == 8
     np.testing.assert_allclose(algebraic["fitted"], algebraic["theory"], atol=0.2)
-
-
-def test_periodic_functions_converge_geometrically_to_rounding(errors):
-    orders = fits.convergence_orders(errors)
-    geometric = orders[orders["quantity"] == "rate"]
     np.testing.assert_allclose(geometric["fitted"], geometric["theory"], rtol=0.05)
-    finest = errors[(errors["rule"] == "periodic") & (errors["points"] == 256)]
-    assert (finest["error"] < 1e-12).all()
-
-
-def test_a_rate_needs_two_errors_above_rounding():
-    table = convergence.errors([256, 512])
-    orders = fits.convergence_orders(table)
-    assert orders[orders["quantity"] == "rate"]["fitted"].isna().all()
+    finest = errors[errors["points"] == 256]
+    assert (finest[finest["rule"] == "periodic"]["error"] < 1e-12).all()
+    of_finest = fits.convergence_orders(finest[finest["rule"] == "periodic"])
+    assert of_finest["fitted"].isna().all()  # a rate needs two errors above rounding

@@ -92,7 +92,7 @@ COUNTS = {
     "resolvent.models.other_works.settings:FNO1dSettings": of_model("fno") | {"theory": ALONE},
     "resolvent.measurements.theory.average": {"theory": ALONE},
     "resolvent.measurements.stability": {"measure_stability": {"transformer1d"}},
-    "resolvent.figures.stability.panel": {"stability_page": ALONE},
+    "resolvent.figures.stability.page": {"stability_page": ALONE},
     "resolvent.evaluation.baselines": {"baselines": EQUATIONS},
     "resolvent.measurements.architecture_formulas": {"measure_architectures": {"neuraloperator"}},
     "resolvent.figures.experiment.cost_scatter": {"report": ALONE},

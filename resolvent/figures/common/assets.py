@@ -5,19 +5,9 @@ from pathlib import Path
 from resolvent.common.files import write_text
 
 SOURCES = Path(__file__).parents[1] / "assets"
-NAMES = (
-    "style.css",
-    "page.js",
-    "samples.js",
-    "compare.js",
-    "sortable.js",
-    "sortable.LICENSE.txt",
-    "plotly.min.js",
-    "plotly.LICENSE.txt",
-)
+NAMES = sorted(path.name for path in SOURCES.iterdir())
 
 
 def write_assets(folder: str | Path) -> None:
-    """Write the files `NAMES` into the folder."""
     for name in NAMES:
         write_text(Path(folder) / name, (SOURCES / name).read_text(encoding="utf-8"))

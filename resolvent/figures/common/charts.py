@@ -6,6 +6,7 @@ What stands beside the pointer is written here, with the numbers of the tables. 
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -13,27 +14,24 @@ import numpy as np
 
 from resolvent.common.counts import counted
 from resolvent.figures.common.comparison import Tested
-from resolvent.figures.common.dark import dark_colours
-from resolvent.figures.common.metrics import error_in_words
-from resolvent.figures.common.numbers import ends, scientific
+from resolvent.figures.common.numbers import ends, error_in_words, scientific
 from resolvent.figures.common.results import Run
-from resolvent.figures.common.style import BASELINE, Appearance
+from resolvent.figures.common.style import BASELINE, Appearance, dark_colours
 from resolvent.figures.common.thinned import rounded
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "P": "cross", "X": "x"}
-FEW_EPOCHS = 8
 LOGARITHMIC = {"type": "log", "exponentformat": "power", "showexponent": "all"}
-LINE_WIDTH = 24  # characters of a name before it goes on below
+LINE_WIDTH = 25  # characters of a name before it goes on below
 ROW = 34  # pixels
 MARGIN = 6  # of an axis beyond the models' errors, as a factor
 Looks = dict[str, Appearance]
 
 
 def plotly_chart(figure: Figure) -> dict:
-    """Return data, layout, frames and colours for a dark page, for `inlined_figure(interactive=…)`.
+    """Return data, layout, frames and colours for a dark page, as page.js takes them.
 
     Without plotly's own template: page.js gives paper, grid, text and the cycle of colours those of the page,
     light or dark.
@@ -45,8 +43,8 @@ def plotly_chart(figure: Figure) -> dict:
 
 
 def epoch_tick(runs: list[Run]) -> int | None:
-    """Return the step of an axis of so few epochs that it would have fractions of them; None of more."""
-    return 1 if max(run.record.training["epochs"] for run in runs) <= FEW_EPOCHS else None
+    """Return 1, the step of an axis of so few epochs that it would have fractions of them; None of more."""
+    return 1 if max(run.record.training["epochs"] for run in runs) <= 8 else None
 
 
 def around(errors: Iterable[float]) -> tuple[float, float]:
@@ -68,7 +66,7 @@ def add_arrow(
 
 
 def places_of(found: list[Tested]) -> list[int | str]:
-    """Return where models were trained, in order."""
+    """Return where models were trained."""
     return sorted({one.facts["trained_resolution"] for one in found if one.facts["kind"] == "model"})
 
 
@@ -93,10 +91,9 @@ def _subplots(titles: list[str], heights: list[int], one_axis: bool) -> Figure:
     from plotly.subplots import make_subplots
 
     count = max(1, len(titles))
-    spacing = 0.3 / count if count > 1 else 0.0
     figure = make_subplots(
         count, 1, shared_xaxes="all" if one_axis else False, row_heights=heights or [1],
-        vertical_spacing=spacing, subplot_titles=titles or None,
+        vertical_spacing=0.3 / count if count > 1 else 0.0, subplot_titles=titles or None,
     )  # fmt: skip
     figure.update_annotations(font_size=13)
     figure.update_layout(margin={"t": 40, "l": 10, "r": 16, "b": 50})
@@ -144,9 +141,4 @@ def four(value: float) -> float | None:
 
 def wrapped(label: str) -> str:
     """Return a name on several lines, none much longer than `LINE_WIDTH`."""
-    lines = [""]
-    for word in label.split():
-        if lines[-1] and len(lines[-1]) + len(word) > LINE_WIDTH:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return "<br>".join(lines)
+    return "<br>".join(textwrap.wrap(label, LINE_WIDTH, break_long_words=False, break_on_hyphens=False))

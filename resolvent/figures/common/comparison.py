@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from resolvent.figures.common.metrics import error_in_words
-from resolvent.figures.common.ratios import SEEDS_TO_RANK
+from resolvent.figures.common.intervals import SEEDS_TO_RANK
+from resolvent.figures.common.numbers import error_in_words
 from resolvent.figures.common.results import read_table, same_noise
 
 MODELS_FILE = "models.csv"
@@ -159,7 +159,6 @@ def mean_error(comparison: pd.DataFrame) -> str:
 
 
 def errors_of(comparison: pd.DataFrame, metric: str, statistic: str) -> pd.DataFrame:
-    """Return the rows with one statistic of one metric."""
     return comparison[(comparison["metric"] == metric) & (comparison["statistic"] == statistic)]
 
 
@@ -168,13 +167,12 @@ def by_condition(comparison: pd.DataFrame) -> list[Tested]:
     tested = []
     for _, rows in comparison.groupby(list(CONDITION), sort=False):
         errors = {
-            (row.metric, row.statistic): Error(row.value, row.low, row.high, row.sample)
-            for row in rows[["metric", "statistic", "value", "low", "high", "sample"]].itertuples()
+            (row["metric"], row["statistic"]): Error(row["value"], row["low"], row["high"], row["sample"])
+            for row in rows[["metric", "statistic", "value", "low", "high", "sample"]].to_dict("records")
         }
         tested.append(Tested(rows.iloc[0].to_dict(), errors))
     return tested
 
 
 def metrics_in(comparison: pd.DataFrame) -> list[str]:
-    """Return the metrics of a comparison, in its order."""
     return list(dict.fromkeys(comparison["metric"]))

@@ -6,18 +6,19 @@ the house knows its name but the list of the page that shows it.
 
 from __future__ import annotations
 
+import base64
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from resolvent.common.digests import check_digest
+from resolvent.common.digests import check_digest, check_present
 from resolvent.common.errors import Words
 from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.film import Film, film_of, write_film
-from resolvent.figures.common.page import inlined_figure
+from resolvent.figures.common.film import Film, write_film
+from resolvent.figures.common.page import relative
 from resolvent.figures.common.style import save
 from resolvent.figures.common.table import Table, write_table
 
@@ -28,20 +29,12 @@ SUFFIXES = {"figure": (".svg", ".png", ".pdf"), "table": (".html", ".csv", ".tex
 class Exhibit:
     """A figure, a table or a film.
 
-    Attributes
-    ----------
-    title
-        Heading on the page.
-    caption
-        What it shows; {braces} are filled from the facts of the page: {model}, {test}, {epochs}, …
-    draw
-        From what its parameters name to a matplotlib Figure, a `Table` or a `Film`. On the page of an
-        experiment they may be `runs`, `comparison`, `baselines`, `inference`, `shown` and others
-        (docs/extending.md).
-    chart
-        The same data as a figure of plotly, to hover over; may return None.
-    kind
-        "figure", "table" or "film": it decides which files there are.
+    title    heading on the page.
+    caption  what it shows; {braces} are filled from the facts of the page: {model}, {test}, {epochs}, …
+    draw     from what its parameters name to a matplotlib Figure, a `Table` or a `Film`. On the page of an
+             experiment they may be `runs`, `comparison`, `baselines`, … (docs/extending.md).
+    chart    the same data as a figure of plotly, to hover over; may return None.
+    kind     "figure", "table" or "film": it decides which files there are.
     """
 
     title: Words
@@ -70,17 +63,34 @@ class Exhibit:
         else:
             save(drawn, output)
 
+    def shown(self, sources: Sources, path: str | Path, folder: str | Path) -> dict:
+        """Write it, and return what a page in `folder` takes."""
+        self.write(sources, path)
+        return self.on_page(sources, path, folder)
+
     def on_page(self, sources: Sources, path: str | Path, folder: str | Path) -> dict:
         """Return what the macros of the templates take, of a page in `folder`; `path`: the file to show."""
         caption = self.caption.format(**sources["facts"]) if "{" in self.caption else self.caption
-        if self.kind == "film":
-            return film_of(path, self.title, caption, folder=folder)
+        shown: dict[str, Any] = {"title": self.title, "caption": caption}
         if self.kind == "table":
-            text = check_digest(path).read_text(encoding="utf-8")
-            return {"title": self.title, "caption": caption, "table": text}
+            return shown | {"table": check_digest(path).read_text(encoding="utf-8")}
+        path = check_present(path)
+        shown["name"] = path.stem
+        if self.kind == "film":
+            from matplotlib.image import imread
+
+            poster = check_present(path.with_suffix(".png"))
+            height, width = imread(poster).shape[:2]
+            files = {"source": relative(path, folder), "poster": relative(poster, folder)}
+            return shown | files | {"width": width, "height": height}
         chart = self.chart and sources.call(self.chart)
-        interactive = chart and plotly_chart(chart)
-        return inlined_figure(path, self.title, caption, folder=folder, interactive=interactive)
+        data = base64.b64encode(path.read_bytes()).decode()
+        beside = [path.with_suffix(suffix) for suffix in (".svg", ".pdf", ".png", ".csv")]
+        return shown | {
+            "source": f"data:image/svg+xml;base64,{data}",
+            "files": [(file.suffix[1:].upper(), relative(file, folder)) for file in beside if file.exists()],
+            "interactive": chart and plotly_chart(chart),
+        }
 
 
 class Sources:

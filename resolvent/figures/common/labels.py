@@ -1,29 +1,22 @@
 """Direct labels: the name of a line or a point written beside it, so that no legend has to be looked up."""
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from resolvent.figures.common.style import lay_out
 
 OFFSETS = [  # in points, with the alignment of the text: tried in this order
-    ((1, 0), "left", "center"),
-    ((0, 1), "center", "bottom"),
-    ((0, -1), "center", "top"),
-    ((-1, 0), "right", "center"),
-    ((1, 1), "left", "bottom"),
-    ((1, -1), "left", "top"),
-    ((-1, 1), "right", "bottom"),
-    ((-1, -1), "right", "top"),
-]
+    ((1, 0), "left", "center"), ((0, 1), "center", "bottom"), ((0, -1), "center", "top"),
+    ((-1, 0), "right", "center"), ((1, 1), "left", "bottom"), ((1, -1), "left", "top"),
+    ((-1, 1), "right", "bottom"), ((-1, -1), "right", "top"),
+]  # fmt: skip
 
 
-LONGEST = 32  # letters of the name of an axis beside a small panel
-
-
-def shortened(name: str) -> str:
+def shortened(name: str, longest: int = 32) -> str:
     """Return a name that fits beside a small panel."""
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def label_right(axes, labels: list[tuple[float, str, str]], *, size: float = 8.5) -> None:
@@ -43,17 +36,10 @@ def label_right(axes, labels: list[tuple[float, str, str]], *, size: float = 8.5
     for (_, text, colour), want, y in zip(labels, wanted, placed, strict=True):
         line = {"arrowstyle": "-", "color": colour, "lw": 0.6, "alpha": 0.7, "relpos": (0, 0.5)}
         axes.annotate(
-            text,
-            xy=(1.0, want),
-            xytext=(1.035, y),
-            xycoords="axes fraction",
-            textcoords="axes fraction",
-            color=colour,
-            fontsize=size,
-            va="center",
+            text, xy=(1.0, want), xytext=(1.035, y), xycoords="axes fraction", textcoords="axes fraction",
+            color=colour, fontsize=size, va="center", annotation_clip=False,
             arrowprops={**line, "shrinkA": 1, "shrinkB": 0},
-            annotation_clip=False,
-        )
+        )  # fmt: skip
 
 
 def label_points(
@@ -73,7 +59,7 @@ def label_points(
         taken.append((*(centre - 0.7 * away * pixel), *(centre + 0.7 * away * pixel)))
     inside = axes.get_window_extent(renderer).extents
     for x, y, text, colour in labels:
-        best = None
+        best: Any = None  # clash, note and box
         for distance, ((right, up), horizontal, vertical) in product((away, 2 * away), OFFSETS):
             note = axes.annotate(
                 text, (x, y), xytext=(distance * right, distance * up), textcoords="offset points",
@@ -81,7 +67,8 @@ def label_points(
             )  # fmt: skip
             note.set_in_layout(False)
             box = note.get_window_extent(renderer).extents
-            clash = sum(_overlap(box, other) for other in taken) + 2 * _outside(box, inside)
+            outside = _overlap(box, box) - _overlap(box, inside)
+            clash = sum(_overlap(box, other) for other in taken) + 2 * outside
             if best is None or clash < best[0]:
                 if best:
                     best[1].remove()
@@ -96,21 +83,17 @@ def label_points(
 def spread(wanted: np.ndarray, gap: float) -> np.ndarray:
     """Return the positions near the `wanted` ones (ascending), `gap` apart, each cluster about its own
     mean."""
+
+    def places(cluster: list[float]) -> np.ndarray:
+        return np.mean(cluster) + gap * (np.arange(len(cluster)) - (len(cluster) - 1) / 2)
+
     clusters: list[list[float]] = []
     for value in wanted:
         clusters.append([float(value)])
-        while len(clusters) > 1 and _start(clusters[-1], gap) < _end(clusters[-2], gap) + gap:
+        while len(clusters) > 1 and places(clusters[-1])[0] < places(clusters[-2])[-1] + gap:
             last = clusters.pop()
             clusters[-1] += last
-    return np.concatenate([_start(one, gap) + gap * np.arange(len(one)) for one in clusters])
-
-
-def _start(cluster: list[float], gap: float) -> float:
-    return float(np.mean(cluster)) - gap * (len(cluster) - 1) / 2
-
-
-def _end(cluster: list[float], gap: float) -> float:
-    return float(np.mean(cluster)) + gap * (len(cluster) - 1) / 2
+    return np.concatenate([places(one) for one in clusters])
 
 
 def _overlap(one, other) -> float:
@@ -118,8 +101,3 @@ def _overlap(one, other) -> float:
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])
     return max(0.0, width) * max(0.0, height)
-
-
-def _outside(box, frame) -> float:
-    """Return the area of a box that lies outside a frame."""
-    return (box[2] - box[0]) * (box[3] - box[1]) - _overlap(box, frame)

@@ -1,4 +1,4 @@
-"""Numbers as a person reads them: errors in a unit, powers of ten, durations."""
+"""Numbers as a person reads them, and the names of metrics: errors in a unit, powers of ten, durations."""
 
 import math
 import re
@@ -7,10 +7,15 @@ UNIT = 1e-3  # of errors, where a paper has no other
 DASH = "—"
 SCIENTIFIC = re.compile(r" × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 ENDS = re.compile(r"\(([\d.]+) to ([\d.]+)\)( × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?")
-BYTES = ("bytes", "kB", "MB", "GB", "TB")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ON_THE_LINE = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 FACTOR = 10_000  # at most, between an error and the ends of its interval as numbers
+
+METRICS = {  # as a reader sees them; one that is not listed goes by the name of its column
+    "relative_l2": "relative L²",
+    "relative_h1": "relative H¹",
+    "standardised_relative_l2": "relative L², standardised fields",
+}
 
 
 def in_units(value: float, unit: float) -> str:
@@ -38,7 +43,7 @@ def ends(low: float | None, high: float | None, middle: float, digits: int = 3) 
     returned where there is no interval. One that says nothing, since the errors of the samples differ by
     orders of magnitude, is words.
     """
-    if absent(low) or absent(high):
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
         return ""
     if middle > 0 and (high > FACTOR * middle or low < middle / FACTOR):
         return f"(uncertain by a factor above {FACTOR:,})"
@@ -47,9 +52,8 @@ def ends(low: float | None, high: float | None, middle: float, digits: int = 3) 
     if low < 10.0 ** (exponent - 1) or high >= 10.0 ** (exponent + 2):
         return f"({scientific(low, digits)} to {scientific(high, digits)})"
     places = max(0, digits - 1 - (exponent if unit == 1.0 else 0))
-    return f"({low / unit:.{places}f} to {high / unit:.{places}f})" + (
-        f" × {power(unit)}" if unit != 1.0 else ""
-    )
+    raised = f" × {power(unit)}" if unit != 1.0 else ""
+    return f"({low / unit:.{places}f} to {high / unit:.{places}f}){raised}"
 
 
 def plain(text: str) -> str:
@@ -80,7 +84,7 @@ def times(ratio: float) -> str:
 
 def duration(seconds: float | None) -> str:
     """Return the seconds as a person says them: 8.4 s, 3.2 min, 1.5 h."""
-    if absent(seconds):
+    if seconds is None or math.isnan(seconds):
         return DASH
     for size, name in ((3600, "h"), (60, "min")):
         if seconds >= size:
@@ -91,22 +95,34 @@ def duration(seconds: float | None) -> str:
 def short_duration(seconds: float | None) -> str:
     """Return the seconds of a computation as a person says them: 87.3 µs, 4.07 ms; above that as
     `duration`."""
-    if not absent(seconds):
-        for factor, name in ((1e6, "µs"), (1e3, "ms")):
-            if seconds * factor < 999.5:
-                return f"{seconds * factor:.3g} {name}"
+    for factor, name in ((1e6, "µs"), (1e3, "ms")):
+        if seconds is not None and seconds * factor < 999.5:
+            return f"{seconds * factor:.3g} {name}"
     return duration(seconds)
 
 
 def in_bytes(size: float) -> str:
     """Return a size as a person says it: 812 bytes, 3.42 MB."""
-    for unit in BYTES:
-        if size < 999.5 or unit == BYTES[-1]:
-            break
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 999.5:
+            return f"{size:.3g} {unit}"
         size /= 1000
-    return f"{size:.3g} {unit}"
+    return f"{size:.3g} TB"
 
 
 def absent(value: object) -> bool:
     """Return whether there is no number, or NaN."""
     return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def error_in_words(metric: str) -> str:
+    """Return what an error in this metric is called: "relative L² error"."""
+    of = {"standardised_relative_l2": "relative L² error of standardised functions"}
+    return of.get(metric, f"{name_of(metric)} error")
+
+
+def name_of(metric: str) -> str:
+    """Return the name of a metric, for tables and figures."""
+    function = metric.removeprefix("relative_l2_")
+    of_function = f"relative L², {function.replace('_', ' ')}"
+    return METRICS.get(metric, of_function if function != metric else metric.replace("_", " "))

@@ -11,7 +11,9 @@ import zipfile
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -27,33 +29,21 @@ NO_ANSWER = "no answer"  # how the status of a baseline starts that could not an
 
 
 class Run(runs.Run):
-    """One trained model, with the words and curves that figures need."""
+    """One trained model, with the words and curves that figures need.
 
-    @property
-    def model(self) -> str:
-        return self.record.model
+    `noise` is the level ε in training.
+    """
 
-    @property
-    def label(self) -> str:
-        return self.record.label
-
-    @property
-    def resolution(self) -> int | str:
-        return self.record.resolution
+    model = property(attrgetter("record.model"))
+    label = property(attrgetter("record.label"))
+    resolution = property(attrgetter("record.resolution"))
+    noise = property(attrgetter("record.noise"))
+    seed = property(attrgetter("record.seed"))
 
     @property
     def where(self) -> str:
         """The resolution in words."""
         return resolution_in_words(self.resolution)
-
-    @property
-    def noise(self) -> float:
-        """Level ε of the noise in training."""
-        return self.record.noise
-
-    @property
-    def seed(self) -> int:
-        return self.record.seed
 
     def by_epoch(self, column: str) -> pd.Series:
         """Return the finite errors of a column of the history, by epoch."""
@@ -63,7 +53,8 @@ class Run(runs.Run):
     @property
     def shown_samples(self) -> list[int]:
         """Indices in the test split of the samples that `shown` gives."""
-        return [int(sample) for sample in self.predictions[node_name(self.resolution)]["sample"].values]
+        stored = self.predictions.children[node_name(self.resolution)].dataset
+        return [int(sample) for sample in stored["sample"].values]
 
     def shown(self, name: str, noise: float | None = None) -> np.ndarray:
         """Return `input`, `target` or `prediction` of these samples, at the level `noise`; default: of
@@ -72,7 +63,7 @@ class Run(runs.Run):
         With the prefix `extreme_`: of the samples of median, of worst and of best error.
         """
         if name in AT_ALL_LEVELS:
-            return functions(self.predictions[node_name(self.resolution)][name])
+            return functions(self.predictions.children[node_name(self.resolution)].dataset[name])
         return functions(self.predictions_at(noise)[name])
 
     def shown_errors(self, noise: float | None = None) -> pd.Series:
@@ -96,7 +87,7 @@ class Baseline:
 
 def read_runs(directories: Iterable[str | Path]) -> list[Run]:
     """Return the runs in these directories, ordered by model as given, then resolution, then seed."""
-    found = [runs.read_run(one, Run) for one in directories]
+    found = [cast(Run, runs.read_run(one, Run)) for one in directories]
     if not found:
         raise ResultError("no run directory was given: list at least one model in the experiment")
     order = list(dict.fromkeys(run.model for run in found))
@@ -108,7 +99,8 @@ def read_baselines(directories: Iterable[str | Path]) -> list[Baseline]:
     baselines = []
     for directory in directories:
         record, errors = runs.read_baselines_table(directory)
-        for (resolution, key), rows in errors.groupby(["resolution", "baseline"], sort=False):
+        for place, rows in errors.groupby(["resolution", "baseline"], sort=False):
+            resolution, key = cast(tuple[Any, str], place)
             cost, noise = record.cost_of(resolution, key), float(rows["noise"].iloc[0])
             baselines.append(Baseline(key, cost.label, resolution, noise, rows, cost))
     return baselines
@@ -173,3 +165,104 @@ def error_matrix(
     if matrix.isna().any(axis=None):
         raise ResultError(f"errors at resolution {resolution} are of different samples: evaluate them again")
     return matrix.reset_index(drop=True)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The run that a figure shows of several, and the one that the configuration names, if it names one."""
+
+    run: Run
+    configured: Run | None
+    others: bool = True  # whether there were other runs to choose from
+
+    @property
+    def replaces(self) -> bool:
+        """Whether it stands in place of the configured run."""
+        return self.configured is not None and self.run.directory != self.configured.directory
+
+    @property
+    def words(self) -> str:
+        """Return the label of the run; of one that was chosen, which run this is, and why it."""
+        name = f"{self.run.label} ({self.run.where}, seed {self.run.seed})"
+        if self.configured is None and self.others:
+            return f"{name}, the run with the lowest median error"
+        if self.configured is None or not self.replaces:
+            return self.run.label
+        lost = f"{self.configured.label} ({self.configured.where}, seed {self.configured.seed})"
+        return f"{name}, shown because the configured run, {lost}, diverged"
+
+
+def choose_shown(candidates: Iterable[str | Path], named: bool = True) -> Shown:
+    """Choose among run folders, the configured one first; not `named`: the configuration names none.
+
+    Shown is the configured run if it finished, otherwise the best that did. Only after training is it known
+    which runs diverged, so the choice is made whenever something is drawn or written about it, from the same
+    candidates each time. The best is that of the lowest median error over the test samples, on its grid and
+    with its noise of training; a run on the first run's grid comes before any other. Where no run finished,
+    the first one is shown.
+    """
+    first, *others = [run for folder in candidates for run in read_runs([folder])]
+    if named and np.isfinite(_median_error(first)):
+        return Shown(first, first)
+    medians = [(run.resolution != first.resolution, _median_error(run), run) for run in (first, *others)]
+    finished = [one for one in medians if np.isfinite(one[1])]
+    best = min(finished, key=lambda one: one[:2])[2] if finished else first
+    return Shown(best, first if named else None, bool(others))
+
+
+def _median_error(run: Run) -> float:
+    """Return the median error over the test samples, NaN for a run that diverged."""
+    errors = error_matrix([run.errors], run.resolution, run.noise)
+    return np.nan if run.diverged or errors.empty else float(errors.median(axis=1).iloc[0])
+
+
+class Spectrum(NamedTuple):
+    """Root mean powers by wavenumber, (shells,) each: the amplitudes of the target and of the error."""
+
+    wavenumber: np.ndarray
+    target: np.ndarray
+    error: np.ndarray
+
+
+class Spread(NamedTuple):
+    """Root mean square error at each point over the root mean square of the targets.
+
+    axes    coordinates of the axes by name: x, or y and x, or time.
+    values  on them; the squares of several functions are added up.
+    """
+
+    axes: dict[str, np.ndarray]
+    values: np.ndarray
+
+    @property
+    def dimension(self) -> int:
+        return self.values.ndim
+
+
+def spectrum_of(run: Run) -> Spectrum | None:
+    """Return the spectrum as the run was trained; None where there is none: of trajectories."""
+    stored = run.predictions_at()
+    if "error_power" not in stored:
+        return None
+    target, error = (np.sqrt(stored[f"{name}_power"].values) for name in ("target", "error"))
+    return Spectrum(stored["wavenumber"].values, target, error)
+
+
+def spread_of(run: Run) -> Spread | None:
+    """Return the error by point as the run was trained; None of a file of a version that did not keep it."""
+    stored = run.predictions_at()
+    if "error_mean_square" not in stored:
+        return None
+    squares = stored["error_mean_square"].sum("channel", skipna=False)
+    level = np.sqrt(stored["target_mean_square"].sum("channel").values.mean())
+    axes = {str(name).removesuffix("_target"): stored[name].values for name in squares.dims}
+    return Spread(axes, np.sqrt(squares.values) / level)
+
+
+def one_of_each(runs: list[Run]) -> list[Run]:
+    """Return the first seed that finished of each model at each training resolution, in the order given."""
+    found: dict[tuple, Run] = {}
+    for run in runs:
+        if not run.diverged:
+            found.setdefault((run.model, run.resolution), run)
+    return list(found.values())

@@ -5,16 +5,17 @@ the common forms of colour blindness. Colour means the kind of model, a dash pat
 regular layer norm, grey a baseline. Figures use matplotlib's object interface: no global state, no display.
 """
 
+import re
 from collections.abc import Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from resolvent.common.files import write_atomically
-from resolvent.figures.common.dark import with_dark_colours
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import Run
 
@@ -30,7 +31,7 @@ ATTENTIONS = {  # colour and marker; of other models their architecture's (`look
 }
 COLOURS = (*(colour for colour, _ in ATTENTIONS.values()), "#a87000")  # those that a `look` takes
 SPARE = ("#7a5230", "#4b4fb5", "#3d434b", "#8a8f00", "#c2185b", "#00838f")
-PLAIN = {
+PLAIN: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.labelcolor": INK,
@@ -53,8 +54,30 @@ PLAIN = {
     "svg.fonttype": "path",
     "pdf.fonttype": 42,  # TrueType: journals refuse the other kind
 }
-
-FORMATS = {  # of each file of a figure; no times and no versions, so that equal figures are equal bytes
+DARK = {  # what stands on a dark page for each colour that figures have on white
+    "#ffffff": "#14171b",  # the ground
+    "#22272e": "#e2e6eb",  # text and targets
+    "#000000": "#e2e6eb",  # text that nobody gave a colour
+    "#6b7280": "#9ba5b1",  # text that is less important
+    "#7d8590": "#a3adb8",  # baselines
+    "#e5e7eb": "#313841",  # the lines of a grid
+    "#9aa1ab": "#5b6570",  # axes
+    "#0072b2": "#5cb3ea",
+    "#d55e00": "#ff8a3d",
+    "#00805e": "#3cc29a",
+    "#b0418a": "#e58cc6",
+    "#a87000": "#e0ab3f",
+    "#7a5230": "#c99b73",
+    "#4b4fb5": "#9aa0f0",
+    "#3d434b": "#b9c1cb",
+    "#8a8f00": "#c6cc4a",
+    "#c2185b": "#ff7aa8",
+    "#00838f": "#4fc4cf",
+}
+COLOUR = re.compile(r"#[0-9a-f]{6}")
+FORMATS: dict[
+    str, dict[str, Any]
+] = {  # of each file of a figure; no times and no versions, so that equal figures are equal bytes
     ".svg": {"metadata": {"Date": None, "Creator": None}},
     ".png": {"metadata": {"Software": None}, "dpi": 200},
     ".pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
@@ -73,12 +96,8 @@ class Appearance:
     def marks(self) -> dict:
         """Return the keyword arguments of a marker."""
         face = self.colour if self.filled else "white"
-        return {
-            "marker": self.marker,
-            "color": self.colour,
-            "markerfacecolor": face,
-            "markeredgecolor": self.colour,
-        }
+        colours = {"color": self.colour, "markerfacecolor": face, "markeredgecolor": self.colour}
+        return {"marker": self.marker, **colours}
 
 
 def appearances(runs: Iterable[Run]) -> dict[str, Appearance]:
@@ -89,7 +108,7 @@ def appearances(runs: Iterable[Run]) -> dict[str, Appearance]:
     for model in sorted(records):
         settings = records[model].settings
         regular = settings.get("layer_norm") == "regular"
-        colour, marker = ATTENTIONS.get(settings.get("attention")) or records[model].look or (None, "X")
+        colour, marker = ATTENTIONS.get(str(settings.get("attention"))) or records[model].look or (None, "X")
         look = Appearance(colour or next(spare), marker, (0, (4, 1.6)) if regular else "-", not regular)
         if look in chosen.values():  # a second variant of one kind: its own colour, the same marker
             look = Appearance(next(spare), marker, look.dashes, look.filled)
@@ -147,27 +166,38 @@ def save(figure, output: str | Path) -> list[Path]:
             temporary.write_text(with_dark_colours(temporary.read_text(encoding="utf-8")), encoding="utf-8")
 
     written = [output.with_suffix(suffix) for suffix in FORMATS]
-    with matplotlib.rc_context(PLAIN), _fonts_without_layout():
-        _settle(figure)
+    with matplotlib.rc_context(PLAIN):
+        lay_out(figure)
+        figure.set_layout_engine(None)  # not "none", for which savefig would draw once more
+        # The last bits of what the solver of the layout finds vary, and they name the clips of an SVG.
+        for axes in figure.axes:
+            axes.set_position([round(float(one), 6) for one in axes.get_position(original=True).bounds])
         for path in written:
             write_atomically(path, partial(write, suffix=path.suffix))
     return written
 
 
-@contextmanager
-def _fonts_without_layout():
-    """Leave the layout rules out of the fonts in a PDF, where text is set already: half the time went there.
+def dark_colours(text: str) -> dict[str, str]:
+    """Return the dark colour of each colour of `DARK` that occurs in `text`."""
+    found = set(COLOUR.findall(text.lower()))
+    return {light: dark for light, dark in DARK.items() if light in found}
 
-    matplotlib has no setting for it: it takes fontTools' defaults and adds to them.
+
+def with_dark_colours(svg: str) -> str:
+    """Return an SVG of matplotlib with a style for dark pages; elsewhere it looks as it did.
+
+    Matplotlib writes the colours of every element into its attribute `style`, where a selector finds them.
     """
-    from fontTools.subset import Options
-
-    dropped = Options._drop_tables_default
-    Options._drop_tables_default = [*dropped, "GDEF", "GPOS", "GSUB"]
-    try:
-        yield
-    finally:
-        Options._drop_tables_default = dropped
+    colours = dark_colours(svg)
+    rules = "".join(f"--{light[1:]}:{dark};" for light, dark in colours.items())
+    # Matplotlib writes no colour where it is black.
+    lines = [f":root{{{rules}fill:{DARK['#000000']}}}"]
+    for light in colours:
+        for part in ("fill", "stroke"):
+            lines.append(f'[style*="{part}: {light}"]{{{part}:var(--{light[1:]})!important}}')
+    style = "<style>@media screen and (prefers-color-scheme:dark){" + "\n".join(lines) + "}</style>\n"
+    start = svg.index("<defs>")
+    return svg[:start] + style + svg[start:]
 
 
 def lay_out(figure) -> None:
@@ -175,19 +205,7 @@ def lay_out(figure) -> None:
     figure.get_layout_engine().execute(figure)
 
 
-def _settle(figure) -> None:
-    """Keep the axes where the layout has put them, to six digits.
-
-    The last bits of what the solver of the layout finds vary, and they name the clips of an SVG.
-    """
-    lay_out(figure)
-    figure.set_layout_engine(None)  # not "none", for which savefig would draw once more
-    for axes in figure.axes:
-        axes.set_position([round(float(value), 6) for value in axes.get_position(original=True).bounds])
-
-
 def grid_lines(axes, axis: str = "y") -> None:
-    """Draw faint lines behind the data."""
     axes.grid(True, axis=axis, which="major")
 
 
@@ -197,14 +215,15 @@ def resolution_axis(axes, resolutions: Iterable[int | str]) -> dict[int | str, f
     Numbers of points are on a logarithmic scale, names of sets of times side by side.
     """
     resolutions = sorted(set(resolutions))
-    places = dict(zip(resolutions, resolutions, strict=True))
     if any(isinstance(one, str) for one in resolutions):
         places = {one: float(place) for place, one in enumerate(resolutions)}
         axes.set_xlim(-0.5, len(places) - 0.5)
     else:
+        places = {one: float(one) for one in resolutions}
         axes.set_xscale("log", base=2)
         if len(resolutions) == 1:
-            axes.set_xlim(resolutions[0] / 1.5, resolutions[0] * 1.5)
+            (only,) = places.values()
+            axes.set_xlim(only / 1.5, only * 1.5)
     axes.set_xticks(list(places.values()), [str(one) for one in places])
     return places
 
@@ -243,12 +262,10 @@ def name_all(figure, named: dict[str, object], *, place: str) -> None:
 
 
 def title(axes, text: str) -> None:
-    """Write the title of a panel, at its left."""
     axes.set_title(text, loc="left", fontsize=9.5, fontweight="bold")
 
 
 def say_no_errors(axes) -> None:
-    """Say why a panel is empty."""
     words = "every run diverged: there are no errors to show"
     axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=MUTED, fontsize=9)
 
@@ -265,9 +282,7 @@ def name_outside(axes, outside: list[tuple[str, float]]) -> None:
     low, high = axes.get_ylim()
     above = [f"↑ {label}: {error:.1e}" for label, error in outside if error > high]
     below = [f"↓ {label}: {error:.1e}" for label, error in outside if error < low]
+    look = {"transform": axes.transAxes, "color": MUTED, "fontsize": 8}
     for names, y, place in ((above, 0.98, "top"), (below, 0.02, "bottom")):
         if names:
-            text = axes.text(
-                0.01, y, "\n".join(names), transform=axes.transAxes, va=place, color=MUTED, fontsize=8
-            )
-            text.set_in_layout(False)
+            axes.text(0.01, y, "\n".join(names), va=place, **look).set_in_layout(False)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -11,30 +11,20 @@ import pandas as pd
 
 from resolvent.common.digests import write_digest
 from resolvent.common.files import write_text
-from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.latex import latex_text
 from resolvent.figures.common.numbers import DASH, absent, plain
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in a row and column.
-
-    note     small, below the text: an interval, an epoch.
-    warning  the same, where something went wrong that the text does not say.
-    value    to sort by, in place of the text; NaN or None goes last.
-    bold     among the best of its column.
-    lost     stands in place of a number.
-    prose    is words, not a number.
-    """
+    """What stands in a row and column."""
 
     text: str
-    note: str = ""
-    warning: str = ""
-    value: float | None = None
-    bold: bool = False
-    lost: bool = False
-    prose: bool = False
+    note: str = ""  # small, below the text: an interval, an epoch
+    warning: str = ""  # the same, where something went wrong that the text does not say
+    value: float | None = None  # to sort by, in place of the text; NaN or None goes last
+    bold: bool = False  # among the best of its column
+    lost: bool = False  # stands in place of a number
+    prose: bool = False  # is words, not a number
 
 
 EMPTY = Cell(DASH)
@@ -55,20 +45,37 @@ th > button { all: unset; }
 </style>
 """
 FIRST_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
+SPECIAL = {character: f"\\{character}" for character in "&%#_${}"} | {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "—": "---",
+    "–": "--",
+    "…": r"\ldots{}",
+    "[": "{[}",  # behind the end of a row it would begin an option
+    **{sign: f"${sign}$" for sign in "<>|"},  # other signs in LaTeX's default fonts
+}
+GREEK = """\
+α alpha β beta γ gamma δ delta ε varepsilon ϵ epsilon ζ zeta η eta θ theta ι iota κ kappa λ lambda μ mu ν nu
+ξ xi π pi ρ rho σ sigma τ tau υ upsilon φ varphi χ chi ψ psi ω omega
+Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi Σ Sigma Φ Phi Ψ Psi Ω Omega"""
+SIGNS = """\
+× times √ surd ≤ leq ≥ geq ≈ approx ± pm · cdot → to ∞ infty ∂ partial ∇ nabla ‖ | ∫ int ⟨ langle ⟩ rangle"""
+WORDS = f"{GREEK} {SIGNS}".split()
+MATHEMATICS = {sign: rf"$\{name}$" for sign, name in zip(WORDS[::2], WORDS[1::2], strict=True)}
+MATHEMATICS |= {"−": "$-$", "ℓ": r"$\ell$"}
+SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵀ", "0123456789-T")
+SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A head, and the group of neighbouring columns that it belongs to.
-
-    note   what the notes of its cells are, for the name of their own column in a CSV file.
-    latex  whether LaTeX has the column, too: a printed page is narrow.
-    """
+    """A head, and the group of neighbouring columns that it belongs to."""
 
     head: str
     group: str = ""
-    note: str = "note"
-    latex: bool = True
+    note: str = "note"  # what the notes of its cells are, for the name of their own column in a CSV file
+    latex: bool = True  # whether LaTeX has the column, too: a printed page is narrow
 
     @property
     def name(self) -> str:
@@ -78,17 +85,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells; the first column names the rows.
-
-    baselines  rows below a rule.
-    note       a line below the table.
-    """
+    """Rows of cells; the first column names the rows."""
 
     columns: list[Column]
     rows: list[list[Cell]]
-    baselines: list[list[Cell]] = field(default_factory=list)
+    baselines: list[list[Cell]] = field(default_factory=list)  # below a rule
     title: str = ""
-    note: str = ""
+    note: str = ""  # a line below the table
 
     def is_prose(self, number: int) -> bool:
         """Return whether a column has words in it."""
@@ -101,20 +104,14 @@ class Table:
 
 
 def columns(*groups: tuple[str, Iterable[str]]) -> list[Column]:
-    """Return columns from groups with their heads."""
     return [Column(head, group) for group, heads in groups for head in heads]
 
 
 def write_table(tables: Table | list[Table], outputs: Iterable[str | Path], *, style: str = "") -> None:
-    """Write tables in the format of each output's suffix.
+    """Write tables in the format of each output's suffix: .csv, .tex or .html.
 
     Several tables follow each other. In a CSV file they stand side by side: they must have the same rows.
     HTML is for a page that has a style; to be opened alone it takes a `style`.
-
-    Raises
-    ------
-    ResultError
-        For another suffix than .csv, .tex and .html.
     """
     tables = [tables] if isinstance(tables, Table) else tables
     writers = {
@@ -123,8 +120,6 @@ def write_table(tables: Table | list[Table], outputs: Iterable[str | Path], *, s
         ".html": lambda: style + "".join(map(as_html, tables)),
     }
     for output in map(Path, outputs):
-        if output.suffix not in writers:
-            raise ResultError(f"{output} must end in {', '.join(writers)}")
         write_text(output, writers[output.suffix]())
         if output.suffix == ".html":  # a piece of a page
             write_digest(output)
@@ -150,14 +145,13 @@ def as_csv(first: Table, *others: Table) -> str:
 
 def as_latex(table: Table) -> str:
     """Return a booktabs tabular; notes stand in brackets behind the text."""
-    kept = [number for number, column in enumerate(table.columns) if column.latex]
-    table = Table(
-        [table.columns[number] for number in kept],
-        [[row[number] for number in kept] for row in table.rows],
-        [[row[number] for number in kept] for row in table.baselines],
-        table.title,
-        table.note,
-    )
+    taken = [number for number, column in enumerate(table.columns) if column.latex]
+
+    def kept(row: list) -> list:
+        return [row[number] for number in taken]
+
+    rows, baselines = (list(map(kept, one)) for one in (table.rows, table.baselines))
+    table = replace(table, columns=kept(table.columns), rows=rows, baselines=baselines)
     top, rules, start = [], [], 1
     for group, width in table.groups:
         top.append(rf"\multicolumn{{{width}}}{{c}}{{{latex_text(group)}}}")
@@ -182,6 +176,14 @@ def as_latex(table: Table) -> str:
     return "\n".join([*filter(None, lines), r"\bottomrule", r"\end{tabular}", *note, ""])
 
 
+def latex_text(text: str) -> str:
+    """Return `text` for LaTeX, in ASCII but for letters with accents."""
+    signs: dict[str, str | int | None] = {**SPECIAL, **MATHEMATICS}
+    text = text.translate(str.maketrans(signs))
+    text = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵀ]+", lambda raised: f"$^{{{raised[0].translate(SUPERSCRIPTS)}}}$", text)
+    return re.sub("[₀-₉]+", lambda lowered: f"$_{{{lowered[0].translate(SUBSCRIPTS)}}}$", text)
+
+
 def as_html(table: Table) -> str:
     """Return a table that the buttons in its heads sort, each body by itself."""
     title = f"<caption>{escape(table.title)}</caption>\n" if table.title else ""
@@ -197,9 +199,11 @@ def as_html(table: Table) -> str:
         f'<button type="button">{escape(column.head)}</button></th>'
         for number, column in enumerate(table.columns)
     )
-    bodies = _html_body(table.rows, "model")
-    if table.baselines:
-        bodies += _html_body(table.baselines, "baseline")
+    bodies = ""
+    for kind, rows in (("model", table.rows), ("baseline", table.baselines)):
+        lines = "\n".join(f"<tr>{''.join(map(_html_cell, row, range(len(row))))}</tr>" for row in rows)
+        if rows or kind == "model":
+            bodies += f'<tbody class="{kind}">\n{lines}\n</tbody>\n'
     note = f'<p class="below">{escape(table.note)}</p>\n' if table.note else ""
     return (
         f'<table class="sortable asc n-last">\n{title}<thead>\n{top}<tr>{heads}</tr>\n</thead>\n'
@@ -207,31 +211,23 @@ def as_html(table: Table) -> str:
     )
 
 
-def _html_body(rows: list[list[Cell]], kind: str) -> str:
-    lines = "\n".join(f"<tr>{''.join(map(_html_cell, row, range(len(row))))}</tr>" for row in rows)
-    return f'<tbody class="{kind}">\n{lines}\n</tbody>\n'
-
-
 def _html_cell(cell: Cell, number: int) -> str:
     text = escape(cell.text)
     if number == 0:
         return f'<th scope="row">{text}</th>'
     kind = "prose" if cell.prose else "number" + " lost" * cell.lost + " best" * cell.bold
-    value = "" if cell.prose else f' data-sort="{_sorted_by(cell)}"'
+    if cell.value is not None:
+        sorted_by = "" if absent(cell.value) else f"{cell.value:.10g}"
+    else:
+        found = FIRST_NUMBER.match(cell.text.replace(",", ""))
+        sorted_by = found.group() if found else ""
+    value = "" if cell.prose else f' data-sort="{sorted_by}"'
     small = "".join(
         f'<span class="{name}">{escape(words)}</span>'
         for name, words in (("interval", cell.note), ("warning", cell.warning))
         if words
     )
     return f'<td class="{kind}"{value}>{text}{small}</td>'
-
-
-def _sorted_by(cell: Cell) -> str:
-    """Return the number that a cell is sorted by, its value or the one its text starts with, or nothing."""
-    if cell.value is not None:
-        return "" if absent(cell.value) else f"{cell.value:.10g}"
-    found = FIRST_NUMBER.match(cell.text.replace(",", ""))
-    return found.group() if found else ""
 
 
 def _latex_cell(cell: Cell) -> str:

@@ -1,7 +1,7 @@
 """Values as a page carries them: few enough points, and four digits each."""
 
 import math
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -32,11 +32,9 @@ def thinned(values: np.ndarray, dimension: int) -> np.ndarray:
     return values
 
 
-def rounded(values: np.ndarray | Sequence[float] | float):
+def rounded(values: Any) -> Any:
     """Return numbers as nested lists of `DIGITS` digits each; None stands for what is not finite."""
-    if isinstance(values, np.ndarray) and values.ndim:
-        return [rounded(one) for one in values]
-    if isinstance(values, list | tuple):
+    if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.ndim):
         return [rounded(one) for one in values]
     value = float(values)
     return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None

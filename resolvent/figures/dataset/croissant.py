@@ -5,44 +5,42 @@ and each of its groups a set of records, a record a sample.
 """
 
 import hashlib
-import os
 from pathlib import Path
+from typing import Any
 
 from resolvent.common.files import json_text, write_text
 from resolvent.figures.common.page import relative
 from resolvent.figures.common.results import read_json
-from resolvent.figures.dataset.checks import summary
-from resolvent.figures.dataset.citation import MIT, bibtex, licence
+from resolvent.figures.dataset.card import bibtex, licence
+from resolvent.figures.dataset.error_budget import summary
 
-CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 CONTEXT = Path(__file__).parents[1] / "templates/croissant_context.json"  # as the format prescribes it
 
 
 def write_croissant(output: str | Path, *, card: str | Path, store: str, page: str, date: str) -> None:
-    """Write the metadata of the dataset of `card`.
+    """Write the metadata of the dataset of `card`; paths in it are from the folder of `output`.
 
     `store` is the path or the address of the store, `page` the link to the dataset's page, `date` the day on
     which the dataset was finished, "2026-11-23".
     """
-    folder = Path(output).parent
+    card, folder, facts = Path(card), Path(output).parent, read_json(card)
     place = store if "://" in store else relative(store, folder)
-    facts = croissant(read_json(card), Path(card), folder, place, page, date)
-    write_text(Path(output), json_text(facts))
-
-
-def croissant(facts: dict, card: Path, folder: Path, place: str, page: str, date: str) -> dict:
-    """Return the metadata; paths are from `folder`, in which they will lie."""
-    equation = facts["equation"]
-    return {
+    equation, (known, about) = facts["equation"], licence(facts)
+    content = {
         "@context": read_json(CONTEXT),
         "@type": "sc:Dataset",
-        "conformsTo": CONFORMS_TO,
+        "conformsTo": "http://mlcommons.org/croissant/1.1",
         "name": facts["dataset"],
         "description": f"{equation['in_words'][0].upper()}{equation['in_words'][1:]}. "
         f"Operator: {equation['operator']}. {_errors(facts)}",
-        "license": MIT if licence(facts)[0] == "MIT" else licence(facts)[1],
+        "license": "https://opensource.org/license/mit" if known == "MIT" else about,
         "url": page,
-        "creator": {"@type": "sc:Organization", "name": _creator(facts)},
+        "creator": {
+            "@type": "sc:Organization",
+            "name": "The authors of the imported files"
+            if "imported" in facts
+            else "The Resolvent developers",
+        },
         "datePublished": date,
         "version": f"1.0.0+{facts['content_hash'][:12]}",
         "keywords": ["operator learning", "partial differential equations", facts["settings"]["equation"]],
@@ -56,7 +54,7 @@ def croissant(facts: dict, card: Path, folder: Path, place: str, page: str, date
                 "@id": "card",
                 "name": card.name,
                 "description": "The dataset card: settings, error budget, statistics, digests.",
-                "contentUrl": Path(os.path.relpath(card, folder)).as_posix(),
+                "contentUrl": relative(card, folder),
                 "encodingFormat": "application/json",
                 "sha256": hashlib.sha256(card.read_bytes()).hexdigest(),
             },
@@ -69,54 +67,43 @@ def croissant(facts: dict, card: Path, folder: Path, place: str, page: str, date
                 "includes": f"{place}/**",
             },
         ],
-        "recordSet": [_records(facts, name) for name in facts["groups"]],
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": name,
+                "name": name,
+                "description": f"The group {name} of the store: a record is a sample, in the order of the "
+                "store.",
+                "field": _fields(facts, name),
+            }
+            for name in facts["groups"]
+        ],
     }
+    write_text(Path(output), json_text(content))
 
 
-def _records(facts: dict, name: str) -> dict:
-    group = facts["groups"][name]
-    fields = [_field(facts, name, variable) for variable in group["variables"]]
-    split = {
-        "@type": "cr:Field",
-        "@id": f"{name}/split",
-        "name": f"{name}/split",
-        "description": ", ".join(f"{size} {split}" for split, size in facts["samples"].items()),
-        "dataType": "sc:Text",
-        "source": {"fileSet": {"@id": "store"}, "extract": {"fileProperty": "content"}},
-    }
-    return {
-        "@type": "cr:RecordSet",
-        "@id": name,
-        "name": name,
-        "description": f"The group {name} of the store: a record is a sample, in the order of the store.",
-        "field": [*fields, split],
-    }
-
-
-def _field(facts: dict, group: str, variable: str) -> dict:
-    known = facts["groups"][group]["variables"][variable]
-    role = "input" if variable in facts["inputs"] else "target" if variable in facts["targets"] else "more"
-    dims = known["dimensions"][1:]
-    field = {
-        "@type": "cr:Field",
-        "@id": f"{group}/{variable}",
-        "name": f"{group}/{variable}",
-        "description": f"{role}: {known['long_name']}",
-        "dataType": "cr:Float32" if facts["precision"].endswith("float32") else "cr:Float64",
-        "source": {"fileSet": {"@id": "store"}, "extract": {"fileProperty": "content"}},
-    }
-    if dims:
-        grid = facts["groups"][group]["grid"]
-        shape = ",".join(str(_length(dim, grid)) for dim in dims)
-        field |= {"isArray": True, "arrayShape": shape}
-    return field
-
-
-def _length(dim: str, grid: dict) -> int:
-    """Return the points along a dimension; -1 where the card does not say."""
-    if dim in ("x", "y", "z"):
-        return grid["points"]
-    return len(grid["positions"]) if dim == "time" and "positions" in grid else -1
+def _fields(facts: dict, name: str) -> list[dict]:
+    """Return the variables of a group with their shapes, and the split; -1: a length that no card says."""
+    group, fields = facts["groups"][name], []
+    roles = dict.fromkeys(facts["inputs"], "input") | dict.fromkeys(facts["targets"], "target")
+    lengths = {dim: group["grid"]["points"] for dim in "xyz" if "points" in group["grid"]}
+    lengths |= {"time": len(group["grid"]["positions"])} if "positions" in group["grid"] else {}
+    number = "cr:Float32" if facts["precision"].endswith("float32") else "cr:Float64"
+    split = ", ".join(f"{size} {split}" for split, size in facts["samples"].items())
+    for variable, known in (*group["variables"].items(), ("split", None)):
+        field: dict[str, Any] = {
+            "@type": "cr:Field",
+            "@id": f"{name}/{variable}",
+            "name": f"{name}/{variable}",
+            "description": f"{roles.get(variable, 'more')}: {known['long_name']}" if known else split,
+            "dataType": number if known else "sc:Text",
+            "source": {"fileSet": {"@id": "store"}, "extract": {"fileProperty": "content"}},
+        }
+        if known and (dims := known["dimensions"][1:]):
+            shape = ",".join(str(lengths.get(dim, -1)) for dim in dims)
+            field |= {"isArray": True, "arrayShape": shape}
+        fields.append(field)
+    return fields
 
 
 def _errors(facts: dict) -> str:
@@ -126,7 +113,3 @@ def _errors(facts: dict) -> str:
     words = f"Stated accuracy of the solutions, relative L² error: {known['accuracy']}; "
     words += f"largest that was measured: {known['largest']}."
     return words + (f" Error of the discretisation, median: {known['grid']}." if known["grid"] else "")
-
-
-def _creator(facts: dict) -> str:
-    return "The authors of the imported files" if "imported" in facts else "The Resolvent developers"

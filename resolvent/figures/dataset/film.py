@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -9,31 +10,33 @@ from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.film import Film
 from resolvent.figures.common.style import GRID, INK, MUTED, grid_lines, new_figure
 
-RATE = Fraction(25)  # frames a second
 FRAMES = 100
-TRAIL = 0.25  # of a path, the part behind the point that is drawn strong
 COLOUR, POINT = "#0072b2", "#d55e00"
+# A panel for the time, the artists that move, and what moves them to a moment.
+Drawn = tuple[Any, list, Callable[[int], object]]
 
 
 def draw(motion: dict[str, np.ndarray]) -> Film:
     """Draw the moments that `resolvent.datasets.preview` has written."""
-    times, values = motion["times"], motion["values"]
+    times = motion["times"]
     kind = {"curve": _curve, "field": _field, "path": _path}[str(motion["kind"])]
-    figure, moving, change = kind(
-        times, values, motion["coordinates"], [str(name) for name in motion["names"]]
-    )
+    names = [str(name) for name in motion["names"]]
+    panel, moving, change = kind(times, motion["values"], motion["coordinates"], names)
     moments = np.linspace(0, len(times) - 1, min(FRAMES, len(times))).round().astype(int)
-    frames = len(moments)
-    return Film(figure, moving, lambda frame: change(moments[frame]), frames, RATE, poster=frames - 1)
+    # Of the width of the longest, so that the layout stays.
+    clock = panel.set_title(f"time {times[-1]:.2f}", fontsize=10, color=INK, loc="left")
 
+    def to_frame(frame: int) -> None:
+        change(moments[frame])
+        clock.set_text(f"time {times[moments[frame]]:.2f}")
 
-# A figure, the artists of it that move, and what moves them to a moment.
-Drawn = tuple[object, list, Callable[[int], None]]
+    figure = panel.get_figure(root=True)
+    return Film(figure, [*moving, clock], to_frame, len(moments), Fraction(25), poster=len(moments) - 1)
 
 
 def _curve(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]) -> Drawn:
     """Draw a function on the circle, over the function that it began as."""
-    figure, ((panel,),) = new_figure(1, 1, size=(5.6, 3.5))
+    _, ((panel,),) = new_figure(1, 1, size=(5.6, 3.5))
     panel.plot(positions, values[0], color=MUTED, lw=0.8, alpha=0.6, label="at time 0")
     (line,) = panel.plot(positions, values[0], color=COLOUR, lw=1.8)
     span = np.ptp(values) or 1.0
@@ -42,13 +45,7 @@ def _curve(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: 
     panel.set(xlabel="x", ylabel=names[0])
     panel.legend(frameon=False, fontsize=8, loc="lower right")
     grid_lines(panel)
-    label = _clock(panel, times)
-
-    def change(moment: int) -> None:
-        line.set_ydata(values[moment])
-        label.set_text(_time(times, moment))
-
-    return figure, [line, label], change
+    return panel, [line], lambda moment: line.set_ydata(values[moment])
 
 
 def _field(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]) -> Drawn:
@@ -60,13 +57,7 @@ def _field(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: 
     panel.spines[:].set_visible(False)
     bar = figure.colorbar(image, ax=panel, fraction=0.046, pad=0.02, label=names[0])
     bar.outline.set_visible(False)
-    label = _clock(panel, times)
-
-    def change(moment: int) -> None:
-        image.set_data(values[moment])
-        label.set_text(_time(times, moment))
-
-    return figure, [image, label], change
+    return panel, [image], lambda moment: image.set_data(values[moment])
 
 
 def _path(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]) -> Drawn:
@@ -88,59 +79,31 @@ def _path(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: l
         panel.set_xlim(times[0], times[-1])
     axes[0, 1].tick_params(labelbottom=False)
     axes[1, 1].set_xlabel("time")
-    label = _clock(plane, times)
-    length = max(2, round(TRAIL * len(times)))
+    length = max(2, round(len(times) / 4))  # of the part behind the point that is drawn strong
 
     def change(moment: int) -> None:
         trail.set_data(*values[max(0, moment - length) : moment + 1].T)
         point.set_data(*values[moment : moment + 1].T)
         for line, column in zip(lines, values.T, strict=True):
             line.set_data(times[: moment + 1], column[: moment + 1])
-        label.set_text(_time(times, moment))
 
-    return figure, [*lines, trail, point, label], change
-
-
-def _clock(panel, times: np.ndarray):
-    """Place a title that says the time; of the width of the longest, so that the layout stays."""
-    return panel.set_title(_time(times, len(times) - 1), fontsize=10, color=INK, loc="left")
+    return plane, [*lines, trail, point], change
 
 
-def _time(times: np.ndarray, moment: int) -> str:
-    return f"time {times[moment]:.2f}"
-
-
-FILMS = {  # by equation
-    "burgers": Exhibit(
-        "The film of a sample",
-        "The first test sample in time, from its initial velocity (grey) to the velocity that the operator "
-        "gives. Waves steepen into fronts, and the viscosity damps them; short waves die first. Four seconds,"
-        " without sound.",
-        draw,
-        kind="film",
-    ),
-    "kolmogorov": Exhibit(
-        "The film of a sample",
-        "The vorticity of the first test sample from its random initial field on, up to the time of the "
-        "operator's input: small vortices merge, and the force stretches them into bands. Red turns "
-        "counter-clockwise, blue clockwise. Four seconds, without sound.",
-        draw,
-        kind="film",
-    ),
-    "lorenz63": Exhibit(
-        "The film of a sample",
-        "The first test sample in the plane of x and z (left), with the last quarter of its path, and both "
-        "components in time (right). The state circles one wing of the attractor and, from time to time, "
-        "changes to the other. Four seconds, without sound.",
-        draw,
-        kind="film",
-    ),
-    "controlled_ode": Exhibit(
-        "The film of a sample",
-        "The first test sample in the plane of control and state (left), and both in time (right). The state "
-        "is a function of the control's present value, so the point moves to and fro on one curve. Four "
-        "seconds, without sound.",
-        draw,
-        kind="film",
-    ),
+CAPTIONS = {  # by equation
+    "burgers": "The first test sample in time, from its initial velocity (grey) to the velocity that the "
+    "operator gives. Waves steepen into fronts, and the viscosity damps them; short waves die first.",
+    "kolmogorov": "The vorticity of the first test sample from its random initial field on, up to the time "
+    "of the operator's input: small vortices merge, and the force stretches them into bands. Red turns "
+    "counter-clockwise, blue clockwise.",
+    "lorenz63": "The first test sample in the plane of x and z (left), with the last quarter of its path, "
+    "and both components in time (right). The state circles one wing of the attractor and, from time to "
+    "time, changes to the other.",
+    "controlled_ode": "The first test sample in the plane of control and state (left), and both in time "
+    "(right). The state is a function of the control's present value, so the point moves to and fro on one "
+    "curve.",
+}
+FILMS = {
+    equation: Exhibit("The film of a sample", f"{caption} Four seconds, without sound.", draw, kind="film")
+    for equation, caption in CAPTIONS.items()
 }

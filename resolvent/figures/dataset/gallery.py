@@ -1,21 +1,25 @@
-"""A few samples of a dataset as they are stored: images of fields, curves of signals."""
+"""A few samples of a dataset as stored: images of fields, curves of signals; of Darcy flow, how it flows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.exhibit import Exhibit
+from resolvent.figures.common.fields import draw_colour_bar, draw_field
 from resolvent.figures.common.style import MUTED, grid_lines, new_figure, title
-from resolvent.figures.dataset.preview import DatasetPreview, PreviewVariable
+from resolvent.figures.dataset.preview import DatasetPreview
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 MOST_POINTS, MOST_SIDE = 512, 72  # of a curve, and along a side of a field, in the chart
 LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
+SHORT = np.float32  # more than a chart shows, in half the bytes
 PANEL = 0.94  # of a column of the chart; the rest keeps panels apart
+Field = tuple[str, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]  # words, y, x, [y, x], colours
 
 
 def draw(dataset: DatasetPreview):
@@ -23,26 +27,99 @@ def draw(dataset: DatasetPreview):
 
     Functions of one variable: a panel for each sample with all of them.
     """
-    drawn = _fields if len(dataset.functions[0].dims) == 2 else _curves
-    return drawn(dataset)
-
-
-def _fields(dataset: DatasetPreview):
-    rows, columns = len(dataset.functions), len(dataset.samples)
-    figure, axes = new_figure(rows, columns, size=(8.6, 0.4 + 2.05 * rows))
-    for variable, row in zip(dataset.functions, axes, strict=True):
-        scale = colours_of(variable.samples)
-        for panel, field in zip(row, variable.samples, strict=True):
-            image = panel.imshow(field, origin="lower", interpolation="nearest", **scale)
-            panel.set(xticks=[], yticks=[])
-            panel.spines[:].set_visible(False)
-        row[0].set_ylabel(variable.label, color=variable.colour, fontsize=8)
-        bar = figure.colorbar(image, ax=row, fraction=0.02, pad=0.01)
-        bar.outline.set_visible(False)
-        bar.ax.tick_params(labelsize=7)
-    for panel, sample in zip(axes[0], dataset.samples, strict=True):
+    functions, samples = dataset.functions, dataset.samples
+    if len(functions[0].dims) == 2:
+        figure, axes = new_figure(len(functions), len(samples), size=(8.6, 0.4 + 2.05 * len(functions)))
+        for variable, row in zip(functions, axes, strict=True):
+            scale = colours_of(variable.samples)
+            for panel, field in zip(row, variable.samples, strict=True):
+                image = draw_field(panel, field, scale)
+            row[0].set_ylabel(variable.label, color=variable.colour, fontsize=8)
+            draw_colour_bar(figure, image, row)
+        for panel, sample in zip(axes[0], samples, strict=True):
+            title(panel, sample)
+        return figure
+    columns = min(2, len(samples))
+    rows = -(-len(samples) // columns)
+    figure, axes = new_figure(rows, columns, size=(8.6, 0.6 + 2.2 * rows), sharex=True, sharey=True)
+    for index, (panel, sample) in enumerate(zip(axes.flat, samples, strict=False)):
+        for variable in functions:
+            x, width = variable.axes[variable.dims[0]], 1.0 if variable.role == "input" else 1.6
+            panel.plot(x, variable.samples[index], color=variable.colour, lw=width, label=variable.label)
         title(panel, sample)
+        grid_lines(panel)
+    for unused in axes.flat[len(samples) :]:
+        unused.set_axis_off()
+    for panel in axes[-1]:
+        panel.set_xlabel(functions[0].dims[0])
+    keys = axes[0, 0].get_legend_handles_labels()
+    figure.legend(*keys, loc="outside upper center", ncols=3, frameon=False, fontsize=9)
     return figure
+
+
+def chart(dataset: DatasetPreview) -> Figure:
+    """Draw one sample at a time, chosen by a slider: fields beside each other, curves over each other.
+
+    Long curves and fine fields are thinned to `MOST_POINTS` and `MOST_SIDE` points along an axis.
+    """
+    from plotly.graph_objects import Figure
+
+    functions, samples = dataset.functions, range(len(dataset.samples))
+    if len(functions[0].dims) == 2:
+        figure = field_chart([_fields(dataset, sample) for sample in samples])
+    else:
+        figure = Figure()
+        figure.update_xaxes(title=functions[0].dims[0])
+        figure.update_layout(height=460, legend=LEGEND, margin={"t": 80})
+        for sample in samples:
+            for one in functions:
+                dim = one.dims[0]
+                stride = -(-len(one.axes[dim]) // MOST_POINTS)
+                figure.add_scatter(
+                    x=one.axes[dim][::stride].astype(SHORT), y=one.samples[sample][::stride].astype(SHORT),
+                    mode="lines", name=one.label, line={"color": one.colour}, visible=sample == 0,
+                    hovertemplate=f"{dim} %{{x:.4g}}<br>{one.name} %{{y:.4g}}<extra></extra>",
+                )  # fmt: skip
+    shown = np.repeat(np.arange(len(samples)), len(functions))  # the sample of each trace
+    steps = [
+        {"label": label, "method": "restyle", "args": [{"visible": (shown == sample).tolist()}]}
+        for sample, label in enumerate(dataset.samples)
+    ]
+    slider = {"steps": steps, "currentvalue": {"prefix": "sample: "}, "pad": {"t": 50}, "bgcolor": MUTED}
+    figure.update_layout(sliders=[slider])
+    return figure
+
+
+def _fields(dataset: DatasetPreview, sample: int) -> list[Field]:
+    found = []
+    for one in dataset.functions:
+        y, x = (one.axes[dim] for dim in one.dims)
+        found.append((one.label, y, x, one.samples[sample], colours_of(one.samples)))
+    return found
+
+
+def draw_flux(dataset: DatasetPreview):
+    """Draw the first sample of the preview; lines in the last panel follow the flux."""
+    fields, flux = _flow(dataset)
+    figure, (panels,) = new_figure(1, 3, size=(8.6, 2.9))
+    for panel, (words, y, x, field, scale) in zip(panels, fields, strict=True):
+        extent = (x[0], x[-1], y[0], y[-1])
+        image = panel.imshow(field, origin="lower", extent=extent, **scale)
+        draw_colour_bar(figure, image, panel, fraction=0.046, pad=0.02)
+        panel.set(xticks=[], yticks=[])
+        panel.spines[:].set_visible(False)
+        title(panel, words)
+    stride = max(1, len(x) // 100)
+    evenly = [np.linspace(one[::stride][0], one[::stride][-1], len(one[::stride])) for one in (x, y)]
+    lines = {"color": "white", "linewidth": 0.6, "arrowsize": 0.6, "density": 0.9}
+    panels[2].streamplot(*evenly, *flux[:, ::stride, ::stride], **lines)
+    panels[2].set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
+    return figure
+
+
+def chart_flux(dataset: DatasetPreview) -> Figure:
+    """Draw the same three fields as a chart, without the lines."""
+    return field_chart([_flow(dataset)[0]])
 
 
 def colours_of(values: np.ndarray) -> dict:
@@ -54,67 +131,14 @@ def colours_of(values: np.ndarray) -> dict:
     return {"cmap": "viridis", "vmin": low, "vmax": float(np.quantile(values, 0.998)) if low < high else high}
 
 
-def _curves(dataset: DatasetPreview):
-    columns = min(2, len(dataset.samples))
-    rows = -(-len(dataset.samples) // columns)
-    figure, axes = new_figure(rows, columns, size=(8.6, 0.6 + 2.2 * rows), sharex=True, sharey=True)
-    for index, (panel, sample) in enumerate(zip(axes.flat, dataset.samples, strict=False)):
-        for variable in dataset.functions:
-            _curve(panel, variable, index)
-        title(panel, sample)
-        grid_lines(panel)
-    for unused in axes.flat[len(dataset.samples) :]:
-        unused.set_axis_off()
-    for panel in axes[-1]:
-        panel.set_xlabel(dataset.functions[0].dims[0])
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False, fontsize=9)
-    return figure
+def field_chart(samples: list[list[Field]]) -> Figure:
+    """Return a chart of square panels side by side, of which it shows the fields of the first sample.
 
-
-def _curve(panel, variable: PreviewVariable, index: int) -> None:
-    (dim,) = variable.dims
-    width = 1.0 if variable.role == "input" else 1.6
-    positions, values = variable.axes[dim], variable.samples[index]
-    panel.plot(positions, values, color=variable.colour, lw=width, label=variable.label)
-
-
-def chart(dataset: DatasetPreview) -> Figure:
-    """Draw one sample at a time, chosen by a slider: fields beside each other, curves over each other.
-
-    Long curves and fine fields are thinned to `MOST_POINTS` and `MOST_SIDE` points along an axis.
+    The scales of colours lie on top.
     """
-    in_plane = len(dataset.functions[0].dims) == 2
-    count = len(dataset.functions)
-    figure = field_panels(count) if in_plane else _curve_panel(dataset)
-    for sample in range(len(dataset.samples)):
-        for column, variable in enumerate(dataset.functions):
-            if in_plane:
-                positions = [variable.axes[dim] for dim in variable.dims]
-                scale = colours_of(variable.samples)
-                add_field(
-                    figure, (column, count), variable.label, *positions, variable.samples[sample], scale,
-                    visible=sample == 0,
-                )  # fmt: skip
-            else:
-                _add_curve(figure, variable, sample)
-    steps = [
-        {
-            "label": label,
-            "method": "restyle",
-            "args": [{"visible": [row // count == sample for row in range(len(figure.data))]}],
-        }
-        for sample, label in enumerate(dataset.samples)
-    ]
-    slider = {"steps": steps, "currentvalue": {"prefix": "sample: "}, "pad": {"t": 50}, "bgcolor": MUTED}
-    figure.update_layout(sliders=[slider])
-    return figure
-
-
-def field_panels(columns: int) -> Figure:
-    """Return a chart with square panels side by side, for `add_field`; their scales of colours lie on top."""
     from plotly.subplots import make_subplots
 
+    columns = len(samples[0])
     figure = make_subplots(1, columns)
     for column in range(columns):
         axis = "" if column == 0 else str(column + 1)
@@ -123,51 +147,49 @@ def field_panels(columns: int) -> Figure:
         figure.layout[f"yaxis{axis}"].update(
             scaleanchor=f"x{axis}", constrain="domain", constraintoward="top", showticklabels=False
         )
-    margin = {"t": 90, "l": 20, "r": 20, "b": 20}
-    figure.update_layout(height=250 + 640 // columns, margin=margin)
+    figure.update_layout(height=250 + 640 // columns, margin={"t": 90, "l": 20, "r": 20, "b": 20})
+    for sample, fields in enumerate(samples):
+        for column, (words, y, x, values, scale) in enumerate(fields):
+            stride = -(-max(values.shape) // MOST_SIDE)
+            bar = {
+                "orientation": "h", "x": (column + PANEL / 2) / columns, "y": 1, "yanchor": "bottom",
+                "thickness": 10, "len": PANEL / columns, "title": {"text": words, "side": "top"}, "ypad": 6,
+                "nticks": 4,
+            }  # fmt: skip
+            figure.add_heatmap(
+                x=x[::stride].astype(SHORT), y=y[::stride].astype(SHORT),
+                z=values[::stride, ::stride].astype(SHORT),
+                row=1, col=column + 1, zmin=scale["vmin"], zmax=scale["vmax"], visible=sample == 0,
+                colorbar=bar, colorscale="RdBu_r" if scale["cmap"] == "RdBu_r" else "Viridis",
+                hovertemplate="x %{x:.3f}, y %{y:.3f}<br>%{z:.4g}<extra></extra>",
+            )  # fmt: skip
     return figure
 
 
-def add_field(
-    figure, place: tuple[int, int], words: str, y, x, values, scale: dict, visible: bool = True
-) -> None:
-    """Add a field [y, x] to the panels, at `place` (column, of how many), with the `scale` of its colours."""
-    column, columns = place
-    stride = -(-max(values.shape) // MOST_SIDE)
-    bar = {
-        "orientation": "h", "x": (column + PANEL / 2) / columns, "y": 1, "yanchor": "bottom", "thickness": 10,
-        "len": PANEL / columns, "title": {"text": words, "side": "top"}, "ypad": 6, "nticks": 4,
-    }  # fmt: skip
-    figure.add_heatmap(
-        x=_short(x[::stride]), y=_short(y[::stride]), z=_short(values[::stride, ::stride]),
-        row=1, col=column + 1, zmin=scale["vmin"], zmax=scale["vmax"], visible=visible, colorbar=bar,
-        colorscale="RdBu_r" if scale["cmap"] == "RdBu_r" else "Viridis",
-        hovertemplate="x %{x:.3f}, y %{y:.3f}<br>%{z:.4g}<extra></extra>",
-    )  # fmt: skip
+def _flow(dataset: DatasetPreview) -> tuple[list[Field], np.ndarray]:
+    """Return coefficient, pressure and speed of the first sample, and the flux along x and y, (2, y, x)."""
+    shown = {variable.name: variable for variable in dataset.functions}
+    if not {"coefficient", "pressure"} <= set(shown):
+        raise ResultError(f"{dataset.card['dataset']} has no coefficient and pressure: it is no Darcy flow")
+    coefficient, pressure = (shown[name].samples[0].astype(float) for name in ("coefficient", "pressure"))
+    if coefficient.shape != pressure.shape:
+        raise ResultError(f"{dataset.card['dataset']}: coefficient and pressure are not on one grid")
+    x, y = (shown["pressure"].axes[dim] for dim in ("x", "y"))
+    mean = dataset.card["settings"]["face_mean"]
+    along_x = _along_rows(coefficient, pressure, x, mean)
+    flux = np.stack([along_x, _along_rows(coefficient.T, pressure.T, y, mean).T])
+    fields = {"permeability a": coefficient, "pressure p": pressure, "flux |a∇p|": np.hypot(*flux)}
+    return [(words, y, x, field, colours_of(field)) for words, field in fields.items()], flux
 
 
-def _curve_panel(dataset: DatasetPreview) -> Figure:
-    from plotly.graph_objects import Figure
-
-    figure = Figure()
-    figure.update_xaxes(title=dataset.functions[0].dims[0])
-    figure.update_layout(height=460, legend=LEGEND, margin={"t": 80})
-    return figure
-
-
-def _add_curve(figure: Figure, variable: PreviewVariable, sample: int) -> None:
-    (dim,) = variable.dims
-    stride = -(-len(variable.axes[dim]) // MOST_POINTS)
-    figure.add_scatter(
-        x=_short(variable.axes[dim][::stride]), y=_short(variable.samples[sample][::stride]),
-        mode="lines", name=variable.label, line={"color": variable.colour}, visible=sample == 0,
-        hovertemplate=f"{dim} %{{x:.4g}}<br>{variable.name} %{{y:.4g}}<extra></extra>",
-    )  # fmt: skip
-
-
-def _short(values: np.ndarray) -> np.ndarray:
-    """Return the values in single precision: more than a chart shows, in half the bytes."""
-    return np.asarray(values, np.float32)
+def _along_rows(
+    coefficient: np.ndarray, pressure: np.ndarray, positions: np.ndarray, mean: str
+) -> np.ndarray:
+    """Return -a ∂p along the last axis: on the faces as the solver has it, averaged to the points."""
+    left, right = coefficient[:, :-1], coefficient[:, 1:]
+    face = (left + right) / 2 if mean == "arithmetic" else 2 * left * right / (left + right)
+    flux = -face * np.diff(pressure, axis=1) / np.diff(positions)
+    return np.concatenate([flux[:, :1], (flux[:, :-1] + flux[:, 1:]) / 2, flux[:, -1:]], axis=1)
 
 
 GALLERY = Exhibit(
@@ -175,4 +197,12 @@ GALLERY = Exhibit(
     "A few samples as stored: the operator's input, and its target.",
     draw,
     chart,
+)
+FLUX = Exhibit(
+    "The flow of a sample",
+    "The first sample of the gallery: the permeability, the pressure, and the size of the flux -a∇p that "
+    "they drive; in the printed figure lines follow its direction. Fluid enters everywhere in the square "
+    "at the same rate, flows through the permeable material and leaves at the boundary.",
+    draw_flux,
+    chart_flux,
 )

@@ -1,26 +1,23 @@
 """The page of a dataset: what it is, how wrong it is, what it looks like, and how to use and cite it."""
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from resolvent.figures.common.exhibit import Exhibit, Sources
 from resolvent.figures.common.numbers import in_bytes
 from resolvent.figures.common.page import render, without_budget
 from resolvent.figures.common.results import read_arrays
-from resolvent.figures.dataset import checks
-from resolvent.figures.dataset.citation import bibtex, licence
-from resolvent.figures.dataset.contents import groups, snippets
-from resolvent.figures.dataset.equation import equation_of
-from resolvent.figures.dataset.error_budget import ERROR_BUDGET
+from resolvent.figures.dataset.card import bibtex, equation_of, groups, licence, snippets
+from resolvent.figures.dataset.error_budget import ERROR_BUDGET, checks_of, others, summary
 from resolvent.figures.dataset.film import FILMS
-from resolvent.figures.dataset.flux import FLUX
-from resolvent.figures.dataset.gallery import GALLERY
-from resolvent.figures.dataset.histograms import HISTOGRAMS
+from resolvent.figures.dataset.gallery import FLUX, GALLERY
 from resolvent.figures.dataset.preview import DatasetPreview
-from resolvent.figures.dataset.spectra import SPECTRA
+from resolvent.figures.dataset.statistics import HISTOGRAMS, SPECTRA
 from resolvent.figures.run.words import configuration_of
 
-READERS = {
+READERS: dict[str, Callable[..., Any]] = {
     "dataset": lambda card_file, preview_file: DatasetPreview(card_file, preview_file),
     "card": lambda dataset: dataset.card,
     "motion": lambda motion_file: read_arrays(motion_file),
@@ -62,22 +59,24 @@ def write_dataset_page(
     croissant  the file with its metadata.
     """
     sources = Sources(READERS, card_file=card, preview_file=preview, motion_file=motion, facts={})
-    facts, folder, shown = sources["card"], Path(output).parent, {}
-    for name, exhibit in exhibits.items():
-        path = folder / facts["dataset"] / exhibit.files(name)[0]
-        exhibit.write(sources, path)
-        shown[name] = exhibit.on_page(sources, path, folder)
+    facts, folder = sources["card"], Path(output).parent
+    dataset, budget = facts["dataset"], facts["error_budget"]
+    shown = {
+        name: exhibit.shown(sources, folder / dataset / exhibit.files(name)[0], folder)
+        for name, exhibit in exhibits.items()
+    }
+    configured = configuration_of(command)
     render(
         "dataset.html.j2",
         output,
         root=root,
-        breadcrumbs=[("Datasets", "index.html#datasets"), (facts["dataset"], "")],
-        title=facts["dataset"],
+        breadcrumbs=[("Datasets", "index.html#datasets"), (dataset, "")],
+        title=dataset,
         equation=equation_of(facts),
         solver=facts.get("solver", {}),
-        summary=checks.summary(facts),
-        checks=checks.rows(facts["error_budget"]),
-        other_checks=checks.others(facts["error_budget"]),
+        summary=summary(facts),
+        checks=checks_of(budget),
+        other_checks=others(budget),
         imported=facts.get("imported"),
         budget=shown.pop("error_budget", None),
         film=shown.pop("film", None),
@@ -92,14 +91,9 @@ def write_dataset_page(
         bibtex=bibtex(facts),
         croissant=Path(croissant).name,
         card=without_budget(facts),
-        again=again(facts["dataset"], Path(card).as_posix(), command),
+        again=shlex.join(
+            ["snakemake", Path(card).as_posix(), "--cores", "all", "-R", f"solve_{dataset}", *configured]
+        ),
         command=command,
         provenance=provenance,
-    )
-
-
-def again(dataset: str, card: str, command: str) -> str:
-    """Return the command that makes the dataset again, and nothing else, as configured in `command`."""
-    return shlex.join(
-        ["snakemake", card, "--cores", "all", "-R", f"solve_{dataset}", *configuration_of(command)]
     )

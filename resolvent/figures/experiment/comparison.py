@@ -13,7 +13,6 @@ import pandas as pd
 
 from resolvent.common.records import CONDITION_COLUMNS
 from resolvent.common.runs import save_table
-from resolvent.figures.common.bootstrap import mean_interval, median_interval
 from resolvent.figures.common.comparison import (
     AGAINST,
     COMPARISON_COLUMNS,
@@ -26,7 +25,12 @@ from resolvent.figures.common.comparison import (
     with_facts,
 )
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.ratios import paired_ratio, ratios_to_best_other
+from resolvent.figures.common.intervals import (
+    mean_interval,
+    median_interval,
+    paired_ratio,
+    ratios_to_best_other,
+)
 from resolvent.figures.common.results import (
     NO_ANSWER,
     Baseline,

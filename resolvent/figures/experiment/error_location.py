@@ -11,9 +11,14 @@ from resolvent.figures.common.charts import LOGARITHMIC, Looks, line_of, panels_
 from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.fields import draw_colour_bar, draw_field, log_scale_of
 from resolvent.figures.common.labels import label_right
-from resolvent.figures.common.location import one_of_each, spectrum_of, spread_of
-from resolvent.figures.common.results import Run, resolution_in_words
-from resolvent.figures.common.shown import Shown
+from resolvent.figures.common.results import (
+    Run,
+    Shown,
+    one_of_each,
+    resolution_in_words,
+    spectrum_of,
+    spread_of,
+)
 from resolvent.figures.common.style import (
     INK,
     grid_lines,

@@ -24,8 +24,17 @@ from resolvent.figures.common.comparison import (
     read_comparison,
 )
 from resolvent.figures.common.intervals import Interval
-from resolvent.figures.common.metrics import name_of
-from resolvent.figures.common.numbers import DASH, absent, duration, ends, in_units, in_words, power, times
+from resolvent.figures.common.numbers import (
+    DASH,
+    absent,
+    duration,
+    ends,
+    in_units,
+    in_words,
+    name_of,
+    power,
+    times,
+)
 from resolvent.figures.common.results import on_training_grid, resolution_in_words, without_answer
 from resolvent.figures.common.table import ALONE, EMPTY, Cell, Column, Table, write_table
 

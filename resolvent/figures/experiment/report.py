@@ -7,14 +7,20 @@ from typing import Any
 from resolvent.common.counts import of_few
 from resolvent.figures.common.comparison import mean_error, read_comparison
 from resolvent.figures.common.exhibit import Exhibit, Sources
-from resolvent.figures.common.location import one_of_each, spread_of
 from resolvent.figures.common.page import relative, render, without_budget
-from resolvent.figures.common.results import Run, read_arrays, read_baselines, read_json, read_runs
-from resolvent.figures.common.shown import choose_shown
+from resolvent.figures.common.results import (
+    Run,
+    choose_shown,
+    one_of_each,
+    read_arrays,
+    read_baselines,
+    read_json,
+    read_runs,
+    spread_of,
+)
 from resolvent.figures.common.style import appearances
 from resolvent.figures.common.table import as_html
-from resolvent.figures.common.words import differences_from_paper, differences_of_recipes, summarise
-from resolvent.figures.dataset import checks
+from resolvent.figures.dataset.error_budget import checks_of, others
 from resolvent.figures.experiment.cost_scatter import COST_SCATTER
 from resolvent.figures.experiment.error_distributions import ERROR_DISTRIBUTIONS
 from resolvent.figures.experiment.error_intervals import ERROR_INTERVALS
@@ -35,6 +41,7 @@ from resolvent.figures.experiment.training_curves import TRAINING_CURVES
 from resolvent.figures.experiment.tuned import tuning_of
 from resolvent.figures.experiment.verdict import about_labels, verdicts
 from resolvent.figures.published.beside import example_of
+from resolvent.figures.published.words import differences_from_paper, differences_of_recipes, summarise
 from resolvent.figures.run.data import errors_by_sample
 from resolvent.figures.run.page import DATA, PAGE, name_of_run
 from resolvent.figures.run.words import loading, size_of
@@ -86,8 +93,9 @@ def write_report(
     ----------
     given
         What the exhibits are made from: `run_folders`, `candidates` of which one is shown first and whether
-        it is `named` (`resolvent.figures.common.shown.choose_shown`), `comparison_file`, `baseline_folders`,
-        `inference_file`, `quantities`, `planned_facts` that captions quote, and with a film `rollout_file`.
+        it is `named` (`resolvent.figures.common.results.choose_shown`), `comparison_file`,
+        `baseline_folders`, `inference_file`, `quantities`, `planned_facts` that captions quote, and with a
+        film `rollout_file`.
     card
         The dataset card.
     own
@@ -155,8 +163,8 @@ def write_report(
             "link": relative(Path(root) / "datasets" / f"{loaded[0].record.dataset}.html", folder),
             "facts": without_budget(facts),
         },
-        checks=checks.rows(facts["error_budget"]),
-        other_checks=checks.others(facts["error_budget"]),
+        checks=checks_of(facts["error_budget"]),
+        other_checks=others(facts["error_budget"]),
         runs=[_entry(run, folder) for run in loaded],
         inference=inference_rows(sources["inference"]),
         predicted_costs=costs_beside_prediction(given["run_folders"], predicted),

@@ -9,8 +9,7 @@ import pandas as pd
 from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.fields import draw_colour_bar, draw_field, scale_of, symmetric_scale_of
 from resolvent.figures.common.labels import shortened
-from resolvent.figures.common.results import Run
-from resolvent.figures.common.shown import Shown
+from resolvent.figures.common.results import Run, Shown
 from resolvent.figures.common.style import BASELINE, INK, MUTED, appearances, grid_lines, new_figure, title
 from resolvent.figures.experiment.sample_trajectories import draw_sample_trajectories
 

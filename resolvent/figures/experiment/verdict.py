@@ -11,9 +11,8 @@ from resolvent.figures.common.comparison import (
     Tested,
     by_condition,
 )
-from resolvent.figures.common.metrics import error_in_words
-from resolvent.figures.common.numbers import ends, scientific, times
-from resolvent.figures.common.ratios import SEEDS_TO_RANK
+from resolvent.figures.common.intervals import SEEDS_TO_RANK
+from resolvent.figures.common.numbers import ends, error_in_words, scientific, times
 from resolvent.figures.common.results import on_training_grid, resolution_in_words
 
 LABELS_MATTER = 10  # an error less than so many times that of the labels is partly theirs

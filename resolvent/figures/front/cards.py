@@ -12,7 +12,7 @@ import numpy as np
 from resolvent.common.counts import counted
 from resolvent.figures.common.numbers import DASH, absent, times
 from resolvent.figures.common.results import read_json
-from resolvent.figures.dataset.checks import summary
+from resolvent.figures.dataset.error_budget import summary
 from resolvent.figures.dataset.preview import DatasetPreview, PreviewVariable
 from resolvent.figures.front.results import Results
 from resolvent.figures.front.study import PlannedDataset, PlannedPaper

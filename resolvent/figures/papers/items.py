@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from resolvent.common.errors import Words
 from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.exhibit import Exhibit
-from resolvent.figures.common.results import read_arrays, read_runs
-from resolvent.figures.common.shown import choose_shown
+from resolvent.figures.common.results import choose_shown, read_arrays, read_runs
 from resolvent.figures.published.tables import PaperTable
 
 # What items are made from, by the names of their parameters; `cost_file` is the CSV of measured costs, which

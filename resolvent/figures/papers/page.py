@@ -12,10 +12,10 @@ from resolvent.figures.common.exhibit import Sources
 from resolvent.figures.common.numbers import DASH, times
 from resolvent.figures.common.page import RUN_PAGE, relative, render
 from resolvent.figures.common.results import Run, read_runs, read_table
-from resolvent.figures.common.words import differences_from_paper, differences_of_recipes, summarise
 from resolvent.figures.papers.items import READERS, Item
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.figures.published.tables import PaperTable
+from resolvent.figures.published.words import differences_from_paper, differences_of_recipes, summarise
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ Figures 7 to 9).
 
 import numpy as np
 
-from resolvent.figures.common.bootstrap import median_interval
+from resolvent.figures.common.intervals import median_interval, paired_ratio
 from resolvent.figures.common.numbers import DASH
-from resolvent.figures.common.ratios import paired_ratio
 from resolvent.figures.common.results import Run, error_matrix
 from resolvent.figures.papers.calvello2024.reported import SOURCE
 from resolvent.figures.published.beside import example_of, reported_beside

@@ -10,10 +10,8 @@ import numpy as np
 
 from resolvent.common.counts import counted
 from resolvent.common.files import write_text
-from resolvent.figures.common.bootstrap import ratio_to_reported
-from resolvent.figures.common.intervals import Interval
+from resolvent.figures.common.intervals import SEEDS_TO_RANK, Interval, ratio_to_reported
 from resolvent.figures.common.numbers import DASH
-from resolvent.figures.common.ratios import SEEDS_TO_RANK
 from resolvent.figures.common.results import Run, read_runs
 from resolvent.figures.papers.calvello2024.reported import SOURCE as CALVELLO
 from resolvent.figures.papers.cao2021.reported import SOURCE as CAO

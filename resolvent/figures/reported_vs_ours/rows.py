@@ -14,7 +14,7 @@ from pathlib import Path
 
 from resolvent.common.counts import counted
 from resolvent.common.files import write_text
-from resolvent.figures.common.bootstrap import Scatter, scatter
+from resolvent.figures.common.intervals import Scatter, scatter
 from resolvent.figures.common.results import Run, error_matrix
 from resolvent.figures.published.beside import record, reported_beside
 from resolvent.figures.published.tables import PaperTable, reported_rows

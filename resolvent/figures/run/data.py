@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resolvent.common.files import write_text
-from resolvent.figures.common.location import spread_of
-from resolvent.figures.common.ratios import paired_ratio
-from resolvent.figures.common.results import Run, error_matrix
+from resolvent.figures.common.intervals import paired_ratio
+from resolvent.figures.common.results import Run, error_matrix, spread_of
 from resolvent.figures.common.thinned import THINNED, rounded, thinned
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def errors_by_sample(run: Run):
 def pairs_of(tables: dict) -> list[list]:
     """Return, for each two runs on the same samples, their numbers and the paired ratio with its interval.
 
-    The ratio is that of `resolvent.figures.common.ratios.paired_ratio`: the errors of the first over those
+    The ratio is that of `resolvent.figures.common.intervals.paired_ratio`: the errors of the first over those
     of the second, the geometric mean over samples.
     """
     pairs = []

@@ -10,11 +10,11 @@ from resolvent.figures.common.page import relative, render
 from resolvent.figures.common.results import Run, read_json, read_runs
 from resolvent.figures.common.style import appearances
 from resolvent.figures.common.table import as_html
-from resolvent.figures.common.words import differences_from_paper, differences_of_recipes
 from resolvent.figures.experiment.comparison import compare
 from resolvent.figures.experiment.error_location import chart as chart_error_location
 from resolvent.figures.experiment.error_table import of_one_run
 from resolvent.figures.published.beside import example_of
+from resolvent.figures.published.words import differences_from_paper, differences_of_recipes
 from resolvent.figures.run.charts import chart_histogram, chart_training
 from resolvent.figures.run.data import errors_by_sample, write_run_data, write_runs_data
 from resolvent.figures.run.words import loading, making, size_of

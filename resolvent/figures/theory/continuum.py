@@ -1,12 +1,30 @@
-"""What the figures and tables of continuum attention have in common: names, fits, rows of the page."""
+"""What Calvello et al. (2024) say of attention between functions, as measured on points."""
+
+from itertools import cycle
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.numbers import DASH
-from resolvent.figures.common.style import MUTED
+from resolvent.figures.common.style import COLOURS, MUTED, SPARE, grid_lines, new_figure, title
+from resolvent.figures.theory.panels import (
+    DOTTED,
+    ORDERS,
+    beside_theory,
+    fits_of,
+    groups,
+    guide,
+    list_fits,
+    logarithmic,
+    number,
+)
 
-ATTENTIONS = {"self": "attention (theorem 6)", "cross": "cross-attention (theorem 12)"}
+ATTENTIONS = {  # with a colour
+    "self": ("attention (theorem 6)", "#0072b2"),
+    "cross": ("cross-attention (theorem 12)", "#d55e00"),
+}
 NODES = {  # with colour and marker
     "even": ("even", "#0072b2", "o"),
     "two_rates": ("two rates", "#d55e00", "s"),
@@ -20,76 +38,138 @@ AVERAGES = {
     "monte_carlo_1d": ("random, [0, 1]", "#00805e", "^"),
     "monte_carlo_2d": ("random, [0, 1]²", "#b0418a", "D"),
 }
-GUIDE = 2  # how far the line of the theory stands above the errors
+WEIGHTS = {  # with what the orders are of
+    "trapezoid": ("Trapezoidal weights", ORDERS),
+    "equal": ("Equal weights", "order towards its limit (theory)"),
+}
+MARKERS = "os^DPXv<>ph"
 
 
-def fits_of(orders: pd.DataFrame, measurement: str) -> pd.DataFrame:
-    """Return `fitted` and `theory` by case."""
-    return orders[orders["measurement"] == measurement].set_index("case")
+def draw_monte_carlo(monte_carlo: pd.DataFrame, averages: pd.DataFrame, continuum_orders: pd.DataFrame):
+    """Draw a panel for either attention, of the function that is worst at most points; one for the means."""
+    figure, ((*panels, right),) = new_figure(1, 3, size=(10.4, 3.9))
+    for panel, (case, (heading, colour)) in zip(panels, ATTENTIONS.items(), strict=True):
+        table = monte_carlo[monte_carlo["attention"] == case]
+        fit = fits_of(continuum_orders, "monte_carlo").loc[case]
+        worst = table.loc[table[table["points"] == table["points"].max()]["error"].idxmax(), "function"]
+        group = table[table["function"] == worst]
+        panel.fill_between(group["points"], group["low"], group["high"], color=colour, alpha=0.15, lw=0)
+        panel.plot(group["points"], group["error"], color=colour, lw=1.4, marker="o", ms=5)
+        panel.plot(group["points"], group["predicted"], **DOTTED)
+        squares = {"ls": "", "marker": "s", "ms": 5, "mfc": "white", "mec": MUTED, "zorder": 3}
+        panel.plot(group["points"], group["deviation"], **squares)
+        logarithmic(panel, table["points"], "random points N")
+        panel.set_ylim(table["low"].min() / 6, table["high"].max() * 2)
+        words = [
+            (f"sup over x: order {number(fit['fitted'])} (theory {fit['theory']:g})", colour),
+            ("□  root mean square", MUTED),
+            ("⋯  its prediction, no fit", MUTED),
+        ]
+        for line, (text, shade) in enumerate(words):
+            y = 0.17 - 0.065 * line
+            panel.text(0.03, y, text, transform=panel.transAxes, color=shade, fontsize=8.5)
+        title(panel, heading.capitalize())
+    fits, words = fits_of(continuum_orders, "average"), []
+    for case, group in by_average(averages):
+        label, colour, marker = AVERAGES[case]
+        right.plot(group["points"], group["error"], color=colour, marker=marker, ms=5, lw=1.4)
+        guide(right, group["points"], fits.loc[case, "theory"], group["error"].max())
+        words.append((f"{label}  {beside_theory(fits.loc[case])}", colour))
+    logarithmic(right, averages["points"], "points N")
+    right.set_ylim(averages["error"].min() / 300, averages["error"].max() * 4)
+    list_fits(right, ORDERS, words, left=0.03, top=0.33)
+    title(right, "The layer of theorem 22")
+    panels[0].set_ylabel("relative error")
+    return figure
 
 
-def guide(panel, points: pd.Series, order: float, top: float) -> None:
-    """Draw a dotted line of this order, from `top` at the fewest points."""
-    ends = np.array([points.min(), points.max()], dtype=float)
-    panel.plot(ends, GUIDE * top * (ends / ends[0]) ** -order, color=MUTED, lw=1.1, ls=(0, (2, 2)))
+def draw_quadratures(quadratures: pd.DataFrame, continuum_orders: pd.DataFrame):
+    """Draw a panel for either weights: errors on all nodes, guides of the theory, the gaps that remain."""
+    figure, (panels,) = new_figure(1, 2, size=(9.6, 4.2), sharey=True)
+    for panel, (weights, (heading, head)) in zip(panels, WEIGHTS.items(), strict=True):
+        fits, words = fits_of(continuum_orders, weights), []
+        of_nodes = dict(list(groups(quadratures[quadratures["weights"] == weights], "nodes")))
+        for nodes, (label, colour, marker) in NODES.items():
+            points, gap = of_nodes[nodes]["points"], of_nodes[nodes]["gap"].iloc[0]
+            panel.plot(points, of_nodes[nodes]["error"], color=colour, marker=marker, ms=5, lw=1.4)
+            if gap > 0:
+                panel.axhline(gap, color=colour, lw=1.0, ls=(0, (2, 2)))
+            rest = f", gap {gap:.2f}" if gap > 0 else ""
+            words.append((f"{label}  {beside_theory(fits.loc[nodes])}{rest}", colour))
+        closing = [nodes for nodes in NODES if (of_nodes[nodes]["gap"] == 0).all()]
+        for order, cases in fits.loc[closing].groupby("theory"):
+            first = of_nodes[cases.index[0]]
+            guide(panel, first["points"], order, first["error"].max())
+        panel.set(xscale="log", yscale="log", xlabel="points N")
+        grid_lines(panel)
+        list_fits(panel, head, words, left=0.03, top=0.4)
+        place = {"transform": panel.transAxes, "ha": "right", "va": "top"}
+        panel.text(0.98, 0.97, "dotted: theory", color=MUTED, fontsize=8.5, **place)
+        title(panel, heading)
+    panels[0].set_ylabel("relative error, sup over x")
+    panels[0].set_ylim(quadratures["error"].min() / 60, quadratures["error"].max() * 6)
+    return figure
 
 
-def number(value: float, digits: int = 2) -> str:
-    """Return a number with these decimals, or a dash where there is none."""
-    return DASH if value != value else f"{value:.{digits}f}"
+def draw_invariance(invariance: pd.DataFrame, continuum_orders: pd.DataFrame):
+    """Draw a panel for one dimension and one for two: errors between n and 2n, fitted orders beside.
+
+    Only operators that claim to be invariant; a kind has the same look in one dimension and in two.
+    """
+    fits = fits_of(continuum_orders, "invariance")
+    claimed = invariance[invariance["claims"] & invariance["points"].notna()].astype({"points": int})
+    kinds = dict.fromkeys(kind_of(case) for case, _ in by_operator(claimed))
+    looks = dict(zip(kinds, zip(cycle(COLOURS + SPARE), cycle(MARKERS), strict=False), strict=False))
+    figure, (panels,) = new_figure(1, 2, size=(10.4, 3.9), sharey=True)
+    for panel, dimension in zip(panels, (1, 2), strict=True):
+        table, words = claimed[claimed["dimension"] == dimension], []
+        for case, group in by_operator(table):
+            colour, marker = looks[kind_of(case)]
+            panel.plot(group["points"], group["error"], color=colour, marker=marker, ms=5, lw=1.3, mfc="none")
+            words.append((f"{case}  {beside_theory(fits.loc[case])}", colour))
+        logarithmic(panel, table["points"], "intervals a side n", small=False)
+        list_fits(panel, ORDERS, words, left=1.02, top=1.0)
+        title(panel, "One dimension" if dimension == 1 else "Two dimensions")
+    panels[0].set_ylabel("relative difference of n and 2n")
+    return figure
 
 
 def monte_carlo_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
     """Return attention, fitted order, theory, range of deviation/predicted at most points."""
     finest = table[table["points"] == table["points"].max()]
-    rows = []
-    for case, fit in fits_of(orders, "monte_carlo").iterrows():
-        group = finest[finest["attention"] == case]
-        ratio = group["deviation"] / group["predicted"]
-        rows.append(
-            [
-                ATTENTIONS[case],
-                number(fit["fitted"]),
-                f"{fit['theory']:g}",
-                f"{ratio.min():.2f} to {ratio.max():.2f}",
-            ]
-        )
-    return rows
+    ratios = (finest["deviation"] / finest["predicted"]).groupby(finest["attention"])
+    return [
+        [
+            ATTENTIONS[case][0], number(fit["fitted"]), f"{fit['theory']:g}",
+            f"{ratios.min()[case]:.2f} to {ratios.max()[case]:.2f}",
+        ]
+        for case, fit in fits_of(orders, "monte_carlo").iterrows()
+    ]  # fmt: skip
 
 
 def average_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
     """Return the points, fitted order, theory, largest difference from eq. 37 with the mean over the
     points."""
-    rows = []
-    for case, fit in fits_of(orders, "average").iterrows():
-        group = table[table["nodes"] + "_" + table["dimension"].astype(str) + "d" == case]
-        rows.append(
-            [
-                AVERAGES[case][0],
-                number(fit["fitted"]),
-                f"{fit['theory']:g}",
-                f"{group['rounding'].max():.0e}",
-            ]
-        )
-    return rows
+    means = dict(by_average(table))
+    return [
+        [
+            AVERAGES[case][0], number(fit["fitted"]), f"{fit['theory']:g}",
+            f"{means[case]['rounding'].max():.0e}",
+        ]
+        for case, fit in fits_of(orders, "average").iterrows()
+    ]  # fmt: skip
 
 
 def quadrature_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
     """Return nodes, orders and theory of trapezoidal and of equal weights, gap and error of the latter."""
-    trapezoid, equal = fits_of(orders, "trapezoid"), fits_of(orders, "equal")
+    equal = table[table["weights"] == "equal"]
     rows = []
-    for nodes, (label, _, _) in NODES.items():
-        group = table[(table["nodes"] == nodes) & (table["weights"] == "equal")]
-        finest = group.loc[group["points"].idxmax()]
-        rows.append(
-            [
-                label,
-                *(number(fit["fitted"]) for fit in (trapezoid.loc[nodes], equal.loc[nodes])),
-                " and ".join(f"{fit['theory']:g}" for fit in (trapezoid.loc[nodes], equal.loc[nodes])),
-                f"{finest['gap']:.3f}",
-                f"{finest['error']:.3f}",
-            ]
-        )
+    for nodes, (label, *_) in NODES.items():
+        fits = [fits_of(orders, weights).loc[nodes] for weights in WEIGHTS]
+        finest = equal[equal["nodes"] == nodes].sort_values("points").iloc[-1]
+        theory = " and ".join(f"{fit['theory']:g}" for fit in fits)
+        fitted = [number(fit["fitted"]) for fit in fits]
+        rows.append([label, *fitted, theory, f"{finest['gap']:.3f}", f"{finest['error']:.3f}"])
     return rows
 
 
@@ -102,24 +182,54 @@ def invariance_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]
     rows = []
     for claims in (True, False):
         for case, group in by_operator(table[table["claims"] == claims]):
-            errors = group.sort_values("points")["error"]
+            errors = group.sort_values("points")["error"].iloc[[0, -1]]
+            words = [DASH if np.isnan(error) else f"{error:.1e}" for error in errors]
             fit = fits.loc[case] if case in fits.index else {"fitted": np.nan, "theory": np.nan}
-            rows.append(
-                [
-                    case,
-                    "yes" if claims else "no",
-                    *(
-                        DASH if error != error else f"{error:.1e}"
-                        for error in (errors.iloc[0], errors.iloc[-1])
-                    ),
-                    number(fit["fitted"]),
-                    number(fit["theory"], 0),
-                ]
-            )
+            orders_of = [number(fit["fitted"]), number(fit["theory"], 0)]
+            rows.append([case, "yes" if claims else "no", *words, *orders_of])
     return rows
 
 
-def by_operator(table: pd.DataFrame):
+def by_average(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """Group the rows by nodes and dimension in one name, in the order of AVERAGES."""
+    found = groups(table, table["nodes"] + "_" + table["dimension"].astype(str) + "d")
+    return [(case, found.get_group(case)) for case in AVERAGES]
+
+
+def by_operator(table: pd.DataFrame) -> Any:
     """Group the rows by operator, architecture and variant in one name, in the table's order."""
-    names = (table["architecture"] + " " + table["variant"].fillna("")).str.strip()
-    return table.groupby(names, sort=False)
+    return groups(table, (table["architecture"] + " " + table["variant"].fillna("")).str.strip())
+
+
+def kind_of(case: str) -> str:
+    return case.replace("1d", "").replace("2d", "")
+
+
+MONTE_CARLO = Exhibit(
+    "Attention over random points",
+    "Left and middle: relative error, sup over seventeen x, of attention over N = {continuum_points} "
+    "independent uniform points, against the integral by Gauss-Legendre quadrature; cross-attention is "
+    "from functions on [0, 1] to functions on [0, 1]². Shown is the function, of four, whose error is "
+    "largest at most points; line: mean of {continuum_draws} draws, band: 5 % to 95 %. Squares: root of "
+    "the mean square over draws and x; dotted: what the delta method predicts of it. Right: the layer "
+    "f(W₁v + b₁ + mean of v) on grids and on random points, {average_sides} a side in two dimensions and "
+    "as many in one; dotted: the order of the theory. In double precision.",
+    draw_monte_carlo,
+)
+QUADRATURES = Exhibit(
+    "Weights against nodes",
+    "Relative error of self-attention, sup over seventeen x, on nodes in [0, 1]: evenly spaced; with two "
+    "rates, the steps doubled from the middle on; random, with and without the ends; random and three "
+    "times as dense at 1 as at 0. As many nodes as {quadrature_intervals} intervals have (two rates: "
+    "three quarters); random nodes: mean of {continuum_draws} draws. Dotted: order of the theory, and on "
+    "the right the distance of the limit from the integral.",
+    draw_quadratures,
+)
+INVARIANCE = Exhibit(
+    "From n to 2n points",
+    "Relative L² difference, at the common points, of an operator's outputs for one smooth function on n "
+    "and on 2n intervals a side, n = {invariance_points_1d} in one dimension and {invariance_points_2d} "
+    "in two, half as many where all points attend to all. Small operators, untrained, their weights moved"
+    " by normal numbers; only operators that claim to be discretisation-invariant.",
+    draw_invariance,
+)

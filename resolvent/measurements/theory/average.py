@@ -6,6 +6,8 @@ On points the mean is a quadrature.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas
 import torch
@@ -17,7 +19,6 @@ from resolvent.models.build import build
 from resolvent.models.layers.continuum_attention import trapezoid_log_weights
 
 WIDTH = 4
-DIMENSIONS = (1, 2)
 NODES = {"trapezoid": lambda dimension: 2 / dimension, "monte_carlo": lambda dimension: 0.5}  # with the order
 
 
@@ -28,13 +29,12 @@ def average_errors(sides: list[int], draws: int, seed: int) -> pandas.DataFrame:
     `monte_carlo`: independent uniform points, equal weights, means over the draws. `error` is sup over the
     points of the difference, relative; `rounding` the same against eq. 37 with the mean over the points
     themselves, which the layer should reproduce to rounding (largest over the draws).
-
-    Columns: `dimension`, `nodes`, `points`, `draws`, `error`, `rounding`.
     """
     rows = []
-    for dimension in DIMENSIONS:
+    for dimension in (1, 2):
         layer = construction(dimension, seed)
-        mean = exact_mean(dimension)
+        nodes, weights = (torch.from_numpy(array) for array in gauss_legendre(dimension))
+        mean = weights @ latent(nodes)
         for side in sides:
             for name in NODES:
                 x, log_weights = placed(name, dimension, side, draws, seed)
@@ -42,23 +42,18 @@ def average_errors(sides: list[int], draws: int, seed: int) -> pandas.DataFrame:
                 z = layer.encode(v, log_weights)
                 shares = log_weights.softmax(0)[:, None]
                 discrete = closed_form(layer, v, (shares * v).sum(1, keepdim=True))
-                rows.append(
-                    {
-                        "dimension": dimension,
-                        "nodes": name,
-                        "points": x.shape[1],
-                        "draws": len(x),
-                        "error": float(supremum(z, closed_form(layer, v, mean)).mean()),
-                        "rounding": float(supremum(z, discrete).max()),
-                    }
-                )
-    return pandas.DataFrame(rows)
+                error = float(supremum(z, closed_form(layer, v, mean)).mean())
+                rounding = float(supremum(z, discrete).max())
+                rows.append((dimension, name, x.shape[1], len(x), error, rounding))
+    columns = ["dimension", "nodes", "points", "draws", "error", "rounding"]
+    return pandas.DataFrame(rows, columns=columns)
 
 
-def construction(dimension: int, seed: int) -> torch.nn.Module:
+def construction(dimension: int, seed: int) -> Any:
     """Build the universal approximator whose layer is eq. 37, with random W₁ and b₁; nothing is trained."""
     settings = {"width": WIDTH, "feedforward_width": WIDTH}
-    operator = build(f"universal_approximator{dimension}d", settings, seed).double().requires_grad_(False)
+    operator: Any = build(f"universal_approximator{dimension}d", settings, seed)
+    operator.double().requires_grad_(False)
     identity = torch.eye(WIDTH, dtype=torch.float64)
     operator.attention.weight.copy_(torch.cat([0 * identity, 0 * identity, identity]))
     operator.feedforward[0].weight.copy_(identity)
@@ -68,7 +63,7 @@ def construction(dimension: int, seed: int) -> torch.nn.Module:
     return operator
 
 
-def closed_form(layer: torch.nn.Module, v: Tensor, mean: Tensor) -> Tensor:
+def closed_form(layer: Any, v: Tensor, mean: Tensor) -> Tensor:
     """Return f(W₁v + b₁ + mean) at the points of v (sets, points, width)."""
     return functional.gelu(v @ layer.attention_skip.weight.T + layer.feedforward[0].bias + mean)
 
@@ -77,12 +72,6 @@ def latent(x: Tensor) -> Tensor:
     """Return a smooth function at x (…, dimension), different on opposite sides: (…, 4)."""
     total = x.sum(-1)
     return torch.stack([torch.cos(3 * total), torch.exp(-total), x.prod(-1), torch.sin(2 * x[..., 0])], -1)
-
-
-def exact_mean(dimension: int) -> Tensor:
-    """Return ∫ of `latent` over [0, 1]^dimension, (4,)."""
-    nodes, weights = (torch.from_numpy(array) for array in gauss_legendre(dimension))
-    return weights @ latent(nodes)
 
 
 def placed(name: str, dimension: int, side: int, draws: int, seed: int) -> tuple[Tensor, Tensor]:

@@ -46,31 +46,22 @@ CASES: dict[str, tuple[Callable[[np.ndarray, float], np.ndarray], int]] = {  # v
 }
 
 
-@dataclass(frozen=True)
 class Heads:
-    """Q, K and V for one pair of functions: Qu at the queries, Kv and Vv anywhere."""
+    """Q, K and V for one pair of functions: Qu at the queries (queries, 3), Kv and Vv anywhere."""
 
-    case: str
-    phase: float
-    seed: int
-
-    @property
-    def dimension(self) -> int:
-        """Dimension of the domain of v."""
-        return CASES[self.case][1]
+    def __init__(self, case: str, phase: float, seed: int):
+        self.v, self.dimension = CASES[case]
+        self.phase = phase
+        matrices = np.random.default_rng(seed).standard_normal((3, FEATURES, FEATURES))
+        self.query, self.key, self.value = SCALE * matrices
 
     def queries(self) -> np.ndarray:
-        """Return Qu, (queries, 3)."""
-        return curve(QUERIES, self.phase) @ self._matrices()[0].T
+        return curve(QUERIES, self.phase) @ self.query.T
 
     def at(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return Kv and Vv at y (…, dimension), each (…, 3)."""
-        _, key, value = self._matrices()
-        v = CASES[self.case][0](y, self.phase)
-        return v @ key.T, v @ value.T
-
-    def _matrices(self) -> np.ndarray:
-        return SCALE * np.random.default_rng(self.seed).standard_normal((3, FEATURES, FEATURES))
+        v = self.v(y, self.phase)
+        return v @ self.key.T, v @ self.value.T
 
 
 def monte_carlo(points: list[int], draws: int, seed: int) -> pandas.DataFrame:
@@ -79,10 +70,7 @@ def monte_carlo(points: list[int], draws: int, seed: int) -> pandas.DataFrame:
     `error` is the mean over the draws of sup |difference|/sup |integral| over x, and `low`, `high` are
     quantiles; `deviation` is the root of the mean square over draws and x, relative to that of the integral.
     `predicted` is what the delta method says of it for many points, without a fit: a quotient of means has
-    the variance ∫ p(y; x)² |Vv(y) - C(x)|² dy/N with the density p of definition 10.
-
-    Columns: `attention`, `function` (its phase), `points` (N), `draws`, `error`, `low`, `high`, `deviation`,
-    `predicted`.
+    the variance ∫ p(y; x)² |Vv(y) - C(x)|² dy/N with the density p of definition 10. `function` is a phase.
     """
     rows = []
     for case in CASES:
@@ -96,47 +84,29 @@ def monte_carlo(points: list[int], draws: int, seed: int) -> pandas.DataFrame:
                 difference = attend(heads, nodes) - exact
                 error = relative_supremum(difference, exact)
                 low, high = np.quantile(error, QUANTILES)
-                rows.append(
-                    {
-                        "attention": case,
-                        "function": phase,
-                        "points": n,
-                        "draws": draws,
-                        "error": error.mean(),
-                        "low": low,
-                        "high": high,
-                        "deviation": np.sqrt((difference**2).sum(-1).mean()) / scale,
-                        "predicted": constant / np.sqrt(n) / scale,
-                    }
-                )
-    return pandas.DataFrame(rows)
+                deviation = np.sqrt((difference**2).sum(-1).mean()) / scale
+                predicted = constant / np.sqrt(n) / scale
+                rows.append((case, phase, n, draws, error.mean(), low, high, deviation, predicted))
+    columns = ["attention", "function", "points", "draws", "error", "low", "high", "deviation", "predicted"]
+    return pandas.DataFrame(rows, columns=columns)
 
 
 @dataclass(frozen=True)
 class NodeSet:
-    """A way to put nodes into [0, 1].
+    """A way to put nodes into [0, 1]."""
 
-    nodes      of how many intervals and of a seed, (n,), increasing.
-    density    to which the nodes' shares tend: what equal weights integrate against.
-    random     whether the seed matters.
-    trapezoid  order of the trapezoidal rule: first where the ends are no nodes, as both end pieces are lost.
-    equal      order of equal weights, against the integral with that density.
-    """
-
-    nodes: Callable[[int, int], np.ndarray]
-    density: Callable[[np.ndarray], np.ndarray]
-    random: bool
-    trapezoid: float
-    equal: float
+    nodes: Callable[[int, int], np.ndarray]  # of how many intervals and of a seed, (n,), increasing
+    density: Callable[[np.ndarray], np.ndarray]  # to which the nodes' shares tend, as equal weights have them
+    random: bool  # whether the seed matters
+    trapezoid: float  # order of the rule: first where the ends are no nodes, as both end pieces are lost
+    equal: float  # order of equal weights, against the integral with that density
 
 
 def two_rate_density(y: np.ndarray) -> np.ndarray:
-    """Return a density with twice as many nodes in the first half as in the second."""
     return np.where(y < 0.5, 4 / 3, 2 / 3)
 
 
 def linear_density(y: np.ndarray) -> np.ndarray:
-    """Return a density three times as large at 1 as at 0."""
     return 0.5 + y
 
 
@@ -177,8 +147,6 @@ def quadratures(intervals: list[int], draws: int, seed: int) -> pandas.DataFrame
     integral, `error_to_limit` against the one with the density, `gap` the difference of the two integrals
     (sup over x, relative; means over draws of the nodes where they are random). Trapezoidal weights have no
     gap.
-
-    Columns: `nodes`, `weights` (trapezoid or equal), `points`, `draws`, `error`, `error_to_limit`, `gap`.
     """
     heads = Heads("self", PHASES[0], seed)
     exact = integral(heads)
@@ -193,18 +161,13 @@ def quadratures(intervals: list[int], draws: int, seed: int) -> pandas.DataFrame
                 "equal": attend(heads, nodes),
             }
             for weights, limit in limits.items():
-                rows.append(
-                    {
-                        "nodes": name,
-                        "weights": weights,
-                        "points": nodes.shape[1],
-                        "draws": count,
-                        "error": relative_supremum(attended[weights] - exact, exact).mean(),
-                        "error_to_limit": relative_supremum(attended[weights] - limit, exact).mean(),
-                        "gap": relative_supremum(limit - exact, exact),
-                    }
+                error, to_limit = (
+                    relative_supremum(attended[weights] - one, exact).mean() for one in (exact, limit)
                 )
-    return pandas.DataFrame(rows)
+                gap = relative_supremum(limit - exact, exact)
+                rows.append((name, weights, nodes.shape[1], count, error, to_limit, gap))
+    columns = ["nodes", "weights", "points", "draws", "error", "error_to_limit", "gap"]
+    return pandas.DataFrame(rows, columns=columns)
 
 
 def attend(heads: Heads, nodes: np.ndarray, *, trapezoid: bool = False) -> np.ndarray:
@@ -213,11 +176,9 @@ def attend(heads: Heads, nodes: np.ndarray, *, trapezoid: bool = False) -> np.nd
     With `trapezoid` the weights are those of the first set. The factor 1/√3, which the paper's s has not, is
     taken out through Q.
     """
-    q, (k, v) = heads.queries() * np.sqrt(FEATURES), heads.at(nodes)
+    queries = np.stack([heads.queries() * np.sqrt(FEATURES)] * len(nodes))
     log_weights = trapezoid_log_weights(torch.from_numpy(nodes[0])) if trapezoid else None
-    q, k, v = (
-        torch.from_numpy(part)[:, None] for part in (np.broadcast_to(q, (len(k), *q.shape)).copy(), k, v)
-    )
+    q, k, v = (torch.from_numpy(part)[:, None] for part in (queries, *heads.at(nodes)))
     return continuum_attention(q, k, v, log_weights)[:, 0].numpy()
 
 

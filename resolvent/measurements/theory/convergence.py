@@ -13,7 +13,6 @@ exponential as a logarithm.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 import pandas
@@ -47,9 +46,8 @@ def errors(points: list[int]) -> pandas.DataFrame:
     Gauss-Legendre.
 
     Rules: `periodic` and `left_rectangle` are the attentions as they are, on x = i/n, for functions that are
-    and are not periodic; `trapezoid` is the rule of that name on x = i/n, i ≤ n, by weighted keys.
-
-    Columns: `attention`, `rule`, `points` (n, intervals), `error`.
+    and are not periodic; `trapezoid` is the rule of that name on x = i/n, i ≤ n, by weighted keys. `points`
+    is n, the number of intervals.
     """
     rows = []
     for name in ATTENTIONS:
@@ -64,9 +62,8 @@ def errors(points: list[int]) -> pandas.DataFrame:
                     relative[[0, -1]] /= 2
                     q, k, v = weighted(name, q, k, v, relative)
                 z = attend(name, q, k, v)[: n : n // OUTPUTS, : exact.shape[1]]
-                error = np.linalg.norm(z - exact) / np.linalg.norm(exact)
-                rows.append({"attention": name, "rule": rule, "points": n, "error": error})
-    return pandas.DataFrame(rows)
+                rows.append((name, rule, n, np.linalg.norm(z - exact) / np.linalg.norm(exact)))
+    return pandas.DataFrame(rows, columns=["attention", "rule", "points", "error"])
 
 
 def attend(name: str, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -98,7 +95,7 @@ def weighted(
 
 def reference(name: str, functions: Callable[[np.ndarray], tuple[np.ndarray, ...]]) -> np.ndarray:
     """Return z at the outputs (16, e) by Gauss-Legendre quadrature of the formulas above, no attention."""
-    nodes, weights = gauss_legendre()
+    nodes, weights = np.polynomial.legendre.leggauss(GAUSS_POINTS)  # on [-1, 1]
     _, k, v = functions((nodes + 1) / 2)
     q = functions(np.arange(OUTPUTS) / OUTPUTS)[0]
     weights = weights[:, None] / 2
@@ -109,9 +106,3 @@ def reference(name: str, functions: Callable[[np.ndarray], tuple[np.ndarray, ...
         return kernel @ (weights * v) / (kernel @ weights)
     shares = np.exp(q) / np.exp(q).sum(axis=1, keepdims=True)
     return shares @ ((np.exp(k).T @ (weights * v)) / (np.exp(k).T @ weights))
-
-
-@cache
-def gauss_legendre() -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes and weights on [-1, 1]."""
-    return np.polynomial.legendre.leggauss(GAUSS_POINTS)

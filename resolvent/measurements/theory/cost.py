@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from functools import partial
+from timeit import timeit
 
 import numpy as np
 import pandas
@@ -16,9 +16,8 @@ from resolvent.models.layers import attention
 from resolvent.training.devices import device_name
 from resolvent.training.operations import counted
 
-ATTENTIONS: dict[
-    str, tuple[Callable[..., Tensor], int]
-] = {  # with the power of n in the number of operations
+# With the power of n in the number of operations.
+ATTENTIONS: dict[str, tuple[Callable[..., Tensor], int]] = {
     "galerkin": (attention.galerkin, 1),
     "linear": (attention.linear, 1),
     "fourier_linear": (attention.fourier, 1),
@@ -34,23 +33,22 @@ def costs(points: list[int], features: int, repetitions: int, seed: int) -> pand
 
     Every repetition visits every attention and size in turn, so that a slow moment of the machine hits all
     alike. A visit calls a fast attention several times: a clock cannot resolve how long one call took.
-
-    Columns: `attention`, `points`, `features`, `flops` (of the matrix products, two for a multiplication with
-    its addition), `seconds` (the median), `repetitions`, `device`.
+    `flops` are those of the matrix products, two for a multiplication with its addition; `seconds` the
+    median.
     """
     generator = torch.Generator().manual_seed(seed)
     inputs = {n: [torch.randn(1, 1, n, features, generator=generator) for _ in "QKV"] for n in points}
-    jobs = [(name, n) for n in points for name in ATTENTIONS]
+    jobs = {(name, n): partial(ATTENTIONS[name][0], *inputs[n]) for n in points for name in ATTENTIONS}
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        for name, n in jobs:  # the first call of a size also fetches its memory
-            ATTENTIONS[name][0](*inputs[n])
-        calls = {(name, n): math.ceil(VISIT / timed(ATTENTIONS[name][0], inputs[n], 1)) for name, n in jobs}
-        seconds = {job: [] for job in jobs}
+        for attend in jobs.values():  # the first call of a size also fetches its memory
+            attend()
+        calls = {job: math.ceil(VISIT / timeit(attend, number=1)) for job, attend in jobs.items()}
+        seconds: dict[tuple[str, int], list[float]] = {job: [] for job in jobs}
         for _ in range(repetitions):
-            for name, n in jobs:
-                seconds[name, n].append(timed(ATTENTIONS[name][0], inputs[n], calls[name, n]))
+            for job, attend in jobs.items():
+                seconds[job].append(timeit(attend, number=calls[job]) / calls[job])
     finally:
         torch.set_num_threads(threads)
     return pandas.DataFrame(
@@ -58,18 +56,10 @@ def costs(points: list[int], features: int, repetitions: int, seed: int) -> pand
             "attention": name,
             "points": n,
             "features": features,
-            "flops": counted(partial(ATTENTIONS[name][0], *inputs[n])),
+            "flops": counted(attend),
             "seconds": float(np.median(seconds[name, n])),
             "repetitions": repetitions,
             "device": device_name(torch.device("cpu")),
         }
-        for name, n in jobs
+        for (name, n), attend in jobs.items()
     )
-
-
-def timed(function: Callable[..., Tensor], inputs: list[Tensor], calls: int) -> float:
-    """Return the seconds of one call, the mean of `calls`."""
-    begin = time.perf_counter()
-    for _ in range(calls):
-        function(*inputs)
-    return (time.perf_counter() - begin) / calls

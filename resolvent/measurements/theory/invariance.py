@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas
 import torch
@@ -24,34 +26,28 @@ def invariance_errors(
     Fourier coefficients to single). The input is `smooth`. Grids are x = i/n, i < n, or i ≤ n for what has
     trapezoidal weights; in two dimensions those have half as many points a side. Of an architecture that
     takes one grid only, or whose output is on another, there is one row without points and error.
-
-    Columns: `architecture`, `variant`, `dimension`, `claims` (whether the operator says that it is
-    discretisation-invariant), `points` (n), `error`.
+    `claims`: whether the operator says that it is discretisation-invariant.
     """
-    rows = []
+    rows: list[tuple] = []
     for architecture, variant, settings in cases:
         entry = settings_class(architecture)
         operator = scrambled(architecture, settings, seed)
-        facts = {
-            "architecture": architecture,
-            "variant": variant,
-            "dimension": entry.dimension,
-            "claims": operator.discretisation_invariant,
-        }
+        facts = (architecture, variant, entry.dimension, operator.discretisation_invariant)
         if entry.one_grid or (entry.coarse_output and not hasattr(operator, "at")):
-            rows.append({**facts, "points": None, "error": None})
+            rows.append((*facts, None, None))
             continue
         sides = points_1d if entry.dimension == 1 else points_2d
         if entry.dimension == 2 and entry.trapezoidal:
             sides = [n // 2 for n in sides]
         for n in sides:
             error = refinement_error(operator, n, entry.dimension, ends=entry.trapezoidal)
-            rows.append({**facts, "points": n, "error": error})
-    return pandas.DataFrame(rows).astype({"points": "Int64"})
+            rows.append((*facts, n, error))
+    columns = ["architecture", "variant", "dimension", "claims", "points", "error"]
+    return pandas.DataFrame(rows, columns=columns).astype({"points": "Int64"})
 
 
 @torch.no_grad()
-def refinement_error(operator: torch.nn.Module, n: int, dimension: int, *, ends: bool) -> float:
+def refinement_error(operator: Any, n: int, dimension: int, *, ends: bool) -> float:
     """Return ‖G_2n(u) - G_n(u)‖/‖G_2n(u)‖ on the points of the coarser grid.
 
     An operator whose output may be asked for anywhere (`at`) is asked there, whatever the grid of u.
@@ -71,7 +67,7 @@ def scrambled(architecture: str, settings: dict, seed: int) -> torch.nn.Module:
     operator = build(architecture, settings, seed).double().eval().requires_grad_(False)
     generator = torch.Generator().manual_seed(seed)
     for parameter in operator.parameters():
-        parameter += SCRAMBLE * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+        parameter.add_(SCRAMBLE * torch.randn(parameter.shape, generator=generator, dtype=torch.float64))
     return operator
 
 

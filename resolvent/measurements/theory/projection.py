@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pandas
 import torch
-from torch import Tensor
 
+from resolvent.measurements.theory.convergence import attend
 from resolvent.models.cao2021.encoder import ProjectionNorm
-from resolvent.models.layers.attention import galerkin
 
 FEATURES = 8  # columns of Q, K and V where they are bases of one space
 VALUES, KEYS = 6, 10  # r and d of Theorem 4.3: the test space must not be the smaller
@@ -24,29 +23,23 @@ LAYER_NORM_EPSILON = 1e-5
 def distances(points: list[int], seed: int) -> pandas.DataFrame:
     """Return how far Q(KᵀV)/n is from the projection of V onto span(Q), for five forms of one basis.
 
-    Columns: `basis`, `points`, `distance` (relative, in the quadrature norm) and `distance_rescaled`, what is
-    left of it when the attention's output is multiplied by the best number, as a learnt scale could.
+    `distance` is relative, in the quadrature norm; `distance_rescaled` is what is left of it when the
+    attention's output is multiplied by the best number, as a learnt scale could.
     """
     rows = []
     for n in points:
         generator = np.random.default_rng(seed)  # the same functions on every grid
         basis, functions = (random_functions(FEATURES, n, generator) for _ in "QV")
         for name, (q, k, v) in treatments(basis, functions).items():
-            z = attend(q, k, v)
+            z = attend("galerkin", q, k, v)
             projection = project(basis, v)
             scale = np.vdot(z, projection) / np.vdot(z, z)
-            rows.append(
-                {
-                    "basis": name,
-                    "points": n,
-                    "distance": np.linalg.norm(z - projection) / np.linalg.norm(projection),
-                    "distance_rescaled": np.linalg.norm(scale * z - projection) / np.linalg.norm(projection),
-                }
-            )
-    return pandas.DataFrame(rows)
+            off = [np.linalg.norm(one - projection) / np.linalg.norm(projection) for one in (z, scale * z)]
+            rows.append((name, n, *off))
+    return pandas.DataFrame(rows, columns=["basis", "points", "distance", "distance_rescaled"])
 
 
-def treatments(basis: np.ndarray, v: np.ndarray) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def treatments(basis: np.ndarray, v: np.ndarray) -> dict[str, tuple[np.ndarray, ...]]:
     """Return Q, K, V of one basis of span(Q) in five ways; in exact arithmetic the first two project."""
     orthonormal = np.linalg.qr(basis)[0] * np.sqrt(len(basis))
     dual = basis @ np.linalg.inv(basis.T @ basis / len(basis))
@@ -55,19 +48,17 @@ def treatments(basis: np.ndarray, v: np.ndarray) -> dict[str, tuple[np.ndarray, 
         "orthonormal": (orthonormal, orthonormal, v),
         "dual_keys": (basis, dual, v),
         "unit_columns": (unit, unit, v),
-        "layer_norm": layer_normed(basis, basis, v),
+        "layer_norm": (basis, *layer_normed(basis, v)),
         "as_drawn": (basis, basis, v),
     }
 
 
-def layer_normed(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return Q, and K and V normalised as in the Galerkin transformer (eq. 6), initial scale and shift."""
-    normalise = ProjectionNorm(1, 1, q.shape[1], LAYER_NORM_EPSILON).double()
-    with torch.no_grad():
-        return tuple(
-            normalise(torch.from_numpy(matrix)[None, :, None], index)[0, :, 0].numpy()
-            for index, matrix in enumerate((q, k, v))
-        )
+@torch.no_grad()
+def layer_normed(*keys_and_values: np.ndarray) -> list[np.ndarray]:
+    """Return K and V normalised as in the Galerkin transformer (eq. 6), initial scale and shift."""
+    normalise = ProjectionNorm(1, 1, FEATURES, LAYER_NORM_EPSILON).double()
+    heads = (torch.from_numpy(matrix)[None, :, None] for matrix in keys_and_values)
+    return [normalise(head, index)[0, :, 0].numpy() for index, head in enumerate(heads, 1)]
 
 
 def quasi_optimality(points: list[int], seed: int) -> pandas.DataFrame:
@@ -81,9 +72,6 @@ def quasi_optimality(points: list[int], seed: int) -> pandas.DataFrame:
 
     Theorem 4.4 (eq. 42) is about the same p. Its keys are K, and f is a column of V: `misfit` is how far the
     responses of p = Q̃(KᵀV)/n are from those of f, `least_misfit` the least of all q, without an attention.
-
-    Columns: `spaces`, `draw`, `target`, `points`, `inf_sup` (c), `error`, `best`, `bound`, `ratio`
-    (error/bound), `reproduction`, `misfit`, `least_misfit`.
     """
     rows = []
     for n in points:
@@ -91,29 +79,18 @@ def quasi_optimality(points: list[int], seed: int) -> pandas.DataFrame:
         v = np.pad(np.stack(list(functions.values()), axis=1), ((0, 0), (0, KEYS - len(functions))))
         for spaces, draw, values, keys in bases(n, seed):
             updated = petrov_galerkin(values, keys)
-            attention = attend(updated, keys, v)
+            attention = attend("galerkin", updated, keys, v)
             c = inf_sup(values, keys)
             for (target, f), p in zip(functions.items(), attention.T, strict=False):  # the rest is zero
                 best, wanted = project(values, f), responses(keys, f)
-                error = norm(f - p)
-                bound = norm(f - best) / c
-                rows.append(
-                    {
-                        "spaces": spaces,
-                        "draw": draw,
-                        "target": target,
-                        "points": n,
-                        "inf_sup": c,
-                        "error": error,
-                        "best": norm(f - best),
-                        "bound": bound,
-                        "ratio": error / bound,
-                        "reproduction": norm(updated @ (keys.T @ best / n) - best) / norm(best),
-                        "misfit": np.linalg.norm(responses(keys, f - p)),
-                        "least_misfit": np.linalg.norm(wanted - project(responses(keys, values), wanted)),
-                    }
-                )
-    return pandas.DataFrame(rows)
+                error, bound = norm(f - p), norm(f - best) / c
+                reproduction = norm(updated @ (keys.T @ best / n) - best) / norm(best)
+                misfit = np.linalg.norm(responses(keys, f - p))
+                least = np.linalg.norm(wanted - project(responses(keys, values), wanted))
+                sizes = (c, error, norm(f - best), bound, error / bound, reproduction, misfit, least)
+                rows.append((spaces, draw, target, n, *sizes))
+    columns = ["spaces", "draw", "target", "points", "inf_sup", "error", "best", "bound", "ratio"]
+    return pandas.DataFrame(rows, columns=[*columns, "reproduction", "misfit", "least_misfit"])
 
 
 def bases(n: int, seed: int):
@@ -149,7 +126,7 @@ def petrov_galerkin(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
     schur_inverse = np.linalg.inv(b @ mass_inverse @ b.T)
     q = np.hstack([values, padding])
     k = np.hstack([values @ schur_inverse, padding])
-    return attend(q, k, keys @ mass_inverse)
+    return attend("galerkin", q, k, keys @ mass_inverse)
 
 
 def responses(keys: np.ndarray, f: np.ndarray) -> np.ndarray:
@@ -161,15 +138,6 @@ def inf_sup(values: np.ndarray, keys: np.ndarray) -> float:
     """Return c = min over q of max over v of b(v, q)/(‖v‖ ‖q‖), the cosine of the largest principal angle."""
     orthonormal_values, orthonormal_keys = np.linalg.qr(values)[0], np.linalg.qr(keys)[0]
     return float(np.linalg.svd(orthonormal_values.T @ orthonormal_keys, compute_uv=False).min())
-
-
-def attend(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return `models.layers.attention.galerkin` of matrices."""
-
-    def head(matrix: np.ndarray) -> Tensor:
-        return torch.from_numpy(matrix)[None, None]
-
-    return galerkin(head(q), head(k), head(v))[0, 0].numpy()
 
 
 def project(basis: np.ndarray, f: np.ndarray) -> np.ndarray:

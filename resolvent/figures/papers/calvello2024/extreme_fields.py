@@ -13,8 +13,7 @@ from resolvent.figures.common.fields import (
     scale_of,
     symmetric_scale_of,
 )
-from resolvent.figures.common.results import Run
-from resolvent.figures.common.shown import Shown
+from resolvent.figures.common.results import Run, Shown
 from resolvent.figures.common.style import MUTED, new_figure, title
 from resolvent.figures.papers.calvello2024.chosen import first_with, reported_words, standardised_words
 from resolvent.figures.papers.calvello2024.reported import TABLE_3

@@ -1,15 +1,14 @@
 """The same test samples on two grids: how much a model loses away from the grid that it was trained on.
 
 Two curves of errors hide whether a sample is hard on both grids. Here the ratio is taken sample by sample, of
-one trained model, and only then averaged (`resolvent/figures/common/ratios.py`).
+one trained model, and only then averaged (`resolvent/figures/common/intervals.py`).
 """
 
 import numpy as np
 
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.intervals import Interval
+from resolvent.figures.common.intervals import Interval, geometric_mean
 from resolvent.figures.common.labels import label_right
-from resolvent.figures.common.ratios import geometric_mean
 from resolvent.figures.common.results import Run, error_matrix
 from resolvent.figures.common.style import (
     INK,

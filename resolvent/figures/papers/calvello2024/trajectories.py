@@ -1,8 +1,7 @@
 """Trajectories recovered from another: Figures 6, 8 and 9 of Calvello et al. 2024 (arXiv:2406.06486, 6.1)."""
 
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.results import Run
-from resolvent.figures.common.shown import Shown
+from resolvent.figures.common.results import Run, Shown
 from resolvent.figures.experiment.sample_trajectories import draw_sample_trajectories
 from resolvent.figures.papers.calvello2024.chosen import first_with, reported_words, standardised_words
 from resolvent.figures.papers.calvello2024.reported import FIGURE_6, FIGURE_9

@@ -2,8 +2,8 @@
 
 Each experiment trains at one level of noise, in units of the pointwise standard deviation of the training
 pressures, and is evaluated at several. Pictures are of one run of each experiment
-(`resolvent/figures/common/shown.py`), one test sample and the first realisation of the noise, and the errors
-above them are of just these. Curves are of all test samples and realisations.
+(`choose_shown`), one test sample and the first realisation of the noise, and the errors above them are of
+just these. Curves are of all test samples and realisations.
 """
 
 from dataclasses import dataclass
@@ -17,8 +17,7 @@ import pandas as pd
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.fields import draw_colour_bar, draw_field, scale_of
 from resolvent.figures.common.labels import label_right
-from resolvent.figures.common.results import Run
-from resolvent.figures.common.shown import Shown
+from resolvent.figures.common.results import Run, Shown
 from resolvent.figures.common.style import (
     INK,
     error_limits,

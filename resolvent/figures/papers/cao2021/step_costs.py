@@ -5,7 +5,7 @@ from pathlib import Path
 from resolvent.figures.common.results import read_table
 from resolvent.figures.common.table import EMPTY, Cell, Table, columns
 from resolvent.figures.published.tables import reported_rows
-from resolvent.figures.theory.collection import NAMES
+from resolvent.figures.theory.attention import NAMES
 
 FILE = "cao2021_table1.csv"
 POINTS, BATCH_SIZE = 8192, 4

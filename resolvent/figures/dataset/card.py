@@ -1,0 +1,128 @@
+"""What a card says, as a page has it: the equation, the contents of the store, how to read and to cite it."""
+
+import re
+from pathlib import Path
+from xml.etree.ElementTree import tostring
+
+from latex2mathml.converter import convert_to_element
+from markupsafe import Markup
+
+from resolvent.common.counts import counted
+
+REFERENCES = Path(__file__).parents[1] / "templates/references.bib"
+FILES = "li2021fourier"  # who published the files that can be imported
+ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
+APART = re.compile(r",\s*\\quad\s*")  # between equations of a system: a narrow page breaks the line there
+SHOWN = {"in_words", "in_symbols", "in_latex", "operator", "operator_in_latex", "source", "parameters"}
+SAYS_MORE = re.compile("[a-z]{4}")  # a word: than the formula in LaTeX
+DISTRIBUTION = "distribution_of_the_"
+
+
+def bibtex(card: dict) -> str:
+    """Return the entries of the papers that a card names as the source of its equation, then Resolvent's."""
+    text = REFERENCES.read_text(encoding="utf-8").strip()
+    entries = {one.partition("{")[2].partition(",")[0]: one.strip() for one in re.split(r"\n(?=@)", text)}
+    wanted = set(ARXIV.findall(card["equation"]["source"]))
+    chosen = [key for key, entry in entries.items() if wanted & set(ARXIV.findall(entry))]
+    if "imported" in card and FILES not in chosen and card["settings"]["equation"] != "arrays":
+        chosen.append(FILES)
+    return "\n\n".join(entries[key] for key in [*chosen, "resolvent"])
+
+
+def licence(card: dict) -> tuple[str, str]:
+    """Return the name of the licence and a sentence."""
+    stated = card.get("imported", {}).get("licence", "unknown")
+    if stated != "unknown":
+        return stated, "As who imported the samples states it."
+    if "imported" in card:
+        return (
+            "unknown",
+            "The samples are those of files made elsewhere; their licence is what their source says.",
+        )
+    if ":" in card["settings"]["equation"]:
+        return (
+            "unknown",
+            "The samples are computed by a program of their authors; their licence is what those say.",
+        )
+    return "MIT", "The samples have the licence of the program that computes them, Resolvent's."
+
+
+def groups(card: dict) -> list[dict[str, str]]:
+    """Return each group of the store in one row: its grid, and its variables with their dimensions."""
+    rows = []
+    for name, group in card["groups"].items():
+        grid = group["grid"]
+        if grid["kind"] == "explicit":
+            times = grid["positions"]
+            words = f"{counted(len(times), 'time')} from {times[0]:g} to {times[-1]:g}"
+        else:
+            points = " × ".join([f"{grid['points']:,}"] * grid["dimension"])
+            words = f"{points}, {grid['kind'].replace('_', ' ')}"
+        variables = [f"{one} ({', '.join(facts['dimensions'])})" for one, facts in group["variables"].items()]
+        rows.append({"name": name, "grid": words, "variables": "; ".join(variables)})
+    return rows
+
+
+def snippets(card: dict, path: str, store: str) -> dict[str, str]:
+    """Return Python that reads the training samples, with this package and without.
+
+    `path` is that of the card, `store` the path or the address of the store.
+    """
+    name, group = next(one for one in card["groups"].items() if card["inputs"][0] in one[1]["variables"])
+    resolution = name[1:] if re.fullmatch(r"n\d+", name) else f'"{name}"'
+    split = next(split for split, size in card["samples"].items() if size)
+    here = [one for one in (*card["inputs"], *card["targets"]) if one in group["variables"]]
+    shown = ", ".join(f'{split}["{variable}"].values' for variable in here)
+    return {
+        "With Resolvent": f"import resolvent\n\n"
+        f'{split} = resolvent.open_dataset("{path}", split="{split}", resolution={resolution})\n{shown}',
+        "With xarray alone": f"import xarray\n\n"
+        f'samples = xarray.open_dataset("{store}", group="{name}", engine="zarr", consolidated=False)\n'
+        f'{split} = samples.isel(sample=samples.split == "{split}")',
+    }
+
+
+def equation_of(card: dict) -> dict:
+    """Return what the page says of the equation, and of the distributions of what is drawn.
+
+    `equation` and `operator` are marked up; `parameters` are by name; `distributions` have a `title`, the
+    formula and further facts.
+    """
+    facts = card["equation"]
+    more = {key.replace("_", " "): value for key, value in facts.items() if key not in SHOWN}
+    says_more = facts.get("operator_in_latex") and SAYS_MORE.search(facts["operator"])
+    distributions = {
+        key.removeprefix(DISTRIBUTION): value for key, value in card.items() if key.startswith(DISTRIBUTION)
+    }
+    return {
+        "in_words": facts["in_words"],
+        "equation": mathematics(facts.get("in_latex"), facts["in_symbols"]),
+        "operator": mathematics(facts.get("operator_in_latex"), facts["operator"]),
+        "operator_in_words": facts["operator"] if says_more else "",
+        "parameters": facts.get("parameters", {}) | more,
+        "source": facts["source"],
+        "distributions": [
+            {
+                "title": f"Distribution of the {of.replace('_', ' ')}",
+                "formula": mathematics(one.get("in_latex"), one["in_symbols"]),
+                "facts": {key: value for key, value in one.items() if key not in ("in_symbols", "in_latex")},
+            }
+            for of, one in distributions.items()
+        ],
+    }
+
+
+def mathematics(latex: str | None, symbols: str) -> Markup:
+    """Return `latex` as MathML, its parts that stand apart by a quad each an element; else the symbols."""
+    parts: list[str | Markup] = [symbols]
+    if latex:
+        *before, last = APART.split(latex)
+        parts = [_mathml(part) for part in (*(f"{one}," for one in before), last)]
+    return Markup(" ").join(Markup('<span class="math">{}</span>').format(one) for one in parts)
+
+
+def _mathml(latex: str) -> Markup:
+    element = convert_to_element(latex, display="block")
+    element.set("alttext", latex)
+    # The package writes characters as entities already.
+    return Markup(tostring(element, encoding="unicode").replace("&amp;#", "&#"))

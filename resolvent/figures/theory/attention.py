@@ -1,0 +1,227 @@
+"""What Cao (2021) says of attention, as measured: a projection, linear in cost, a sum that is an integral."""
+
+import numpy as np
+import pandas as pd
+
+from resolvent.figures.common.exhibit import Exhibit
+from resolvent.figures.common.style import (
+    ATTENTIONS,
+    MUTED,
+    SPARE,
+    Appearance,
+    grid_lines,
+    new_figure,
+    resolution_axis,
+    title,
+)
+from resolvent.figures.theory.panels import DOTTED, groups, list_fits, logarithmic, number
+
+NAMES = {
+    "galerkin": "Galerkin",
+    "linear": "linear",
+    "fourier": "Fourier",
+    "fourier_linear": "Fourier as Q(KᵀV)",
+    "fourier_quadratic": "Fourier as (QKᵀ)V",
+    "softmax": "softmax",
+}
+BASES = {  # from the top down
+    "orthonormal": "orthonormal\nQ = K",
+    "dual_keys": "any Q,\nK its dual",
+    "unit_columns": "Q = K,\nunit columns",
+    "layer_norm": "layer norm\nof K and V",
+    "as_drawn": "Q = K\nas drawn",
+}
+SPACES = {
+    "fourier": ("Fourier in Fourier", "#0072b2", "o"),
+    "legendre_fourier": ("Legendre, tested by Fourier", "#d55e00", "s"),
+    "random": ("random functions", "#00805e", "^"),
+    "noise": ("noise", SPARE[2], "x"),
+}
+QUANTITIES = {
+    "flops": ("Counted", "operations of the matrix products"),
+    "seconds": ("Measured", "seconds, one thread"),
+}
+RULES = {
+    "periodic": "Periodic: ρⁿ",
+    "left_rectangle": "Not periodic, equal weights: 1/n",
+    "trapezoid": "Not periodic, trapezoid: 1/n²",
+}
+COMPARED = ["galerkin", "fourier", "softmax", "linear"]  # the columns of the table of convergence
+
+
+def look(attention: str) -> Appearance:
+    """Return the look of every figure; the reassociated Fourier attention is dashed and hollow."""
+    colour, marker = ATTENTIONS[attention.partition("_")[0]]
+    reassociated = attention == "fourier_linear"
+    return Appearance(colour, marker, (0, (4, 1.6)) if reassociated else "-", not reassociated)
+
+
+def draw_projection(projection: pd.DataFrame, quasi_optimality: pd.DataFrame):
+    """Draw distances to the projection by basis; errors against their bounds; inf-sup constants by grid."""
+    figure, ((left, middle, right),) = new_figure(1, 3, size=(10.4, 3.7), width_ratios=(1.15, 1.1, 1))
+    blue = "#0072b2"
+    for row, basis in enumerate(BASES):
+        group = projection[projection["basis"] == basis]
+        ones = np.full(len(group), row)
+        left.plot(group["distance"], ones, ls="", marker="o", ms=6, color=blue)
+        left.plot(group["distance_rescaled"], ones, ls="", marker="o", ms=6, mfc="white", mec=blue, zorder=3)
+    left.set(xscale="log", xlim=(1e-17, 1e3), xlabel="relative distance")
+    left.set_yticks(range(len(BASES)), BASES.values())
+    left.set_ylim(len(BASES) - 0.5, -0.5)
+    left.axvspan(1e-17, 1e-13, color=MUTED, alpha=0.1, lw=0)
+    left.text(1.5e-13, 0.5, "rounding", color=MUTED, fontsize=8.5, va="center")
+    left.text(0.03, 0.03, "hollow: rescaled", transform=left.transAxes, color=MUTED, fontsize=8.5)
+    grid_lines(left, "x")
+    title(left, "Distance from the projection")
+
+    table = quasi_optimality
+    limits = table["error"].min() / 20, table["bound"].max() * 2
+    middle.fill_between(limits, limits, [limits[1]] * 2, color=MUTED, alpha=0.1, lw=0)
+    middle.plot(limits, limits, color=MUTED, lw=1)
+    for spaces, (label, colour, marker) in SPACES.items():
+        group = table[table["spaces"] == spaces]
+        style = {"ls": "", "marker": marker, "ms": 4, "color": colour, "alpha": 0.75}
+        middle.plot(group["bound"], group["error"], label=label, **style)
+        constants = group.groupby("points")["inf_sup"].agg(["min", "mean", "max"])
+        band = (constants["min"], constants["max"])
+        right.fill_between(constants.index, *band, color=colour, alpha=0.18, lw=0)
+        right.plot(constants.index, constants["mean"], color=colour, marker=marker, ms=4, lw=1.4)
+    middle.set(xscale="log", yscale="log", xlim=limits, ylim=limits)
+    middle.set(xlabel="bound  c⁻¹ min ‖f - q‖", ylabel="error  ‖f - p‖")
+    middle.text(0.04, 0.95, "forbidden", transform=middle.transAxes, color=MUTED, fontsize=8.5, va="top")
+    middle.legend(frameon=False, fontsize=8, loc="lower right", handletextpad=0.2)
+    grid_lines(middle, "both")
+    title(middle, "Never above the bound")
+    resolution_axis(right, table["points"])
+    right.set(yscale="log", xlabel="points n", ylabel="inf-sup constant c")
+    grid_lines(right)
+    title(right, "Functions keep their constant")
+    return figure
+
+
+def draw_cost(cost: pd.DataFrame, cost_orders: pd.DataFrame):
+    """Draw a line for each attention, and the power of n that was fitted to it."""
+    figure, axes = new_figure(1, 2, size=(9.6, 3.9))
+    for panel, (quantity, (heading, label)) in zip(axes[0], QUANTITIES.items(), strict=True):
+        for attention, group in groups(cost, "attention"):
+            style = {"ls": look(attention).dashes, "lw": 1.5, "ms": 5, "alpha": 0.9}
+            panel.plot(group["points"], group[quantity], **style, **look(attention).marks())
+        logarithmic(panel, cost["points"], "points n", small=False)
+        panel.set_ylabel(label)
+        low, high = panel.get_ylim()
+        panel.set_ylim(low, high * (high / low) ** 0.35)  # room for the key
+        fits = cost_orders[cost_orders["quantity"] == quantity].to_dict("records")
+        words = [
+            (f"{NAMES[fit['attention']]}  $n^{{{fit['fitted']:.2f}}}$", look(fit["attention"]).colour)
+            for fit in fits
+        ]
+        list_fits(panel, f"fitted from n = {fits[0]['fitted_from']:,}", words, left=0.03, top=0.97)
+        title(panel, heading)
+    return figure
+
+
+def draw_convergence(convergence: pd.DataFrame, convergence_orders: pd.DataFrame):
+    """Draw a panel for each rule: errors of every attention, the theory's line, the fitted orders."""
+    figure, axes = new_figure(1, 3, size=(10.4, 3.9), sharey=True)
+    for panel, (rule, heading) in zip(axes[0], RULES.items(), strict=True):
+        table = convergence[convergence["rule"] == rule]
+        fits = convergence_orders[convergence_orders["rule"] == rule].to_dict("records")
+        theory, geometric = float(fits[0]["theory"]), fits[0]["quantity"] == "rate"
+        points = np.sort(table["points"].unique()).astype(float)
+        falls = theory ** (points - points[0]) if geometric else (points / points[0]) ** -theory
+        expected = 3 * table[table["points"] == points[0]]["error"].max() * falls  # above the errors
+        shown = expected > table["error"].min()
+        panel.plot(points[shown], expected[shown], **DOTTED)
+        for place, (attention, group) in enumerate(groups(table, "attention")):
+            marks = look(attention).marks() | {"markerfacecolor": "none"}
+            # What coincides stays visible.
+            panel.plot(group["points"], group["error"], lw=1.1, ms=9 - 2 * place, **marks)
+        logarithmic(panel, convergence["points"], "points n")
+        title(panel, heading)
+        words = [
+            (f"{NAMES[fit['attention']]}  {number(fit['fitted'])}", look(fit["attention"]).colour)
+            for fit in fits
+        ]
+        head = f"{'ρ' if geometric else 'order'} fitted (theory {theory:.2f})"
+        left, top = (0.4, 0.97) if rule == "periodic" else (0.03, 0.33)
+        list_fits(panel, head, words, left=left, top=top)
+    axes[0, 0].set_ylabel("relative error")
+    axes[0, 0].set_ylim(convergence["error"].min() / 5, convergence["error"].max() * 1e3)
+    return figure
+
+
+def distance_rows(table: pd.DataFrame) -> list[list[str]]:
+    """Return basis, largest distance over the grids, and largest after rescaling."""
+    largest = table.groupby("basis")[["distance", "distance_rescaled"]].max()
+    return [
+        [words.replace("\n", " "), *(f"{distance:.1e}" for distance in largest.loc[basis])]
+        for basis, words in BASES.items()
+    ]
+
+
+def space_rows(table: pd.DataFrame) -> list[list[str]]:
+    """Return spaces, range of c, largest error / bound, in reproducing the best q, and of the misfit."""
+    found = (
+        table.assign(off=(table["misfit"] / table["least_misfit"] - 1).abs())
+        .groupby("spaces")
+        .agg(
+            low=("inf_sup", "min"),
+            high=("inf_sup", "max"),
+            ratio=("ratio", "max"),
+            missed=("reproduction", "max"),
+            off=("off", "max"),
+        )
+    )
+    return [
+        [label, f"{one.low:.3f} to {one.high:.3f}", f"{one.ratio:.3f}", f"{one.missed:.1e}", f"{one.off:.1e}"]
+        for (label, *_), one in zip(SPACES.values(), found.loc[list(SPACES)].itertuples(), strict=True)
+    ]
+
+
+def cost_rows(costs: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
+    """Return attention, milliseconds at the finest grid, fitted powers of n (operations, seconds), theory."""
+    finest = costs[costs["points"] == costs["points"].max()].set_index("attention")
+    rows = []
+    for attention, group in groups(orders, "attention"):
+        fits, milliseconds = group.set_index("quantity"), 1000 * finest.loc[attention, "seconds"]
+        words = f"{milliseconds:,.0f}" if milliseconds >= 100 else f"{milliseconds:.3g}"
+        powers = [f"{fits.loc[quantity, 'fitted']:.2f}" for quantity in QUANTITIES]
+        rows.append([NAMES[attention], words, *powers, f"{fits.loc['flops', 'theory']:g}"])
+    return rows
+
+
+def order_rows(table: pd.DataFrame) -> list[list[str]]:
+    """Return rule, fitted number of each attention, that of the theory."""
+    rows = []
+    for rule, label in RULES.items():
+        group = table[table["rule"] == rule].set_index("attention").loc[COMPARED]
+        rows.append([label, *(number(one, 3) for one in group["fitted"]), number(group["theory"].iloc[0], 3)])
+    return rows
+
+
+PROJECTION = Exhibit(
+    "Galerkin attention as a projection",
+    "Left: relative distance of Q(KᵀV)/n from the least-squares projection of V onto the span of Q, for "
+    "eight random trigonometric polynomials and n = {projection_points}; grids lie on each other. Hollow:"
+    " after multiplication by the best number. Middle: error of the attention's approximation p to f "
+    "against c⁻¹ times the smallest error in the span of Q, for three functions f, four kinds of spaces "
+    "(six values, ten keys), five draws where they are random, and every n. Right: the constant c; band: "
+    "all draws. In double precision.",
+    draw_projection,
+)
+COST = Exhibit(
+    "Linear and quadratic cost",
+    "One head of {cost_features} features, batch of one, forward pass, single precision, n = "
+    "{cost_points}. Left: two operations for each multiplication and addition of the matrix products; "
+    "lines lie on each other. Right: median of {cost_repetitions} timings on one CPU thread, all "
+    "attentions and sizes in turn; softmax is torch's fused kernel. Seconds differ from run to run.",
+    draw_cost,
+)
+CONVERGENCE = Exhibit(
+    "From sums to integrals",
+    "Relative error of each attention of three-component functions q, k, v on n = {convergence_points} "
+    "intervals against the integral operator by Gauss-Legendre quadrature, at sixteen points. Dotted: the"
+    " rate of the theory. For periodic functions it is geometric, with ρ from the poles of v; rounding "
+    "ends it. Without a softmax, Galerkin and Fourier compute the same sums. In double precision.",
+    draw_convergence,
+)

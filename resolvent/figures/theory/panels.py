@@ -1,0 +1,55 @@
+"""What the figures of the theory have in common: axes, and fitted orders beside the theory's."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from resolvent.figures.common.numbers import DASH
+from resolvent.figures.common.style import MUTED, grid_lines, resolution_axis
+
+ORDERS = "order fitted (theory)"
+DOTTED = {"color": MUTED, "lw": 1.1, "ls": (0, (2, 2))}  # lines of the theory
+FIT_LINE = 0.062  # height of a line of fits, as a fraction of the panel
+
+
+def logarithmic(panel, points: pd.Series, label: str, *, small: bool = True) -> None:
+    """Set a logarithmic panel over these points; their names are small where there are many."""
+    resolution_axis(panel, points)
+    if small:
+        panel.tick_params(axis="x", labelsize=8)
+    panel.set(yscale="log", xlabel=label)
+    grid_lines(panel)
+
+
+def guide(panel, points: pd.Series, order: float, top: float) -> None:
+    """Draw the line of this order, twice as high as `top` at the fewest points."""
+    ends = np.array([points.min(), points.max()], dtype=float)
+    panel.plot(ends, 2 * top * (ends / ends[0]) ** -order, **DOTTED)
+
+
+def list_fits(panel, head: str, fits: Iterable[tuple[str, str]], *, left: float, top: float) -> None:
+    """Write a key with fitted orders: (words, colour) below each other, from a corner in axes fractions."""
+    for line, (words, colour) in enumerate([(head, MUTED), *fits]):
+        y = top - FIT_LINE * line
+        panel.text(left, y, words, transform=panel.transAxes, color=colour, fontsize=8.5, va="top")
+
+
+def groups(table: pd.DataFrame, by: str | pd.Series) -> Any:
+    """Return the rows by the values of a column, in the table's order."""
+    return table.groupby(by, sort=False)
+
+
+def fits_of(orders: pd.DataFrame, measurement: str) -> Any:
+    """Return `fitted` and `theory` by case."""
+    return orders[orders["measurement"] == measurement].set_index("case")
+
+
+def number(value: float, digits: int = 2) -> str:
+    """Return a number with these decimals, or a dash where there is none."""
+    return DASH if np.isnan(value) else f"{value:.{digits}f}"
+
+
+def beside_theory(fit: pd.Series) -> str:
+    return f"{number(fit['fitted'])} ({fit['theory']:g})"
