@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 from merged_configuration import DEFAULT, merged
-from pipeline_project import ROOT, job_counts
+from pipeline_project import ROOT, Project, job_counts
 from planning_forks import dry_run
 
 from resolvent.planning.configuration.load import load_configuration
@@ -44,6 +45,7 @@ OVERLAY = {
             "metrics": ["my_lab.metrics:largest_error"],
             "baselines": ["my_lab.baselines:nearest"],
             "figures": ["my_lab.figures:sorted_errors"],
+            "shows": {"heat2026": ["table1"]},
         }
     },
 }
@@ -56,8 +58,16 @@ MODULES = {  # of my_lab: the page with its code, and words of it
     "figures.py": ("own-metric", "Exhibit("),
 }
 YAML = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
-EXPERIMENT = "results/outside/heat"
-AFTER_TRAINING = {"inference": 1, "compare": 1, "report_heat": 1}
+PAPER = {  # files of a paper's folder, and words of them in docs/extending.md, indented there
+    "paper.py": "def draw_errors",
+    "reported.py": "EXAMPLES =",
+    "tables/table1.csv": "fno1d,32",
+}
+BLOCK = re.compile(r"^ +```\w+\n(.*?)^ +```", re.MULTILINE | re.DOTALL)
+EXPERIMENT, PAPERS_PAGE = "results/outside/heat", "results/outside/heat2026.html"
+AFTER_TRAINING = dict.fromkeys(
+    ("inference", "compare", "report_heat", "run_pages_heat", "show_table", "paper_page"), 1
+)
 
 
 def snippet(page: str, words: str) -> str:
@@ -67,27 +77,35 @@ def snippet(page: str, words: str) -> str:
 
 
 class Laboratory:
-    """A package my_lab in one folder, and a working folder with a configuration in another."""
-
-    # The checkout's Snakefile in the working folder, for the report.
-    WORDS = (
-        *("--snakefile", ROOT / "Snakefile", "--cores", "2", "--resources", "gpu=0"),
-        *("--configfile", "heat.yaml", "--", f"{EXPERIMENT}/report.html"),
-    )
+    """A package my_lab in one folder, a checkout with one paper more, and a working folder beside them."""
 
     def __init__(self, folder: Path):
         self.package, self.work = folder / "packages/my_lab", folder / "work"
+        checkout = Project(folder / "checkout").folder
+        paper = checkout / "resolvent/figures/papers/heat2026"
+        (paper / "tables").mkdir(parents=True)
+        blocks = BLOCK.findall((ROOT / "docs/extending.md").read_text(encoding="utf-8"))
+        for file, words in PAPER.items():
+            (code,) = (textwrap.dedent(one) for one in blocks if words in one)
+            (paper / file).write_text(code, encoding="utf-8")
+        # The checkout's Snakefile in the working folder, for the report and the paper's page.
+        self.words = (
+            *("--snakefile", checkout / "Snakefile", "--cores", "2", "--resources", "gpu=0"),
+            *("--configfile", "heat.yaml", "--", f"{EXPERIMENT}/report.html", PAPERS_PAGE),
+        )
         self.package.mkdir(parents=True)
         self.work.mkdir()
         (self.package / "__init__.py").touch()
         for module, (page, words) in MODULES.items():
             (self.package / module).write_text(snippet(f"docs/tutorials/{page}.md", words))
         (self.work / "heat.yaml").write_text(yaml.safe_dump(OVERLAY))
-        self.environment = os.environ | {"PYTHONPATH": str(self.package.parent)}
+        self.environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(map(str, (self.package.parent, checkout)))
+        }
 
     def build(self) -> None:
         """Make the report."""
-        command = [sys.executable, "-m", "snakemake", *self.WORDS]
+        command = [sys.executable, "-m", "snakemake", *self.words]
         done = subprocess.run(
             command, cwd=self.work, env=self.environment, capture_output=True, text=True, check=False
         )
@@ -95,7 +113,7 @@ class Laboratory:
 
     def dry_run(self) -> str:
         """Return what is printed of what there is to do for it."""
-        status, output = dry_run(self.work, *self.WORDS, environment=self.environment)
+        status, output = dry_run(self.work, *self.words, environment=self.environment)
         assert status == 0, output[-3000:]
         return output
 
@@ -129,13 +147,31 @@ def test_the_errors_of_models_and_baselines_are_finite(laboratory):
     assert (means["value"] > 0).all()
 
 
-def test_the_report_is_of_this_equation_and_model_and_compares_with_no_paper(laboratory):
-    page = (laboratory.work / EXPERIMENT / "report.html").read_text(encoding="utf-8")
-    words = " ".join(html.unescape(re.sub(r"<svg.*?</svg>|<[^>]*>", " ", page, flags=re.DOTALL)).split())
-    results, _ = words.split("How to cite")
-    for expected in ("A net of ours", "the heat equation on the circle", "No paper that we follow has this"):
-        assert expected in results
-    assert not re.search(r"Cao|Calvello|the paper\b|reported", results)
+def words_of(page: Path) -> str:
+    """What a page says of its results, without its figures."""
+    text = re.sub(r"<svg.*?</svg>|<[^>]*>", " ", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return " ".join(html.unescape(text).split()).partition("How to cite")[0]
+
+
+def test_the_report_is_of_this_equation_and_model_and_compares_with_its_paper_alone(laboratory):
+    words = words_of(laboratory.work / EXPERIMENT / "report.html")
+    for expected in ("A net of ours", "the heat equation on the circle", "Heat 2026"):
+        assert expected in words
+    assert not re.search(r"Cao|Calvello", words)
+    models = pd.read_csv(laboratory.work / EXPERIMENT / "models.csv").set_index("key")
+    assert models.loc["fno", "reported"] == 0.5
+    assert models.loc["fno", "ratio_to_reported"] > 0
+    assert np.isnan(models.loc["net", "reported"])
+
+
+def test_a_paper_that_is_one_more_folder_has_its_page(laboratory):
+    words = words_of(laboratory.work / PAPERS_PAGE)
+    for expected in ("Heat 2026, ours beside the paper", "Table 1. Errors", "The heat equation"):
+        assert expected in words
+    table = pd.read_csv(laboratory.work / "results/outside/heat2026/table1.csv").set_index("model")
+    assert table.loc["A net of ours", "Heat 2026"] == "—"
+    assert set(table["Heat 2026"]) == {"—", "0.5"}
+    assert (table["ours"] > 0).all()
 
 
 def test_a_metric_of_ones_own_is_in_the_tables_and_on_the_page_with_its_words(laboratory):

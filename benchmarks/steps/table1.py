@@ -15,7 +15,7 @@ from benchmarks.steps.cases import AS_PUBLIC_CODE, Case, cost
 from resolvent.measurements.step_cost import Cost
 from resolvent.training.devices import device_name
 
-PAPER = Path("resolvent/figures/published/cao2021_table1.csv")
+PAPER = Path("resolvent/figures/papers/cao2021/tables/table1.csv")
 MEASURED = Path("docs/measured")
 BATCH = 4
 SCOPES = {"transformer1d": "Example 1", "encoder": "Encoders only"}

@@ -15,7 +15,7 @@ from subprocess import DEVNULL
 
 from resolvent.common.counts import counted
 from resolvent.common.runs import read_run
-from resolvent.documentation.pages import table
+from resolvent.documentation.pages import paragraph, table
 from resolvent.figures.common.comparison import Tested, by_condition, read_comparison
 from resolvent.figures.common.numbers import DASH, duration, scientific
 from resolvent.figures.common.results import Run, on_training_grid
@@ -24,7 +24,6 @@ from resolvent.figures.front.page import by_error
 from resolvent.figures.front.results import CLASSICAL, Results, Row, read_results
 from resolvent.figures.front.study import STUDY_FILE, read_study
 from resolvent.figures.front.terminal import with_interval
-from resolvent.figures.reported_vs_ours.markdown import paragraph
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_configuration
 from resolvent.planning.plan import Plan

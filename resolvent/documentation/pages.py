@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -52,3 +53,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], rule: str = "---")
     lines = [[cell.replace("|", r"\|") for cell in row] for row in (head, *rows)]
     first, *others = (f"| {' | '.join(cells)} |" for cells in lines)
     return "\n".join([first, f"|{rule}" * len(head) + "|", *others])
+
+
+def paragraph(words: str) -> str:
+    """Return a paragraph in lines of at most 118 characters."""
+    return fill(words, 118, break_long_words=False, break_on_hyphens=False)

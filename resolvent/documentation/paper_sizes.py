@@ -5,8 +5,10 @@ from pathlib import Path
 from resolvent.documentation.pages import table
 from resolvent.figures.common.results import read_table
 from resolvent.figures.papers.calvello2024.reported import SOURCE as CALVELLO
+from resolvent.figures.papers.calvello2024.reported import TABLES as OF_CALVELLO
+from resolvent.figures.papers.cao2021.costs import SCOPES, STEP_COSTS, name_of, remark
 from resolvent.figures.papers.cao2021.reported import SOURCE as CAO
-from resolvent.figures.papers.cao2021.step_costs import FILE, SCOPES, name_of, remark
+from resolvent.figures.papers.cao2021.reported import TABLES as OF_CAO
 from resolvent.figures.published.tables import reported_rows
 from resolvent.models.build import build, parameter_counts
 from resolvent.models.registry import settings_class
@@ -29,8 +31,8 @@ def size_sections(costs: dict[str, Path]) -> dict[str, dict[str, str]]:
 def parameter_sections() -> dict[str, dict[str, str]]:
     """Return, by paper and title, the parameters of the networks with their default settings, the papers'."""
     tables = (
-        (CAO, "Table 5, parameters", "cao2021_table5.csv", "two"),
-        (CALVELLO, "Table 1, parameters", "calvello2024_table1.csv", "one"),
+        (CAO, "Table 5, parameters", OF_CAO / "table5.csv", "two"),
+        (CALVELLO, "Table 1, parameters", OF_CALVELLO / "table1.csv", "one"),
     )
     sections = {}
     for source, title, file, counted in tables:
@@ -64,7 +66,7 @@ def step_section(costs: Path, command: str) -> str:
     The operations are the same on any machine; memory and speed are those of ours and of the paper's.
     """
     measured = read_table(costs, ["scope", "attention", "contraction", "peak_bytes", "flop", "seconds"])
-    paper = {(row["problem"], row["attention"]): row for row in reported_rows(FILE)}
+    paper = {(row["problem"], row["attention"]): row for row in reported_rows(STEP_COSTS)}
     lines = table(
         STEPS,
         [

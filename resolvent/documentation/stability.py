@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from resolvent.documentation.pages import table
+from resolvent.documentation.pages import paragraph, table
 from resolvent.figures.common.numbers import duration
 from resolvent.figures.common.style import save
-from resolvent.figures.reported_vs_ours.markdown import paragraph
 from resolvent.figures.stability.page import (
     COLLAPSED_ERROR,
     distinct,

@@ -13,7 +13,7 @@ from resolvent.documentation.default_run import overview, write_default_run
 from resolvent.documentation.house import house
 from resolvent.documentation.pages import ROOT, Part
 from resolvent.documentation.paper_sizes import size_sections
-from resolvent.figures.reported_vs_ours.page import write_reported_vs_ours
+from resolvent.documentation.reported_vs_ours import write_reported_vs_ours
 
 COMMAND = "snakemake --cores 2 --resources gpu=0 --configfile"
 # Of the runs in the page of reported numbers: results, and the command that makes them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resolvent.common.counts import counted
+from resolvent.figures.papers.registry import PAPERS
 
 if TYPE_CHECKING:
     from resolvent.planning.plan import Plan
@@ -19,10 +20,6 @@ LOCATED = {  # where errors are drawn: of functions of space, of trajectories
     "root mean square of the targets.",
     True: "The root mean square error at each time over the root mean square of the targets.",
 }
-COMPARE = {  # the paper with such a figure; an experiment that shows nothing of the paper does not cite it
-    False: ("cao2021", " (compare Cao 2021, Figs. 9 and 10)"),
-    True: ("calvello2024", " (compare Calvello et al. 2024, Fig. 6)"),
-}
 
 
 def caption_facts(plan: Plan, experiment: str) -> dict:
@@ -30,7 +27,10 @@ def caption_facts(plan: Plan, experiment: str) -> dict:
     e, dataset = plan.experiment(experiment), plan.dataset_of(experiment).settings
     tested = ", ".join(map(str, plan.tested(experiment)))
     in_time = dataset.grid_kind == "explicit"
-    paper, compare = COMPARE[in_time]
+    shown = [PAPERS[key] for key, items in e.shows.items() if items]
+    compare = "; ".join(
+        f"compare {paper.name}, {paper.samples[in_time]}" for paper in shown if paper.samples[in_time]
+    )
     counts = plan.sample_counts(experiment)
     return {
         **counts,
@@ -38,7 +38,7 @@ def caption_facts(plan: Plan, experiment: str) -> dict:
         "batch_size": e.training.batch_size,
         "seeds": counted(len(e.seeds), "seed"),
         "tested": tested if in_time else f"{tested} points",
-        "chosen": CHOSEN[in_time].format(compare=compare if e.shows.get(paper) else "", **counts),
+        "chosen": CHOSEN[in_time].format(compare=f" ({compare})" if compare else "", **counts),
         "located": LOCATED[in_time],
         **dict(zip(("input", "target"), dataset.quantities, strict=True)),
         "model": plan.configuration.models[e.shown_model].label,

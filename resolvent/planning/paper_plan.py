@@ -95,7 +95,7 @@ class PaperPlan:
             # Of each experiment the configured run first, which is shown.
             "candidates": [self.plan.shown_candidates(name, "latent_basis" in needs) for name in names],
             "planned_facts": caption_facts(self.plan, names[0]),
-            "quantities": ("input", "target"),
+            "quantities": self.plan.dataset_of(names[0]).settings.quantities,
         }
         if "comparisons" in needs:
             given["comparison_files"] = [f"{self.plan.results}/{name}/comparison.csv" for name in names]

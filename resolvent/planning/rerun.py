@@ -23,7 +23,7 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.util import cache_from_source, find_spec
@@ -80,7 +80,8 @@ FILES_READ = {
     "resolvent.figures.run.page": (f"{_TEMPLATES}/run.html.j2", f"{_TEMPLATES}/compare.html.j2"),
     "resolvent.figures.stability.page": (f"{_TEMPLATES}/stability.html.j2",),
     "resolvent.figures.theory.page": (f"{_TEMPLATES}/theory.html.j2",),
-    "resolvent.figures.published.tables": ("resolvent/figures/published/*.csv",),
+    "resolvent.figures.published.beside": ("resolvent/figures/papers/*/reported.py",),
+    "resolvent.figures.published.tables": ("resolvent/figures/papers/*/tables/*.csv",),
 }  # fmt: skip
 
 IMPORT, WHOLE = ":", ":*"  # after the name of a module: what its import does, and all that is in it
@@ -134,8 +135,8 @@ def _digest(reached: Iterable[str], names: tuple[str, ...]) -> str:
     return content.hexdigest()[:16]
 
 
-def location_of(definition: type) -> str:
-    """Return the name, as `script_digest` takes it, of a class."""
+def location_of(definition: type | Callable) -> str:
+    """Return the name, as `script_digest` takes it, of a class or function."""
     return f"{definition.__module__}:{definition.__qualname__}"
 
 

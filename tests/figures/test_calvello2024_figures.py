@@ -1,51 +1,52 @@
-"""The figures of Calvello et al. 2024: which runs and numbers they draw, whatever a run has gone through."""
+"""The figures of Calvello et al. 2024 and those beside it: which runs and numbers they draw."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from calvello2024_samples import (
     LORENZ,
     OBSERVATIONS,
+    PATCHES,
+    POINTS,
     SAMPLES,
     expected_error,
+    flow,
     write_flow_run,
+    write_rollout,
     write_trajectory_run,
 )
-from exhibits import of_paper, read_all
+from exhibits import compared, of_paper, read_all
+from exhibits import words_of as texts_of
+from run_files import replace_errors, save_arrays
 
+from resolvent.common.errors import FileError
 from resolvent.common.predictions import condition, functions, read_predictions
-from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.fields import log_scale_of
 from resolvent.figures.common.results import read_runs
-from resolvent.figures.experiment.comparison import write_comparison
-from resolvent.figures.papers.calvello2024 import extreme_fields, other_grids, time_steps, trajectories
-from resolvent.figures.papers.calvello2024.chosen import (
-    compared,
-    first_of_each_architecture,
-    first_with,
-    of_widest,
-    standardised_words,
-)
+from resolvent.figures.common.style import save
+from resolvent.figures.experiment.comparison import grouped
+from resolvent.figures.papers.calvello2024 import beside, resolutions, samples
+from resolvent.figures.papers.calvello2024.chosen import errors_in_words, first_with, widest
+from resolvent.figures.papers.calvello2024.reported import TABLE_3
 
-
-@pytest.fixture
-def figures_made():
-    """The figures that a test has drawn."""
-    return []
+WIDE = {"width": 32, "patches": PATCHES}
+UNEVEN = (samples.draw_uneven_weighted, samples.draw_uneven_unweighted)
 
 
 def words_of(figure):
-    return " ".join(text.get_text() for text in figure.findobj(lambda one: hasattr(one, "get_text")))
+    return " ".join(texts_of(figure))
 
 
-def drawn(panel):
-    """Return the points of every line of a panel that are all finite."""
-    lines = [np.asarray(line.get_xydata(), dtype=float) for line in panel.get_lines()]
-    return [line for line in lines if line.size and np.isfinite(line).all()]
+def labels_of(panel):
+    return {text.get_text() for text in panel.texts}
 
 
 def has_line(panel, points):
-    return any(line.shape == (len(points), 2) and np.allclose(line, points) for line in drawn(panel))
+    """Whether a line of the panel runs through these points alone."""
+    points = np.array(points, dtype=float)
+    lines = [np.asarray(line.get_xydata(), dtype=float) for line in panel.get_lines()]
+    return any(line.shape == points.shape and np.allclose(line, points) for line in lines)
 
 
 # Trajectories: Figures 6, 8 and 9.
@@ -61,10 +62,9 @@ def both(make_run):
     ]
 
 
-def test_figure_6_draws_every_component_and_the_errors_the_paper_prints(make_run, tmp_path, figures_made):
+def test_figure_6_draws_every_component_and_the_errors_the_paper_prints(make_run):
     run = write_trajectory_run(make_run, "tno", "trapezoid", components=2)
-    figures_made.append(of_paper(trajectories.draw_on_training_grid, [[run]]))
-    (figure,) = figures_made
+    figure = of_paper(samples.draw_on_training_grid, [[run]])
     assert len(figure.axes) == 2 * (2 + 2)
     worst = 2 * expected_error(0.02, "dt0.01", SAMPLES - 1)
     median = 2 * np.median([expected_error(0.02, "dt0.01", sample) for sample in range(SAMPLES)])
@@ -73,25 +73,18 @@ def test_figure_6_draws_every_component_and_the_errors_the_paper_prints(make_run
     assert f"median (test sample 2): relative L² error {expected_error(0.02, 'dt0.01', 2):.2e}" in words
 
 
-def test_figures_8_and_9_have_the_same_axes_and_their_own_model(both, tmp_path, figures_made):
-    figures_made.append(of_paper(trajectories.draw_uneven_weighted, [both]))
-    figures_made.append(of_paper(trajectories.draw_uneven_unweighted, [both]))
-    weighted, unweighted = figures_made
-    for one, other in zip(weighted.axes, unweighted.axes, strict=True):
-        assert one.get_ylim() == other.get_ylim()
-        assert one.get_xlim() == other.get_xlim()
-    stored = {
-        model: condition(read_predictions(both[number] / "predictions.nc"), "two_rates", 0)
-        for number, model in ((1, "tno"), (2, "transformer"))
-    }
-    for figure, model in ((weighted, "tno"), (unweighted, "transformer")):
-        prediction = stored[model]["extreme_prediction"].values[:, 0]
+def test_figures_8_and_9_have_the_same_axes_and_their_own_model(both):
+    figures = [of_paper(draw, [both]) for draw in UNEVEN]
+    for one, other in zip(*(figure.axes for figure in figures), strict=True):
+        assert (one.get_ylim(), one.get_xlim()) == (other.get_ylim(), other.get_xlim())
+    stored = [condition(read_predictions(run / "predictions.nc"), "two_rates", 0) for run in both[1:]]
+    low, high = figures[0].axes[2].get_ylim()
+    assert low < stored[1]["extreme_prediction"].values.min()  # the larger of the two
+    assert high > stored[1]["extreme_prediction"].values.max()
+    for figure, one, model in zip(figures, stored, ("tno", "transformer"), strict=True):
         for column in (0, 1):
-            points = np.stack([stored[model]["time"].values, prediction[column]], axis=1)
-            assert has_line(figure.axes[2 + column], points)
-        low, high = figure.axes[2].get_ylim()
-        assert low < stored["transformer"]["extreme_prediction"].values.min()  # the larger of the two
-        assert high > stored["transformer"]["extreme_prediction"].values.max()
+            curve = zip(one["time"].values, one["extreme_prediction"].values[column, 0], strict=True)
+            assert has_line(figure.axes[2 + column], list(curve))
         assert f"{model}, trained at dt0.01, tested at two_rates" in words_of(figure)
 
 
@@ -99,96 +92,89 @@ def test_the_seed_shown_is_the_first_that_finished(both, make_run):
     assert first_with(read_all([both]), quadrature="trapezoid").seed == 2
     lost = [write_trajectory_run(make_run, "lost", "trapezoid", seed=one, diverged_epoch=1) for one in (4, 5)]
     assert first_with(read_all([lost]), quadrature="trapezoid").seed == 4
-    with pytest.raises(ResultError, match=r"none of 2 runs has quadrature: none: add such a model"):
+    with pytest.raises(ResultError, match="quadrature: none"):
         first_with(read_all([lost]), quadrature="none")
 
 
-def test_a_diverged_run_leaves_the_other_s_axes(make_run, tmp_path, figures_made):
+def test_a_diverged_run_has_the_axes_of_the_other(make_run):
     runs = [
         write_trajectory_run(make_run, "tno", "trapezoid", diverged_epoch=1),
         write_trajectory_run(make_run, "transformer", "none"),
     ]
-    figures_made.append(of_paper(trajectories.draw_uneven_weighted, [runs]))
-    figures_made.append(of_paper(trajectories.draw_uneven_unweighted, [runs]))
-    assert [axes.get_ylim() for axes in figures_made[0].axes] == [
-        axes.get_ylim() for axes in figures_made[1].axes
-    ]
-    assert words_of(figures_made[0]).count("diverged") == 2
+    weighted, unweighted = (of_paper(draw, [runs]) for draw in UNEVEN)
+    assert [axes.get_ylim() for axes in weighted.axes] == [axes.get_ylim() for axes in unweighted.axes]
+    assert words_of(weighted).count("diverged") == 2
 
 
-def test_runs_without_the_uneven_times_are_refused(make_run, tmp_path):
+def test_runs_without_the_uneven_times_are_refused(make_run):
     few = {**LORENZ, "observations": {"dt0.01": OBSERVATIONS["dt0.01"]}}
-    runs = [
-        write_trajectory_run(make_run, *pair, dataset=few)
-        for pair in (("tno", "trapezoid"), ("transformer", "none"))
-    ]
-    with pytest.raises(ResultError, match="was not tested at times of kind two_rates: add them"):
-        of_paper(trajectories.draw_uneven_weighted, [runs])
+    pairs = (("tno", "trapezoid"), ("transformer", "none"))
+    runs = [write_trajectory_run(make_run, *pair, dataset=few) for pair in pairs]
+    with pytest.raises(ResultError, match="two_rates"):
+        of_paper(samples.draw_uneven_weighted, [runs])
 
 
 def test_errors_of_standardised_functions_are_reported_where_they_are_recorded(make_run):
     (without,) = read_runs([write_flow_run(make_run, "a", "fano", standardised=False)])
     (lost,) = read_runs([write_flow_run(make_run, "b", "fano", diverged_epoch=2)])
-    assert (standardised_words(without, 16), standardised_words(lost, 16)) == ("", "")
+    assert errors_in_words(without, 16, TABLE_3) == errors_in_words(lost, 16, TABLE_3) == []
 
 
 # Time steps: Figure 7.
 
 
-def test_steps_are_read_from_the_dataset_and_other_times_stand_right_of_them(both):
+def test_other_times_stand_right_of_the_equal_steps(both):
     (run,) = read_runs([both[1]])
-    assert time_steps.steps_of(run) == {"dt0.005": 0.005, "dt0.01": 0.01, "dt0.02": 0.02}
-    equal, others = time_steps.places_of(run, ["random", "two_rates", "dt0.02", "dt0.01"])
-    assert equal == {"dt0.01": 0.01, "dt0.02": 0.02}
+    equal, others = resolutions.places_of(run, ["random", "two_rates", "dt0.02", "dt0.01"])
+    assert list(equal.items()) == [("dt0.01", 0.01), ("dt0.02", 0.02)]
     assert list(others) == ["two_rates", "random"]
     assert 0.02 < others["two_rates"] < others["random"]
 
 
-def test_figure_7_draws_medians_and_means_of_the_seeds_that_finished(both, tmp_path, figures_made):
-    comparison = tmp_path / "comparison.csv"
-    write_comparison(both, [], comparison)
-    figures_made.append(of_paper(time_steps.draw_time_steps, [both, both], [comparison, comparison]))
-    (figure,) = figures_made
+def test_figure_7_draws_medians_and_means_of_the_seeds_that_finished(both, tmp_path):
+    comparison = compared(both, tmp_path)
+    figure = of_paper(resolutions.draw_time_steps, [both, both], [comparison, comparison])
     assert len(figure.axes) == 2
+    steps = {"dt0.005": 0.005, "dt0.01": 0.01, "dt0.02": 0.02}
     for wrong in (0.02, 0.2):
         for statistic in (np.median, np.mean):
             errors = {
                 name: statistic([expected_error(wrong, name, sample) for sample in range(SAMPLES)])
                 for name in OBSERVATIONS
             }
-            steps = {"dt0.005": 0.005, "dt0.01": 0.01, "dt0.02": 0.02}
             for panel in figure.axes:
                 assert has_line(panel, [(step, errors[name]) for name, step in steps.items()])
                 assert has_line(panel, [(0.028, errors["two_rates"]), (0.0392, errors["random"])])
-                assert panel.get_yscale() == "log"
-    assert [tick.get_text() for tick in panel.get_xticklabels()] == [
-        "0.005", "0.01", "0.02", "two rates", "random",
-    ]  # fmt: skip
+    names = [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
+    assert names == ["0.005", "0.01", "0.02", "two rates", "random"]
 
 
-def test_figure_7_says_that_all_runs_diverged(make_run, tmp_path, figures_made):
-    runs = [write_trajectory_run(make_run, "tno", "trapezoid", diverged_epoch=1)]
-    comparison = tmp_path / "comparison.csv"
-    write_comparison(runs, [], comparison)
-    figures_made.append(of_paper(time_steps.draw_time_steps, [runs], [comparison]))
-    assert "every run diverged" in words_of(figures_made[0])
+def test_a_panel_without_any_finished_run_says_so(make_run, tmp_path):
+    for draw, run in (
+        (resolutions.draw_time_steps, write_trajectory_run(make_run, "tno", "trapezoid", diverged_epoch=1)),
+        (resolutions.draw_other_grids, write_flow_run(make_run, "lost", "fano", diverged_epoch=1)),
+    ):
+        assert "every run diverged" in words_of(of_paper(draw, [[run]], [compared([run], tmp_path)]))
 
 
 # Median and worst fields: Figures 12, 13, 16 and 18.
 
 
 def images(figure):
-    return [
-        np.ma.filled(axes.get_images()[0].get_array(), np.nan) for axes in figure.axes if axes.get_images()
-    ]
+    found = [axes.get_images()[0].get_array() for axes in figure.axes if axes.get_images()]
+    return [np.ma.filled(values, np.nan) for values in found]
 
 
-def test_figures_12_and_13_draw_both_samples_from_input_to_error(make_run, tmp_path, figures_made):
-    run = write_flow_run(make_run, "fano", "fano", jump=0.3)
-    figures_made.append(of_paper(extreme_fields.draw_answers, [[run]]))
-    (figure,) = figures_made
+def extremes(run):
+    """The two samples' input, target and prediction."""
     stored = condition(read_predictions(run / "predictions.nc"), 16, 0)
-    fields = [functions(stored[f"extreme_{name}"]) for name in ("input", "target", "prediction")]
+    return [functions(stored[f"extreme_{name}"]) for name in ("input", "target", "prediction")]
+
+
+def test_figures_12_and_13_draw_both_samples_from_input_to_error(make_run):
+    run = write_flow_run(make_run, "fano", "fano", jump=0.3)
+    figure = of_paper(samples.draw_answers, [[run]])
+    fields = extremes(run)
     fields.append(np.abs(fields[2] - fields[1]))
     expected = [field[row] for row in (0, 1) for field in fields]
     for image, field in zip(images(figure), expected, strict=True):
@@ -202,37 +188,26 @@ def test_figures_12_and_13_draw_both_samples_from_input_to_error(make_run, tmp_p
     assert "median 3.75e-02, worst 4.50e-02" in words
 
 
-def test_figure_16_draws_what_changes(make_run, tmp_path, figures_made):
-    run = write_flow_run(make_run, "fano", "fano", jump=0.3)
-    figures_made.append(of_paper(extreme_fields.draw_increments, [[run]]))
-    stored = condition(read_predictions(run / "predictions.nc"), 16, 0)
-    u, truth, prediction = (
-        functions(stored[f"extreme_{name}"]) for name in ("input", "target", "prediction")
-    )
+def test_figures_16_and_18_draw_what_changes(make_run):
+    run = write_flow_run(make_run, "fano", "fano", jump=0.3, settings={"smoother": "learned"})
+    figure = of_paper(samples.draw_increments, [[run]])
+    u, truth, prediction = extremes(run)
     expected = [u, np.abs(truth - u), np.abs(prediction - u), np.abs(prediction - truth)]
-    for image, field in zip(images(figures_made[0])[:4], expected, strict=True):
+    for image, field in zip(images(figure)[:4], expected, strict=True):
         np.testing.assert_allclose(image, field[0])
-    scales = [axes.get_images()[0].get_clim() for axes in figures_made[0].axes[:4]]
+    scales = [axes.get_images()[0].get_clim() for axes in figure.axes[:4]]
     assert scales[1] == scales[2]
+    smooth = write_flow_run(make_run, "smooth", "fano", settings={"smoother": "inverse_laplacian"}, jump=0.7)
+    _, truth, prediction = extremes(smooth)
+    drawn = images(of_paper(samples.draw_smoothed_increments, [[run, smooth]]))
+    np.testing.assert_allclose(drawn[3], np.abs(prediction - truth)[0])
 
 
-def test_figure_18_takes_the_model_with_the_inverse_laplacian(make_run, tmp_path, figures_made):
-    runs = [
-        write_flow_run(make_run, "fano", "fano", settings={"smoother": "learned"}),
-        write_flow_run(make_run, "smooth", "fano", settings={"smoother": "inverse_laplacian"}, jump=0.7),
-    ]
-    figures_made.append(of_paper(extreme_fields.draw_smoothed_increments, [runs]))
-    stored = condition(read_predictions(runs[1] / "predictions.nc"), 16, 0)
-    error = np.abs(functions(stored["extreme_prediction"] - stored["extreme_target"]))
-    np.testing.assert_allclose(images(figures_made[0])[3], error[0])
-
-
-def test_fields_of_a_diverged_run_are_drawn_as_such(make_run, tmp_path, figures_made):
+def test_fields_of_a_diverged_run_are_drawn_as_such(make_run):
     run = write_flow_run(make_run, "fano", "fano", diverged_epoch=2)
-    for draw in (extreme_fields.draw_answers, extreme_fields.draw_increments):
-        figures_made.append(of_paper(draw, [[run]]))
-    for figure in figures_made:
-        assert words_of(figure).count("diverged") == 2 * 3  # beside each sample; prediction and error
+    for draw in (samples.draw_answers, samples.draw_increments):
+        # Beside each sample; prediction and error.
+        assert words_of(of_paper(draw, [[run]])).count("diverged") == 2 * 3
 
 
 def test_a_logarithmic_scale_of_errors():
@@ -247,22 +222,19 @@ def test_a_logarithmic_scale_of_errors():
 
 
 @pytest.fixture
-def flows(make_run, tmp_path):
-    """Models of three architectures, some of them narrow, one for one grid only; and their comparison."""
+def flows(make_run):
+    """Models of three architectures, some of them narrow, one for one grid only."""
     wide, narrow = {"width": 32, "smoother": "learned", "periodic_extension": False}, {"width": 16}
-    runs = [
+    extended = wide | {"periodic_extension": True}
+    return [
         write_flow_run(make_run, "fano", "fano", settings=wide),
         write_flow_run(make_run, "fano_narrow", "fano", settings=wide | narrow, away=0.03),
-        write_flow_run(
-            make_run, "extended", "fano", settings=wide | {"periodic_extension": True}, away=0.002
-        ),
+        write_flow_run(make_run, "extended", "fano", settings=extended, away=0.002),
         write_flow_run(make_run, "bare", "fano", settings=wide | {"smoother": "none"}),
         write_flow_run(make_run, "fno", "neuraloperator2d", settings={"width": 32, "modes": 6}, away=0.001),
         write_flow_run(make_run, "afno", "afno", settings={"width": 32}, tested=(16,)),
         write_flow_run(make_run, "lost", "vit_no", settings={"width": 32}, diverged_epoch=1),
     ]
-    write_comparison(runs, [], tmp_path / "comparison.csv")
-    return tmp_path / "comparison.csv", runs
 
 
 def curve(away, tested=(16, 24, 32)):
@@ -270,51 +242,183 @@ def curve(away, tested=(16, 24, 32)):
     return [(points, (0.02 + number * away) * 1.25) for number, points in enumerate(tested)]
 
 
-def test_figure_17_draws_the_first_model_of_each_architecture(flows, tmp_path, figures_made):
-    comparison, runs = flows
-    figures_made.append(of_paper(other_grids.draw_other_grids, [runs, runs], [comparison, comparison]))
-    (figure,) = figures_made
+def test_figure_17_draws_the_first_model_of_each_architecture(flows, tmp_path):
+    comparison = compared(flows, tmp_path)
+    figure = of_paper(resolutions.draw_other_grids, [flows, flows], [comparison, comparison])
     assert len(figure.axes) == 2
     for panel in figure.axes:
-        for points in (curve(0.01), curve(0.001), curve(0.01, (16,))):
-            assert has_line(panel, points)
-        assert not has_line(panel, curve(0.03))
-        assert not has_line(panel, curve(0.002))
-        labels = {text.get_text() for text in panel.texts}
-        assert labels == {"fano", "fno", "afno", "diverged: lost"}
-        assert panel.get_yscale() == "log"
+        assert all(has_line(panel, points) for points in (curve(0.01), curve(0.001), curve(0.01, (16,))))
+        assert not any(has_line(panel, curve(away)) for away in (0.03, 0.002))
+        assert labels_of(panel) == {"fano", "fno", "afno", "diverged: lost"}
+        assert panel.get_title(loc="left") == "Kolmogorov, trained on n = 16"
 
 
-def test_figure_19_draws_the_two_that_differ_in_the_extension_alone(flows, tmp_path, figures_made):
-    comparison, runs = flows
-    figures_made.append(of_paper(other_grids.draw_extended, [runs], [comparison]))
-    (panel,) = figures_made[0].axes
-    assert {text.get_text() for text in panel.texts} == {"fano", "extended"}
+def test_figure_19_draws_the_two_that_differ_in_the_extension_alone(flows, tmp_path, make_run):
+    (panel,) = of_paper(resolutions.draw_extended, [flows], [compared(flows, tmp_path)]).axes
+    assert labels_of(panel) == {"fano", "extended"}
     assert has_line(panel, curve(0.01))
     assert has_line(panel, curve(0.002))
-
-
-def test_of_two_such_pairs_that_without_smoother_is_drawn(flows, make_run):
-    runs = read_runs(flows[1])
-    assert other_grids.extended_pair(runs) == ("fano", "extended")
+    runs = read_runs(flows)
     bare = {"width": 32, "smoother": "none", "periodic_extension": True}
     more = read_runs([write_flow_run(make_run, "bare_extended", "fano", settings=bare)])
-    assert other_grids.extended_pair(runs + more) == ("bare", "bare_extended")
-    with pytest.raises(ResultError, match="no two models of fano differ in periodic_extension alone"):
-        other_grids.extended_pair([run for run in runs if run.model != "extended"])
+    assert resolutions.extended_pair(runs + more) == (
+        "bare",
+        "bare_extended",
+    )  # without smoother, if there is one
+    with pytest.raises(ResultError, match="periodic_extension"):
+        resolutions.extended_pair([run for run in runs if run.model != "extended"])
 
 
-def test_a_panel_without_any_finished_run_says_so(make_run, tmp_path, figures_made):
-    runs = [write_flow_run(make_run, "lost", "fano", diverged_epoch=1)]
-    write_comparison(runs, [], tmp_path / "comparison.csv")
-    figures_made.append(of_paper(other_grids.draw_other_grids, [runs], [tmp_path / "comparison.csv"]))
-    assert "every run diverged" in words_of(figures_made[0])
+def test_of_models_that_differ_in_their_width_the_widest_is_shown(flows):
+    runs = read_runs(flows)
+    assert set(widest(runs)) == {run.model for run in runs} - {"fano_narrow"}
 
 
-def test_which_models_are_shown(flows):
-    runs = read_runs(flows[1])
-    assert first_of_each_architecture(runs) == ["fano", "fno", "afno", "lost"]
-    assert {run.model for run in of_widest(runs)} == {run.model for run in runs} - {"fano_narrow"}
-    (one,) = compared([read_comparison(flows[0])], read_all([flows[1]]))
-    assert set(one.only(["fano"]).rows["key"]) == {"fano"}
-    assert one.heading == "Kolmogorov, trained on n = 16"
+# Beside the paper: spectra, jumps, paired grids, rollouts.
+
+
+@pytest.fixture
+def runs(make_run):
+    """Two seeds with patches, a narrow one, an FNO, a model for one grid, and a diverged one."""
+    return [
+        write_flow_run(make_run, "fano", "fano", settings=WIDE, jump=0.5, growth=2.0),
+        write_flow_run(make_run, "fano", "fano", settings=WIDE, jump=0.25, growth=3.0, seed=2),
+        write_flow_run(make_run, "narrow", "fano", settings=WIDE | {"width": 8}),
+        write_flow_run(make_run, "fno", "neuraloperator2d", settings={"width": 32, "modes": 6}, away=-0.001),
+        write_flow_run(make_run, "afno", "afno", settings={"width": 32}, tested=(POINTS,)),
+        write_flow_run(make_run, "lost", "vit_no", settings=WIDE, diverged_epoch=2),
+    ]
+
+
+def groups_of(folders):
+    return {group[0].model: group for group in grouped(read_runs(folders))}
+
+
+def test_spectra_are_means_over_seeds_and_the_ratio_is_of_predictions(runs):
+    figure = beside.draw_spectra(read_all([runs]))
+    left, right = figure.axes
+    k = np.arange(1, 8)  # beyond, shells of 12 are in the corners alone
+    for panel, values in (
+        (left, 10.0**-k), (left, 0.1 * 10.0**-k),
+        (right, np.full(7, 0.65)),  # of seeds with 0.6 and 0.7
+        (right, np.full(7, 0.6)),
+    ):  # fmt: skip
+        assert has_line(panel, np.stack([k, values], axis=1))
+    assert has_line(left, [(3, 0), (3, 1)])  # six modes of the package are |k| <= 3
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend == ["target", "fano", "fno", "afno"]
+
+
+def test_a_seed_that_diverged_is_not_in_the_mean(make_run):
+    lost = write_flow_run(make_run, "fano", "fano", seed=1, diverged_epoch=1)
+    (group,) = groups_of([lost, write_flow_run(make_run, "fano", "fano", seed=2)]).values()
+    found = beside.spectra(group)
+    np.testing.assert_allclose(found["prediction"], 0.7 * found["target"])
+
+
+def test_the_jump_ratio_of_known_functions():
+    """Linear: 1. A staircase on the patches: nothing inside. Both: (1 + height / slope) across the edges."""
+    x = np.arange(POINTS, dtype=float)
+    plane = (2 * x + 2 * x[:, None])[None]
+    assert beside.jump_ratio(plane, PATCHES) == pytest.approx(1)
+    stairs = np.floor(x / (POINTS / PATCHES))
+    stairs = (stairs + stairs[:, None])[None]
+    assert beside.jump_ratio(plane + 6 * stairs, PATCHES) == pytest.approx(1 + 6 / 2)
+    # Larger patches have two of these edges among their fourteen differences.
+    assert beside.jump_ratio(plane + 6 * stairs, 2) == pytest.approx(8 / (2 + 2 * 6 / 14))
+
+
+def test_the_jumps_of_a_run_are_those_of_its_fields_at_its_patches_or_those_of_the_others(runs):
+    groups = groups_of(runs)
+    (first, second), (fno,) = groups["fano"], groups["fno"]
+    found = beside.jumps(first, PATCHES)
+    assert found["target"] == pytest.approx(beside.jump_ratio(np.roll(flow(2), 1, axis=2), PATCHES))
+    assert found["error"] > found["prediction"] > 1.5 * found["target"]
+    assert found["prediction"] > beside.jumps(second, PATCHES)["prediction"]
+    assert beside.jumps(fno, PATCHES)["prediction"] == pytest.approx(found["target"])
+    assert beside.patches_of(list(groups.values())) == dict.fromkeys(groups, PATCHES)
+    assert beside.patches_of([groups["fno"], groups["afno"]]) == {"fno": 4, "afno": 4}
+
+
+def test_jumps_are_drawn_for_seeds_and_their_mean(runs):
+    figure = beside.draw_jumps(read_all([runs, runs]))
+    assert len(figure.axes) == 2
+    one, other = (beside.jumps(run, PATCHES)["prediction"] for run in groups_of(runs)["fano"])
+    for panel in figure.axes:
+        assert has_line(panel, [(one, 0), (other, 0)])
+        assert has_line(panel, [((one + other) / 2, 0)])
+        names = [label.get_text().splitlines()[0] for label in panel.get_yticklabels()]
+        assert names == ["fano", "fno", "afno", "lost"]
+    assert words_of(figure).count("diverged") == 2
+
+
+def test_paired_grids_are_ratios_sample_by_sample_with_their_intervals(runs):
+    """Errors of 0.02 on the training grid, 0.03 and 0.04 away, each times 1 + 0.1 s: ratios of 3/2 and 2."""
+    groups = groups_of(runs)
+    found = resolutions.paired_ratios(groups["fano"])
+    for away, ratio in ((24, 1.5), (32, 2.0)):
+        assert (found[away].low, found[away].value, found[away].high) == pytest.approx([ratio] * 3)
+    assert resolutions.paired_ratios(groups["lost"]) == resolutions.paired_ratios(groups["afno"]) == {}
+    (panel,) = resolutions.draw_paired_grids(read_all([runs])).axes
+    assert [tick.get_text() for tick in panel.get_xticklabels()] == ["24", "32"]
+    assert labels_of(panel) == {"fano", "fno", "diverged: lost"}  # afno has one grid
+    lines = [line.get_ydata() for line in panel.get_lines()]
+    means = sorted(list(line) for line in lines if len(line) == 2 and line[0] != 1)
+    np.testing.assert_allclose(means, [[0.95, 0.9], [1.5, 2.0]])
+    segments = [segment for one in panel.collections for segment in one.get_segments()]
+    assert any(np.allclose(segment[:, 1], [found[24].low, found[24].high]) for segment in segments)
+
+
+def test_other_samples_cannot_be_paired(make_run):
+    run = write_flow_run(make_run, "fano", "fano")
+    errors = pd.read_csv(run / "errors.csv")
+    errors.loc[errors["resolution"] == 24, "sample"] += 1
+    replace_errors(run, errors)
+    with pytest.raises(ResultError, match="other samples at 24 than at 16"):
+        resolutions.paired_ratios(read_runs([run]))
+
+
+@pytest.mark.parametrize("options", [{"tested": (POINTS,)}, {"diverged_epoch": 1}])
+def test_without_any_difference_the_panel_says_so(make_run, options):
+    figure = resolutions.draw_paired_grids(read_all([[write_flow_run(make_run, "afno", "afno", **options)]]))
+    assert "no finished model was tested on another grid" in words_of(figure)
+
+
+def test_rollout_errors_are_means_over_samples_and_seeds(runs):
+    figure = beside.draw_rollouts(read_runs(runs))
+    times, curves = [0.1, 0.2, 0.3], figure.axes[0]
+    expected = 0.1 * 1.25 * np.mean([2.0 ** np.arange(3), 3.0 ** np.arange(3)], axis=0)
+    for values in (expected, [0.2, 0.4, 0.6]):
+        assert has_line(curves, list(zip(times, values, strict=True)))
+    assert labels_of(curves) == {"persistence", "fano", "fno", "afno", "diverged: lost"}
+    drawn = [axes.get_images()[0].get_array() for axes in figure.axes[1:7]]
+    last = np.roll(flow(1)[0], 3, axis=1)
+    assert len(drawn) == 2 + 4  # start, truth, and an architecture each, the diverged one too
+    for image, field in zip(drawn[:3], (flow(1)[0], last, 1.4 * last), strict=True):
+        np.testing.assert_allclose(image, field)
+    assert words_of(figure).count("not finite") == 1
+
+
+def test_a_line_ends_where_a_sample_is_lost(make_run):
+    run = write_flow_run(make_run, "fano", "fano")
+    write_rollout(run, growth=50.0, lost=1.0)
+    stored = dict(np.load(run / "rollout.npz"))
+    stored["error"][2, 2] = np.nan
+    save_arrays(run / "rollout.npz", **stored)
+    curves = beside.draw_rollouts(read_runs([run])).axes[0]
+    assert "fano, lost after t = 0.2" in labels_of(curves)
+    assert curves.get_ylim()[1] <= 13.1  # what blows up does not set the scale
+    lost = write_flow_run(make_run, "lost", "fano", diverged_epoch=1)
+    assert labels_of(beside.draw_rollouts(read_runs([lost])).axes[0]) == {"persistence", "diverged: lost"}
+    (run / "rollout.npz").unlink()
+    with pytest.raises(FileError, match=r"rollout\.npz"):
+        beside.draw_rollouts(read_runs([run]))
+
+
+@pytest.mark.every_format
+def test_a_figure_is_three_files_and_the_svg_has_the_same_bytes_each_time(runs, tmp_path):
+    svg, png, pdf = save(beside.draw_spectra(read_all([runs])), tmp_path / "figure_spectra.svg")
+    again, *_ = save(beside.draw_spectra(read_all([runs])), tmp_path / "again.svg")
+    assert svg.read_bytes() == again.read_bytes()
+    assert png.stat().st_size > 30_000
+    assert pdf.read_bytes()[:5] == b"%PDF-"

@@ -1,68 +1,31 @@
 """Tables and cost figures of Calvello et al. 2024 hold what runs and counts hold."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
 from calvello2024_errors import KOLMOGOROV, LOGNORMAL, PIECEWISE, STANDARDISED, write_calvello
-from exhibits import of_paper
+from exhibits import compared, of_paper, printed
 from run_files import replace_errors
 
 from resolvent.common.runs import save_table
 from resolvent.figures.common.results import read_runs
-from resolvent.figures.common.table import write_table
-from resolvent.figures.experiment.comparison import write_comparison
-from resolvent.figures.papers.calvello2024.architecture_costs import (
-    draw_growth,
-    draw_operations,
-    draw_parameters,
-    remark,
-)
+from resolvent.figures.papers.calvello2024 import costs
 from resolvent.figures.papers.calvello2024.chosen import families, widest
-from resolvent.figures.papers.calvello2024.cost_accuracy import (
-    draw_against_operations,
-    draw_against_parameters,
-)
 from resolvent.figures.papers.calvello2024.error_tables import draw_high_resolution, draw_low_resolution
-from resolvent.figures.papers.calvello2024.paper import ITEMS
 from resolvent.figures.published.words import differences_from_paper
 
 ERRORS = [1e-2, 2e-2, 6e-2]  # median 2e-2, and of standardised fields 3e-2
 
 
-@pytest.fixture
-def outputs(tmp_path):
-    return [tmp_path / f"item.{suffix}" for suffix in ("csv", "tex", "html")]
-
-
-def printed(outputs, index):
-    latex, html = (output.read_text() for output in outputs[1:])
-    assert latex.count("{") == latex.count("}")
-    rows = [line for line in latex.splitlines() if line.endswith(r"\\") and "multicolumn" not in line]
-    assert len({line.replace(r"\&", "").count("&") for line in rows}) == 1
-    assert html.count("<td") == html.count("</td>")
-    return pd.read_csv(outputs[0], dtype=str, keep_default_na=False).set_index(index)
-
-
-def compared(runs, path, baselines=()):
-    write_comparison(runs, baselines, path)
-    return path
-
-
-def test_table_1_has_medians_means_parameters_and_the_papers_numbers(
-    make_run, make_baselines, tmp_path, outputs
-):
+def test_table_1_has_medians_means_parameters_and_the_papers_numbers(make_run, make_baselines, tmp_path):
     runs = [
         write_calvello(make_run, "tno2d", errors=ERRORS, label="TNO"),
         write_calvello(make_run, "fno", errors=ERRORS, label="FNO", counts={"epochs": 3}),
         write_calvello(make_run, "lost", of="vit_no", label="Lost", diverged_epoch=4),
     ]
-    baselines = [make_baselines(64)]
-    write_table(
-        of_paper(draw_low_resolution, [runs], [compared(runs, tmp_path / "c.csv", baselines)]), outputs
-    )
-    table = printed(outputs, "model")
+    baselines = make_baselines(64)
+    comparison = compared(runs, tmp_path, [baselines])
+    table = printed(of_paper(draw_low_resolution, [runs], [comparison]), tmp_path).set_index("model")
     title = "Darcy flow, lognormal"
     median, reported = f"{title}: median ×10⁻²", f"{title}: median, journal ×10⁻²"
     parameters, mean = f"{title}: parameters", f"{title}: mean ×10⁻², physical units"
@@ -78,25 +41,18 @@ def test_table_1_has_medians_means_parameters_and_the_papers_numbers(
     assert table.loc["Lost", median] == "diverged (epoch 4)"
     assert table.loc["Identity", median] == "—"
     assert float(table.loc["Identity", mean]) > 10
-    html = outputs[2].read_text()
+    html = (tmp_path / "item.html").read_text()
     assert html.index('class="baseline"') < html.index("Identity")
-    assert "FNO: batch size 2 (paper 8)" in differences_from_paper(read_runs(runs), ITEMS["table1"].table)
-
-
-def test_table_1_shows_standardised_baselines_where_measured(make_run, make_baselines, tmp_path, outputs):
-    folder = make_baselines(64)
-    errors = pd.read_csv(folder / "errors.csv")
+    assert "FNO: batch size 2 (paper 8)" in differences_from_paper(read_runs(runs))
+    errors = pd.read_csv(baselines / "errors.csv")
     errors["standardised_relative_l2"] = STANDARDISED * errors["relative_l2"]
-    replace_errors(folder, errors)
-    runs = [write_calvello(make_run, "tno2d", errors=ERRORS)]
-    table = compared(runs, tmp_path / "c.csv", [folder])
-    write_table(of_paper(draw_low_resolution, [runs], [table]), outputs)
+    comparison = compared(runs, tmp_path, [replace_errors(baselines, errors)])
+    table = printed(of_paper(draw_low_resolution, [runs], [comparison]), tmp_path).set_index("model")
     expected = 100 * STANDARDISED * errors.loc[errors["baseline"] == "identity", "relative_l2"].median()
-    found = printed(outputs, "model").loc["Identity", "Darcy flow, lognormal: median ×10⁻²"]
-    assert float(found) == pytest.approx(expected, rel=1e-2)
+    assert float(table.loc["Identity", median]) == pytest.approx(expected, rel=1e-2)
 
 
-def test_table_3_has_a_model_a_row_and_the_versions_with_its_data(make_run, tmp_path, outputs):
+def test_table_3_has_a_model_a_row_and_the_versions_with_its_data(make_run, tmp_path):
     high = {"resolution": 416, "counts": {"batch_size": 1}}
     flow = {
         "resolution": 416, "training": {"validation_samples": 500},
@@ -122,11 +78,8 @@ def test_table_3_has_a_model_a_row_and_the_versions_with_its_data(make_run, tmp_
         ],
         [write_calvello(make_run, "fano", KOLMOGOROV, errors=ERRORS, seed=3, **flow)],
     ]
-    comparisons = [
-        compared(one, tmp_path / f"{number}" / "comparison.csv") for number, one in enumerate(runs)
-    ]
-    write_table(of_paper(draw_high_resolution, runs, comparisons), outputs)
-    table = printed(outputs, "model")
+    comparisons = [compared(one, tmp_path / f"{number}") for number, one in enumerate(runs)]
+    table = printed(of_paper(draw_high_resolution, runs, comparisons), tmp_path).set_index("model")
     assert list(table.index) == ["fano", "vit_no"]
     titles = ("Darcy flow, lognormal", "Darcy flow, piecewise constant", "Kolmogorov flow")
     numbers = [table.loc["fano", f"{title}: journal ×10⁻³"] for title in titles]
@@ -165,13 +118,13 @@ def test_families_differ_in_their_width_alone(widths):
 
 
 @pytest.mark.parametrize(
-    ("draw", "power"), [(draw_against_parameters, 2), (draw_against_operations, 3)], ids=["10", "11"]
+    ("draw", "power"),
+    [(costs.draw_against_parameters, 2), (costs.draw_against_operations, 3)],
+    ids=["10", "11"],
 )
 def test_a_line_runs_through_the_widths_of_an_architecture(widths, tmp_path, draw, power):
     runs = [widths(PIECEWISE, 1), widths(KOLMOGOROV, 2)]
-    comparisons = [
-        compared(one, tmp_path / f"{number}" / "comparison.csv") for number, one in enumerate(runs)
-    ]
+    comparisons = [compared(one, tmp_path / f"{number}") for number, one in enumerate(runs)]
     panels = of_paper(draw, runs, comparisons).axes
     titles = [panel.get_title(loc="left") for panel in panels]
     assert titles == ["Darcy flow, piecewise constant, n = 416", "Kolmogorov flow, n = 416"]
@@ -183,7 +136,7 @@ def test_a_line_runs_through_the_widths_of_an_architecture(widths, tmp_path, dra
         assert words == ["32", "64", "128", "FANO 128"]
 
 
-def costs(tmp_path, **changes):
+def counted(tmp_path, **changes):
     """Operations d² N^1.5 by count and twice that by formula, half of it Fourier transforms."""
     common = {"rounds": 1, "device": "a core (CPU)", "modes": 12, "fano_modes": 9, "patches": 13,
               "smoother_modes": 64}  # fmt: skip
@@ -206,9 +159,8 @@ def costs(tmp_path, **changes):
     return tmp_path / "cost.csv"
 
 
-def test_table_2_has_fitted_exponents(tmp_path, outputs):
-    write_table(draw_growth(costs(tmp_path)), outputs)
-    table = printed(outputs, "architecture")
+def test_table_2_has_fitted_exponents(tmp_path):
+    table = printed(costs.draw_growth(counted(tmp_path)), tmp_path).set_index("architecture")
     columns = [f"exponent of {name}: {how}" for name in "Nd" for how in ("counted", "formula")]
     assert list(table.loc["FNO", columns]) == ["1.50", "1.50", "2.00", "2.00"]
     assert list(table.loc["Galerkin encoder", columns]) == ["1.50", "—", "2.00", "—"]
@@ -216,9 +168,8 @@ def test_table_2_has_fitted_exponents(tmp_path, outputs):
     assert table.loc["FNO", "grids"] == "64² 416²"
 
 
-def test_table_4_has_a_row_for_each_width(tmp_path, outputs):
-    write_table(draw_parameters(costs(tmp_path)), outputs)
-    table = printed(outputs, ["architecture", "width d"])
+def test_table_4_has_a_row_for_each_width(tmp_path):
+    table = printed(costs.draw_parameters(counted(tmp_path)), tmp_path).set_index(["architecture", "width d"])
     assert len(table) == 4
     assert list(table.loc[("FNO", "128")])[:4] == ["256", "512", "896", "2.000"]
     assert table.loc[("Galerkin encoder", "32"), "formula"] == "—"
@@ -226,23 +177,20 @@ def test_table_4_has_a_row_for_each_width(tmp_path, outputs):
     assert [bool(reason) for reason in reasons] == [True, False, True, False]  # once an architecture
 
 
-def test_table_5_has_a_row_for_each_grid(tmp_path, outputs):
-    write_table(draw_operations(costs(tmp_path)), outputs)
-    table = printed(outputs, ["architecture", "points"])
+def test_table_5_has_a_row_for_each_grid(tmp_path):
+    table = printed(costs.draw_operations(counted(tmp_path)), tmp_path).set_index(["architecture", "points"])
     assert len(table) == 4
     row = table.loc[("FNO", "64²")]
     assert list(row)[:5] == ["8.590", "FFTs 50.0%", "4.295", "0.50", "0.5"]
     large = table.loc[("FNO", "416²")]
     assert (large["10⁹ operations: counted"], large["seconds"]) == ("1,180", "—")
     assert large["why they differ"] == ""  # as above
-    assert 'class="prose"' in outputs[2].read_text()
+    assert 'class="prose"' in (tmp_path / "item.html").read_text()
 
 
 def test_other_sizes_than_the_papers_are_reported(tmp_path):
-    row = pd.read_csv(costs(tmp_path)).iloc[0].to_dict()
-    run, differences = remark(row)
+    run, differences = costs.remark(pd.read_csv(counted(tmp_path)).iloc[0].to_dict())
     assert "one timing on a core (CPU), one thread" in run
     assert len(differences) == 1
-    row = pd.read_csv(costs(tmp_path, patches=4)).iloc[0].to_dict()
-    assert "patches 4 (paper 13)" in remark(row)[1]
-    assert not re.search(r"\bpaper 12\b", " ".join(remark(row)[1]))
+    _, others = costs.remark(pd.read_csv(counted(tmp_path, patches=4)).iloc[0].to_dict())
+    assert others == ["patches 4 (paper 13)", *differences]

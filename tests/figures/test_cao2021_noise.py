@@ -8,12 +8,7 @@ from resolvent.common.predictions import condition, read_predictions
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import choose_shown
 from resolvent.figures.common.style import save
-from resolvent.figures.papers.cao2021.noise import (
-    draw_noise_levels,
-    draw_noise_transfer,
-    error_words,
-    noisy_runs,
-)
+from resolvent.figures.papers.cao2021.noise import draw_noise_levels, draw_noise_transfer, noisy_runs
 
 
 def noisy_of(experiments):
@@ -31,7 +26,7 @@ def paper(make_run):
 
 def test_each_run_gives_its_own_pictures_and_errors(paper):
     noisy = noisy_of(paper[::-1])
-    assert [one.trained for one in noisy] == list(PAPER)
+    assert [one.run.noise for one in noisy] == list(PAPER)
     assert [one.levels for one in noisy] == list(PAPER.values())
     assert {one.sample for one in noisy} == {2}
     for one in noisy:
@@ -41,8 +36,8 @@ def test_each_run_gives_its_own_pictures_and_errors(paper):
             )
             assert (one.field("prediction", level) == stored["prediction"].values[0]).all()
             assert (one.field("input", level) == stored["input"].values[0, 0]).all()
-            assert one.error(level) == expected_error(one.trained, level, 0, 2)
-            assert (one.field("target", one.trained) == stored["target"].values[0]).all()
+            assert one.error_words(level) == f"error {expected_error(one.run.noise, level, 0, 2):.3g}"
+            assert (one.field("target", one.run.noise) == stored["target"].values[0]).all()
 
 
 def test_the_sample_is_one_that_all_have_stored(make_run):
@@ -65,45 +60,40 @@ def test_the_configured_run_is_shown(make_run):
     assert one.field("input", 0).shape == (15, 15)
 
 
-def images(svg):
-    return svg.read_text().count("<image")
-
-
-@pytest.mark.with_png
-def test_figure_11_has_a_column_for_each_noise(paper, tmp_path):
-    svg, png = save(of_paper(draw_noise_levels, paper), tmp_path / "figure11.svg")
-    assert images(svg) == 3 * 3 + 3  # and three colour bars
-    assert png.stat().st_size > 20_000
-    again, *_ = save(of_paper(draw_noise_levels, paper), tmp_path / "again.svg")
+@pytest.mark.parametrize(
+    ("draw", "drawn"),
+    [
+        (draw_noise_levels, 3 * 3 + 3),  # a column for each level; and three colour bars
+        (
+            draw_noise_transfer,
+            sum(map(len, PAPER.values())) + 2,
+        ),  # a picture for each pair; target, colour bar
+    ],
+)
+def test_figures_11_and_12_have_their_pictures_and_the_same_bytes_each_time(paper, tmp_path, draw, drawn):
+    svg, again = (save(of_paper(draw, paper), tmp_path / f"{name}.svg")[0] for name in ("one", "again"))
+    assert svg.read_text().count("<image") == drawn
     assert again.read_bytes() == svg.read_bytes()
 
 
-@pytest.mark.with_png
-def test_figure_12_has_a_picture_for_each_pair(paper, tmp_path):
-    svg, png = save(of_paper(draw_noise_transfer, paper), tmp_path / "figure12.svg")
-    assert images(svg) == sum(map(len, PAPER.values())) + 2  # target and colour bar
-    assert png.stat().st_size > 20_000
-    again, *_ = save(of_paper(draw_noise_transfer, paper), tmp_path / "again.svg")
-    assert again.read_bytes() == svg.read_bytes()
-
-
-@pytest.mark.with_png
-def test_a_diverged_run_is_reported(make_run, tmp_path):
+def test_a_diverged_run_is_reported(make_run):
     runs = [[write_noisy_run(make_run, 0.0, [0, 0.01], diverged_epoch=3)]]
-    assert error_words(noisy_of(runs)[0].error(0)) == "diverged"
+    assert noisy_of(runs)[0].error_words(0) == "diverged"
     for draw in (draw_noise_levels, draw_noise_transfer):
-        _, png = save(of_paper(draw, runs), tmp_path / f"{draw.__name__}.svg")
-        assert png.stat().st_size > 5_000
+        words = [
+            text.get_text() for text in of_paper(draw, runs).findobj(lambda one: hasattr(one, "get_text"))
+        ]
+        assert words.count("diverged") == (1 if draw is draw_noise_levels else 2)
 
 
 def test_runs_that_cannot_be_shown_together_are_refused(make_run):
     first = write_noisy_run(make_run, 0.0, [0])
     second = write_noisy_run(make_run, 0.0, [0], seed=2)
-    with pytest.raises(ResultError, match="were both trained at noise 0: give one of them"):
+    with pytest.raises(ResultError, match="both trained at noise 0"):
         noisy_of([[first], [second]])
     other = write_noisy_run(make_run, 0.1, [0.1], samples=(1, 3, 4))
-    with pytest.raises(ResultError, match="no stored test sample in common"):
+    with pytest.raises(ResultError, match="no stored test sample"):
         noisy_of([[first], [other]])
     away = write_noisy_run(make_run, 0.05, [0, 0.1])
-    with pytest.raises(ResultError, match=r"evaluated at others only: add 0\.05 to test_noise"):
+    with pytest.raises(ResultError, match=r"0\.05 to test_noise"):
         noisy_of([[away]])

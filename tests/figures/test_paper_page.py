@@ -19,7 +19,7 @@ pytestmark = pytest.mark.every_format  # pages link to the PNG and the PDF
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_items_have_the_paper_s_names_and_order(paper):
+def test_items_have_the_paper_s_names_and_order_and_ask_for_what_there_is(paper):
     items = PAPERS[paper].items
     numbered = [name for name in items if re.fullmatch(r"(table|figure)\d+[a-z]?", name)]
     for name in numbered:
@@ -28,33 +28,18 @@ def test_items_have_the_paper_s_names_and_order(paper):
     assert order == sorted(order)
     assert all(items[name].title.startswith("Beside the paper.") for name in set(items) - set(numbered))
 
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_every_item_asks_for_what_there_is(paper):
     known = {*READERS, "cost_file", "run_folders", "candidates", "comparison_files", "quantities"}
-    for name, item in PAPERS[paper].items.items():
+    facts = dict.fromkeys(("shown", "model", "seeds", "input", "target"), "")
+    for name, item in items.items():
         assert item.needs <= known
         assert (item.kind == "table") == name.startswith("table")
         assert bool(item.remark) == item.of_costs
+        assert set(item.of) <= set(items)
+        assert "{" not in item.caption.format(**facts)
 
 
 def test_items_from_no_experiment_are_not_for_experiments_to_show():
     assert [name for name, item in ITEMS.items() if not item.shown_by_experiments] == ["table1", "table5"]
-    assert set(ITEMS["table5"].of) <= set(ITEMS)
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_every_item_has_a_caption_that_can_be_filled(paper):
-    captions = [item.caption for item in PAPERS[paper].items.values()]
-    assert all(captions)
-    facts = {
-        "shown": "Galerkin",
-        "model": "Galerkin",
-        "seeds": "10 seeds",
-        "input": "coefficient",
-        "target": "pressure",
-    }
-    assert not any("{" in caption.format(**facts) for caption in captions)
 
 
 @pytest.fixture
@@ -136,8 +121,7 @@ def test_the_top_counts_the_numbers_that_are_compared(make_run, tmp_path):
     (tmp_path / "table2a.html").write_text("<table></table>")
     write_digest(tmp_path / "table2a.html")
     (galerkin / "run.html").write_text("a page")
-    runs = [[galerkin, other]]
-    given = {"run_folders": runs, "candidates": runs, "planned_facts": {}}
+    given = {"run_folders": [[galerkin, other]], "candidates": [[galerkin, other]], "planned_facts": {}}
     made = Made(tmp_path / "table2a.html", given, models=[tmp_path / "models.csv"])
     write_paper_page(
         "cao2021", tmp_path / "cao2021.html", made={"table2a": made}, command="", provenance={}, root=tmp_path

@@ -2,16 +2,16 @@
 
 import pandas as pd
 import pytest
-from exhibits import of_paper
+from exhibits import compared, of_paper, printed
 
 from resolvent.common.runs import save_table
-from resolvent.figures.common.table import write_table
-from resolvent.figures.experiment.comparison import write_comparison
-from resolvent.figures.papers.cao2021.ablation import draw_ablation
-from resolvent.figures.papers.cao2021.error_tables import draw_burgers, draw_darcy, draw_inverse
-from resolvent.figures.papers.cao2021.hours import draw_hours
-from resolvent.figures.papers.cao2021.sizes import draw_sizes
-from resolvent.figures.papers.cao2021.step_costs import draw_step_costs
+from resolvent.figures.papers.cao2021.costs import draw_hours, draw_sizes, draw_step_costs
+from resolvent.figures.papers.cao2021.error_tables import (
+    draw_ablation,
+    draw_burgers,
+    draw_darcy,
+    draw_inverse,
+)
 
 DARCY = {
     "equation": "darcy", "distribution": {"sigma": 1.0, "tau": 3.0, "gamma": 2.0},
@@ -23,37 +23,14 @@ SIZES_1D = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def outputs(tmp_path):
-    return [tmp_path / f"item.{suffix}" for suffix in ("csv", "tex", "html")]
-
-
-def printed(outputs):
-    """The CSV as text, and the others checked for balance."""
-    latex, html = (output.read_text() for output in outputs[1:])
-    assert latex.count("{") == latex.count("}")
-    assert latex.replace(r"\$", "").count("$") % 2 == 0
-    rows = [line for line in latex.splitlines() if line.endswith(r"\\") and "multicolumn" not in line]
-    assert len({line.replace(r"\&", "").count("&") for line in rows}) == 1
-    assert html.count("<tr") == html.count("</tr>")
-    assert html.count("<td") == html.count("</td>")
-    return pd.read_csv(outputs[0], dtype=str, keep_default_na=False)
-
-
-def compared(runs, tmp_path, name="comparison"):
-    write_comparison(runs, [], tmp_path / name / "comparison.csv")
-    return tmp_path / name / "comparison.csv"
-
-
-def test_table_2a_is_in_the_units_of_the_paper(make_run, tmp_path, outputs):
+def test_table_2a_is_in_the_units_of_the_paper(make_run, tmp_path):
     runs = [
         make_run(errors=[1e-3, 2e-3], best_test=(1.4e-3, 98)),
         make_run("none", attention="none", errors=[2e-3, 2e-3]),
         make_run("printed", recipe="paper", errors=[2e-3, 3e-3], best_test=(2.4e-3, 97)),
         make_run("own", recipe=None, attention="none", errors=[3e-3, 3e-3]),
     ]
-    write_table(of_paper(draw_burgers, [runs], [compared(runs, tmp_path)]), outputs)
-    table = printed(outputs).set_index("model")
+    table = printed(of_paper(draw_burgers, [runs], [compared(runs, tmp_path)]), tmp_path).set_index("model")
     columns = ["as printed", "as coded", "other", "Cao 2021", "coded / reported"]
     columns = [f"n = 512, ×10⁻³: {one}" for one in columns]
     assert list(table.loc["printed", columns]) == ["2.500", "1.500", "—", "1.203", "1.16"]
@@ -62,7 +39,7 @@ def test_table_2a_is_in_the_units_of_the_paper(make_run, tmp_path, outputs):
     assert list(table.loc["own", columns]) == ["—", "—", "3.000", "—", "—"]
 
 
-def test_table_2b_names_both_grids(make_run, tmp_path, outputs):
+def test_table_2b_names_both_grids(make_run, tmp_path):
     runs = [
         make_run(
             resolution=n, errors=[1e-2, 2e-2], architecture="transformer2d", dataset=DARCY,
@@ -70,17 +47,16 @@ def test_table_2b_names_both_grids(make_run, tmp_path, outputs):
         )
         for n, coarse in ((141, 43), (211, 61))
     ]  # fmt: skip
-    write_table(of_paper(draw_darcy, [runs], [compared(runs, tmp_path)]), outputs)
-    (row,) = printed(outputs).to_dict("records")
+    (row,) = printed(of_paper(draw_darcy, [runs], [compared(runs, tmp_path)]), tmp_path).to_dict("records")
     groups = ("n = 141 (43), ×10⁻²", "n = 211 (61), ×10⁻²")
     columns = (f"{groups[0]}: as coded", f"{groups[0]}: Cao 2021", f"{groups[1]}: Cao 2021")
     assert [row[column] for column in columns] == ["1.500", "0.839", "0.844"]
-    html = outputs[2].read_text()
+    html = (tmp_path / "item.html").read_text()
     assert "n = 141 (43)" in html
     assert "n = 211 (61)" in html
 
 
-def test_table_3_has_a_column_for_each_noise_of_each_experiment(make_run, tmp_path, outputs):
+def test_table_3_has_a_column_for_each_noise_of_each_experiment(make_run, tmp_path):
     experiments, comparisons = [], []
     inverse = {**DARCY, "equation": "darcy_inverse", "resolutions": [141], "coarse": [36]}
     for noise in (0.0, 0.01, 0.1):
@@ -93,19 +69,18 @@ def test_table_3_has_a_column_for_each_noise_of_each_experiment(make_run, tmp_pa
             for model, norm in (("galerkin_regular", "regular"), ("galerkin", "projection"))
         ]  # fmt: skip
         experiments.append(runs)
-        comparisons.append(compared(runs, tmp_path, f"noise{noise}"))
-    write_table(of_paper(draw_inverse, experiments, comparisons), outputs)
-    table = printed(outputs).set_index("model")
+        comparisons.append(compared(runs, tmp_path / f"noise{noise}"))
+    table = printed(of_paper(draw_inverse, experiments, comparisons), tmp_path).set_index("model")
     groups = [f"n = 141 (36), ε = {noise}, ×10⁻²" for noise in ("0", "0.01", "0.1")]
     columns = [f"{group}: Cao 2021" for group in groups]
     assert list(table.loc["galerkin", columns]) == ["1.944", "2.552", "6.689"]
     assert list(table.loc["galerkin_regular", columns]) == ["2.026", "2.536", "6.659"]
     ours = [f"{group}: as coded" for group in groups]
     assert list(table.loc["galerkin", ours]) == ["1.000", "1.010", "1.100"]
-    assert groups[1] in outputs[2].read_text()
+    assert groups[1] in (tmp_path / "item.html").read_text()
 
 
-def test_table_5_says_where_a_size_differs(make_run, outputs):
+def test_table_5_says_where_a_size_differs(make_run, tmp_path):
     runs = [
         make_run(settings=SIZES_1D),
         make_run("narrow", settings={**SIZES_1D, "width": 48}, parameters=150_000),
@@ -115,8 +90,7 @@ def test_table_5_says_where_a_size_differs(make_run, outputs):
             settings={"num_layers": 4, "width": 64, "modes": 16},
         ),
     ]  # fmt: skip
-    write_table(of_paper(draw_sizes, [runs[:2], runs[2:]]), outputs)
-    table = printed(outputs).set_index("model")
+    table = printed(of_paper(draw_sizes, [runs[:2], runs[2:]]), tmp_path).set_index("model")
     assert list(table["parameters: Cao 2021"]) == ["523k-530k", "523k-530k", "—", "550k"]
     assert list(table["parameters: Cao 2021 (note)"]) == ["", "differs", "no such network", ""]
     assert list(table["encoder: width (note)"]) == ["", "paper 96", "", ""]
@@ -125,7 +99,7 @@ def test_table_5_says_where_a_size_differs(make_run, outputs):
     assert table.loc["galerkin", "parameters: ours"] == "530,305"
 
 
-def test_table_6_is_the_mean_over_finished_runs(make_run, outputs):
+def test_table_6_is_the_mean_over_finished_runs(make_run, tmp_path):
     runs = [
         make_run(label="Galerkin", seed=1, seconds=1800),
         make_run(label="Galerkin", seed=2, seconds=5400),
@@ -136,14 +110,13 @@ def test_table_6_is_the_mean_over_finished_runs(make_run, outputs):
     darcy = make_run(
         "galerkin2d", label="Galerkin", resolution=43, architecture="transformer2d", dataset=DARCY, seconds=36
     )
-    write_table(of_paper(draw_hours, [runs, [darcy]]), outputs)
-    table = printed(outputs).set_index("model")
+    table = printed(of_paper(draw_hours, [runs, [darcy]]), tmp_path).set_index("model")
     assert tuple(table.loc["Galerkin"]) == ("1.000", "0.064", "0.010", "—")
     assert tuple(table.loc["FNO"]) == ("0.050", "—", "—", "—")
     assert table.loc["Softmax", "Burgers, n = 512: ours"] == "diverged"
 
 
-def test_table_8_has_values_epochs_and_divergences(make_run, tmp_path, outputs):
+def test_table_8_has_values_epochs_and_divergences(make_run, tmp_path):
     start = {"projection_gain": 1.0, "projection_diagonal": 0.0}
     lost = make_run(
         "lost", layer_norm="regular", settings={**start, "residual_dropout": 0.0}, diverged_epoch=30,
@@ -152,8 +125,7 @@ def test_table_8_has_values_epochs_and_divergences(make_run, tmp_path, outputs):
     other = make_run("other", settings={**start, "residual_dropout": 0.1}, errors=[3e-3, 3e-3])
     kept = [make_run(seed=seed, errors=[1e-3, 2e-3], best_test=(1.4e-3, 97), epochs=99) for seed in (1, 2)]
     runs = [lost, other, *kept, make_run("text", recipe="paper", errors=[2e-3, 4e-3], best_test=(2e-3, 90))]
-    write_table(of_paper(draw_ablation, [runs], [compared(runs, tmp_path)]), outputs)
-    rows = printed(outputs).to_dict("records")
+    rows = printed(of_paper(draw_ablation, [runs], [compared(runs, tmp_path)]), tmp_path).to_dict("records")
     rows = [rows[0], rows[2], rows[1]]  # what the paper has not is last
     assert [row["layer norm"] for row in rows] == ["regular norm", "K, V norm", "K, V norm"]
     assert [(row["η"], row["δ"], row["ζ"]) for row in rows] == [
@@ -177,7 +149,7 @@ def test_table_8_has_values_epochs_and_divergences(make_run, tmp_path, outputs):
 
 
 @pytest.mark.parametrize(("points", "beside"), [(8192, "275"), (2048, "—")])
-def test_table_1_has_the_papers_numbers_at_the_papers_size_alone(tmp_path, outputs, points, beside):
+def test_table_1_has_the_papers_numbers_at_the_papers_size_alone(tmp_path, points, beside):
     case = {
         "points": points, "batch_size": 4, "peak_bytes": 1.25e9, "flop": 2e11, "profiler_flop": 2e11,
         "allocated_bytes": 3e9, "seconds": 0.25, "rounds": 1, "device": "one core",
@@ -191,8 +163,7 @@ def test_table_1_has_the_papers_numbers_at_the_papers_size_alone(tmp_path, outpu
         )
     ]
     save_table(pd.DataFrame(rows), tmp_path / "cost.csv")
-    write_table(draw_step_costs(tmp_path / "cost.csv"), outputs)
-    table = printed(outputs).set_index("attention")
+    table = printed(draw_step_costs(tmp_path / "cost.csv"), tmp_path).set_index("attention")
     galerkin = table.loc["Example 1: Galerkin"]
     assert list(galerkin[["ours: peak GB", "ours: steps/s", "ours: GFLOP"]]) == ["1.25", "4.00", "200"]
     assert galerkin["Cao 2021: GFLOP"] == beside

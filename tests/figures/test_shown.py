@@ -12,7 +12,7 @@ from resolvent.common.predictions import tree_of, write_predictions
 from resolvent.figures.common.results import choose_shown, read_runs
 from resolvent.figures.common.style import save
 from resolvent.figures.experiment.samples import SAMPLES
-from resolvent.figures.papers.calvello2024 import extreme_fields, trajectories
+from resolvent.figures.papers.calvello2024 import samples
 from resolvent.figures.papers.calvello2024.chosen import first_of_each_architecture, first_with
 from resolvent.figures.papers.cao2021.latent_basis import draw_latent_basis
 from resolvent.figures.papers.cao2021.noise import draw_noise_levels, draw_noise_transfer, noisy_runs
@@ -82,12 +82,12 @@ def test_samples_are_those_of_the_run_shown(candidates, tmp_path):
     ("draw", "write"),
     [
         (
-            trajectories.draw_on_training_grid,
+            samples.draw_on_training_grid,
             lambda make, name, **more: write_trajectory_run(make, name, "none", **more),
         ),
-        (extreme_fields.draw_answers, lambda make, name, **more: write_flow_run(make, name, "fano", **more)),
+        (samples.draw_answers, lambda make, name, **more: write_flow_run(make, name, "fano", **more)),
         (
-            extreme_fields.draw_increments,
+            samples.draw_increments,
             lambda make, name, **more: write_flow_run(make, name, "fano", **more),
         ),
     ],

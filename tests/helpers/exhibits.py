@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pandas as pd
+
 from resolvent.figures.common.exhibit import Exhibit, Sources
 from resolvent.figures.common.results import Run, read_runs
+from resolvent.figures.common.table import Table, write_table
+from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.report import READERS
 from resolvent.figures.papers.items import READERS as OF_PAPERS
 
@@ -59,6 +63,31 @@ def of_paper(draw, experiments=(), comparisons=(), **more):
         quantities=("input", "target"), **more,
     )  # fmt: skip
     return sources.call(draw)
+
+
+def compared(runs, folder: Path, baselines=()) -> Path:
+    """Write the comparison of these runs into the folder, and return its path."""
+    write_comparison(runs, baselines, folder / "comparison.csv")
+    return folder / "comparison.csv"
+
+
+def printed(table: Table, folder: Path) -> pd.DataFrame:
+    """Write a table as `item.csv`, `.tex` and `.html`, all checked for balance; return the first as text."""
+    csv, latex, html = (folder / f"item{suffix}" for suffix in (".csv", ".tex", ".html"))
+    write_table(table, (csv, latex, html))
+    latex, html = latex.read_text(), html.read_text()
+    assert latex.count("{") == latex.count("}")
+    assert latex.replace(r"\$", "").count("$") % 2 == 0
+    rows = [line for line in latex.splitlines() if line.endswith(r"\\") and "multicolumn" not in line]
+    assert len({line.replace(r"\&", "").count("&") for line in rows}) == 1
+    assert html.count("<tr") == html.count("</tr>")
+    assert html.count("<td") == html.count("</td>")
+    return pd.read_csv(csv, dtype=str, keep_default_na=False)
+
+
+def words_of(figure) -> list[str]:
+    """Return every text of a figure."""
+    return [text.get_text() for text in figure.findobj(lambda one: hasattr(one, "get_text"))]
 
 
 def read_all(experiments) -> list[list[Run]]:

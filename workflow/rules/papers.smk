@@ -1,9 +1,17 @@
 # The tables and figures of the papers that experiments say they show, and a page for each paper.
 
+from resolvent.figures.common.exhibit import SUFFIXES
+from resolvent.planning.rerun import location_of
+
+SHOWN = f"{plan.results}/{{paper}}/{{item}}"
+FIGURE, *FIGURES_BESIDE = [SHOWN + suffix for suffix in SUFFIXES["figure"]]
+TABLE, *TABLES_BESIDE = [SHOWN + suffix for suffix in SUFFIXES["table"]]
+COSTS = {PAPERS[key].costs: paper.costs for key, paper in papers.items()}  # by the rule that measures them
+
 
 rule measure_cost:
     output:
-        table=papers["cao2021"].costs,
+        table=COSTS["measure_cost"],
     log:
         f"logs/measure_cost/{plan.configuration.name}.log",
     conda:
@@ -20,7 +28,7 @@ rule measure_cost:
 
 rule measure_architectures:
     output:
-        table=papers["calvello2024"].costs,
+        table=COSTS["measure_architectures"],
     log:
         f"logs/measure_architectures/{plan.configuration.name}.log",
     conda:
@@ -41,13 +49,13 @@ rule show:
         lambda wildcards: papers[wildcards.paper].inputs(wildcards.item),
     output:
         report(
-            f"{plan.results}/{{paper}}/{{item}}.svg",
+            FIGURE,
             caption="../report/exhibit.rst",
             category="Papers",
             subcategory="{paper}",
             labels={"item": "{item}"},
         ),
-        [f"{plan.results}/{{paper}}/{{item}}.{suffix}" for suffix in ("png", "pdf")],
+        FIGURES_BESIDE,
     log:
         f"logs/show/{plan.configuration.name}/{{paper}}/{{item}}.log",
     wildcard_constraints:
@@ -61,7 +69,9 @@ rule show:
         **requested(lambda wildcards: drawing(len(papers[wildcards.paper].inputs(wildcards.item)))),
     params:
         given=lambda wildcards: papers[wildcards.paper].given(wildcards.item),
-        code=lambda wildcards: script_digest("show", papers[wildcards.paper].items[wildcards.item].location),
+        code=lambda wildcards: script_digest(
+            "show", location_of(papers[wildcards.paper].items[wildcards.item].draw)
+        ),
     script:
         "../scripts/show.py"
 
@@ -69,13 +79,13 @@ rule show:
 use rule show as show_table with:
     output:
         report(
-            f"{plan.results}/{{paper}}/{{item}}.html",
+            TABLE,
             caption="../report/exhibit.rst",
             category="Papers",
             subcategory="{paper}",
             labels={"item": "{item}"},
         ),
-        [f"{plan.results}/{{paper}}/{{item}}.{suffix}" for suffix in ("csv", "tex")],
+        TABLES_BESIDE,
     log:
         f"logs/show_table/{plan.configuration.name}/{{paper}}/{{item}}.log",
     wildcard_constraints:

@@ -1,6 +1,7 @@
 # From result files to the tables, figures and the page of an experiment.
 
 from resolvent.common.records import RUN_FILES
+from resolvent.figures.common.exhibit import SUFFIXES
 from resolvent.figures.experiment.report import EXHIBITS, FILM
 from resolvent.planning.captions import given_to_report
 
@@ -80,7 +81,7 @@ for _experiment, _settings in plan.configuration.experiments.items():
             [
                 str(Path(file).with_suffix(suffix))
                 for file in [*(f"{_folder}/figures/{name}.svg" for name in EXHIBITS), *_own]
-                for suffix in (".png", ".pdf")
+                for suffix in SUFFIXES["figure"][1:]
             ],
             **(
                 {

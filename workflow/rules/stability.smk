@@ -37,9 +37,9 @@ rule stability_page:
         page=f"{plan.results}/stability.html",
         figures=[f"{STABILITY_FOLDER}/{figure}.svg" for figure in STABILITY_FIGURES],
         others=[
-            f"{STABILITY_FOLDER}/{figure}.{suffix}"
+            f"{STABILITY_FOLDER}/{figure}{suffix}"
             for figure in STABILITY_FIGURES
-            for suffix in ("png", "pdf")
+            for suffix in SUFFIXES["figure"][1:]
         ],
     log:
         f"logs/stability_page/{plan.configuration.name}.log",

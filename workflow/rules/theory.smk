@@ -40,7 +40,7 @@ rule theory_page:
             )
             for name, exhibit in THEORY_EXHIBITS.items()
         ],
-        [f"{THEORY}/{name}.{suffix}" for name in THEORY_EXHIBITS for suffix in ("png", "pdf")],
+        [f"{THEORY}/{name}{suffix}" for name in THEORY_EXHIBITS for suffix in SUFFIXES["figure"][1:]],
         page=f"{plan.results}/theory.html",
     log:
         f"logs/theory_page/{plan.configuration.name}.log",

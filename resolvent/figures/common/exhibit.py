@@ -19,10 +19,10 @@ from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.film import Film, write_film
 from resolvent.figures.common.page import relative
-from resolvent.figures.common.style import save
+from resolvent.figures.common.style import FORMATS, save
 from resolvent.figures.common.table import Table, write_table
 
-SUFFIXES = {"figure": (".svg", ".png", ".pdf"), "table": (".html", ".csv", ".tex"), "film": (".mp4", ".png")}
+SUFFIXES = {"figure": tuple(FORMATS), "table": (".html", ".csv", ".tex"), "film": (".mp4", ".png")}
 
 
 @dataclass(frozen=True)

@@ -46,11 +46,6 @@ class Item(Exhibit):
     remark: Callable[[dict], tuple[str, list[str]]] | None = None
 
     @property
-    def location(self) -> str:
-        """Return where it is drawn, "module:function"."""
-        return f"{self.draw.__module__}:{self.draw.__name__}"
-
-    @property
     def shows_one_run(self) -> bool:
         """Say whether it shows one run of each of its experiments."""
         return bool(self.needs & {"shown", "each_shown", "latent_basis"})
@@ -73,9 +68,13 @@ class Paper:
     name       for short, "Cao 2021".
     reference  how the page cites it, in HTML.
     protocol   how ours compares with its numbers, in HTML.
+    costs      rule that measures what its items of costs are made from, `measure_cost`.
+    samples    its figures like ours of test samples, in words: of functions of space, of trajectories.
     """
 
     name: str
     reference: Words
     protocol: Words
     items: Mapping[str, Item]
+    costs: str = ""
+    samples: tuple[str, str] = ("", "")

@@ -7,19 +7,21 @@ of another recipe, which is not compared.
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 
 from resolvent.common.records import CostRecord, RunRecord
-from resolvent.figures.papers.calvello2024 import reported as calvello2024
-from resolvent.figures.papers.cao2021 import reported as cao2021
 from resolvent.figures.published.recipe import Condition, differing, expected_of, fields_of, meets
-from resolvent.figures.published.tables import Example, PaperTable, RecipeName
+from resolvent.figures.published.tables import Example, PaperTable
 
-# The first whose marks a run has: Darcy problems with the distribution of Calvello et al. are theirs, others
-# Cao's.
-EXAMPLES: tuple[Example, ...] = (*calvello2024.EXAMPLES, *cao2021.EXAMPLES)
-MADE_BY: RecipeName = "code"  # what made the numbers, of an example whose text and code differ
+# Of every paper: each folder of papers with a `reported.py` has some, and none is named here.
+EXAMPLES: tuple[Example, ...] = tuple(
+    example
+    for file in sorted(Path(__file__).parents[1].glob("papers/*/reported.py"))
+    for example in import_module(f"resolvent.figures.papers.{file.parent.name}.reported").EXAMPLES
+)
+MADE_BY: str = "code"  # what made the numbers, of an example whose text and code differ
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,14 @@ def record(facts: RunRecord) -> dict:
 
 
 def example_of(facts: RunRecord) -> Example | None:
-    """Return the paper's example that a run is of, whatever its sizes; None for an equation of no paper."""
+    """Return the paper's example that a run is of, whatever its sizes; None for an equation of no paper.
+
+    Of several, the one with the most marks: Darcy flow with the distribution of one paper is that paper's,
+    and with any other of the paper that asks for none.
+    """
     recorded = fields_of(facts)
-    return next((one for one in EXAMPLES if meets(recorded, one.marks)), None)
+    having = [one for one in EXAMPLES if meets(recorded, one.marks)]
+    return max(having, key=lambda one: len(one.marks), default=None)
 
 
 def tables_of(facts: RunRecord) -> tuple[PaperTable, ...]:
@@ -67,7 +74,7 @@ def tables_of(facts: RunRecord) -> tuple[PaperTable, ...]:
 
 
 def differences(
-    facts: RunRecord, cost: CostRecord, table: PaperTable | None = None, recipe: RecipeName = MADE_BY
+    facts: RunRecord, cost: CostRecord, table: PaperTable | None = None, recipe: str = MADE_BY
 ) -> list[str]:
     """List where a run, by its run.json (`facts`) and cost.json, differs from what made a table's numbers.
 
@@ -77,11 +84,9 @@ def differences(
     example = example_of(facts)
     if example is None:
         return [f"equation {facts.dataset_settings.get('equation')}, which the paper has not"]
-    if table is None:
-        having = (one for one in example.tables if one.row(record(facts)) is not None)
-        lists = [_differences(example, facts, cost, one, recipe) for one in having]
-        return min(lists, key=len) if lists else _differences(example, facts, cost, None, recipe)
-    return _differences(example, facts, cost, table, recipe)
+    having = [one for one in example.tables if one.row(record(facts)) is not None]
+    tables = having if table is None and having else [table]
+    return min((_differences(example, facts, cost, one, recipe) for one in tables), key=len)
 
 
 def differences_from_own_recipe(
@@ -100,11 +105,10 @@ def recipe_differences(facts: RunRecord, cost: CostRecord, table: PaperTable | N
 
 
 def _differences(
-    example: Example, facts: RunRecord, cost: CostRecord, table: PaperTable | None, recipe: RecipeName
+    example: Example, facts: RunRecord, cost: CostRecord, table: PaperTable | None, recipe: str
 ) -> list[str]:
-    recorded = fields_of(facts)
-    expected = expected_of(recorded, conditions(example, table, recipe))
-    differ = list(differing(recorded, expected, recipe if example.recipes else "paper"))
+    recorded, made_by = fields_of(facts), recipe if example.recipes else "paper"
+    differ = list(differing(recorded, expected_of(recorded, conditions(example, table, recipe)), made_by))
     differ += [f"imported data are not what is stated: {warning}" for warning in facts.data_warnings]
     low, high = example.source.parameters(record(facts), table) or (0, math.inf)
     count = getattr(cost, (table.counted if table else "") or example.source.counted)
@@ -115,15 +119,7 @@ def _differences(
     return differ
 
 
-def _of_another_operator(example: Example, facts: RunRecord, table: PaperTable) -> str:
-    """Say in which fields the map that a run has learnt differs from that of the reported numbers."""
-    recorded = fields_of(facts)
-    expected = expected_of(recorded, conditions(example, table, MADE_BY))
-    of_operator = {name: recorded[name] for name in example.operator if name in recorded}
-    return "; ".join(differing(of_operator, {name: expected[name] for name in of_operator}, MADE_BY))
-
-
-def conditions(example: Example, table: PaperTable | None, recipe: RecipeName) -> tuple[Condition, ...]:
+def conditions(example: Example, table: PaperTable | None, recipe: str) -> tuple[Condition, ...]:
     """Return all that is expected of a run of this example and table by this recipe."""
     of_table = (*table.where, *table.recipes.get(recipe, ())) if table else ()
     return (*example.setting, *example.recipes.get(recipe, ()), *of_table)
@@ -134,27 +130,27 @@ def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None
 
     Without a table: of the tables of its example, that from which it differs least, the first of equals.
     """
-    example = example_of(facts)
+    example, recorded = example_of(facts), fields_of(facts)
     source = example.source.citation if example else "the paper"
-    tables: Iterable[PaperTable] = (table,) if table else tables_of(facts)
-    rows = [(one, one.row(record(facts))) for one in tables]
-    having = [(differences(facts, cost, one), one, row) for one, row in rows if row is not None]
-    if not having:
-        where = f"{source}, {table.name}" if table else source
-        return Reported(None, "", f"{where} has no such row")
+    tables = [table] if table else tables_of(facts)
+    having = [
+        (differences(facts, cost, one), one, row)
+        for one in tables
+        if (row := one.row(record(facts))) is not None
+    ]
+    if example is None or not having:
+        return Reported(None, "", f"{source}{f', {table.name}' if table else ''} has no such row")
     differ, closest, row = min(having, key=lambda one: len(one[0]))
-    if other := _of_another_operator(example, facts, closest):
+    expected = expected_of(recorded, conditions(example, closest, MADE_BY))
+    learnt = {name: recorded[name] for name in example.operator if name in recorded}
+    if other := "; ".join(differing(learnt, {name: expected[name] for name in learnt}, MADE_BY)):
         return Reported(None, "", f"another operator than the reported one: {other}")
-    digits, best_epoch, worst = row["reported"], row.get("best_epoch", ""), row.get("worst")
-    if not differ:
-        return Reported(
-            float(digits) * closest.unit,
-            digits,
-            f"{source}, {closest.name}",
-            best_epoch,
-            unit=closest.unit,
-            worst=float(worst) * closest.unit if worst else None,
-        )
-    as_printed = facts.recipe == "paper" and not differences(facts, cost, closest, "paper")
-    words = "the number was made by the public code" if as_printed else "not comparable"
-    return Reported(None, digits, f"{words}: {'; '.join(differ)}", best_epoch, as_printed, closest.unit)
+    digits, best_epoch, unit = row["reported"], row.get("best_epoch", ""), closest.unit
+    if differ:
+        as_printed = facts.recipe == "paper" and not differences(facts, cost, closest, "paper")
+        words = "the number was made by the public code" if as_printed else "not comparable"
+        return Reported(None, digits, f"{words}: {'; '.join(differ)}", best_epoch, as_printed, unit)
+    worst = float(row["worst"]) * unit if row.get("worst") else None
+    return Reported(
+        float(digits) * unit, digits, f"{source}, {closest.name}", best_epoch, unit=unit, worst=worst
+    )

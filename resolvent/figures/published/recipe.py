@@ -7,7 +7,7 @@ and a test fails.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from resolvent.common.records import RunRecord
@@ -41,43 +41,41 @@ class AtLeast:
     least: float
 
 
+def when(marks: dict, /, *, run: dict | None = None, **blocks: dict) -> Condition:
+    """Say what a run that has recorded `marks` must have recorded: of its own (`run`), and by block."""
+    values = dict(run or {})
+    for block, settings in blocks.items():
+        values |= {f"{block}.{name}": value for name, value in settings.items()}
+    return marks, values
+
+
 KEY = Key()
 UNUSED = Free("what it belongs to is not in use")
 CARD = Free("how samples are computed and stored; the card's error budget holds them to `accuracy`")
 # What runs had before there was a setting for it, which they could not record.
 ONCE_ABSENT = {"training.noise": 0.0, "training.fresh_samples": False}
 # What every paper's runs have, unless a paper says otherwise.
-EVERY_RUN: Condition = (
+EVERY_RUN = when(
     {},
-    {
-        "architecture": KEY,
-        "resolution": KEY,
-        "grids": "stored",
-        "coarse_points": None,
-        "data.equation": KEY,
-        "data.samples": Free("those used are counted in the training"),
-        "data.samples_per_shard": CARD,
-        "data.seed": Free("another draw of the same distribution"),
-        "data.resolutions": CARD,
-        "training.weight_decay": 0.0,
-        "training.gradient_weight": 0.0,
-        "training.gradient_coefficient": UNUSED,
-        "training.target_gradient": UNUSED,
-        "training.batch_reduction": "mean",
-        "training.boundary": "free",
-        "training.precision": "float32",
-        "training.fresh_samples": False,
-        "training.loader_seed": Free("another order of the training samples"),
-        "training.noise": 0.0,
-        # Torch's defaults, which the public codes leave as they are.
-        "computation.optimiser": "Adam",
-        "computation.betas": [0.9, 0.999],
-        "computation.epsilon": 1e-8,
-        "computation.amsgrad": False,
-        "computation.weights": "float32",
-        "computation.products": "float32",
+    run={"architecture": KEY, "resolution": KEY, "grids": "stored", "coarse_points": None},
+    data={
+        "equation": KEY,
+        "samples": Free("those used are counted in the training"),
+        "samples_per_shard": CARD,
+        "seed": Free("another draw of the same distribution"),
+        "resolutions": CARD,
     },
-)
+    training={
+        "weight_decay": 0.0, "gradient_weight": 0.0, "gradient_coefficient": UNUSED,
+        "target_gradient": UNUSED, "batch_reduction": "mean", "boundary": "free", "precision": "float32",
+        "fresh_samples": False, "loader_seed": Free("another order of the training samples"), "noise": 0.0,
+    },
+    # Torch's defaults, which the public codes leave as they are.
+    computation={
+        "optimiser": "Adam", "betas": [0.9, 0.999], "epsilon": 1e-8, "amsgrad": False, "weights": "float32",
+        "products": "float32",
+    },
+)  # fmt: skip
 
 
 def fields_of(facts: RunRecord) -> dict[str, object]:
@@ -85,97 +83,79 @@ def fields_of(facts: RunRecord) -> dict[str, object]:
 
     "data.imported" is there, and true, where the samples were read from files.
     """
-    recorded: dict[str, object] = {"architecture": facts.architecture, "resolution": facts.resolution}
-    recorded |= {"grids": facts.grids, "coarse_points": facts.coarse_points}
+    own = {name: getattr(facts, name) for name in ("architecture", "resolution", "grids", "coarse_points")}
     blocks = {
         "data": facts.dataset_settings,
         "model": facts.settings,
         "training": facts.training,
         "computation": facts.computation,
     }
-    for block, settings in blocks.items():
-        recorded |= _leaves(settings, f"{block}.")
     imported = {"data.imported": True} if "source" in facts.dataset_settings else {}
-    return ONCE_ABSENT | recorded | imported
+    return ONCE_ABSENT | own | _leaves(blocks) | imported
 
 
-def expected_of(recorded: dict, conditions: tuple[Condition, ...]) -> dict[str, object]:
+def _leaves(settings: dict, prefix: str = "") -> dict[str, object]:
+    """Flatten nested settings: `{"samples": {"train": 5}}` is `{"samples.train": 5}`; {} stays a value."""
+    flat: dict[str, object] = {}
+    for name, value in settings.items():
+        nested = isinstance(value, dict) and (value or not prefix)
+        flat |= _leaves(value, f"{prefix}{name}.") if nested else {f"{prefix}{name}": value}
+    return flat
+
+
+def expected_of(recorded: dict, conditions: Iterable[Condition]) -> dict[str, object]:
     """Return what is expected of a run that has `recorded` these fields; later conditions go before."""
     expected: dict[str, object] = {}
-    for condition, values in conditions:
-        if meets(recorded, condition):
+    for marks, values in conditions:
+        if meets(recorded, marks):
             expected |= values
     return expected
 
 
-def meets(recorded: dict, condition: dict) -> bool:
+def meets(recorded: dict, marks: dict) -> bool:
     """Say whether a run has recorded these values, or one of several."""
-    return all(agrees(recorded.get(name), value) for name, value in condition.items())
+    return all(agrees(recorded.get(name), value) for name, value in marks.items())
 
 
-def expectation(name: str, expected: dict) -> object:
-    """Return what is expected of a field, or of the group of fields that it is in.
-
-    Raises
-    ------
-    KeyError
-        When nobody has said anything of it.
-    """
-    part = name
-    while part not in expected:
-        part, dot, _ = part.rpartition(".")
-        if not dot:
-            raise KeyError(name)
-    return expected[part]
-
-
-def unaccounted(recorded: dict, expected: dict) -> list[str]:
-    """List the fields of which nothing is expected."""
-    missing = []
-    for name in recorded:
-        try:
-            expectation(name, expected)
-        except KeyError:
-            missing.append(name)
-    return missing
+def accounted(name: str, expected: dict) -> str | None:
+    """Return the field, or the group of fields that it is in, of which something is expected."""
+    while name not in expected and "." in name:
+        name = name.rpartition(".")[0]
+    return name if name in expected else None
 
 
 def differing(recorded: dict, expected: dict, made_by: str) -> Iterator[str]:
     """Say of each field in which a run differs what it has and what `made_by` ("paper", "code") has."""
-    for name in unaccounted(recorded, expected):
-        yield f"{_words(name)} {_shown(recorded[name])} (not compared with the {made_by}'s)"
+    for name, value in recorded.items():
+        if accounted(name, expected) is None:
+            yield f"{_words(name)} {_shown(value)} (not compared with the {made_by}'s)"
     for name in dict.fromkeys([*expected, *recorded]):
-        if name not in recorded:
-            value = expected[name]
-            if isinstance(value, Free | Key) or any(one.startswith(f"{name}.") for one in recorded):
-                continue
+        if (group := accounted(name, expected)) is None:
+            continue
+        value = expected[group]
+        if name in recorded:
+            if not agrees(recorded[name], value):
+                yield f"{_words(name)} {_shown(recorded[name])} ({made_by} {_accepted(value)})"
+        elif not isinstance(value, Free | Key) and not any(one.startswith(f"{name}.") for one in recorded):
             yield f"{_words(name)} not recorded ({made_by} {_accepted(value)})"
-            continue
-        try:
-            value = expectation(name, expected)
-        except KeyError:
-            continue
-        if not agrees(recorded[name], value):
-            yield f"{_words(name)} {_shown(recorded[name])} ({made_by} {_accepted(value)})"
 
 
 def agrees(ours: object, expected: object) -> bool:
-    """Say whether a value is what is expected."""
-    if isinstance(expected, Free | Key):
-        return True
-    if isinstance(expected, AtMost):
-        return isinstance(ours, int | float) and ours <= expected.largest
-    if isinstance(expected, AtLeast):
-        return isinstance(ours, int | float) and ours >= expected.least
-    return any(_same(ours, one) for one in (expected if isinstance(expected, tuple) else (expected,)))
-
-
-def _same(ours: object, paper: object) -> bool:
-    if isinstance(ours, bool) or isinstance(paper, bool):
-        return ours is paper
-    if isinstance(ours, int | float) and isinstance(paper, int | float):
-        return math.isclose(ours, paper, rel_tol=1e-4)
-    return ours == paper
+    """Say whether a value is what is expected, or one of several; of numbers, up to a relative 1e-4."""
+    match expected:
+        case Free() | Key():
+            return True
+        case AtMost(largest):
+            return isinstance(ours, int | float) and ours <= largest
+        case AtLeast(least):
+            return isinstance(ours, int | float) and ours >= least
+        case tuple():
+            return any(agrees(ours, one) for one in expected)
+    if isinstance(ours, bool) or isinstance(expected, bool):
+        return ours is expected
+    if isinstance(ours, int | float) and isinstance(expected, int | float):
+        return math.isclose(ours, expected, rel_tol=1e-4)
+    return ours == expected
 
 
 def _words(name: str) -> str:
@@ -183,11 +163,14 @@ def _words(name: str) -> str:
 
 
 def _accepted(value: object) -> str:
-    if isinstance(value, AtMost):
-        return f"at most {value.largest:g}"
-    if isinstance(value, AtLeast):
-        return f"at least {value.least:g}"
-    return " or ".join(_shown(one) for one in (value if isinstance(value, tuple) else (value,)))
+    match value:
+        case AtMost(largest):
+            return f"at most {largest:g}"
+        case AtLeast(least):
+            return f"at least {least:g}"
+        case tuple():
+            return " or ".join(map(_shown, value))
+    return _shown(value)
 
 
 def _shown(value: object) -> str:
@@ -196,12 +179,3 @@ def _shown(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return f"{value:.6g}" if isinstance(value, int | float) else str(value)
-
-
-def _leaves(settings: dict, prefix: str) -> dict[str, object]:
-    """Flatten nested settings: `{"samples": {"train": 5}}` is `{prefix}samples.train: 5`."""
-    flat: dict[str, object] = {}
-    for name, value in settings.items():
-        nested = isinstance(value, dict) and value
-        flat |= _leaves(value, f"{prefix}{name}.") if nested else {f"{prefix}{name}": value}
-    return flat

@@ -9,15 +9,12 @@ from typing import Literal
 
 from resolvent.figures.published.recipe import Condition
 
-FOLDER = Path(__file__).parent
 RESULTS = ("reported", "best_epoch", "worst", "parameters")  # columns that are results; the others name a row
-RecipeName = Literal["paper", "code"]
 
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table of results: `file` in resolvent/figures/published/, `unit` of the numbers there, more of its
-    setting.
+    """A table of results: `file` in the paper's folder, `unit` of the numbers there, more of its setting.
 
     where    what a run must have recorded beside what its example says.
     recipes  the same, where the text and the public code differ.
@@ -26,22 +23,20 @@ class PaperTable:
     """
 
     name: str
-    file: str
+    file: Path
     unit: float
-    where: tuple[Condition, ...] = field(default=())
-    recipes: dict[RecipeName, tuple[Condition, ...]] = field(default_factory=dict)
+    where: tuple[Condition, ...] = ()
+    recipes: dict[str, tuple[Condition, ...]] = field(default_factory=dict)
     counted: str = ""
-    columns: dict[str, dict[RecipeName, str]] = field(default_factory=dict)
+    columns: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def row(self, recorded: dict) -> dict[str, str] | None:
         """Return the row of a run (`recorded`), or None if the paper has no such row."""
-        _, rows = _by_key(self.file)
-        return rows.get(self.key(recorded))
+        return _by_key(self.file)[1].get(self.key(recorded))
 
     def key(self, recorded: dict) -> tuple[str, ...]:
         """Return what names the row of a run, by the columns of the file."""
-        names, _ = _by_key(self.file)
-        return tuple(_text(recorded.get(self.setting(name, recorded))) for name in names)
+        return tuple(_text(recorded.get(self.setting(name, recorded))) for name in _by_key(self.file)[0])
 
     @property
     def row_names(self) -> set[tuple[str, ...]]:
@@ -81,30 +76,29 @@ class Source:
 class Example:
     """The setting of one of a paper's examples.
 
-    title    of its data, for headings.
-    section  where the paper describes it.
-    marks    what a run of it has recorded; several accepted values are a tuple.
-    setting  what a run must have recorded, field by field (`resolvent.figures.published.recipe`).
-    recipes  the same, where the text (`paper`) and the public code (`code`) differ. The code made the printed
-             numbers.
-    tables   of errors that have runs of it.
-    operator fields that say which map is learnt: a run that differs in one has no reported number at all.
+    title     of its data, for headings.
+    section   where the paper describes it.
+    marks     what a run of it has recorded; several accepted values are a tuple.
+    tables    of errors that have runs of it.
+    setting   what a run must have recorded, field by field (`resolvent.figures.published.recipe`).
+    recipes   the same, where text (`paper`) and public code (`code`) differ: the code made the numbers.
+    operator  fields that say which map is learnt: a run that differs in one has no reported number at all.
     """
 
     title: str
-    source: Source
     section: str
     marks: dict
+    tables: tuple[PaperTable, ...]
+    source: Source
     setting: tuple[Condition, ...]
-    recipes: dict[RecipeName, tuple[Condition, ...]] = field(default_factory=dict)
-    tables: tuple[PaperTable, ...] = ()
+    recipes: dict[str, tuple[Condition, ...]] = field(default_factory=dict)
     operator: tuple[str, ...] = ()
 
 
 @cache
-def reported_rows(file: str) -> list[dict[str, str]]:
-    """Read a file of resolvent/figures/published/; lines with # are comments."""
-    with (FOLDER / file).open(encoding="utf-8") as lines:
+def reported_rows(file: Path) -> list[dict[str, str]]:
+    """Read a file of a paper's folder; lines with # are comments."""
+    with file.open(encoding="utf-8") as lines:
         return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
@@ -115,7 +109,7 @@ def rounded_to(digits: str, size: float) -> tuple[int, int]:
 
 
 @cache
-def _by_key(file: str) -> tuple[list[str], dict[tuple[str, ...], dict[str, str]]]:
+def _by_key(file: Path) -> tuple[list[str], dict[tuple[str, ...], dict[str, str]]]:
     """Return the columns that say of which run a row is, and the rows by their values."""
     rows = reported_rows(file)
     columns = [column for column in rows[0] if column not in RESULTS]
@@ -125,6 +119,6 @@ def _by_key(file: str) -> tuple[list[str], dict[tuple[str, ...], dict[str, str]]
 def _text(value: object) -> str:
     """Return a value as a key: 0.01, "1e-2" and "0.01" are one."""
     try:
-        return f"{float(value):g}"
+        return f"{float(value):g}"  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return "" if value is None else str(value)

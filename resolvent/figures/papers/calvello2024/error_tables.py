@@ -1,40 +1,35 @@
 """Tables 1 and 3 of Calvello et al. 2024: median errors of standardised fields, at low and high resolution.
 
-Table 1 also has the mean error in physical units, as everywhere else.
+Table 1 also has parameters, and the mean error in physical units, as everywhere else.
 """
-
-from collections.abc import Callable
 
 import pandas as pd
 
 from resolvent.figures.common.comparison import Tested, by_condition
-from resolvent.figures.common.numbers import DASH, in_units, power
+from resolvent.figures.common.numbers import in_units, power
 from resolvent.figures.common.results import Run, on_training_grid, without_answer
-from resolvent.figures.common.table import Cell, Table, columns
+from resolvent.figures.common.table import EMPTY, Cell, Table, columns
 from resolvent.figures.experiment.error_table import STANDARDISED, interval
-from resolvent.figures.papers.calvello2024.chosen import widest
-from resolvent.figures.papers.calvello2024.recipe import DISTRIBUTION, FIRST
-from resolvent.figures.papers.calvello2024.reported import HIGH, LOW
-from resolvent.figures.published.beside import example_of, record, reported_beside
+from resolvent.figures.papers.calvello2024.chosen import Experiments, title_of, widest
+from resolvent.figures.papers.calvello2024.reported import (
+    DISTRIBUTION,
+    FIRST,
+    JOURNAL,
+    TABLE_1,
+    TABLE_1_FIRST,
+    TABLE_3,
+    TABLE_3_FIRST,
+)
+from resolvent.figures.published.beside import record, reported_beside
 from resolvent.figures.published.recipe import fields_of
-from resolvent.figures.published.tables import PaperTable
 
-LOW_UNIT, HIGH_UNIT = 1e-2, 1e-3
+LOW = {JOURNAL: TABLE_1, FIRST: TABLE_1_FIRST}
+HIGH = {JOURNAL: TABLE_3, FIRST: TABLE_3_FIRST}
 
 
-def draw_low_resolution(comparisons: list[pd.DataFrame], experiments: list[list[Run]]) -> Table:
-    """Return Table 1: a row for each model, trained on the finest grid of its experiment.
-
-    By experiment: parameters and medians, ours and of the versions of the paper with its coefficients, and
-    our mean in physical units.
-    """
-    unit = power(LOW_UNIT)
-
-    def cells(run: Run, row: Tested) -> list[Cell]:
-        reported = [LOW[version].row(record(run.record)) for version in versions_of(run)]
-        counts = [Cell(one["parameters"] if one else DASH) for one in reported]
-        medians = [_median(row, LOW_UNIT), *_reported(run, LOW, LOW_UNIT)]
-        return [_parameters(row.facts), *counts, *medians, _mean(row, LOW_UNIT)]
+def draw_low_resolution(comparisons: list[pd.DataFrame], experiments: Experiments) -> Table:
+    """Return Table 1: by experiment parameters and medians, ours and of versions with its coefficients."""
+    unit = power(1e-2)
 
     def heads(versions: list[str]) -> list[str]:
         return [
@@ -45,29 +40,65 @@ def draw_low_resolution(comparisons: list[pd.DataFrame], experiments: list[list[
             f"mean ×{unit}, physical units",
         ]
 
-    def of_baseline(row: Tested, versions: list[str]) -> list[Cell]:
-        none = [Cell(DASH)] * len(versions)
-        return [Cell(DASH), *none, _median(row, LOW_UNIT), *none, _mean(row, LOW_UNIT)]
+    def cells(row: Tested, run: Run | None, versions: list[str]) -> list[Cell]:
+        reported = [run and LOW[version].row(record(run.record)) for version in versions]
+        counts = [Cell(one["parameters"]) if one else EMPTY for one in reported]
+        medians = [_error(row, 1e-2, STANDARDISED, "median"), *_reported(run, versions, LOW, 1e-2)]
+        parameters = _parameters(row.facts) if run else EMPTY
+        return [parameters, *counts, *medians, _error(row, 1e-2, "relative_l2", "mean")]
 
-    return _table(comparisons, experiments, cells, heads, of_baseline)
+    return _table(comparisons, experiments, heads, cells)
 
 
-def draw_high_resolution(comparisons: list[pd.DataFrame], experiments: list[list[Run]]) -> Table:
-    """Return Table 3: a row for each model; by experiment ours, and the versions of the paper with its data.
-
-    Of models that differ in their width alone the widest; trained on the finest grid of the experiment.
-    """
-
-    def cells(run: Run, row: Tested) -> list[Cell]:
-        return [_median(row, HIGH_UNIT), *_reported(run, HIGH, HIGH_UNIT)]
+def draw_high_resolution(comparisons: list[pd.DataFrame], experiments: Experiments) -> Table:
+    """Return Table 3: by experiment ours, and the versions of the paper with its data."""
 
     def heads(versions: list[str]) -> list[str]:
-        return [f"{whose} ×{power(HIGH_UNIT)}" for whose in ("ours", *versions)]
+        return [f"{whose} ×{power(1e-3)}" for whose in ("ours", *versions)]
 
-    def of_baseline(row: Tested, versions: list[str]) -> list[Cell]:
-        return [_median(row, HIGH_UNIT), *[Cell(DASH)] * len(versions)]
+    def cells(row: Tested, run: Run | None, versions: list[str]) -> list[Cell]:
+        return [_error(row, 1e-3, STANDARDISED, "median"), *_reported(run, versions, HIGH, 1e-3)]
 
-    return _table(comparisons, experiments, cells, heads, of_baseline)
+    return _table(comparisons, experiments, heads, cells)
+
+
+def _table(comparisons: list[pd.DataFrame], experiments: Experiments, heads, cells) -> Table:
+    """Return a table with a group of columns for each experiment, trained and tested on its finest grid.
+
+    Of models that differ in their width alone the widest. `heads` are those of the versions of the paper with
+    the data of an experiment, `cells` what stands below them of a model (tested, and its run) or baseline.
+    """
+    groups, found = [], []
+    labels: dict[str, str] = {}
+    named: dict[str, str] = {}
+    for comparison, runs in zip(comparisons, experiments, strict=True):
+        finest = max(run.resolution for run in runs)
+        models = {run.model: run for run in runs if run.resolution == finest}
+        tested = {
+            (one.facts["kind"], one.facts["key"]): one
+            for one in by_condition(on_training_grid(comparison))
+            if one.facts["trained_resolution"] == finest
+        }
+        first = next(iter(models.values()))
+        versions = versions_of(first)
+        title = title_of(first) + (f", coefficients of {FIRST}" if versions == [FIRST] else "")
+        groups.append((title, heads(versions)))
+        found.append((models, tested, versions))
+        labels |= {key: models[key].label for key in widest(list(models.values()))}
+        named |= {key: one.facts["label"] for (kind, key), one in tested.items() if kind == "baseline"}
+
+    def row(kind: str, key: str, label: str) -> list[Cell]:
+        entries = [Cell(label)]
+        for (models, tested, versions), (_, names) in zip(found, groups, strict=True):
+            one = tested.get((kind, key))
+            run = models.get(key) if kind == "model" else None
+            entries += cells(one, run, versions) if one else [EMPTY] * len(names)
+        return entries
+
+    rows = [row("model", key, label) for key, label in labels.items()]
+    return Table(
+        columns(("", ["model"]), *groups), rows, [row("baseline", key, label) for key, label in named.items()]
+    )
 
 
 def versions_of(run: Run) -> list[str]:
@@ -75,105 +106,34 @@ def versions_of(run: Run) -> list[str]:
     recorded = fields_of(run.record)
     if recorded["data.equation"] != "darcy":
         return list(DISTRIBUTION)
-    taus = {version: distribution["tau"] for version, distribution in DISTRIBUTION.items()}
-    return [version for version, tau in taus.items() if tau == recorded["data.distribution.tau"]]
-
-
-def _table(
-    comparisons: list[pd.DataFrame],
-    experiments: list[list[Run]],
-    cells: Callable[[Run, Tested], list[Cell]],
-    heads: Callable[[list[str]], list[str]],
-    of_baseline: Callable[[Tested, list[str]], list[Cell]],
-) -> Table:
-    """Return a table with a group of columns for each experiment."""
-    first = [_first(runs) for runs in experiments]
-    compared = [_rows(comparison) for comparison in comparisons]
-    leading = [next(iter(one.values())) for one in first]
-    versions = [versions_of(run) for run in leading]
-    widths = [len(heads(one)) for one in versions]
-    labels = {key: one[key].label for one in first for key in widest(list(one.values()))}
-    rows = []
-    for key, label in labels.items():
-        rows.append([Cell(label)])
-        for of_experiment, (models, _), width in zip(first, compared, widths, strict=True):
-            run = of_experiment.get(key)
-            rows[-1] += cells(run, models[key]) if run else [Cell(DASH)] * width
-    named = {key: row.facts["label"] for _, baselines in compared for key, row in baselines.items()}
-    below = []
-    for key, label in named.items():
-        below.append([Cell(label)])
-        for (_, baselines), its_versions, width in zip(compared, versions, widths, strict=True):
-            row = baselines.get(key)
-            below[-1] += of_baseline(row, its_versions) if row else [Cell(DASH)] * width
-    groups = [(_title(run, its), heads(its)) for run, its in zip(leading, versions, strict=True)]
-    return Table(columns(("", ["model"]), *groups), rows, below)
-
-
-def _title(run: Run, versions: list[str]) -> str:
-    title = example_of(run.record).title
-    return f"{title}, coefficients of {FIRST}" if versions == [FIRST] else title
-
-
-def _first(runs: list[Run]) -> dict[str, Run]:
-    """Return one run of each model, on the finest grid that any is trained on."""
-    finest = max(run.resolution for run in runs)
-    return {run.model: run for run in runs if run.resolution == finest}
-
-
-def _rows(comparison: pd.DataFrame) -> tuple[dict[str, Tested], dict[str, Tested]]:
-    """Return models and baselines, trained and tested on the finest training grid, by key."""
-    found = by_condition(on_training_grid(comparison))
-    finest = max(one.facts["trained_resolution"] for one in found if one.facts["kind"] == "model")
-    here = [one for one in found if one.facts["trained_resolution"] == finest]
-    models, baselines = (
-        {one.facts["key"]: one for one in here if one.facts["kind"] == kind} for kind in ("model", "baseline")
-    )
-    return models, baselines
+    tau = recorded["data.distribution.tau"]
+    return [version for version, distribution in DISTRIBUTION.items() if distribution["tau"] == tau]
 
 
 def _parameters(facts: dict) -> Cell:
     """Return the number of parameters, a complex one counted once, as in the paper."""
     once, twice = facts["parameters_complex_once"], facts["parameters"]
     if pd.isna(once):
-        return Cell(DASH, note="complex ones once: not recorded")
-    note = f"complex as two: {twice:,.0f}" if twice != once else ""
-    return Cell(f"{once:,.0f}", note=note)
+        return Cell(EMPTY.text, note="complex ones once: not recorded")
+    return Cell(f"{once:,.0f}", note=f"complex as two: {twice:,.0f}" if twice != once else "")
 
 
-def _median(one: Tested, unit: float) -> Cell:
-    error = one.error(STANDARDISED, "median")
-    if not error.known:
-        return _lost(one.facts, "not measured")
-    return Cell(in_units(error.value, unit), note=f"{interval(error, unit)}{_lost_seeds(one.facts)}")
-
-
-def _mean(one: Tested, unit: float) -> Cell:
-    error = one.error("relative_l2", "mean")
-    return (
-        Cell(in_units(error.value, unit), note=interval(error, unit)) if error.known else _lost(one.facts, "")
-    )
-
-
-def _lost(facts: dict, note: str) -> Cell:
+def _error(one: Tested, unit: float, metric: str, statistic: str) -> Cell:
+    error, facts = one.error(metric, statistic), one.facts
+    if error.known:
+        lost = f"; {facts['status']}" if facts["diverged_seeds"] and statistic == "median" else ""
+        return Cell(in_units(error.value, unit), note=f"{interval(error, unit)}{lost}")
     no_answer, reason = without_answer(facts["status"])
     if no_answer:
         return Cell(no_answer, note=reason, lost=True)
-    return Cell(facts["status"], lost=True) if facts["diverged_seeds"] else Cell(DASH, note=note)
+    if facts["diverged_seeds"]:
+        return Cell(facts["status"], lost=True)
+    return Cell(EMPTY.text, note="not measured" if statistic == "median" else "")
 
 
-def _lost_seeds(facts: dict) -> str:
-    return f"; {facts['status']}" if facts["diverged_seeds"] else ""
-
-
-def _reported(run: Run, tables: dict[str, PaperTable], unit: float) -> list[Cell]:
+def _reported(run: Run | None, versions: list[str], tables: dict, unit: float) -> list[Cell]:
     """Return the paper's numbers, in each of its versions with such data."""
-    entries = []
-    for version in versions_of(run):
-        table = tables[version]
-        beside = reported_beside(run.record, run.cost, table)
-        if beside.value is None:
-            entries.append(Cell(DASH))
-        else:
-            entries.append(Cell(f"{beside.value / unit:#.3g}".rstrip(".")))
-    return entries
+    if run is None:
+        return [EMPTY] * len(versions)
+    found = [reported_beside(run.record, run.cost, tables[one]).value for one in versions]
+    return [EMPTY if value is None else Cell(f"{value / unit:#.3g}".rstrip(".")) for value in found]

@@ -1,34 +1,17 @@
 """The tables and figures of Calvello et al. 2024 (arXiv:2406.06486), and what we show beside them."""
 
-from resolvent.figures.papers.calvello2024.architecture_costs import (
-    draw_growth,
-    draw_operations,
-    draw_parameters,
-    remark,
-)
-from resolvent.figures.papers.calvello2024.cost_accuracy import (
-    draw_against_operations,
-    draw_against_parameters,
-)
-from resolvent.figures.papers.calvello2024.error_tables import draw_high_resolution, draw_low_resolution
-from resolvent.figures.papers.calvello2024.extreme_fields import (
-    draw_answers,
-    draw_increments,
-    draw_smoothed_increments,
-)
-from resolvent.figures.papers.calvello2024.jumps import draw_jumps
-from resolvent.figures.papers.calvello2024.other_grids import draw_extended, draw_other_grids
-from resolvent.figures.papers.calvello2024.paired_grids import draw_paired_grids
-from resolvent.figures.papers.calvello2024.rollouts import draw_rollouts
-from resolvent.figures.papers.calvello2024.spectra import draw_spectra
-from resolvent.figures.papers.calvello2024.time_steps import draw_time_steps
-from resolvent.figures.papers.calvello2024.trajectories import (
-    draw_on_training_grid,
-    draw_uneven_unweighted,
-    draw_uneven_weighted,
-)
+from resolvent.figures.papers.calvello2024 import beside, costs, error_tables, resolutions, samples
 from resolvent.figures.papers.items import Item, Paper
 
+ANSWERS = (
+    "{shown}: {input}, {target}, prediction and absolute error of the test sample of median error and of "
+    "that of the largest."
+)
+OTHER_GRIDS = (
+    "Median relative L² error of models trained on one grid and tested unchanged on others, the same "
+    "functions on each; the first model of each architecture that finished. The large marker and the dotted "
+    "line are at the grid of training. AFNO is for one grid."
+)
 ITEMS = {
     "table1": Item(
         "Table 1. Attention at low resolution",
@@ -37,7 +20,7 @@ ITEMS = {
         "The two versions of the paper differ in the distribution of the coefficient and in the FNO, whose "
         "complex parameters the first counts twice; ours of either have columns of their own. Below the rule "
         "are baselines.",
-        draw_low_resolution,
+        error_tables.draw_low_resolution,
         kind="table",
         several=True,
     ),
@@ -46,9 +29,9 @@ ITEMS = {
         "Slopes of log operations against log N, the points of the grid, at the largest width, and against "
         "log d, the width, on the finest grid; as counted, and by the formulas of Table 5 at the same sizes. "
         "Patches P and modes stay what they are. A sum of a linear and a quadratic term has a slope between.",
-        draw_growth,
+        costs.draw_growth,
         kind="table",
-        remark=remark,
+        remark=costs.remark,
     ),
     "table3": Item(
         "Table 3. Errors at high resolution",
@@ -56,7 +39,7 @@ ITEMS = {
         "10⁻³, with its 95 % interval, on the finest grid of training. The first version on arXiv has Darcy "
         "coefficients of another distribution, in columns of their own, another FNO and no AFNO. Of models "
         "that differ only in width, the widest is shown. Below the rule are baselines.",
-        draw_high_resolution,
+        error_tables.draw_high_resolution,
         kind="table",
         several=True,
     ),
@@ -65,9 +48,9 @@ ITEMS = {
         "The paper's formulas leave out biases and more, which the last column names. The feed-forward "
         "networks have d hidden channels, as the formulas have it; the public code has 128 at any width. AFNO"
         " has a learned table with a row for each point of its grid.",
-        draw_parameters,
+        costs.draw_parameters,
         kind="table",
-        remark=remark,
+        remark=costs.remark,
     ),
     "table5": Item(
         "Table 5. Operations, by formula and counted",
@@ -75,9 +58,9 @@ ITEMS = {
         "ones like real ones, at the largest width. Counted are neither FFTs nor pointwise work; the formulas"
         " have FFTs, whose share stands in small print. Logarithms are to the base 2. The patched operators "
         "need grids that the patches divide.",
-        draw_operations,
+        costs.draw_operations,
         kind="table",
-        remark=remark,
+        remark=costs.remark,
     ),
     "figure6": Item(
         "Figure 6. Unobserved components of Lorenz-63",
@@ -85,7 +68,7 @@ ITEMS = {
         "the test sample of median error and that of the largest. In the paper, of 1000 test samples and "
         "standardised functions: median 8.73 × 10⁻³, largest 8.72 × 10⁻²; below the panels, ours in these "
         "terms. The choice of the two samples, and the errors above the panels, are in physical units.",
-        draw_on_training_grid,
+        samples.draw_on_training_grid,
     ),
     "figure7": Item(
         "Figure 7. Other time steps than in training",
@@ -94,7 +77,7 @@ ITEMS = {
         "mean. Right of the equal steps: times with steps that double half way (eq. 41) and random times. The"
         " paper shows equal steps and the weighted attention only. Without weights, attention counts every "
         "point alike, however close its neighbours are.",
-        draw_time_steps,
+        resolutions.draw_time_steps,
         several=True,
     ),
     "figure8": Item(
@@ -102,86 +85,78 @@ ITEMS = {
         "Trained on equal time steps, tested on times whose steps double half way (eq. 41): attention with "
         "quadrature weights, the test sample of median error and that of the largest; the first run that "
         "finished. The axes are those of Figure 9.",
-        draw_uneven_weighted,
+        samples.draw_uneven_weighted,
     ),
     "figure9": Item(
         "Figure 9. Unevenly spaced times, attention without weights",
         "The same without the weights, the transformer of Vaswani et al. (2017). In the paper, of "
         "standardised functions: median 2.74 × 10⁻², largest 6.30 × 10⁻²; below the panels, ours in these "
         "terms, to be compared with those below Figure 8.",
-        draw_uneven_unweighted,
+        samples.draw_uneven_unweighted,
     ),
     "figure10": Item(
         "Figure 10. Error against parameters",
         "Median error of standardised fields, with its 95 % interval, against the number of parameters; a "
         "line an architecture, a point a width, which stands beside it. Both scales are logarithmic.",
-        draw_against_parameters,
+        costs.draw_against_parameters,
         several=True,
     ),
     "figure11": Item(
         "Figure 11. Error against operations",
         "The same against the operations of one forward pass of one sample: of matrix products and "
         "convolutions, two for a multiplication and an addition; the FFTs of FNO and AFNO are not counted.",
-        draw_against_operations,
+        costs.draw_against_operations,
         several=True,
     ),
     "figure12": Item(
         "Figure 12. Lognormal Darcy flow, median and worst sample",
-        "{shown}: {input}, {target}, prediction and absolute error of the test sample of median error and of "
-        "that of the largest. Errors share a logarithmic scale of four decades, truth and prediction the "
+        f"{ANSWERS} Errors share a logarithmic scale of four decades, truth and prediction the "
         "scale of the truth.",
-        draw_answers,
+        samples.draw_answers,
     ),
     "figure13": Item(
         "Figure 13. Piecewise constant Darcy flow, median and worst sample",
-        "{shown}: {input}, {target}, prediction and absolute error of the test sample of median error and of "
-        "that of the largest. In the paper, on 416 points a side and of standardised functions: median 1.38 ×"
+        f"{ANSWERS} In the paper, on 416 points a side and of standardised functions: median 1.38 ×"
         " 10⁻², largest 2.43 × 10⁻²; below the panels, ours in these terms.",
-        draw_answers,
+        samples.draw_answers,
     ),
     "figure14": Item(
         "Figure 14. Lognormal Darcy flow on other grids",
-        "Median relative L² error of models trained on one grid and tested unchanged on others, the same "
-        "functions on each; the first model of each architecture that finished. The large marker and the "
-        "dotted line are at the grid of training. AFNO is for one grid. Upper panel (left in the paper): "
+        f"{OTHER_GRIDS} Upper panel (left in the paper): "
         "trained on 64 points a side; lower: on 416. The paper does not list its grids.",
-        draw_other_grids,
+        resolutions.draw_other_grids,
         several=True,
     ),
     "figure15": Item(
         "Figure 15. Piecewise constant Darcy flow on other grids",
-        "Median relative L² error of models trained on one grid and tested unchanged on others, the same "
-        "functions on each; the first model of each architecture that finished. The large marker and the "
-        "dotted line are at the grid of training. AFNO is for one grid.",
-        draw_other_grids,
+        OTHER_GRIDS,
+        resolutions.draw_other_grids,
     ),
     "figure16": Item(
         "Figure 16. Kolmogorov flow, median and worst sample",
         "{shown}: {input}, the absolute differences of {target} and of the prediction from it, and the "
         "absolute error, of the test sample of median error and of that of the largest. Errors share a "
         "logarithmic scale of four decades; both differences are on the scale of the true one.",
-        draw_increments,
+        samples.draw_increments,
     ),
     "figure17": Item(
         "Figure 17. Kolmogorov flow on other grids",
-        "Median relative L² error of models trained on one grid and tested unchanged on others, the same "
-        "functions on each; the first model of each architecture that finished. The large marker and the "
-        "dotted line are at the grid of training. AFNO is for one grid.",
-        draw_other_grids,
+        OTHER_GRIDS,
+        resolutions.draw_other_grids,
     ),
     "figure18": Item(
         "Figure 18. Kolmogorov flow with the inverse Laplacian last",
         "As Figure 16, for the Fourier attention neural operator with (I - εΔ)^(-α) as its last layer in "
         "place of the learned smoother; the first run that finished. The paper remarks that it reduces jumps "
         "between patches and the error; the former is measured below, the latter in Table 3.",
-        draw_smoothed_increments,
+        samples.draw_smoothed_increments,
     ),
     "figure19": Item(
         "Figure 19. Patches extended periodically",
         "Median relative L² error on other grids than that of training, of two models that differ in nothing "
         "but this: whether the patches are extended to periodic functions before their Fourier modes are "
         "taken. Both have the same last layer. The paper reports a flatter curve with the extension.",
-        draw_extended,
+        resolutions.draw_extended,
     ),
     "figure_spectra": Item(
         "Beside the paper. Error by wavenumber",
@@ -192,7 +167,7 @@ ITEMS = {
         "axis. Left out: shells that the grid resolves in part, those where the target is rounding, and "
         "narrower variants of a model. The paper names over-smoothing as the weakness of the FNO, and does "
         "not measure it.",
-        draw_spectra,
+        beside.draw_spectra,
         several=True,
     ),
     "figure_jumps": Item(
@@ -202,7 +177,7 @@ ITEMS = {
         "about one where the edges cannot be seen, or, if waves of the flow fit the patches, what the target "
         "has. Models without patches are measured at the edges of the others. Small marks are seeds. The "
         "paper remarks on such discontinuities and does not measure them.",
-        draw_jumps,
+        beside.draw_jumps,
         several=True,
     ),
     "figure_paired": Item(
@@ -210,7 +185,7 @@ ITEMS = {
         "Error on another grid over error on that of training, sample by sample, of one trained model; the "
         "geometric mean over samples and seeds with its 95 % interval. Above 1: worse than on the training "
         "grid.",
-        draw_paired_grids,
+        resolutions.draw_paired_grids,
         several=True,
     ),
     "figure_rollouts": Item(
@@ -219,7 +194,7 @@ ITEMS = {
         "relative L² error by time, over samples and the seeds that finished. Dashed: the first vorticity as "
         "the answer at every time. Training has seen one step. Below: one test sample at the last time, by "
         "the first model of each architecture that finished, all on the scale of the truth.",
-        draw_rollouts,
+        beside.draw_rollouts,
     ),
 }
 
@@ -233,4 +208,6 @@ PAPER = Paper(
     "those of the training samples, stands beside it. Everywhere else errors are in physical units, which are"
     " smaller, and means over samples.",
     ITEMS,
+    costs="measure_architectures",
+    samples=("", "Fig. 6"),
 )

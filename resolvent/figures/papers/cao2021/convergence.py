@@ -17,15 +17,7 @@ import pandas as pd
 
 from resolvent.common.counts import counted
 from resolvent.figures.common.results import Run
-from resolvent.figures.common.style import (
-    MUTED,
-    Appearance,
-    appearances,
-    error_limits,
-    grid_lines,
-    new_figure,
-    title,
-)
+from resolvent.figures.common.style import MUTED, appearances, error_limits, grid_lines, new_figure, title
 from resolvent.figures.experiment.comparison import grouped, status_of
 
 AS_PRINTED = {
@@ -50,9 +42,10 @@ def draw_convergence(experiments: list[list[Run]]):
     looks = appearances(run for experiment in experiments for run in experiment)
     figure, axes = new_figure(len(groups), 2, size=(8.6, 0.4 + 3.7 * len(groups)), sharex="row", sharey="row")
     for group, pair in zip(groups, axes, strict=True):
-        panels = panels_of(group)
+        recorded = all(run.record.training.get("record_test_error") for run in group)
+        panels = AS_PRINTED if recorded else WITHOUT_TEST
         for (column, words), panel in zip(panels.items(), pair, strict=True):
-            _draw_seeds(panel, group, column, looks[group[0].model])
+            _draw_seeds(panel, group, column, looks[group[0].model].colour)
             panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
             panel.set_xlabel("epoch")
             grid_lines(panel)
@@ -60,58 +53,38 @@ def draw_convergence(experiments: list[list[Run]]):
         errors = [curve for column in panels for run in group for curve in run.by_epoch(column)]
         error_limits(pair[0], errors, margin=1.2)
         first, last = panels
-        pair[0].set_ylabel("loss, relative error" if first == "train_loss" else "relative L² error")
-        title(pair[0], f"{_heading(group)}\n{panels[first]}")
-        _say_end(pair[1], group, last)
+        pair[0].set_ylabel("loss, relative error" if recorded else "relative L² error")
+        title(pair[0], f"{group[0].label}, n = {group[0].resolution}, {varied(group)}\n{panels[first]}")
+        # Below the right panel: where the seeds end, and how many did not get there.
+        ends = [run.by_epoch(last).iloc[-1] for run in group if not run.diverged]
+        said = []
+        if ends:
+            among = f", from {min(ends):.2e} to {max(ends):.2e}" if len(ends) > 1 else ""
+            said.append(f"last epoch: median {np.median(ends):.2e}{among}")
+        if len(ends) < len(group):
+            said.append(f"× {status_of(group)}")
+        place = {"transform": pair[1].transAxes, "ha": "right", "va": "top", "color": MUTED, "fontsize": 8}
+        pair[1].text(1, -0.19, "\n".join(said), **place)
     return figure
-
-
-def panels_of(group: list[Run]) -> dict[str, str]:
-    """Return the columns of history.csv that are drawn, and their headings: the paper's, if all have them."""
-    recorded = all(run.record.training.get("record_test_error") for run in group)
-    return AS_PRINTED if recorded else WITHOUT_TEST
 
 
 def varied(group: list[Run]) -> str:
     """Describe what the seeds of a group draw: "10 seeds of initial weights and sample order"."""
-    count = counted(len(group), "seed")
     one_order = group[0].record.training.get("loader_seed") is not None
-    return f"{count} of " + (
-        "initial weights, one sample order" if one_order else "initial weights and sample order"
-    )
+    order = "initial weights, one sample order" if one_order else "initial weights and sample order"
+    return f"{counted(len(group), 'seed')} of {order}"
 
 
-def _heading(group: list[Run]) -> str:
-    return f"{group[0].label}, n = {group[0].resolution}, {varied(group)}"
-
-
-def _draw_seeds(panel, group: list[Run], column: str, look: Appearance) -> None:
+def _draw_seeds(panel, group: list[Run], column: str, colour: str) -> None:
     finished = [run.by_epoch(column) for run in group if not run.diverged]
     for curve in finished:
-        panel.plot(curve.index, curve, color=look.colour, lw=0.6, alpha=0.45)
+        panel.plot(curve.index, curve, color=colour, lw=0.6, alpha=0.45)
     if finished:
         seeds = pd.concat(finished, axis=1)
-        panel.fill_between(
-            seeds.index, seeds.min(axis=1), seeds.max(axis=1), color=look.colour, alpha=0.15, lw=0
-        )
-        panel.plot(seeds.index, seeds.median(axis=1), color=look.colour, lw=2)
+        panel.fill_between(seeds.index, seeds.min(axis=1), seeds.max(axis=1), color=colour, alpha=0.15, lw=0)
+        panel.plot(seeds.index, seeds.median(axis=1), color=colour, lw=2)
     for run in group:
         curve = run.by_epoch(column)
         if run.diverged and not curve.empty:
             panel.plot(curve.index, curve, color=MUTED, lw=0.8)
             panel.plot(curve.index[-1:], curve.iloc[-1:], "x", color=MUTED, ms=7, mew=1.8)
-
-
-def _say_end(panel, group: list[Run], column: str) -> None:
-    """Write below the panel where the seeds end, and how many did not get there."""
-    finished = [run.by_epoch(column) for run in group if not run.diverged]
-    words = []
-    if finished:
-        last = np.array([curve.iloc[-1] for curve in finished])
-        among = f", from {last.min():.2e} to {last.max():.2e}" if len(last) > 1 else ""
-        words.append(f"last epoch: median {np.median(last):.2e}{among}")
-    if any(run.diverged for run in group):
-        words.append(f"× {status_of(group)}")
-    panel.text(
-        1, -0.19, "\n".join(words), transform=panel.transAxes, ha="right", va="top", color=MUTED, fontsize=8
-    )

@@ -4,12 +4,11 @@
 """
 
 import numpy as np
+import pandas as pd
 
 from resolvent.figures.common.fields import draw_colour_bar, draw_field, scale_of, symmetric_scale_of
 from resolvent.figures.common.labels import label_right
 from resolvent.figures.common.style import ATTENTIONS, INK, MUTED, error_limits, grid_lines, new_stack, title
-
-TRAINED, INITIAL = ATTENTIONS["galerkin"][0], MUTED
 
 
 def draw_latent_basis(latent_basis: dict[str, np.ndarray]):
@@ -19,10 +18,11 @@ def draw_latent_basis(latent_basis: dict[str, np.ndarray]):
     is the median over the columns, the band their quartiles; dots are the columns.
     """
     found = latent_basis
+    width, rows = len(found["layers"]) + 1, found["basis"].shape[1]
     figure, (pictures, ((left, right),)) = new_stack(
-        {"nrows": found["basis"].shape[1], "ncols": len(found["layers"]) + 1, "height": 5.8},
+        {"nrows": rows, "ncols": width, "height": 5.8},
         {"nrows": 1, "ncols": 2, "height": 3, "width_ratios": (1, 2.2)},
-        size=(2.9 * (len(found["layers"]) + 1), 9.2),
+        size=(2.9 * width, 9.2),
     )
     for column, layer in enumerate(found["layers"]):
         words = [
@@ -58,17 +58,17 @@ def smoothing(found: dict[str, np.ndarray]) -> str:
 
 
 def _draw_column(panels, heading: str, functions: np.ndarray, words: list[str]) -> None:
-    for panel, function, heading in zip(panels, functions, words, strict=True):
+    for panel, function, about in zip(panels, functions, words, strict=True):
         draw_field(panel, function, symmetric_scale_of(function))
-        panel.set_title(heading if np.isfinite(function).all() else "diverged", loc="left", fontsize=8)
+        panel.set_title(about if np.isfinite(function).all() else "diverged", loc="left", fontsize=8)
     panels[0].text(0, 1.1, heading, transform=panels[0].transAxes, color=INK, fontweight="bold")
 
 
 def _draw_roughness(panel, found: dict[str, np.ndarray]) -> None:
     labels = []
     for name, words, colour, shift in (
-        ("initial_roughness", "initial weights", INITIAL, -0.06),
-        ("roughness", "trained", TRAINED, 0.06),
+        ("initial_roughness", "initial weights", MUTED, -0.06),
+        ("roughness", "trained", ATTENTIONS["galerkin"][0], 0.06),
     ):
         columns = found[name]
         numbers = np.arange(1, len(columns) + 1)
@@ -94,9 +94,4 @@ def _draw_roughness(panel, found: dict[str, np.ndarray]) -> None:
 
 def _quartiles(columns: np.ndarray) -> np.ndarray:
     """Return quartiles (3, layers) of (layers, width); columns that are constant have no roughness."""
-    quartiles = np.full((3, len(columns)), np.nan)
-    for layer, values in enumerate(columns):
-        known = values[np.isfinite(values)]
-        if known.size:
-            quartiles[:, layer] = np.quantile(known, (0.25, 0.5, 0.75))
-    return quartiles
+    return pd.DataFrame(columns.T).quantile([0.25, 0.5, 0.75]).to_numpy()

@@ -40,12 +40,7 @@ class NoisyRun:
 
     run: Run
     sample: int
-    note: str = ""
-
-    @property
-    def trained(self) -> float:
-        """The level of noise in training."""
-        return self.run.noise
+    note: str
 
     @cached_property
     def errors(self) -> pd.DataFrame:
@@ -60,40 +55,36 @@ class NoisyRun:
 
     def field(self, name: str, level: float) -> np.ndarray:
         """Return "input", "target" or "prediction" of the shown sample, (y, x)."""
-        row = self.run.shown_samples.index(self.sample)
-        return self.run.shown(name, level)[row]
+        return self.run.shown(name, level)[self.run.shown_samples.index(self.sample)]
 
-    def error(self, level: float) -> float:
-        """Return the relative L² error of what is shown."""
-        return float(self.run.shown_errors(level)[self.sample])
+    def error_words(self, level: float) -> str:
+        """Return the relative L² error of what is shown, in words."""
+        error = float(self.run.shown_errors(level)[self.sample])
+        return f"error {error:.3g}" if np.isfinite(error) else "diverged"
 
 
 def draw_noise_levels(each_shown: list[Shown]):
-    """Draw Figure 11: a column for each level of noise in training and evaluation alike.
-
-    Pressures share a colour scale; so do coefficients, whose limits are the target's.
-    """
+    """Draw Figure 11: a column for each level of noise, in training and evaluation alike."""
     noisy = noisy_runs(each_shown)
     figure, axes = new_figure(len(ROWS), len(noisy), size=(0.9 + 2.5 * len(noisy), 7.4))
     for (name, words), panels in zip(ROWS.items(), axes, strict=True):
-        fields = [one.field(name, one.trained) for one in noisy]
+        fields = [one.field(name, one.run.noise) for one in noisy]
         scale = scale_of(*(fields if name == "input" else [noisy[0].field("target", 0)]))
         for panel, field in zip(panels, fields, strict=True):
             image = draw_field(panel, field, scale)
         panels[0].set_ylabel(words)
         draw_colour_bar(figure, image, list(panels), fraction=0.03)
     for one, top, bottom in zip(noisy, axes[0], axes[-1], strict=True):
-        title(top, f"noise {percent(one.trained)}{one.note}")
-        title(bottom, error_words(one.error(one.trained)))
+        title(top, f"noise {percent(one.run.noise)}{one.note}")
+        title(bottom, one.error_words(one.run.noise))
     return figure
 
 
 def draw_noise_transfer(each_shown: list[Shown]):
-    """Draw Figure 12: models trained at one level of noise and evaluated at others.
+    """Draw Figure 12: models trained at one level of noise (a row) and evaluated at others (columns).
 
-    A row of recovered coefficients for each level in training, a column for each in evaluation; the level of
-    training is framed. Below, the mean error against the noise in evaluation, a line for each level in
-    training; bands are quartiles over samples and realisations, rings mark the level of training.
+    The level of training is framed. Below, the mean error against the noise in evaluation, a line for each
+    level in training; bands are quartiles over samples and realisations, rings mark the level of training.
     """
     noisy = noisy_runs(each_shown)
     levels = sorted({level for one in noisy for level in one.levels})
@@ -102,14 +93,24 @@ def draw_noise_transfer(each_shown: list[Shown]):
         {"nrows": 1, "ncols": 2, "height": 3, "width_ratios": (1, 2.6)},
         size=(max(8.6, 0.6 + 1.5 * len(levels)), 1.6 * len(noisy) + 3.5),
     )
-    colours = dict(zip([one.trained for one in noisy], _shades(len(noisy)), strict=True))
+    shades = matplotlib.colormaps["viridis"](
+        np.linspace(0.05, 0.72, len(noisy))
+    )  # the more noise, the brighter
+    colours = dict(zip([one.run.noise for one in noisy], shades, strict=True))
     scale = scale_of(noisy[0].field("target", 0))
     for one, row in zip(noisy, pictures, strict=True):
         for level, panel in zip(levels, row, strict=True):
-            _draw_pair(panel, one, level, scale, colours[one.trained])
+            panel.set_box_aspect(1)
+            if level not in one.levels:  # an empty place where there was no such evaluation
+                panel.set_axis_off()
+                continue
+            draw_field(panel, one.field("prediction", level), scale)
+            panel.set_title(one.error_words(level), loc="left", fontsize=8.5)
+            if level == one.run.noise:
+                panel.spines[:].set(visible=True, color=colours[level], linewidth=2.5)
         row[0].text(
-            -0.08, 0.5, f"trained at {percent(one.trained)}{one.note}", transform=row[0].transAxes,
-            rotation=90, ha="right", va="center", color=colours[one.trained], fontweight="bold",
+            -0.08, 0.5, f"trained at {percent(one.run.noise)}{one.note}", transform=row[0].transAxes,
+            rotation=90, ha="right", va="center", color=colours[one.run.noise], fontweight="bold",
         )  # fmt: skip
     for level, panel in zip(levels, pictures[0], strict=True):
         words = f"evaluated at {percent(level)}"
@@ -125,54 +126,31 @@ def draw_noise_transfer(each_shown: list[Shown]):
 def noisy_runs(each_shown: list[Shown]) -> list[NoisyRun]:
     """Return the run shown of each experiment, by level of noise in training.
 
-    Raises
-    ------
-    ResultError
-        Where two experiments have the same noise, a run was not evaluated on the training grid, or no test
-        sample is stored for all.
+    Raises a ResultError where two have the same noise, one was not evaluated at its own, or no test sample is
+    stored for all.
     """
     stored = [one.run.shown_samples for one in each_shown]
     common = [sample for sample in stored[0] if all(sample in samples for samples in stored)]
     if not common:
         raise ResultError("the experiments have no stored test sample in common: evaluate them again")
-    noisy = sorted(
-        (
-            NoisyRun(one.run, int(common[0]), f"\n{one.run.label}" if one.replaces else "")
-            for one in each_shown
-        ),
-        key=lambda one: one.trained,
-    )
+    noisy = [
+        NoisyRun(one.run, int(common[0]), f"\n{one.run.label}" if one.replaces else "") for one in each_shown
+    ]
+    noisy.sort(key=lambda one: one.run.noise)
     for one, after in pairwise(noisy):
-        if one.trained == after.trained:
+        if one.run.noise == after.run.noise:
             both = f"{one.run.directory} and {after.run.directory}"
-            raise ResultError(f"{both} were both trained at noise {one.trained:g}: give one of them")
+            raise ResultError(f"{both} were both trained at noise {one.run.noise:g}: give one of them")
     for one in noisy:
-        if one.trained not in one.levels:
-            words = f"was trained at noise {one.trained:g} and evaluated at others only"
-            raise ResultError(f"{one.run.directory} {words}: add {one.trained:g} to test_noise")
+        if one.run.noise not in one.levels:
+            words = f"was trained at noise {one.run.noise:g} and evaluated at others only"
+            raise ResultError(f"{one.run.directory} {words}: add {one.run.noise:g} to test_noise")
     return noisy
 
 
 def percent(level: float) -> str:
     """Write 0.015 as "1.5 %"."""
     return f"{100 * level:g} %"
-
-
-def error_words(error: float) -> str:
-    """Return what stands over a recovered coefficient."""
-    return f"error {error:.3g}" if np.isfinite(error) else "diverged"
-
-
-def _draw_pair(panel, one: NoisyRun, level: float, scale: dict, colour) -> None:
-    """Draw a recovered coefficient; an empty place where there was no such evaluation."""
-    panel.set_box_aspect(1)
-    if level not in one.levels:
-        panel.set_axis_off()
-        return
-    draw_field(panel, one.field("prediction", level), scale)
-    panel.set_title(error_words(one.error(level)), loc="left", fontsize=8.5)
-    if level == one.trained:
-        panel.spines[:].set(visible=True, color=colour, linewidth=2.5)
 
 
 def _draw_curves(panel, noisy: list[NoisyRun], levels: list[float], colours: dict) -> None:
@@ -182,13 +160,13 @@ def _draw_curves(panel, noisy: list[NoisyRun], levels: list[float], colours: dic
         mean = errors.mean()
         if mean.empty:
             continue
-        colour = colours[one.trained]
+        colour = colours[one.run.noise]
         low, high = errors.quantile(0.25), errors.quantile(0.75)
         panel.fill_between(mean.index, low, high, color=colour, alpha=0.15, lw=0)
         panel.plot(mean.index, mean, color=colour, marker="o", ms=3.5, lw=1.5)
-        panel.plot([one.trained], [mean[one.trained]], "o", ms=9, mfc="none", mec=colour, mew=1.3)
+        panel.plot([one.run.noise], [mean[one.run.noise]], "o", ms=9, mfc="none", mec=colour, mew=1.3)
         drawn += [*mean, *low, *high]
-        labels.append((float(mean.iloc[-1]), f"trained at {percent(one.trained)}", colour))
+        labels.append((float(mean.iloc[-1]), f"trained at {percent(one.run.noise)}", colour))
     positive = [level for level in levels if level > 0]
     if positive:  # zero has a place of its own, left of the first positive level
         panel.set_xscale("symlog", linthresh=positive[0], linscale=0.4)
@@ -200,8 +178,3 @@ def _draw_curves(panel, noisy: list[NoisyRun], levels: list[float], colours: dic
     label_right(panel, labels)
     if not drawn:
         say_no_errors(panel)
-
-
-def _shades(count: int) -> list:
-    """Return colours from dark to bright: the more noise in training, the brighter."""
-    return list(matplotlib.colormaps["viridis"](np.linspace(0.05, 0.72, count)))

@@ -1,25 +1,26 @@
 """The tables and figures of Cao 2021 (arXiv:2105.14995): what each is called, made by and made from."""
 
 from resolvent.figures.experiment.samples import draw as draw_samples
-from resolvent.figures.papers.cao2021.ablation import draw_ablation
+from resolvent.figures.papers.cao2021 import costs, error_tables
 from resolvent.figures.papers.cao2021.convergence import draw_convergence
-from resolvent.figures.papers.cao2021.error_tables import draw_burgers, draw_darcy, draw_inverse
-from resolvent.figures.papers.cao2021.hours import draw_hours
 from resolvent.figures.papers.cao2021.latent_basis import draw_latent_basis
 from resolvent.figures.papers.cao2021.noise import draw_noise_levels, draw_noise_transfer
 from resolvent.figures.papers.cao2021.reported import TABLE_2A, TABLE_2B, TABLE_3, TABLE_6, TABLE_8
-from resolvent.figures.papers.cao2021.sizes import draw_sizes
-from resolvent.figures.papers.cao2021.step_costs import draw_step_costs, remark
 from resolvent.figures.papers.items import Item, Paper
 
 RECIPES = (
-    "As printed: the setting of the text; as coded: that of the public code, which made the reported numbers;"
-    " other: models and baselines of neither. The ratio is of the row as coded, at its best epoch on the test"
-    " samples, as the paper reports."
+    "As printed: the setting of the text; as coded: that of the public code, which made the reported "
+    "numbers; other: models and baselines of neither. The ratio is of the row as coded, at its best epoch on "
+    "the test samples, as the paper reports."
 )
 BOLD = (
     "Bold: the model with the lowest geometric mean of errors, and those that the data do not show to be "
     "worse; a model is ranked from three seeds on."
+)
+BY_SEED = (
+    "{seeds}: a line a seed: the loss of the training samples, whose H¹ part is weighted by γ, and the "
+    "relative L² error of the test samples, as in the paper; where that was not recorded, errors of the "
+    "training and of the validation samples."
 )
 ITEMS = {
     "table1": Item(
@@ -33,9 +34,9 @@ ITEMS = {
         "and four heads by default: ten softmax layers keep 2.1 GB each for the gradient and do not fit into "
         "the printed memory. The paper computes the Fourier type as (QKᵀ)V; computed as Q(KᵀV) it gives the "
         "same numbers at linear cost.",
-        draw_step_costs,
+        costs.draw_step_costs,
         kind="table",
-        remark=remark,
+        remark=costs.remark,
     ),
     "table2a": Item(
         "Table 2a. Burgers' equation",
@@ -43,7 +44,7 @@ ITEMS = {
         f'{BOLD} "No attention" is the transformer with its attention left out; below the rule are '
         "baselines. "
         "The paper quotes another row, of an FNO trained for 500 epochs elsewhere.",
-        draw_burgers,
+        error_tables.draw_burgers,
         kind="table",
         table=TABLE_2A,
     ),
@@ -52,7 +53,7 @@ ITEMS = {
         f"{RECIPES} Mean relative L² error of the test samples in units of 10⁻², with its 95 % interval. In "
         f'brackets: points a side of the grid on which attention works. {BOLD} "No attention" is the '
         "transformer with its attention left out; below the rule are baselines.",
-        draw_darcy,
+        error_tables.draw_darcy,
         kind="table",
         table=TABLE_2B,
     ),
@@ -61,7 +62,7 @@ ITEMS = {
         f"{RECIPES} Mean relative L² error of the recovered coefficient in units of 10⁻², with its 95 % "
         "interval, by points a side of the measurements (in brackets: of the coefficient) and by noise ε, the"
         f" same in training and evaluation. {BOLD} Below the rule are baselines.",
-        draw_inverse,
+        error_tables.draw_inverse,
         kind="table",
         several=True,
         table=TABLE_3,
@@ -70,7 +71,7 @@ ITEMS = {
         "Table 5. Sizes of the networks",
         "Layers, widths and Fourier modes, and the number of parameters, a complex one counted as two. The "
         "paper has one row for its four attentions. Where the paper's number differs, it stands below ours.",
-        draw_sizes,
+        costs.draw_sizes,
         kind="table",
         of=("table2a", "table2b", "table3"),
     ),
@@ -79,7 +80,7 @@ ITEMS = {
         "Hours of training, validation left out: the mean over the runs that finished, on the machine named "
         "below; the paper's are from one RTX 3090. The paper computes the Fourier type as (QKᵀ)V, in "
         "quadratic time; ours is Q(KᵀV).",
-        draw_hours,
+        costs.draw_hours,
         kind="table",
         several=True,
         table=TABLE_6,
@@ -92,22 +93,18 @@ ITEMS = {
         "dropout of the attention in the text, of the residual branches in the code. The paper takes a best "
         "epoch far from the last as a sign of divergence; here a run that diverges says so, and at which "
         "epoch.",
-        draw_ablation,
+        error_tables.draw_ablation,
         kind="table",
         table=TABLE_8,
     ),
     "figure8a": Item(
         "Figure 8a. Training on Darcy flow, by seed",
-        "{model} on Darcy flow, {seeds}: a line a seed: the loss of the training samples, whose H¹ part is "
-        "weighted by γ, and the relative L² error of the test samples, as in the paper; where that was not "
-        "recorded, errors of the training and of the validation samples.",
+        f"{{model}} on Darcy flow, {BY_SEED}",
         draw_convergence,
     ),
     "figure8b": Item(
         "Figure 8b. Training on Burgers' equation, by seed",
-        "{model} on Burgers' equation, {seeds}: a line a seed: the loss of the training samples, whose H¹ "
-        "part is weighted by γ, and the relative L² error of the test samples, as in the paper; where that "
-        "was not recorded, errors of the training and of the validation samples.",
+        f"{{model}} on Burgers' equation, {BY_SEED}",
         draw_convergence,
     ),
     "figure9": Item(
@@ -159,4 +156,6 @@ PAPER = Paper(
     "samples: where runs have recorded it, ours by that protocol stands below, to compare with the paper's "
     "number and with nothing else.",
     ITEMS,
+    costs="measure_cost",
+    samples=("Figs. 9 and 10", ""),
 )

@@ -1,6 +1,7 @@
-"""Tables 2, 4 and 5 of Calvello et al. 2024: growth of cost, parameters and operations.
+"""Costs in Calvello et al. 2024: Tables 2, 4 and 5, and errors against costs, Figures 10 and 11.
 
-They are counted, and by the paper's formulas, both in one CSV (`resolvent.measurements.architecture_costs`).
+Parameters and operations of the tables are counted, and by the paper's formulas, both in one CSV
+(`resolvent.measurements.architecture_costs`).
 """
 
 from pathlib import Path
@@ -8,9 +9,21 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from resolvent.figures.common.comparison import errors_of
+from resolvent.figures.common.labels import label_right
 from resolvent.figures.common.numbers import DASH
-from resolvent.figures.common.results import read_table
+from resolvent.figures.common.results import on_training_grid, read_table, resolution_in_words
+from resolvent.figures.common.style import (
+    MUTED,
+    appearances,
+    error_limits,
+    grid_lines,
+    new_figure,
+    say_no_errors,
+    title,
+)
 from resolvent.figures.common.table import Cell, Table, columns
+from resolvent.figures.papers.calvello2024.chosen import Experiments, families, title_of
 
 SETTINGS = {"modes": 12, "fano_modes": 9, "patches": 13, "smoother_modes": 64}  # sections 6.2.2 and 6.2.3
 COLUMNS = [
@@ -56,16 +69,18 @@ def draw_growth(cost_file: str | Path) -> Table:
     They are slopes of least-squares lines through the logarithms.
     """
     rows = []
-    for model, here in _read(cost_file).groupby("model", sort=False):
+    table = _read(cost_file)
+    for model in dict.fromkeys(table["model"]):
+        here = table[table["model"] == model]
         wide, fine = (here[here[name] == here[name].max()] for name in ("width", "points"))
         grids = " ".join(f"{points}²" for points in wide["points"])
-        exponents = [
-            _exponent(few[variable], few[counted])
-            for few, variable in ((wide, "N"), (fine, "width"))
-            for counted in ("forward_flop", "formula_flop")
-        ]
-        scaling = Cell(SCALINGS.get(model, DASH), prose=True)
-        rows.append([Cell(NAMES[model]), scaling, Cell(grids), *exponents])
+        rows.append([Cell(NAMES[model]), Cell(SCALINGS.get(model, DASH), prose=True), Cell(grids)])
+        for few, variable in ((wide, "N"), (fine, "width")):
+            for operations in (few["forward_flop"], few["formula_flop"]):
+                cell = Cell(DASH, note="no formula in the paper")
+                if not operations.isna().any():
+                    cell = Cell(f"{np.polyfit(np.log(few[variable]), np.log(operations), 1)[0]:.2f}")
+                rows[-1].append(cell)
     heads = columns(
         ("", ["architecture", "in the paper", "grids"]),
         ("exponent of N", ["counted", "formula"]),
@@ -76,23 +91,21 @@ def draw_growth(cost_file: str | Path) -> Table:
 
 def draw_parameters(cost_file: str | Path) -> Table:
     """Return Table 4: a row for each architecture and width, and for AFNO also each grid."""
-    rows = []
-    table = _read(cost_file).drop_duplicates(["model", "width", "parameters"])
-    for row in table.to_dict("records"):
-        on_grid = f", {row['points']}² points" if row["model"] == "afno" else ""
-        formula, counted = row["formula_parameters"], row["parameters_complex_once"]
+    rows: list[list[Cell]] = []
+    named: set[str] = set()
+    for row in _read(cost_file).drop_duplicates(["model", "width", "parameters"]).to_dict("records"):
+        model, formula, counted = row["model"], row["formula_parameters"], row["parameters_complex_once"]
         rows.append(
             [
-                Cell(f"{NAMES[row['model']]}{on_grid}"),
+                Cell(NAMES[model] + (f", {row['points']}² points" if model == "afno" else "")),
                 Cell(f"{row['width']}"),
                 _number(formula, "{:,.0f}"),
                 Cell(f"{counted:,}"),
                 Cell(f"{row['parameters']:,}"),
                 _number(counted / formula, "{:.3f}"),
-                Cell(LEFT_OUT.get(row["model"], "biases and norms alone"), prose=True),
+                _once(model, LEFT_OUT.get(model, "biases and norms alone"), named),
             ]
         )
-    rows = _reasons_once(rows, table["model"])
     heads = columns(
         ("", ["architecture", "width d", "formula"]),
         ("counted, a complex one as", ["one", "two"]),
@@ -104,9 +117,9 @@ def draw_parameters(cost_file: str | Path) -> Table:
 def draw_operations(cost_file: str | Path) -> Table:
     """Return Table 5: a row for each architecture and grid, at the largest width, in 10⁹ operations."""
     table = _read(cost_file)
-    table = table[table["width"] == table["width"].max()]
-    rows = []
-    for row in table.to_dict("records"):
+    rows: list[list[Cell]] = []
+    named: set[str] = set()
+    for row in table[table["width"] == table["width"].max()].to_dict("records"):
         formula, counted = row["formula_flop"], row["forward_flop"]
         share = row["formula_transforms"] / formula
         rows.append(
@@ -117,10 +130,9 @@ def draw_operations(cost_file: str | Path) -> Table:
                 _billions(counted),
                 _number(counted / formula, "{:.2f}"),
                 _number(row["seconds"], "{:.2g}"),
-                Cell(WHY[row["model"]], prose=True),
+                _once(row["model"], WHY[row["model"]], named),
             ]
         )
-    rows = _reasons_once(rows, table["model"])
     heads = columns(
         ("", ["architecture", "points"]),
         ("10⁹ operations", ["formula", "counted"]),
@@ -151,19 +163,11 @@ def _read(cost_file: str | Path) -> pd.DataFrame:
     return table.assign(N=table["points"] ** 2, formula_flop=formula)
 
 
-def _reasons_once(rows: list[list[Cell]], models: pd.Series) -> list[list[Cell]]:
-    """Return the rows, the last column empty where the row above is of the same model."""
-    return [
-        [*row[:-1], Cell("", prose=True)] if repeated else row
-        for row, repeated in zip(rows, models == models.shift(), strict=True)
-    ]
-
-
-def _exponent(variable: pd.Series, operations: pd.Series) -> Cell:
-    if operations.isna().any():
-        return Cell(DASH, note="no formula in the paper")
-    slope, _ = np.polyfit(np.log(variable), np.log(operations), 1)
-    return Cell(f"{slope:.2f}")
+def _once(model: str, words: str, named: set[str]) -> Cell:
+    """Return the words in the first row of a model, and nothing below."""
+    cell = Cell("" if model in named else words, prose=True)
+    named.add(model)
+    return cell
 
 
 def _billions(operations: float, note: str = "") -> Cell:
@@ -174,3 +178,55 @@ def _billions(operations: float, note: str = "") -> Cell:
 
 def _number(value: float, form: str, note: str = "") -> Cell:
     return Cell(DASH) if np.isnan(value) else Cell(form.format(value), note=note)
+
+
+def draw_against_parameters(comparisons: list[pd.DataFrame], experiments: Experiments):
+    """Draw Figure 10: a panel for each experiment; a complex parameter counts once, as in the paper."""
+    return _draw(comparisons, experiments, "parameters_complex_once", "parameters, a complex one as one")
+
+
+def draw_against_operations(comparisons: list[pd.DataFrame], experiments: Experiments):
+    """Draw Figure 11: a panel for each experiment; operations as `resolvent.training.operations` counts."""
+    return _draw(comparisons, experiments, "forward_flop", "counted operations of a forward pass")
+
+
+def _draw(comparisons: list[pd.DataFrame], experiments: Experiments, cost: str, words: str):
+    """Draw a line for each architecture through its widths; one of a single width only if all are such."""
+    shown = [
+        [line for line in lines if len(line) > 1] or lines for lines in (families(one) for one in experiments)
+    ]
+    # The look of a line is its widest model's, the same in every panel.
+    widest = {line[-1] for lines in shown for line in lines}
+    looks = appearances(run for runs in experiments for run in runs if run.model in widest)
+    figure, axes = new_figure(len(shown), 1, size=(8.6, 0.4 + 3.2 * len(shown)), sharex=True)
+    labels: list[list[tuple]] = []
+    for panel, comparison, one, lines in zip(axes[:, 0], comparisons, experiments, shown, strict=True):
+        table = on_training_grid(errors_of(comparison, "standardised_relative_l2", "median"))
+        finest = max(run.resolution for run in one)
+        table = table[(table["trained_resolution"] == finest) & np.isfinite(table["value"])]
+        table = table[np.isfinite(table[cost])].set_index("key")
+        title(panel, f"{title_of(one[0])}, {resolution_in_words(finest)}")
+        panel.set(xscale="log", ylabel="median relative L² error")
+        grid_lines(panel, "both")
+        widths = {run.model: run.record.settings.get("width") for run in one}
+        labels.append([])
+        for line in lines:
+            rows = table.loc[[key for key in line if key in table.index]]
+            if rows.empty:
+                continue
+            look, x, median = looks[line[-1]], rows[cost], rows["value"]
+            panel.plot(x, median, color=look.colour, lw=1.4, zorder=3)
+            panel.vlines(x, rows["low"], rows["high"], color=look.colour, lw=1.1, zorder=2)
+            panel.plot(x, median, ls="", ms=6, zorder=4, **look.marks())
+            beside = {"xytext": (4, 4), "textcoords": "offset points", "color": MUTED, "fontsize": 7.5}
+            for key, place, error in zip(rows.index, x, median, strict=True):
+                panel.annotate(f"{widths[key]}", (place, error), **beside)
+            labels[-1].append((float(median.iloc[-1]), str(rows["label"].iloc[-1]), look.colour))
+        drawn = table.index.isin([key for line in lines for key in line])
+        error_limits(panel, table.loc[drawn, "value"], margin=1.6)
+    axes[-1, 0].set_xlabel(words)
+    for panel, named in zip(axes[:, 0], labels, strict=True):
+        label_right(panel, named)
+        if not named:
+            say_no_errors(panel)
+    return figure

@@ -1,0 +1,335 @@
+"""The documentation page "reported and ours", from the result files of the papers' runs.
+
+A training at a paper's size takes hours, and its folder is not committed: what the page says of one that is
+compared by its mean error stays in a small table, which outlives the run.
+"""
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from resolvent.common.counts import counted
+from resolvent.common.files import write_text
+from resolvent.documentation.pages import paragraph, table
+from resolvent.figures.common.intervals import (
+    SEEDS_TO_RANK,
+    Interval,
+    Scatter,
+    median_interval,
+    paired_ratio,
+    ratio_to_reported,
+    scatter,
+)
+from resolvent.figures.common.numbers import DASH, duration
+from resolvent.figures.common.results import Run, error_matrix, read_runs
+from resolvent.figures.published.beside import EXAMPLES, example_of, record, reported_beside, tables_of
+from resolvent.figures.published.tables import PaperTable, reported_rows
+
+HEADER = """\
+# Reported and ours
+
+Written by `make docs` from the result files of the runs; do not edit. [Why they differ](why-they-differ.md)
+says what is known of the differences. A row is one training. The epoch is the one that the validation samples
+chose. A reported number has a ratio only where every recorded setting is the one that made it: the public
+code's (recipe `code`) where code and text (`paper`) differ, and the data's where the text prints another
+operator ([Burgers](equations/burgers.md)). Below a table stands what differs."""
+REPORTED_SAMPLES = 100  # test samples behind every reported mean (Cao 2021, section 5)
+INTRODUCTIONS = {  # by the statistic that a paper reports
+    "mean": f"""\
+"Ours" is the mean relative L² error over the test samples, with its interval of 95 %. "Paper's protocol" is
+the lowest error of all epochs on the first {REPORTED_SAMPLES} test samples, as the paper chose its numbers.
+"Ours / reported" divides our mean by the reported number. Its interval includes the uncertainty of both: of
+our test samples, and of the {REPORTED_SAMPLES} behind the reported number, which are assumed to scatter as
+ours do; with several seeds also the spread between seeds
+([definition and coverage](statistics.md#reported-numbers)). A row *agrees* when the interval contains 1, and
+*differs* otherwise. A row of one seed compares two trained networks.""",
+    "median": """\
+Errors are of fields standardised by one mean and one standard deviation of the training samples: the median
+over the test samples, and the worst of them. The paper does not say of what its errors are; its public code
+takes them of standardised fields, in one dimension by each split's own mean and standard deviation. For
+trajectories also the medians at times other than those of training (marked *) and, where both were trained,
+the errors without quadrature weights over those with them, sample by sample: above one the weights are of
+use. Sections from earlier runs have the difference of the means instead: above zero they are of use.""",
+}
+TRAINED = ("best epoch", "training", "per step")
+MEANS = ("model", "recipe", "n", "seed", "reported", "ours", "paper's protocol", "ours / reported", *TRAINED)
+MEDIANS = (
+    "model", "trained on", "seed", "reported", "ours: median", "ours / reported", "worst (reported)",
+    "samples", *TRAINED,
+)  # fmt: skip
+VERDICTS = ("agrees", "differs: lower", "differs: higher")
+SETTING = ["model", "recipe", "resolution", "noise"]  # what the seeds of a row have in common
+SIZES = ("train_samples", "validation_samples", "test_samples", "epochs", "batch_size")
+TEXTS = ("table", "model", "recipe", "reported", "reported_epoch", "reason", "machine", "command")
+NO_ROW = "no such row"
+
+
+def write_reported_vs_ours(
+    commands: dict[str, list[Path]],
+    output: Path,
+    measured: Path,
+    more: dict[str, dict[str, str]] | None = None,
+) -> None:
+    """Write the page: a section for each table or dataset of the papers.
+
+    `commands` are the folders of runs by the command that makes them, `more` other sections by paper and
+    title. Rows of means come from the table `measured`, into which those of the runs at hand are put. Other
+    sections of `output` stay until runs of theirs are at hand.
+    """
+    found: list[dict] = []
+    data: dict[str, dict[str, list[tuple[Run, str]]]] = {}  # of medians, by paper and by what was learnt
+    for command, folders in commands.items():
+        for run in read_runs(folders):
+            example = example_of(run.record)
+            if example is not None and example.source.statistic == "median":
+                title, settings = example.title, run.record.dataset_settings
+                title += f", {settings['targets']} from x" if settings["equation"] == "lorenz63" else ""
+                data.setdefault(example.source.name, {}).setdefault(title, []).append((run, command))
+            else:
+                found += [measured_row(run, one, command) for one in _tables_with(run)]
+    tables: dict[str, list] = {}
+    for row in kept_rows(measured, found).itertuples():
+        tables.setdefault(row.table, []).append(row)
+
+    page, parts = output.read_text(encoding="utf-8") if output.exists() else "", [HEADER]
+    sources = {example.source.name: example.source for example in EXAMPLES}
+    for name, source in sorted(sources.items(), key=lambda one: one[1].statistic):
+        of_paper = {one.name for example in EXAMPLES if example.source is source for one in example.tables}
+        block = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+        kept = (section.partition("\n") for section in block.split("\n### ")[1:])
+        sections = {title: text.strip() for title, _, text in kept}
+        if source.statistic == "mean":
+            sections |= {title: _mean_section(rows) for title, rows in tables.items() if title in of_paper}
+        sections |= {title: _median_section(made) for title, made in data.get(name, {}).items()}
+        if sections := sections | (more or {}).get(name, {}):
+            parts.append(f'## {name}\n\n{INTRODUCTIONS[source.statistic]}\n"Reported" is {source.citation}.')
+            parts += [f"### {title}\n\n{sections[title]}" for title in sorted(sections)]
+    write_text(output, "\n\n".join(parts) + "\n")
+
+
+def _tables_with(run: Run) -> list[PaperTable]:
+    """Return the tables with a row for the run; if none has, the first of its equation."""
+    tables = tables_of(run.record)
+    return [one for one in tables if one.row(record(run.record)) is not None] or list(tables[:1])
+
+
+def measured_row(run: Run, table: PaperTable, command: str) -> dict:
+    """Return what is kept of a training, and of the number that a paper reports for its setting.
+
+    `place` is the reported row's in the paper's table, `reported` as printed ("" where there is none),
+    `reason` why the two cannot be compared ("" where they can). `mean` is the relative L2 error over the test
+    samples, at the epoch that the validation samples chose, NaN for a training that diverged, in the epoch
+    `diverged`; its `Scatter` follows. `protocol` is the lowest mean error of an epoch on the first test
+    samples, as many as there are for validation.
+    """
+    cost, rows = run.cost, reported_rows(table.file)
+    beside, row = reported_beside(run.record, cost, table), table.row(record(run.record))
+    mean, spread = math.nan, Scatter(*4 * [math.nan])
+    errors = error_matrix([run.errors], run.resolution, run.noise).to_numpy().ravel()
+    if not run.diverged and errors.size:
+        mean, spread = float(errors.mean()), scatter(errors, REPORTED_SAMPLES)
+    return {
+        "table": table.name,
+        "place": rows.index(row) if row else len(rows),
+        "unit": table.unit,
+        "model": run.label,
+        "recipe": run.record.recipe or "",
+        "resolution": run.resolution,
+        "noise": run.noise,
+        "seed": run.seed,
+        "reported": beside.digits,
+        "reported_epoch": beside.best_epoch,
+        "reason": "" if beside.value is not None else beside.reason,
+        "mean": mean,
+        **asdict(spread),
+        "diverged": cost.diverged_epoch or 0,
+        "protocol": cost.best_test_relative_l2 or math.nan,
+        "protocol_epoch": cost.best_test_epoch or 0,
+        "best_epoch": cost.best_epoch,
+        "epochs": run.record.training["epochs"],
+        **{name: run.record.training[name] for name in SIZES if name != "epochs"},
+        "train_seconds": cost.train_seconds,
+        "seconds_per_step": cost.seconds_per_step,
+        "machine": f"{cost.device}, {counted(cost.threads, 'thread')} a run",
+        "command": command,
+    }
+
+
+def kept_rows(file: Path, new: list[dict]) -> pd.DataFrame:
+    """Put new rows into the file, in place of older ones of the same key; return all in the papers' order."""
+    rows = pd.DataFrame(new)
+    if file.exists():
+        texts = dict.fromkeys(TEXTS, str)
+        kept = pd.read_csv(file, dtype=texts, keep_default_na=False, na_values=["nan"])
+        rows = pd.concat([kept, rows]) if new else kept
+    if rows.empty:
+        return rows
+    # A row that can be compared stays where the new one cannot: a shorter training does not replace it.
+    settled = rows.assign(settled=(rows["reported"] != "") & (rows["reason"] == ""))
+    settled = settled.sort_values("settled", kind="stable")
+    rows = settled.drop_duplicates(["table", *SETTING, "seed"], keep="last").drop(columns="settled")
+    rows = rows.sort_values(["table", "place", *SETTING, "seed"])
+    write_text(file, rows.to_csv(index=False, float_format="%.9g", na_rep="nan", lineterminator="\n"))
+    return rows
+
+
+def _mean_section(rows: list) -> str:
+    """Return the table of a paper's means: a line for each training, and one over three seeds or more.
+
+    A setting counts as one comparison from three seeds on, since two say too little of their spread.
+    """
+    cells, verdicts = [], []
+    for _, group in itertools.groupby(rows, key=lambda row: [getattr(row, name) for name in SETTING]):
+        trained = list(group)
+        cells += [_cells(row) for row in trained]
+        compared = [row for row in trained if _is_compared(row)]
+        if len(compared) < SEEDS_TO_RANK:
+            verdicts += [verdict(_ratio([row])) for row in compared]
+            continue
+        ratio, first = _ratio(compared), compared[0]
+        verdicts.append(verdict(ratio))
+        seeds = (
+            f"all {len(trained)}" if len(compared) == len(trained) else f"{len(compared)} of {len(trained)}"
+        )
+        mean = float(np.mean([row.mean for row in compared]))
+        numbers = (f"{first.reported}{_power(first.unit)}", _in_unit(mean, first.unit), DASH, _judged(ratio))
+        cells.append((*_setting(first), seeds, *numbers, DASH, DASH, DASH))
+    counts = Counter(verdicts)
+    agree, lower, higher = (counts[words] for words in VERDICTS)
+    lead = "No row has a ratio."
+    if verdicts:
+        said = f"{agree} agree{'s' * (agree == 1)}; ours is lower in {lower}, higher in {higher}"
+        lead = f"{counted(len(verdicts), 'comparison')}: {said}."
+    values = {name: dict.fromkeys(str(getattr(row, name)) for row in rows) for name in SIZES}
+    sizes = (f"{name.replace('_', ' ')} {' or '.join(values[name])}" for name in SIZES)
+    reasons = ((row.model, row.reason) for row in rows if row.reason and not row.reason.endswith(NO_ROW))
+    why = map(paragraph, _not_comparable(reasons))
+    made = _made_by({row.machine for row in rows}, [row.command for row in rows])
+    return "\n\n".join([lead, table(MEANS, cells), f"Sizes: {', '.join(sizes)}.", *why, made])
+
+
+def _is_compared(row) -> bool:
+    return bool(row.reported) and not row.reason and math.isfinite(row.mean)
+
+
+def verdict(ratio: Interval) -> str:
+    """Say whether a ratio to a reported number can be 1."""
+    return VERDICTS[0] if ratio.low <= 1 <= ratio.high else VERDICTS[1 + (ratio.low > 1)]
+
+
+def _ratio(rows: list) -> Interval:
+    """Return the ratio of the mean over the seeds of one setting to the reported number."""
+    scatters = [Scatter(row.below, row.above, row.few_below, row.few_above) for row in rows]
+    means = np.array([row.mean for row in rows])
+    return ratio_to_reported(means, scatters, float(rows[0].reported) * rows[0].unit)
+
+
+def _cells(row) -> tuple[str, ...]:
+    reported = NO_ROW if row.reason.endswith(NO_ROW) else DASH
+    if row.reported:
+        reported = f"{row.reported}{_power(row.unit)}"
+    if row.reported_epoch:
+        reported += f" (epoch {row.reported_epoch})"
+    ours = f"diverged (epoch {row.diverged})" if row.diverged else "not finite"
+    if np.isfinite(row.mean):
+        low, high = row.mean * np.exp(-row.below), row.mean * np.exp(row.above)
+        ours = f"{_in_unit(row.mean, row.unit)} [{low / row.unit:.3f}, {high / row.unit:.3f}]"
+    tested = row.protocol_epoch > 0
+    return (
+        *_setting(row),
+        str(row.seed),
+        reported,
+        ours,
+        f"{_in_unit(row.protocol, row.unit)} (epoch {row.protocol_epoch})" if tested else DASH,
+        _judged(_ratio([row])) if _is_compared(row) else DASH,
+        *_training(row, row.epochs),
+    )
+
+
+def _setting(row) -> tuple[str, str, str]:
+    name = f"{row.model}, noise {row.noise:g}" if row.noise else row.model
+    return name, row.recipe or DASH, str(row.resolution)
+
+
+def _training(cost, epochs: int) -> tuple[str, str, str]:
+    """Return what it took to train, under `TRAINED`."""
+    per_step = f"{cost.seconds_per_step * 1e3:.0f} ms"
+    return f"{cost.best_epoch} of {epochs}", duration(cost.train_seconds), per_step
+
+
+def _judged(ratio: Interval) -> str:
+    return f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}] {verdict(ratio)}"
+
+
+def _in_unit(value: float, unit: float) -> str:
+    """Write an error in the unit of the table: 1.203e-3."""
+    return f"{value / unit:.3f}{_power(unit)}"
+
+
+def _power(unit: float) -> str:
+    return f"{unit:.0e}".lstrip("1").replace("e-0", "e-")
+
+
+def _not_comparable(reasons: Iterable[tuple[str, str]]) -> list[str]:
+    """Write a sentence for every reason why a reported number cannot be compared, from (label, reason)."""
+    labels: dict[str, dict[str, None]] = {}
+    for label, reason in reasons:
+        labels.setdefault(reason, {})[label] = None
+    return [f"{', '.join(of)}: {reason}." for reason, of in labels.items()]
+
+
+def _made_by(machines: set[str], commands: list[str]) -> str:
+    lines = [f"Machine: {'; '.join(sorted(machines))}, shared with other work while it ran. Made by\n"]
+    return "\n".join([*lines, *(f"    {command}" for command in dict.fromkeys(commands))])
+
+
+def _median_section(made: list[tuple[Run, str]]) -> str:
+    """Return the section on the runs, each with its command, of one dataset of a paper that reports medians.
+
+    Of trajectories also the medians at other times, with and without quadrature weights.
+    """
+    runs = [run for run, _ in made]
+    cells, reasons = [], []
+    for run in runs:
+        cost, beside = run.cost, reported_beside(run.record, run.cost)
+        if beside.digits and beside.value is None:
+            reasons.append((run.label, beside.reason))
+        ours, ratio, worst = f"diverged (epoch {cost.diverged_epoch})", DASH, DASH
+        if not run.diverged:
+            errors = _errors(run, run.resolution)
+            middle = median_interval(errors)
+            ours = f"{middle.value:.2e} [{middle.low:.2e}, {middle.high:.2e}]"
+            ratio = f"{middle.value / beside.value:.2f}" if beside.value else DASH
+            worst = f"{errors.max():.2e}" + (f" ({beside.worst:.2e})" if beside.worst else "")
+        samples = f"{run.record.training['train_samples']:,} / {run.record.training['test_samples']:,}"
+        trained_on = (run.label, str(run.resolution), str(run.seed))
+        numbers = (beside.digits or NO_ROW, ours, ratio, worst, samples)
+        cells.append((*trained_on, *numbers, *_training(cost, cost.epochs)))
+    parts = [table(MEDIANS, cells), *_not_comparable(reasons)]
+    if isinstance(runs[0].resolution, str):
+        finished = [run for run in runs if not run.diverged]
+        times = list(dict.fromkeys(runs[0].errors["resolution"]))
+        rows = []
+        for run in finished:
+            medians = [f"{np.median(_errors(run, one)):.2e}{'*' * (one == run.resolution)}" for one in times]
+            rows.append((run.label, str(run.seed), *medians))
+        without = [run for run in finished if run.record.settings.get("quadrature") == "none"]
+        weighted = [run for run in finished if run not in without]
+        if weighted and without:
+            ratios = [paired_ratio(_errors(without[0], one), _errors(weighted[0], one)) for one in times]
+            words = (f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in ratios)
+            rows.append(("without weights over with", DASH, *words))
+        parts.append(table(("model", "seed", *times), rows))
+    machines = {f"{run.cost.device}, {run.cost.threads} thread(s) a run" for run in runs}
+    return "\n\n".join([*parts, _made_by(machines, [command for _, command in made])])
+
+
+def _errors(run: Run, resolution: int | str) -> np.ndarray:
+    """Return the errors (seeds, samples) of every test sample."""
+    return error_matrix([run.errors], resolution, run.noise, "standardised_relative_l2").to_numpy()
