@@ -43,7 +43,7 @@ def pair_errors(name: str, given: Namespace) -> str:
     configuration = load_configuration(read_configuration(list(map(Path, OVERLAYS[name]))))
     task = Kolmogorov(configuration.datasets["kolmogorov"])
     settings, points = task.settings, max(task.settings.resolutions)
-    far = task._solver("etdrk4", 3 * settings.num_modes, settings.step / 16)
+    far = task.integrator("etdrk4", 3 * settings.num_modes, settings.step / 16)
     task.pair_errors(task.march(task.draw([("train", 0)])))  # compiles
     errors, truth, making, estimating = [], [], 0.0, 0.0
     for start in range(0, SAMPLES[name], task.batch):

@@ -80,9 +80,11 @@ def compiled(given: Namespace) -> str:
     for attention in tqdm(ATTENTIONS, desc="compiled", leave=False):
         eager = case_of("transformer1d", attention, 2048)
         plain, fast = race([eager, replace(eager, compiled=True)], given.rounds)
-        times = [plain.ours.middle, fast.ours.middle, plain.peer.middle, fast.peer.middle]
-        ratios = [fast.peer.middle / fast.ours.middle, plain.peer.middle / fast.ours.middle]
-        rows.append((str(eager.points), attention, *map(digits, times + ratios)))
+        ours, ours_fast, peer, peer_fast = (
+            times.middle for times in (plain.ours, fast.ours, plain.peer, fast.peer)
+        )
+        numbers = (ours, ours_fast, peer, peer_fast, peer_fast / ours_fast, peer / ours_fast)
+        rows.append((str(eager.points), attention, *map(digits, numbers)))
     return f"{COMPILED}\n\n{table(COMPILED_HEADER, rows)}"
 
 
