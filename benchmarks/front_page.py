@@ -34,11 +34,6 @@ from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 
 CHROMIUM = "/usr/bin/chromium"
 RESOLUTION, SAMPLES = 512, 100
-INTRODUCTION = """\
-## Pages
-
-What the browser of a reader has to do.
-"""
 TEXT = """\
 The front page of a study of {} experiments with {} models and {} seeds each, {:,} runs, opened \
 from disk in headless Chromium: medians of {} starts of the browser."""
@@ -185,4 +180,4 @@ if __name__ == "__main__":
     sizes = {"experiments": 10, "models": 10, "seeds": 5}
     options = {name: {"type": int, "default": default} for name, default in sizes.items()}
     parts = {"front_page": Part("Front page", front_page, ("playwright", "jinja2"))}
-    run("pages", INTRODUCTION, parts, rounds=5, **options)
+    run("pages", parts, rounds=5, **options)

@@ -64,8 +64,6 @@ HEADER = (
     "experiment", "model", "n", "batch", "GB predicted", "GB measured", "measured / predicted", "s a step",
     "resumed to the same bits",
 )  # fmt: skip
-INTRODUCTION = """\
-## Both papers at full size"""
 TEXT = """\
 Architectures at sizes of `config/{paper}.yaml`, on stored samples. A first process trains for {steps} steps
 until SIGTERM ends it, a second one goes on for {steps} more; a third trains for {both} without a stop, and
@@ -168,4 +166,4 @@ if __name__ == "__main__":
     else:
         parts = {paper: Part(NAMES[paper], partial(measured, paper), ("torch",)) for paper in PAPERS}
         folder = {"type": Path, "default": Path("build/full_size")}
-        run("both-papers", INTRODUCTION, parts, rounds=None, folder=folder)
+        run("both-papers", parts, rounds=None, folder=folder)

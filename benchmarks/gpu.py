@@ -33,10 +33,6 @@ CASES = [
     Case("vit_no", 416, 1, {"patches": 13}),
     Case("fano", 416, 1, {"patches": 13}),
 ]
-INTRODUCTION = """\
-## On a GPU
-
-Steps of training (forward, backward, clipping of the gradient, Adam) at the papers' sizes."""
 STEPS = """\
 Milliseconds are medians of {rounds} steps by the events of {device}. Memory is the peak of a step beyond
 weights and data, in GB: what the allocator gave out, and what was predicted without the GPU
@@ -82,6 +78,6 @@ def milliseconds(case: Case, precision: str, rounds: int, device: torch.device) 
 if __name__ == "__main__":
     if torch.cuda.is_available():
         part = Part("Steps", steps, ("torch",), device_name(torch.device("cuda")))
-        run("gpu", INTRODUCTION, {"steps": part}, rounds=20)
+        run("gpu", {"steps": part}, rounds=20)
     else:
         print("benchmarks.gpu: no GPU here, nothing is measured")

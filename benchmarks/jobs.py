@@ -45,11 +45,6 @@ run = json.loads((folder / "run.json").read_text())
 del run["sha256"]  # of the files that the evaluation writes
 evaluate_run(card, folder, run, threads=1, gpus=0)
 """
-INTRODUCTION = """\
-## Jobs
-
-What Snakemake, and the start of a job, add to the work.
-"""
 
 
 def planning(project: Path, given: Namespace) -> str:
@@ -123,4 +118,4 @@ if __name__ == "__main__":
             "planning": Part("Planning", partial(planning, project), packages),
             "overhead": Part("Overhead", partial(overhead, project), packages),
         }
-        run("jobs", INTRODUCTION, parts)
+        run("jobs", parts)

@@ -31,11 +31,6 @@ HEADER = (
     "setting", "samples", "estimated errors", "estimated / true", "making a sample",
     "the estimate, of that",
 )  # fmt: skip
-INTRODUCTION = """
-The estimate of a pair's error beside the error against a run over the lead time with three times the modes
-and 1/16 of the step ("true"); and the processor time of the estimate as a share of what making the samples
-took.
-"""
 
 
 def pair_errors(name: str, given: Namespace) -> str:
@@ -73,4 +68,4 @@ def pair_errors(name: str, given: Namespace) -> str:
 if __name__ == "__main__":
     packages = ("jax", "numpy", "scipy")
     parts = {name: Part("", partial(pair_errors, name), packages) for name in OVERLAYS}
-    run("pair-errors", INTRODUCTION, parts, rounds=None)
+    run("pair-errors", parts, rounds=None)

@@ -45,10 +45,6 @@ PRODUCTS = {
     getattr(torch.ops.aten, name).default
     for name in ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward")
 }
-INTRODUCTION = """\
-## Precision
-
-What `precision` changes in a step, measured on a CPU."""
 ERRORS = """\
 Relative L² errors of the outputs, and of the gradients of all weights taken together, against the same step
 in float64: initial weights, random waves for input, batch {batch}, medians of {rounds} seeds. TF32 is
@@ -126,4 +122,4 @@ def waves(x: Tensor, seed: int) -> Tensor:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    run("precision", INTRODUCTION, {"errors": Part("Errors", errors, ("torch",))})
+    run("precision", {"errors": Part("Errors", errors, ("torch",))})

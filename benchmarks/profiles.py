@@ -28,12 +28,6 @@ from resolvent.solvers.darcy.multigrid import apply, fill_hierarchy, levels, sto
 from resolvent.solvers.random_fields.gaussian import lognormal
 from resolvent.training.devices import keep_memory
 
-INTRODUCTION = """\
-## Where the time goes
-
-Of the training steps and solvers whose lead over the fastest other code is smallest, or smaller than we aim
-at. Processor time on one thread; the machine may be shared: read the shares. Parts of solvers are called
-alone, so that their shares need not add up to 100 %."""
 KINDS = {  # of what torch computes, by parts of the names of its operations
     "fused attention": ("scaled_dot_product",),
     "matrix products": ("mm", "linear"),
@@ -138,4 +132,4 @@ if __name__ == "__main__":
     torch.set_flush_denormal(True)
     torch.set_num_threads(1)
     keep_memory(large=True)
-    run("profiles", INTRODUCTION, PARTS)
+    run("profiles", PARTS)

@@ -1,7 +1,8 @@
 """What every benchmark has in common: its options, interleaved rounds, and tables in a Markdown page.
 
 Each table stands in the page between markers, so that commands share a page, with the command that makes it
-and the machine that it was made on. A busy machine slows all runs of a round alike: read the ratios.
+and the machine that it was made on. What a section says before its first table is written by hand. A busy
+machine slows all runs of a round alike: read the ratios.
 """
 
 from __future__ import annotations
@@ -37,9 +38,7 @@ class Part:
     machine: str = ""
 
 
-def run(
-    section: str, introduction: str, parts: dict[str, Part], *, rounds: int | None = 3, **options: dict
-) -> None:
+def run(section: str, parts: dict[str, Part], *, rounds: int | None = 3, **options: dict) -> None:
     """Measure the parts that the command line asks for, and print them; with --output, write the page.
 
     `options` are more of the command's, as `add_argument` takes them, by name. Without `rounds` there is no
@@ -73,11 +72,11 @@ def run(
         return "\n\n".join([f"### {part.title}"] * bool(part.title) + [body, made])
 
     bodies = {name: lambda name=name, part=part: described(name, part) for name, part in parts.items()}
-    measure_parts(section, introduction, bodies, given.only, given.output)
+    measure_parts(section, bodies, given.only, given.output)
 
 
 def measure_parts(
-    section: str, introduction: str, parts: dict[str, Callable[[], str]], only: list[str], page: Path | None
+    section: str, parts: dict[str, Callable[[], str]], only: list[str], page: Path | None
 ) -> None:
     """Print the bodies of the parts `only`; with a page, write each into its section there.
 
@@ -91,7 +90,7 @@ def measure_parts(
         tqdm.write(body)
         if page:  # after every part: one that fails loses none before it
             before, present, after = _split(page.read_text(), section)
-            written = [introduction.strip()]
+            written = [present.partition("<!-- ")[0].strip()]
             for name in parts:
                 if name == part:
                     written.append(_enclosed(name, body))

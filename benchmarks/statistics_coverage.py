@@ -211,16 +211,6 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
-INTRODUCTION = """\
-## Coverage
-
-Measured of the very functions that make `comparison.csv`, on simulated errors whose truth is known. The
-logarithm of an error is the sum of an effect of the sample, one of the seed, and a remainder, a fifth of the
-variance over samples; half of the effect of the sample is common to all models. The standard error of 95 %
-and of 5 % is 1.5 % with 200 simulations, and 0.5 % with 2000.
-"""
-
-
 PACKAGES = ("numpy", "scipy")
 PARTS = {
     "one-seed": Part("One seed", one_seed, PACKAGES),
@@ -232,4 +222,4 @@ PARTS = {
 
 if __name__ == "__main__":
     simulations = {"type": int, "default": 2000}
-    run("coverage", INTRODUCTION, PARTS, rounds=None, simulations=simulations)
+    run("coverage", PARTS, rounds=None, simulations=simulations)

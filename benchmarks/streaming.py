@@ -41,10 +41,6 @@ OPERATORS = {
     "FNO": ("fno2d", {"width": 32, "num_layers": 4, "modes": 12}),
     "ViT-NO": ("vit_no", PATCHED | {"smoother_modes": 16}),
 }
-INTRODUCTION = """\
-## Streaming
-
-What it costs to read the samples while the network trains."""
 HEADER = ("what", "streamed, samples/s", "peer, samples/s", "peer", "ratio")
 WORDS = """\
 {samples} pairs of functions on {points} × {points} points, in double precision in the store, in a new order
@@ -154,4 +150,4 @@ PARTS = {
 
 if __name__ == "__main__":
     sizes = {"points": {"type": int, "default": 416}, "samples": {"type": int, "default": 16}}
-    run("streaming", INTRODUCTION, PARTS, **sizes)
+    run("streaming", PARTS, **sizes)

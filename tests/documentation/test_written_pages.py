@@ -51,7 +51,7 @@ def test_a_part_that_cannot_be_written_leaves_the_page(page, capsys):
     with pytest.raises(ValueError, match=r"page\.md: put <!-- others:begin --> and <!-- others:end -->"):
         write_part("page.md", "new", "others", root=page.parent)
     with pytest.raises(ValueError, match="the page has no section 'solvers'"):
-        measure_parts("solvers", "", {"burgers": lambda: pytest.fail("measured")}, ["burgers"], page)
+        measure_parts("solvers", {"burgers": lambda: pytest.fail("measured")}, ["burgers"], page)
     assert page.read_text() == PAGE
 
 
