@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -16,6 +16,8 @@ from browser import AXE, PHONE, WIDE, Reader, chromium
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^(`{3,4}|:::).*?^\1", re.MULTILINE | re.DOTALL)
+TAG = re.compile(r'<(\w+)((?:\s+[\w:-]+(?:="[^"]*")?)+)\s*/?>')
+ATTRIBUTE = re.compile(r'([\w:-]+)="([^"]*)"')
 CODE = re.compile(r"`[^`]+`")
 LOADED = {("script", "src"), ("link", "href"), ("img", "src"), ("source", "src"), ("iframe", "src")}
 
@@ -39,23 +41,17 @@ def browser():
         yield started
 
 
-class Page(HTMLParser):
+class Page:
     """What a page of the site links to, what it loads, and the names of its places."""
 
     def __init__(self, text):
-        super().__init__()
-        self.links, self.loaded, self.places, self.headings = [], [], set(), 0
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        attributes = dict(attributes)
-        self.places |= {attributes[key] for key in ("id", "name") if attributes.get(key)}
-        self.headings += tag == "h1"
-        for key in ("href", "src"):
-            if (tag, key) in LOADED and key in attributes and attributes.get("rel") not in ("next", "prev"):
-                self.loaded.append(attributes[key])
-            elif key in attributes:
-                self.links.append(attributes[key])
+        self.links, self.loaded, self.places, self.headings = [], [], set(), len(re.findall(r"<h1\b", text))
+        for tag, given in TAG.findall(text):
+            attributes = {name: unescape(value) for name, value in ATTRIBUTE.findall(given)}
+            self.places |= {attributes[key] for key in ("id", "name") if attributes.get(key)}
+            for key in {"href", "src"} & attributes.keys():
+                loads = (tag, key) in LOADED and attributes.get("rel") not in ("next", "prev")
+                (self.loaded if loads else self.links).append(attributes[key])
 
 
 @pytest.fixture(scope="module")
