@@ -19,15 +19,6 @@ from resolvent.measurements.step_cost import seconds, training_step
 from resolvent.training.devices import device_name
 
 PACKAGES = ("torch", "numpy")
-INTRODUCTION = """\
-## Continuum attention
-
-The transformers of Calvello et al. (2024) against the same operators with the same weights in the arithmetic
-of the public code: on a line e^s for all pairs of points, divided by ½ΣΔ(e_j + e_{j+1}), and two products
-with the weighted values; on the plane a softmax; three products for Q, K and V; for every head of every
-convolution an FFT there and back; an einsum over the pairs of patches. float32, no dropout.
-
-The machine may be shared: read the ratios."""
 FULL = """\
 One training step at the paper's sizes, ours, on {device}: peak memory beyond weights and data, and seconds
 of the second step."""
@@ -75,4 +66,4 @@ PARTS = {
 
 if __name__ == "__main__":
     torch.set_flush_denormal(True)
-    run("attention", INTRODUCTION, PARTS)
+    run("attention", PARTS)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from argparse import Namespace
+from contextlib import suppress
 from dataclasses import asdict
 from importlib.util import find_spec
 from itertools import product
@@ -32,13 +33,10 @@ from resolvent.figures.front.page import write_front_page
 from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 
 CHROMIUM = "/usr/bin/chromium"
-RESOLUTION = 512
-SAMPLES = 100
-INTRODUCTION = """\
-## Pages
-
-What the browser of a reader has to do.
-"""
+RESOLUTION, SAMPLES = 512, 100
+TEXT = """\
+The front page of a study of {} experiments with {} models and {} seeds each, {:,} runs, opened \
+from disk in headless Chromium: medians of {} starts of the browser."""
 SWITCHES = [
     "--no-sandbox",
     "--disable-gpu",
@@ -46,72 +44,10 @@ SWITCHES = [
     "--disable-component-update",
     "--enable-precise-memory-info",
 ]
-
-
-def front_page(given: Namespace) -> str:
-    """Write the study and its front page, open it as often as there are rounds."""
-    sizes = given.experiments, given.models, given.seeds
-    with tempfile.TemporaryDirectory() as folder:
-        study = Path(folder) / "study"
-        write_study(study, *sizes)
-        start = perf_counter()
-        results = write_front_page(study)
-        writing = perf_counter() - start
-        loaded = [
-            study / "index.html",
-            *(study / "assets" / name for name in ("style.css", "page.js", "sortable.js")),
-        ]
-        size = sum(file.stat().st_size for file in loaded)
-        opened = [open_page(study / "index.html", len(results.rows)) for _ in range(given.rounds)]
-    middle = {name: median(one[name] for one in opened) for name in opened[0]}
-    rows = [
-        ("size of the page with style and script", f"{size / 1e6:.2f} MB"),
-        ("written in", f"{digits(writing)} s"),
-        ("opened: all there, tables sort and filters answer, after", f"{digits(middle['ready'])} s"),
-        ("first paint after", f"{digits(middle['paint'])} s"),
-        ("the long table filtered in", f"{digits(middle['filter'])} s"),
-        ("the long table sorted in", f"{digits(middle['sort'])} s"),
-        ("memory of the page's process", f"{digits(middle['memory'] / 1e6)} MB"),
-        ("of it objects of scripts", f"{digits(middle['heap'] / 1e6)} MB"),
-    ]
-    said = (
-        "The front page of a study of {} experiments with {} models and {} seeds each, {:,} runs, opened "
-        "from disk in headless Chromium: medians of {} starts of the browser."
-    )
-    return f"{said.format(*sizes, len(results.runs), given.rounds)}\n\n{table(('', ''), rows)}"
-
-
-def open_page(page: Path, rows: int) -> dict[str, float]:
-    """Open the page in a new browser: seconds until events, seconds that its tools take, bytes of memory."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        before = set(psutil.pids())
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
-        tab = browser.new_page(viewport={"width": 1280, "height": 900})
-        tab.goto(page.as_uri(), wait_until="load")
-        tab.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
-        times = tab.evaluate(
-            """() => ({
-                ready: performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd / 1000,
-                paint: performance.getEntriesByName('first-contentful-paint')[0].startTime / 1000,
-            })"""
-        )
-        shown = "document.querySelectorAll('#results tbody tr:not([hidden])').length"
-        assert tab.evaluate(shown) == rows
-        times["filter"] = tab.evaluate(FILTER)
-        assert 0 < tab.evaluate(shown) < rows
-        times["sort"] = tab.evaluate(SORT)
-        times["heap"] = tab.evaluate("performance.memory.usedJSHeapSize")
-        times["memory"] = max(
-            psutil.Process(pid).memory_info().rss
-            for pid in psutil.pids()
-            if pid not in before and _shows_pages(pid)
-        )
-        browser.close()
-    return times
-
-
+OPENED = """() => ({
+    ready: performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd / 1000,
+    paint: performance.getEntriesByName('first-contentful-paint')[0].startTime / 1000,
+})"""
 # Each ends when the changed table has been drawn.
 FILTER = """async () => {
     const start = performance.now();
@@ -133,11 +69,57 @@ SORT = """async () => {
 }"""
 
 
-def _shows_pages(pid: int) -> bool:
-    try:
-        return "--type=renderer" in psutil.Process(pid).cmdline()
-    except psutil.NoSuchProcess:
-        return False
+def front_page(given: Namespace) -> str:
+    """Write the study and its front page, open it as often as there are rounds."""
+    sizes = given.experiments, given.models, given.seeds
+    with tempfile.TemporaryDirectory() as folder:
+        study = Path(folder) / "study"
+        write_study(study, *sizes)
+        start = perf_counter()
+        results = write_front_page(study)
+        writing = perf_counter() - start
+        loaded = ("index.html", "assets/style.css", "assets/page.js", "assets/sortable.js")
+        size = sum((study / name).stat().st_size for name in loaded)
+        opened = [open_page(study / "index.html", len(results.rows)) for _ in range(given.rounds)]
+    middle = {name: median(one[name] for one in opened) for name in opened[0]}
+    rows = [
+        ("size of the page with style and script", f"{size / 1e6:.2f} MB"),
+        ("written in", f"{digits(writing)} s"),
+        ("opened: all there, tables sort and filters answer, after", f"{digits(middle['ready'])} s"),
+        ("first paint after", f"{digits(middle['paint'])} s"),
+        ("the long table filtered in", f"{digits(middle['filter'])} s"),
+        ("the long table sorted in", f"{digits(middle['sort'])} s"),
+        ("memory of the page's process", f"{digits(middle['memory'] / 1e6)} MB"),
+        ("of it objects of scripts", f"{digits(middle['heap'] / 1e6)} MB"),
+    ]
+    return f"{TEXT.format(*sizes, len(results.runs), given.rounds)}\n\n{table(('', ''), rows)}"
+
+
+def open_page(page: Path, rows: int) -> dict[str, float]:
+    """Open the page in a new browser: seconds until events, seconds that its tools take, bytes of memory."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        before = set(psutil.pids())
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
+        tab = browser.new_page(viewport={"width": 1280, "height": 900})
+        tab.goto(page.as_uri(), wait_until="load")
+        tab.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
+        found = tab.evaluate(OPENED)
+        shown = "document.querySelectorAll('#results tbody tr:not([hidden])').length"
+        assert tab.evaluate(shown) == rows
+        found["filter"] = tab.evaluate(FILTER)
+        assert 0 < tab.evaluate(shown) < rows
+        found["sort"] = tab.evaluate(SORT)
+        found["heap"] = tab.evaluate("performance.memory.usedJSHeapSize")
+        found["memory"] = 0
+        for pid in set(psutil.pids()) - before:
+            with suppress(psutil.NoSuchProcess):
+                process = psutil.Process(pid)
+                if "--type=renderer" in process.cmdline():  # it shows pages
+                    found["memory"] = max(found["memory"], process.memory_info().rss)
+        browser.close()
+    return found
 
 
 def write_study(folder: Path, experiments: int, models: int, seeds: int) -> None:
@@ -147,30 +129,23 @@ def write_study(folder: Path, experiments: int, models: int, seeds: int) -> None
     for number in range(experiments):
         name = f"experiment{number}"
         hardness = generator.normal(size=SAMPLES) * 0.4
-        rows = {f"model{model}": {} for model in range(models)}
-        for model, seed in product(rows, range(seeds)):
+        rows: dict[str, dict[str, str]] = {f"model{model}": {} for model in range(models)}
+        for (place, model), seed in product(enumerate(rows), range(seeds)):
             run = f"{name}/{model}/n{RESOLUTION}/seed{seed}"
-            level = 1e-3 * (1 + 0.3 * int(model.removeprefix("model")))
+            level = 1e-3 * (1 + 0.3 * place)
             errors = level * np.exp(hardness + 0.15 * generator.normal(size=SAMPLES))
             _write_run(folder / run, name, model, seed, errors)
             rows[model][str(seed)] = run
-        write_comparison(
-            [folder / run for runs in rows.values() for run in runs.values()],
-            [],
-            folder / name / "comparison.csv",
-        )
+        runs = [folder / run for of_model in rows.values() for run in of_model.values()]
+        write_comparison(runs, [], folder / name / "comparison.csv")
         planned[name] = PlannedExperiment(
-            title=f"Problem number {number}", dataset="synthetic", page=f"{name}/report.html",
-            finest=RESOLUTION, papers=[], rows=[
-                PlannedRow(
-                    model=model, label=f"A model with a name, {model}", recipe="paper",
-                    resolution=RESOLUTION, noise=0.0, runs=runs,
-                )
-                for model, runs in rows.items()
+            f"Problem number {number}", "synthetic", f"{name}/report.html", RESOLUTION, [],
+            [
+                PlannedRow(model, f"A model with a name, {model}", "paper", RESOLUTION, 0.0, of_model)
+                for model, of_model in rows.items()
             ],
         )  # fmt: skip
-    study = Study(name="synthetic", experiments=planned, command="snakemake")
-    write_json(folder / "study.json", asdict(study))
+    write_json(folder / "study.json", asdict(Study("synthetic", planned, command="snakemake")))
     write_assets(folder / "assets")
 
 
@@ -180,28 +155,23 @@ def _write_run(folder: Path, experiment: str, model: str, seed: int, errors: np.
     table = pd.DataFrame({"sample": np.arange(SAMPLES), "relative_l2": errors})
     table = table.assign(resolution=RESOLUTION, noise=0.0, realisation=0)[list(ERROR_COLUMNS)]
     table.to_csv(folder / "errors.csv", index=False)
-    same = {"resolution": RESOLUTION, "seed": seed, "config_hash": model}
-    write_record(
-        folder / "cost.json",
-        CostRecord(
-            **same, status="finished", diverged_epoch=None, epochs=100, steps=12_800, best_epoch=97,
-            best_validation_relative_l2=float(errors.mean()), best_test_epoch=None,
-            best_test_relative_l2=None, parameters=530_305, parameters_complex_once=530_305,
-            forward_flop=None, train_seconds=1800.0,
-            seconds_per_step=0.14, peak_memory_bytes=10**9, device="one core", processes=1, threads=1,
-            micro_batch_size=8,
-        ),
+    cost = CostRecord(
+        resolution=RESOLUTION, seed=seed, config_hash=model, status="finished", diverged_epoch=None,
+        epochs=100, steps=12_800, best_epoch=97, best_validation_relative_l2=float(errors.mean()),
+        best_test_epoch=None, best_test_relative_l2=None, parameters=530_305, parameters_complex_once=530_305,
+        forward_flop=None, train_seconds=1800.0, seconds_per_step=0.14, peak_memory_bytes=10**9,
+        device="one core", processes=1, threads=1, micro_batch_size=8,
     )  # fmt: skip
-    write_record(
-        folder / "run.json",
-        RunRecord(
-            **same, experiment=experiment, model=model, label=f"A model with a name, {model}",
-            architecture="synthetic", settings={}, grids="stored", grid={}, coarse_points=None,
-            test_resolutions=[RESOLUTION], test_noise=[0.0], noise_realisations=1, dataset="synthetic",
-            dataset_settings={"equation": "synthetic"}, dataset_hash="synthetic", training={},
-            code_digest="synthetic", versions={}, files={"errors.csv": file_digest(folder / "errors.csv")},
-        ),
+    record = RunRecord(
+        resolution=RESOLUTION, seed=seed, config_hash=model, experiment=experiment, model=model,
+        label=f"A model with a name, {model}", architecture="synthetic", settings={}, grids="stored", grid={},
+        coarse_points=None, test_resolutions=[RESOLUTION], test_noise=[0.0], noise_realisations=1,
+        dataset="synthetic", dataset_settings={"equation": "synthetic"}, dataset_hash="synthetic",
+        training={}, code_digest="synthetic", versions={},
+        files={"errors.csv": file_digest(folder / "errors.csv")},
     )  # fmt: skip
+    write_record(folder / "cost.json", cost)
+    write_record(folder / "run.json", record)
 
 
 if __name__ == "__main__":
@@ -210,4 +180,4 @@ if __name__ == "__main__":
     sizes = {"experiments": 10, "models": 10, "seeds": 5}
     options = {name: {"type": int, "default": default} for name, default in sizes.items()}
     parts = {"front_page": Part("Front page", front_page, ("playwright", "jinja2"))}
-    run("pages", INTRODUCTION, parts, rounds=5, **options)
+    run("pages", parts, rounds=5, **options)

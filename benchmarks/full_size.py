@@ -17,7 +17,6 @@ import subprocess
 import sys
 import time
 from argparse import Namespace
-from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from textwrap import fill
@@ -65,8 +64,6 @@ HEADER = (
     "experiment", "model", "n", "batch", "GB predicted", "GB measured", "measured / predicted", "s a step",
     "resumed to the same bits",
 )  # fmt: skip
-INTRODUCTION = """\
-## Both papers at full size"""
 TEXT = """\
 Architectures at sizes of `config/{paper}.yaml`, on stored samples. A first process trains for {steps} steps
 until SIGTERM ends it, a second one goes on for {steps} more; a third trains for {both} without a stop, and
@@ -74,48 +71,38 @@ the weights of both runs are compared. Memory is the peak of the first process b
 what is predicted is that of a step and of the samples, by which `snakemake plan` warns.{left_out}"""
 
 
-@dataclass(frozen=True)
-class Case:
-    """A run at full size: what `train_run` is given, and the bytes that it is predicted to take."""
-
-    experiment: str
-    model: str
-    label: str
-    resolution: int | str
-    card: str
-    run: dict
-    predicted: float
-
-    @property
-    def name(self) -> str:
-        return f"{self.experiment}-{self.model}-{self.resolution}"
-
-
 def measured(paper: str, given: Namespace) -> str:
     """Return the table of a paper's runs; those that are in the folder are not done again."""
-    folder = given.folder
+    folder, cases, missing = given.folder, [], []
     plan, configuration = planned(paper, folder)
-    cases = [
-        case_of(plan, experiment, model, resolution)
-        for (experiment, resolution), models in PAPERS[paper].items()
-        for model in models
-    ]
-    fitting = [case for case in cases if case.predicted <= FRACTION * machine_memory()]
-    cards = sorted({case.card for case in fitting})
+    needs = Needs(plan, gpu=False)
+    for (experiment, resolution), models in PAPERS[paper].items():
+        for model in models:
+            named = SimpleNamespace(experiment=experiment, model=model, group=group_name(resolution))
+            step, label = needs.step(named), plan.configuration.models[model].label
+            predicted = step_bytes(step, step.batch)
+            if predicted > FRACTION * machine_memory():
+                missing.append(f"{label} on {experiment} ({predicted / 1e9:.0f} GB)")
+            else:
+                cases.append((experiment, model, label, resolution, predicted))
+    cards = sorted({str(plan.dataset_of(experiment).card) for experiment, *_ in cases})
     command = ["snakemake", *cards, "--cores", "2", "--configfile", str(configuration)]
     subprocess.run([sys.executable, "-m", *command], check=True)
     rows = []
-    for case in fitting:
-        found = folder / f"{case.name}.json"
-        if not found.exists():
-            found.parent.mkdir(parents=True, exist_ok=True)
-            write_json(found, outcome(case, folder))
-        rows.append(row(case, read_json(found, "a measurement")))
-    missing = [
-        f"{case.label} on {case.experiment} ({case.predicted / 1e9:.0f} GB)"
-        for case in cases
-        if case not in fitting
-    ]
+    for experiment, model, label, resolution, predicted in cases:
+        name = f"{experiment}-{model}-{resolution}"
+        request = {
+            "card": str(plan.dataset_of(experiment).card),
+            "resolution": resolution,
+            "run": plan.training(experiment, model, resolution).parameters,
+        }
+        if not (folder / f"{name}.json").exists():
+            write_json(folder / f"{name}.json", outcome(request, folder / "runs" / name))
+        found = read_json(folder / f"{name}.json", "a measurement")
+        gigabytes = (predicted / 1e9, found["bytes"] / 1e9, found["bytes"] / predicted, found["seconds"])
+        batch = str(request["run"]["training"]["batch_size"])
+        same = "yes" if found["same"] else "no"
+        rows.append((experiment, label, str(resolution), batch, *map(digits, gigabytes), same))
     memory = f"{machine_memory() / 1e9:.0f} GB"
     left_out = f" Left out, for the machine has {memory}: {', '.join(missing)}." if missing else ""
     text = TEXT.format(paper=paper, steps=STEPS, both=2 * STEPS, left_out=left_out)
@@ -140,37 +127,19 @@ def planned(paper: str, folder: Path) -> tuple[Plan, Path]:
     return Plan(load_configuration(content)), file
 
 
-def case_of(plan: Plan, experiment: str, model: str, resolution: int | str) -> Case:
-    """Return a run of the plan, with its predicted bytes."""
-    named = SimpleNamespace(experiment=experiment, model=model, group=group_name(resolution))
-    step = Needs(plan, gpu=False).step(named)
-    return Case(
-        experiment,
-        model,
-        plan.configuration.models[model].label,
-        resolution,
-        str(plan.dataset_of(experiment).card),
-        plan.training(experiment, model, resolution).parameters,
-        step_bytes(step, step.batch),
-    )
-
-
-def outcome(case: Case, folder: Path) -> dict:
+def outcome(request: dict, stopped: Path) -> dict:
     """Train, stop and resume a run, and train it without a stop; return what was seen."""
-    stopped, whole = folder / "runs" / case.name, folder / "runs" / f"{case.name}-whole"
+    whole, taken = stopped.with_name(f"{stopped.name}-whole"), []
     for old in (stopped, whole):
         shutil.rmtree(old, ignore_errors=True)
-    taken = []
     for of_run, steps in ((stopped, STEPS), (stopped, STEPS), (whole, 2 * STEPS)):
-        request = {"case": asdict(case), "folder": str(of_run), "steps": steps}
-        taken += in_new_processes("benchmarks.full_size", [request])
+        taken += in_new_processes("benchmarks.full_size", [request | {"folder": str(of_run), "steps": steps}])
     weights, expected = (checkpoints.load(run / "resume.pt")["operator"] for run in (stopped, whole))
     return taken[0] | {"same": all(torch.equal(weights[name], expected[name]) for name in expected)}
 
 
-def train_until(case: Case, folder: Path, steps: int) -> None:
+def train_until(card: str, resolution: int | str, run: dict, folder: str, steps: int) -> None:
     """Train for so many more steps, as a job does, ask the run to end, and print what it took."""
-
     done, gradients = [], Trainer._gradients
     before = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
@@ -182,7 +151,7 @@ def train_until(case: Case, folder: Path, steps: int) -> None:
 
     Trainer._gradients = watched
     try:
-        train_run(Path(case.card), folder, case.resolution, 1127802, case.run, "full size", threads=1, gpus=0)
+        train_run(Path(card), Path(folder), resolution, 1127802, run, "full size", threads=1, gpus=0)
     except TrainingError as error:
         if "SIGTERM asked to end" not in str(error):
             raise
@@ -190,26 +159,11 @@ def train_until(case: Case, folder: Path, steps: int) -> None:
     print(json.dumps([{"bytes": peak, "seconds": (done[-1] - done[0]) / (steps - 1)}]))
 
 
-def row(case: Case, found: dict) -> tuple[str, ...]:
-    """Return the cells of a run, under HEADER."""
-    return (
-        case.experiment,
-        case.label,
-        str(case.resolution),
-        str(case.run["training"]["batch_size"]),
-        digits(case.predicted / 1e9),
-        digits(found["bytes"] / 1e9),
-        digits(found["bytes"] / case.predicted),
-        digits(found["seconds"]),
-        "yes" if found["same"] else "no",
-    )
-
-
 if __name__ == "__main__":
     if sys.argv[1:] and sys.argv[1].startswith("["):  # a request of `outcome`
         (request,) = json.loads(sys.argv[1])
-        train_until(Case(**request["case"]), Path(request["folder"]), request["steps"])
+        train_until(**request)
     else:
         parts = {paper: Part(NAMES[paper], partial(measured, paper), ("torch",)) for paper in PAPERS}
         folder = {"type": Path, "default": Path("build/full_size")}
-        run("both-papers", INTRODUCTION, parts, rounds=None, folder=folder)
+        run("both-papers", parts, rounds=None, folder=folder)

@@ -33,10 +33,6 @@ CASES = [
     Case("vit_no", 416, 1, {"patches": 13}),
     Case("fano", 416, 1, {"patches": 13}),
 ]
-INTRODUCTION = """\
-## On a GPU
-
-Steps of training (forward, backward, clipping of the gradient, Adam) at the papers' sizes."""
 STEPS = """\
 Milliseconds are medians of {rounds} steps by the events of {device}. Memory is the peak of a step beyond
 weights and data, in GB: what the allocator gave out, and what was predicted without the GPU
@@ -49,16 +45,13 @@ def steps(given: Namespace) -> str:
     device, rows = choose_device(1), []
     for case in CASES:
         times = [milliseconds(case, precision, given.rounds, device) for precision in PRECISIONS]
-        step = training_step(learner(case, device))
+        step, shapes = training_step(learner(case, device)), learner(case, torch.device("meta"))
         step()
-        shapes = learner(case, torch.device("meta"))
         memory = memory_of_step(
             shapes.module, lambda one=shapes: (one.predict(one.u) - one.target).square().mean()
         )
-        bytes_ = peak_memory(step, device), memory.peak - memory.weights
-        rows.append(
-            (case.name, case.grid, str(case.batch), *map(digits, times), *(digits(b / 1e9) for b in bytes_))
-        )
+        gigabytes = (one / 1e9 for one in (peak_memory(step, device), memory.peak - memory.weights))
+        rows.append((case.name, case.grid, str(case.batch), *map(digits, (*times, *gigabytes))))
     return f"{STEPS.format(rounds=given.rounds, device=device_name(device))}\n\n{table(HEADER, rows)}"
 
 
@@ -84,7 +77,7 @@ def milliseconds(case: Case, precision: str, rounds: int, device: torch.device) 
 
 if __name__ == "__main__":
     if torch.cuda.is_available():
-        parts = {"steps": Part("Steps", steps, ("torch",), lambda: device_name(torch.device("cuda")))}
-        run("gpu", INTRODUCTION, parts, rounds=20)
+        part = Part("Steps", steps, ("torch",), device_name(torch.device("cuda")))
+        run("gpu", {"steps": part}, rounds=20)
     else:
         print("benchmarks.gpu: no GPU here, nothing is measured")

@@ -45,23 +45,16 @@ run = json.loads((folder / "run.json").read_text())
 del run["sha256"]  # of the files that the evaluation writes
 evaluate_run(card, folder, run, threads=1, gpus=0)
 """
-INTRODUCTION = """\
-## Jobs
-
-What Snakemake, and the start of a job, add to the work.
-"""
 
 
 def planning(project: Path, given: Namespace) -> str:
     """Dry runs of a paper's configuration, and of the same with more seeds."""
     overlays = {
         f"`{PAPER}`": [PAPER],
-        f"`{PAPER}`, {len(MORE_SEEDS)} seeds of `burgers`": [PAPER, _overlay(project, MORE)],
+        f"`{PAPER}`, {len(MORE_SEEDS)} seeds of `burgers`": [PAPER, "more.yaml"],
     }
-    runs = [
-        partial(_snakemake, project, "-n", "--cores", "16", "--resources", "gpu=2", "--configfile", *files)
-        for files in overlays.values()
-    ]
+    words = ("-m", "snakemake", "-n", "--cores", "16", "--resources", "gpu=2", "--configfile")
+    runs = [partial(python, project, *words, *files) for files in overlays.values()]
     jobs = [int(re.search(r"^total +(\d+)", run(), re.MULTILINE)[1]) for run in runs]
     times = interleaved(runs, given.rounds)
     rows = [
@@ -74,56 +67,34 @@ def planning(project: Path, given: Namespace) -> str:
 def overhead(project: Path, given: Namespace) -> str:
     """Evaluations at the size of a test through Snakemake, and the same calls in processes of their own."""
     targets = [f"{run}/errors.csv" for run in RUNS]
-    files = ["--configfile", "config/test.yaml", _overlay(project, SMALL)]
-    words = [*targets, "--cores", "1", "--resources", "gpu=0"]
-    _snakemake(project, *words, *files)
+    files = ["--configfile", "config/test.yaml", "small.yaml"]
+    words = ["-m", "snakemake", *targets, "--cores", "1", "--resources", "gpu=0", *files]
+    python(project, *words)
     (card,) = (path for path in (project / "data/burgers").glob("*.json") if path.suffixes == [".json"])
 
     def jobs() -> None:
         for target in targets:
             (project / target).unlink()
-        _snakemake(project, *words, *files)
+        python(project, *words)
 
     def alone(begin: str) -> None:
         for of_run in RUNS:
-            _run(project, "-c", begin + ALONE, of_run, str(card.relative_to(project)))
+            python(project, "-c", begin + ALONE, of_run, str(card.relative_to(project)))
 
-    def plan() -> None:
-        _snakemake(project, *words, "-n", *files)
-
-    ways = [jobs, partial(alone, AS_JOBS), partial(alone, ""), plan]
-    through, calls, usual, planned = (time.middle / 1e3 for time in interleaved(ways, given.rounds))
-    count = len(targets)
+    ways = [jobs, partial(alone, AS_JOBS), partial(alone, ""), partial(python, project, *words, "-n")]
+    times = interleaved(ways, given.rounds)
+    through, calls, usual, planned = (time.middle / 1e3 / len(targets) for time in times)
     rows = [
-        ("as jobs of one Snakemake, without its planning", digits((through - planned) / count)),
-        ("each called in a process of its own: imports and work", digits(calls / count)),
-        ("the same with Python's own settings of its garbage collector", digits(usual / count)),
-        ("**added to a job**: the first less the second", digits((through - planned - calls) / count)),
+        ("as jobs of one Snakemake, without its planning", digits(through - planned)),
+        ("each called in a process of its own: imports and work", digits(calls)),
+        ("the same with Python's own settings of its garbage collector", digits(usual)),
+        ("**added to a job**: the first less the second", digits(through - planned - calls)),
     ]
-    said = f"{count} evaluations of a small FNO, one after the other; medians, of one."
+    said = f"{len(targets)} evaluations of a small FNO, one after the other; medians, of one."
     return f"{said}\n\n{table(('', 'seconds'), rows)}"
 
 
-def _copy_sources(project: Path) -> None:
-    """Copy what git knows, as it is now, into the folder `project`."""
-    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
-    for name in names.stdout.rstrip("\0").split("\0"):
-        (project / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, project / name, follow_symlinks=False)
-
-
-def _overlay(project: Path, content: dict) -> str:
-    """Return the name of a configuration file with this content."""
-    name = f"{content['name']}.yaml"
-    (project / name).write_text(yaml.safe_dump(content))
-    return name
-
-
-def _snakemake(project: Path, *words: str) -> str:
-    return _run(project, "-m", "snakemake", *words)
-
-
-def _run(project: Path, *words: str) -> str:
+def python(project: Path, *words: str) -> str:
     """Return what Python says in the folder `project`; raise it where it fails."""
     done = subprocess.run([sys.executable, *words], cwd=project, capture_output=True, text=True)
     if done.returncode:
@@ -134,10 +105,17 @@ def _run(project: Path, *words: str) -> str:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder) / "project"
-        _copy_sources(project)
+        names = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
+        )
+        for name in names.stdout.rstrip("\0").split("\0"):  # what git knows, as it is now
+            (project / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, project / name, follow_symlinks=False)
+        for content in (MORE, SMALL):
+            (project / f"{content['name']}.yaml").write_text(yaml.safe_dump(content))
         packages = ("snakemake", "torch")
         parts = {
             "planning": Part("Planning", partial(planning, project), packages),
             "overhead": Part("Overhead", partial(overhead, project), packages),
         }
-        run("jobs", INTRODUCTION, parts)
+        run("jobs", parts)

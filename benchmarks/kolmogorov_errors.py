@@ -31,11 +31,6 @@ HEADER = (
     "setting", "samples", "estimated errors", "estimated / true", "making a sample",
     "the estimate, of that",
 )  # fmt: skip
-INTRODUCTION = """
-The estimate of a pair's error beside the error against a run over the lead time with three times the modes
-and 1/16 of the step ("true"); and the processor time of the estimate as a share of what making the samples
-took.
-"""
 
 
 def pair_errors(name: str, given: Namespace) -> str:
@@ -43,7 +38,7 @@ def pair_errors(name: str, given: Namespace) -> str:
     configuration = load_configuration(read_configuration(list(map(Path, OVERLAYS[name]))))
     task = Kolmogorov(configuration.datasets["kolmogorov"])
     settings, points = task.settings, max(task.settings.resolutions)
-    far = task._solver("etdrk4", 3 * settings.num_modes, settings.step / 16)
+    far = task.integrator("etdrk4", 3 * settings.num_modes, settings.step / 16)
     task.pair_errors(task.march(task.draw([("train", 0)])))  # compiles
     errors, truth, making, estimating = [], [], 0.0, 0.0
     for start in range(0, SAMPLES[name], task.batch):
@@ -73,4 +68,4 @@ def pair_errors(name: str, given: Namespace) -> str:
 if __name__ == "__main__":
     packages = ("jax", "numpy", "scipy")
     parts = {name: Part("", partial(pair_errors, name), packages) for name in OVERLAYS}
-    run("pair-errors", INTRODUCTION, parts, rounds=None)
+    run("pair-errors", parts, rounds=None)

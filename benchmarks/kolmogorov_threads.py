@@ -19,13 +19,6 @@ from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
 
 MODES = (42, 71, 138)
 STEPS, STEP = 50, 0.004
-INTRODUCTION = """
-### Kolmogorov flow, a sample shared among threads
-
-One sample, alone on the machine, with `OMP_NUM_THREADS` of 1 and more: every thread has its share of the
-columns and rows, and the bits are the same. Milliseconds of a step by the clock: median (fastest–slowest).
-The speed-up is that of the fastest.
-"""
 
 
 def shared(given: Namespace) -> str:
@@ -49,4 +42,4 @@ def solve(initial: np.ndarray, modes: int, threads: int) -> np.ndarray:
 
 if __name__ == "__main__":
     parts = {"threads": Part("Steps", shared, ("numba", "numpy"))}
-    run("kolmogorov-threads", INTRODUCTION, parts, rounds=9)
+    run("kolmogorov-threads", parts, rounds=9)

@@ -10,7 +10,6 @@ reference is the same step in float64.
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
 from contextlib import nullcontext
 from statistics import median
 
@@ -46,20 +45,13 @@ PRODUCTS = {
     getattr(torch.ops.aten, name).default
     for name in ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward")
 }
-INTRODUCTION = """\
-## Precision
-
-What `precision` changes in a step, measured on a CPU."""
 ERRORS = """\
 Relative L² errors of the outputs, and of the gradients of all weights taken together, against the same step
 in float64: initial weights, random waves for input, batch {batch}, medians of {rounds} seeds. TF32 is
 imitated by rounding the operands of products and convolutions to 10 bits, as tensor cores do, so its errors
 are those of a GPU but for the order of sums; what a GPU gains in time, only a GPU can show."""
-HEADER = (
-    "architecture",
-    "points",
-    *(f"{of}, {one}" for of in ("output", "gradient") for one in ("float32", "TF32", "bfloat16")),
-)
+PRECISIONS = ("float32", "TF32", "bfloat16")
+HEADER = ("architecture", "points", *(f"{of}, {one}" for of in ("output", "gradient") for one in PRECISIONS))
 
 
 class RoundedProducts(TorchDispatchMode):
@@ -83,7 +75,14 @@ def rounded_to_tf32(values: Tensor) -> Tensor:
 def errors(given: Namespace) -> str:
     rows = []
     for architecture, settings, points in tqdm(CASES, leave=False):
-        found = [errors_of(architecture, settings, points, seed) for seed in range(given.rounds)]
+        found = []
+        for seed in range(given.rounds):
+            exact, *others = (
+                outcome(architecture, settings, points, seed, one) for one in ("float64", *PRECISIONS)
+            )
+            found.append(
+                [float((one[i] - exact[i]).norm() / exact[i].norm()) for i in (0, 1) for one in others]
+            )
         middle = [f"{median(values):.0e}" for values in zip(*found, strict=True)]
         kind = f", {settings['attention']}" if "attention" in settings else ""
         side = str(points) if settings_class(architecture).dimension == 1 else f"{points}²"
@@ -91,36 +90,21 @@ def errors(given: Namespace) -> str:
     return f"{ERRORS.format(batch=BATCH, rounds=given.rounds)}\n\n{table(HEADER, rows)}"
 
 
-def errors_of(architecture: str, settings: dict, points: int, seed: int) -> list[float]:
-    """Return the errors of the output in the three precisions, then of the gradient."""
-    exact = outcome(architecture, settings, points, seed, torch.float64, nullcontext, nullcontext)
-    contexts = [
-        (nullcontext, nullcontext),
-        (nullcontext, RoundedProducts),
-        (lambda: forward_precision(CPU, "bfloat16"), nullcontext),
-    ]
-    found = [outcome(architecture, settings, points, seed, torch.float32, *pair) for pair in contexts]
-    return [float((one[part] - exact[part]).norm() / exact[part].norm()) for part in (0, 1) for one in found]
-
-
 def outcome(
-    architecture: str,
-    settings: dict,
-    points: int,
-    seed: int,
-    dtype: torch.dtype,
-    forward: Callable,
-    whole: Callable,
+    architecture: str, settings: dict, points: int, seed: int, precision: str
 ) -> tuple[Tensor, Tensor]:
     """Return the output and the gradient of its mean square error, in double precision."""
+    dtype = torch.float64 if precision == "float64" else torch.float32
     operator = build(architecture, settings, seed).to(dtype)
     dimension = settings_class(architecture).dimension
     axis = torch.arange(points, dtype=dtype) / points
     x = torch.stack(torch.meshgrid(*[axis] * dimension, indexing="ij"), dim=-1)
     u, target = (waves(x, seed + shift).to(dtype) for shift in (0, 100))
+    rounding = RoundedProducts() if precision == "TF32" else nullcontext()
+    autocast = forward_precision(CPU, "bfloat16") if precision == "bfloat16" else nullcontext()
     # The fused attention computes the same sums; its products would not be seen.
-    with whole(), sdpa_kernel(SDPBackend.MATH):
-        with forward():
+    with rounding, sdpa_kernel(SDPBackend.MATH):
+        with autocast:
             v = operator(u, x)
         (v.to(dtype) - target).square().mean().backward()
     gradient = torch.cat([one.grad.double().flatten() for one in operator.parameters()])
@@ -138,4 +122,4 @@ def waves(x: Tensor, seed: int) -> Tensor:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    run("precision", INTRODUCTION, {"errors": Part("Errors", errors, ("torch",))})
+    run("precision", {"errors": Part("Errors", errors, ("torch",))})

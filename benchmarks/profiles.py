@@ -19,7 +19,7 @@ from tqdm import tqdm
 from benchmarks.runner import Part, digits, interleaved, run, table
 from benchmarks.solvers.race import Field, field_of
 from benchmarks.steps.cases import AS_PUBLIC_CODE, Case, learner
-from resolvent.measurements.step_cost import Learner, training_step
+from resolvent.measurements.step_cost import training_step
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.fourier import observe_2d
 from resolvent.solvers.darcy.conjugate_gradients import workspace
@@ -28,12 +28,6 @@ from resolvent.solvers.darcy.multigrid import apply, fill_hierarchy, levels, sto
 from resolvent.solvers.random_fields.gaussian import lognormal
 from resolvent.training.devices import keep_memory
 
-INTRODUCTION = """\
-## Where the time goes
-
-Of the training steps and solvers whose lead over the fastest other code is smallest, or smaller than we aim
-at. Processor time on one thread; the machine may be shared: read the shares. Parts of solvers are called
-alone, so that their shares need not add up to 100 %."""
 KINDS = {  # of what torch computes, by parts of the names of its operations
     "fused attention": ("scaled_dot_product",),
     "matrix products": ("mm", "linear"),
@@ -55,38 +49,31 @@ COUNTED = 2  # steps
 
 
 def of_steps(given: Namespace) -> str:
-    """Measure the shares of the kinds of operations; the number of rounds does not matter."""
+    """Measure the shares of the kinds of operations, by torch's profiler; rounds do not matter."""
     rows = []
     for name, case in tqdm(STEPS.items(), leave=False):
-        shares = shares_of_step(learner(case, torch.device("cpu")))
-        rows.append((name, *(f"{shares[kind]:.0%}" for kind in (*KINDS, REST))))
+        step = training_step(learner(case, torch.device("cpu")))
+        step()
+        with profile(activities=[ProfilerActivity.CPU]) as recorded:
+            for _ in range(COUNTED):
+                step()
+        seconds = dict.fromkeys((*KINDS, REST), 0.0)
+        for operation in recorded.key_averages():
+            kinds = (kind for kind, parts in KINDS.items() if any(part in operation.key for part in parts))
+            seconds[next(kinds, REST)] += operation.self_cpu_time_total
+        rows.append((name, *(f"{part / sum(seconds.values()):.0%}" for part in seconds.values())))
     return table(("step", *KINDS, REST), rows)
-
-
-def shares_of_step(of: Learner) -> dict[str, float]:
-    """Return the share of each kind of operations in the time of a step, by torch's profiler."""
-    step = training_step(of)
-    step()
-    with profile(activities=[ProfilerActivity.CPU]) as recorded:
-        for _ in range(COUNTED):
-            step()
-    seconds = dict.fromkeys((*KINDS, REST), 0.0)
-    for operation in recorded.key_averages():
-        kinds = (kind for kind, parts in KINDS.items() if any(part in operation.key for part in parts))
-        seconds[next(kinds, REST)] += operation.self_cpu_time_total
-    return {kind: part / sum(seconds.values()) for kind, part in seconds.items()}
 
 
 def of_solvers(given: Namespace) -> str:
     """Measure the shares of the parts of solvers, each called alone as often as solving a sample calls it."""
     neumann = field_of("cao_darcy", num_modes=420)
     periodic = field_of("calvello_kolmogorov", num_modes=207)
+    solvers = {f"Darcy, multigrid, {points}²": parts_of_darcy(points) for points in (421, 832)}
+    solvers["Neumann field, 421²"] = parts_of_field(neumann, lambda draw: observe_cosine(draw, 421, "nodes"))
+    solvers["periodic field, 416²"] = parts_of_field(periodic, lambda draw: observe_2d(draw, 416))
     rows = []
-    for name, parts in (
-        *((f"Darcy, multigrid, {points}²", parts_of_darcy(points)) for points in (421, 832)),
-        ("Neumann field, 421²", parts_of_field(neumann, lambda draw: observe_cosine(draw, 421, "nodes"))),
-        ("periodic field, 416²", parts_of_field(periodic, lambda draw: observe_2d(draw, 416))),
-    ):
+    for name, parts in solvers.items():
         times = interleaved(list(parts.values()), given.rounds, warm_up=1, clock=process_time)
         whole = times[0].fastest
         shares = [f"{part} {one.fastest / whole:.0%}" for part, one in zip(parts, times, strict=True)][1:]
@@ -108,15 +95,20 @@ def parts_of_darcy(points: int) -> dict[str, Callable[[], object]]:
         store_conductances(coefficient[0], False, False, across, along)
         fill_hierarchy(stored, coefficient[0], across, along, *hierarchy, False)
 
-    def repeated(call: Callable[[], object]) -> Callable[[], object]:
-        return lambda: [call() for _ in range(iterations)]
+    def cycles() -> None:
+        for _ in range(iterations):
+            v_cycle(stored, *hierarchy)
+
+    def products() -> None:
+        for _ in range(iterations):
+            apply(direction, across, along, image)
 
     set_up()
     return {
         "whole": lambda: solver.solve(coefficient),
         "grids and conductances": set_up,
-        f"{iterations} V-cycles": repeated(lambda: v_cycle(stored, *hierarchy)),
-        "products with the matrix": repeated(lambda: apply(direction, across, along, image)),
+        f"{iterations} V-cycles": cycles,
+        "products with the matrix": products,
     }
 
 
@@ -140,4 +132,4 @@ if __name__ == "__main__":
     torch.set_flush_denormal(True)
     torch.set_num_threads(1)
     keep_memory(large=True)
-    run("profiles", INTRODUCTION, PARTS)
+    run("profiles", PARTS)

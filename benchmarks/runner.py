@@ -1,7 +1,8 @@
 """What every benchmark has in common: its options, interleaved rounds, and tables in a Markdown page.
 
 Each table stands in the page between markers, so that commands share a page, with the command that makes it
-and the machine that it was made on. A busy machine slows all runs of a round alike: read the ratios.
+and the machine that it was made on. What a section says before its first table is written by hand. A busy
+machine slows all runs of a round alike: read the ratios.
 """
 
 from __future__ import annotations
@@ -14,8 +15,6 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
-from multiprocessing.connection import Connection
-from multiprocessing.context import ForkProcess
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -36,12 +35,10 @@ class Part:
     title: str
     measure: Callable[[Namespace], str]
     packages: tuple[str, ...]
-    machine: Callable[[], str] | None = None
+    machine: str = ""
 
 
-def run(
-    section: str, introduction: str, parts: dict[str, Part], *, rounds: int | None = 3, **options: dict
-) -> None:
+def run(section: str, parts: dict[str, Part], *, rounds: int | None = 3, **options: dict) -> None:
     """Measure the parts that the command line asks for, and print them; with --output, write the page.
 
     `options` are more of the command's, as `add_argument` takes them, by name. Without `rounds` there is no
@@ -51,76 +48,77 @@ def run(
     parser = argparse.ArgumentParser(description=(module.__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", nargs="+", choices=parts, default=list(parts), metavar="PART")
     if rounds is not None:
-        parser.add_argument("--rounds", type=int, default=rounds, help="interleaved rounds of each race")
+        options = {
+            "rounds": {"type": int, "default": rounds, "help": "interleaved rounds of each race"}
+        } | options
     for name, option in options.items():
         parser.add_argument(f"--{name.replace('_', '-')}", **option)
     parser.add_argument("--output", type=Path, help="write the tables into this Markdown page")
     given = parser.parse_args()
-    chosen = [] if rounds is None else ["--rounds", str(given.rounds)]
+    chosen = []
     for name in options:
         value = getattr(given, name)
-        if value is True:
-            chosen.append(f"--{name.replace('_', '-')}")
-        elif value != parser.get_default(name):
-            listed = value if isinstance(value, list) else [value]
-            chosen += [f"--{name.replace('_', '-')}", *map(str, listed)]
+        if name == "rounds" or value != parser.get_default(name):
+            words = [] if value is True else value if isinstance(value, list) else [value]
+            chosen += [f"--{name.replace('_', '-')}", *map(str, words)]
 
     def described(name: str, part: Part) -> str:
         start = perf_counter()
         body = part.measure(given)
         took = f"{(perf_counter() - start) / 60:.1f} min"
         words = ["python -m", module.__spec__.name.removesuffix(".__main__"), "--only", name, *chosen]
-        made = f"`{' '.join(words)}` on {(part.machine or machine)()}, {took}; {versions(part.packages)}."
+        versions = ", ".join(f"{package} {version(package)}" for package in part.packages)
+        made = f"`{' '.join(words)}` on {part.machine or machine()}, {took}; {versions}."
         return "\n\n".join([f"### {part.title}"] * bool(part.title) + [body, made])
 
-    measure_parts(
-        section,
-        introduction,
-        {name: lambda name=name, part=part: described(name, part) for name, part in parts.items()},
-        given.only,
-        given.output,
-    )
+    bodies = {name: lambda name=name, part=part: described(name, part) for name, part in parts.items()}
+    measure_parts(section, bodies, given.only, given.output)
 
 
 def measure_parts(
-    section: str, introduction: str, parts: dict[str, Callable[[], str]], only: list[str], page: Path | None
+    section: str, parts: dict[str, Callable[[], str]], only: list[str], page: Path | None
 ) -> None:
     """Print the bodies of the parts `only`; with a page, write each into its section there.
 
     The other parts of the section stay, in the order of `parts`. Raises `ValueError`, before anything is
     measured, where the page has no such section.
     """
-    if page and contents(page.read_text(), section) is None:
-        begin, end = _markers(section)
-        raise ValueError(f"the page has no section {section!r}: put {begin} and {end} where it belongs")
+    if page:
+        _split(page.read_text(), section)
     for part in tqdm(only, desc=section):
         body = parts[part]()
         tqdm.write(body)
         if page:  # after every part: one that fails loses none before it
-            begin, end = _markers(section)
-            before, _, rest = page.read_text().partition(begin)
-            present, _, after = rest.partition(end)
-            bodies = {name: contents(present, name) for name in parts} | {part: body}
-            written = [_enclosed(name, one) for name, one in bodies.items() if one]
-            whole = "\n\n".join([introduction.strip(), *written])
-            page.write_text(before + _enclosed(section, whole) + after)
+            before, present, after = _split(page.read_text(), section)
+            written = [present.partition("<!-- ")[0].strip()]
+            for name in parts:
+                if name == part:
+                    written.append(_enclosed(name, body))
+                elif _begin(name) in present:
+                    written.append(_enclosed(name, _split(present, name)[1]))
+            page.write_text(before + _enclosed(section, "\n\n".join(written)) + after)
 
 
-def contents(page: str, section: str) -> str | None:
-    """Return what stands between the markers of a section, without blank lines around; None: no section."""
-    begin, end = _markers(section)
-    _, found, rest = page.partition(begin)
-    body, ended, _ = rest.partition(end)
-    return body.strip() if found and ended else None
+def _split(page: str, section: str) -> tuple[str, str, str]:
+    """Return what stands before, between and behind the markers of a section."""
+    before, _, rest = page.partition(_begin(section))
+    present, ended, after = rest.partition(_end(section))
+    if not ended:
+        words = f"put {_begin(section)} and {_end(section)} where it belongs"
+        raise ValueError(f"the page has no section {section!r}: {words}")
+    return before, present, after
 
 
 def _enclosed(section: str, body: str) -> str:
-    begin, end = _markers(section)
-    return f"{begin}\n\n{body.strip()}\n\n{end}"
+    return f"{_begin(section)}\n\n{body.strip()}\n\n{_end(section)}"
 
 
-def _markers(section: str) -> tuple[str, str]:
-    return f"<!-- {section}:begin -->", f"<!-- {section}:end -->"  # comments, which Markdown does not show
+def _begin(section: str) -> str:
+    return f"<!-- {section}:begin -->"  # a comment, which Markdown does not show
+
+
+def _end(section: str) -> str:
+    return f"<!-- {section}:end -->"
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -141,11 +139,6 @@ def machine() -> str:
     return f"{cores} core{'s' * (cores > 1)} of {device_name(torch.device('cpu'))}"
 
 
-def versions(packages: Iterable[str]) -> str:
-    """Return installed versions, comma-separated."""
-    return ", ".join(f"{package} {version(package)}" for package in packages)
-
-
 @dataclass(frozen=True)
 class Times:
     """Milliseconds of a run: median and range over the rounds."""
@@ -155,9 +148,9 @@ class Times:
     slowest: float
 
     @classmethod
-    def of(cls, milliseconds: Iterable[float]) -> Times:
+    def of(cls, seconds: Iterable[float]) -> Times:
         """Return those of the rounds of a run."""
-        values = list(milliseconds)
+        values = [1e3 * one for one in seconds]
         return cls(median(values), min(values), max(values))
 
     def divided(self, samples: int) -> Times:
@@ -179,14 +172,13 @@ def interleaved(
 
     The `clock` `time.process_time` counts what the processor did for this process alone: for runs in it.
     """
-    milliseconds: list[list[float]] = [[] for _ in runs]
-    for round_ in range(-warm_up, rounds):
-        for run, measured in zip(runs, milliseconds, strict=True):
+    seconds: list[list[float]] = [[] for _ in runs]
+    for _ in range(warm_up + rounds):
+        for run, measured in zip(runs, seconds, strict=True):
             start = clock()
             run()
-            if round_ >= 0:
-                measured.append(1e3 * (clock() - start))
-    return list(map(Times.of, milliseconds))
+            measured.append(clock() - start)
+    return [Times.of(measured[warm_up:]) for measured in seconds]
 
 
 def in_turns(
@@ -195,22 +187,10 @@ def in_turns(
     """Do as `interleaved`, with a process for each run, made there, and with the processor's time.
 
     So each run has an allocator of its own, and what one leaves behind is not in the way of another.
-
     Raises `RuntimeError` when a process ends early, for example because the machine is out of memory.
     """
     context = multiprocessing.get_context("fork")
-    waiting: list[tuple[ForkProcess, Connection]] = []
-
-    def asked(process: ForkProcess, connection: Connection) -> float:
-        connection.send("run")
-        try:
-            return 1e3 * connection.recv()
-        except EOFError:
-            process.join()
-            raise RuntimeError(
-                f"a run ended with exit code {process.exitcode} (-9: probably out of memory)"
-            ) from None
-
+    waiting, found = [], []
     try:
         for maker in makers:
             mine, its = context.Pipe()
@@ -218,15 +198,25 @@ def in_turns(
             process.start()
             its.close()  # so that a process that ends is noticed
             waiting.append((process, mine))
-        found = [[asked(*one) for one in waiting] for _ in range(warm_up + rounds)][warm_up:]
+        for _ in range(warm_up + rounds):
+            seconds = []
+            for process, connection in waiting:
+                connection.send("run")
+                try:
+                    seconds.append(connection.recv())
+                except EOFError:
+                    process.join()
+                    words = f"a run ended with exit code {process.exitcode} (-9: probably out of memory)"
+                    raise RuntimeError(words) from None
+            found.append(seconds)
     finally:
         for process, _ in waiting:
             process.terminate()
             process.join()
-    return list(map(Times.of, zip(*found, strict=True)))
+    return [Times.of(of_run) for of_run in zip(*found[warm_up:], strict=True)]
 
 
-def _answer(maker: Callable[[], Callable[[], object]], connection: Connection) -> None:
+def _answer(maker, connection) -> None:
     """Run once for each request, and answer with the seconds of the processor; until it is ended."""
     run = maker()
     while connection.recv():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -36,37 +36,29 @@ from resolvent.training.settings import TrainingSettings
 CPU = torch.device("cpu")
 BATCH = 4
 SETTINGS = TrainingSettings(batch_size=BATCH, epochs=1, gradient_weight=0.0)
+PATCHED = {"patches": 4, "width": 32, "num_layers": 3, "num_heads": 4, "feedforward_width": 32, "modes": 6}
 OPERATORS = {
     "FNO": ("fno2d", {"width": 32, "num_layers": 4, "modes": 12}),
-    "ViT-NO": (
-        "vit_no",
-        {"patches": 4, "width": 32, "num_layers": 3, "num_heads": 4, "feedforward_width": 32, "modes": 6}
-        | {"smoother_modes": 16},
-    ),
+    "ViT-NO": ("vit_no", PATCHED | {"smoother_modes": 16}),
 }
-INTRODUCTION = """\
-## Streaming
-
-What it costs to read the samples while the network trains."""
 HEADER = ("what", "streamed, samples/s", "peer, samples/s", "peer", "ratio")
-
-
 WORDS = """\
 {samples} pairs of functions on {points} × {points} points, in double precision in the store, in a new order
 in every round, batches of {batch}; {readers} threads read up to {ahead} batches ahead. Samples a second,
 and their ratio: medians of {rounds} interleaved rounds. {more}"""
+Way = Callable[[list[Tensor]], object]  # goes through the batches of these numbers of samples
+Ways = tuple[str, str, Way, Way]  # what, the peer, ours and the peer's
 
 
-def streaming(measured: Callable, more: str, given: Namespace) -> str:
+def streaming(ways: Callable[[Split, Path], Iterator[Ways]], more: str, given: Namespace) -> str:
     """Return the table of a part, and what was measured how."""
     torch.set_num_threads(1)
-    points, samples, rounds = given.points, given.samples, given.rounds
     with tempfile.TemporaryDirectory() as name:
-        split = Split(made_dataset(Path(name), points, samples), points, "train", samples)
-        rows = measured(split, Path(name), rounds)
-    words = WORDS.format(
-        samples=samples, points=points, batch=BATCH, readers=READERS, ahead=AHEAD, rounds=rounds, more=more
-    )
+        split = Split(
+            made_dataset(Path(name), given.points, given.samples), given.points, "train", given.samples
+        )
+        rows = [raced(len(split), given.rounds, *one) for one in ways(split, Path(name))]
+    words = WORDS.format(**vars(given), batch=BATCH, readers=READERS, ahead=AHEAD, more=more)
     return f"{words}\n\n{table(HEADER, rows)}"
 
 
@@ -90,8 +82,18 @@ def made_dataset(folder: Path, points: int, samples: int) -> Path:
     return card
 
 
-def reading(split: Split, folder: Path, rounds: int) -> list[list[str]]:
-    """Return the rows of reading: against a memmap, and against reading without comparing checksums."""
+def reading(split: Split, folder: Path) -> Iterator[Ways]:
+    """Read batches against rows of a memmap in single precision, copied to tensors; and without checksums."""
+    whole, maps = split.all(), []
+    for name in ("inputs", "targets"):
+        np.save(folder / f"{name}.npy", getattr(whole, name).astype(np.float32))
+        maps.append(np.load(folder / f"{name}.npy", mmap_mode="r"))
+    streamed = Streamed(split, CPU, SETTINGS)
+
+    def mapped(members: list[Tensor]) -> None:
+        for some in members:
+            for values in maps:
+                torch.from_numpy(values[some.numpy()])
 
     def read(members: list[Tensor]) -> None:
         for some in members:
@@ -101,60 +103,29 @@ def reading(split: Split, folder: Path, rounds: int) -> list[list[str]]:
         with patch.object(store, "_check_numbers"):
             read(members)
 
-    checked = row("reading and checking samples", "without checks", len(split), read, trusted, rounds)
-    return [against_memmap(split, folder, rounds), checked]
+    yield "reading batches", "NumPy memmap", lambda members: sum(1 for _ in streamed.batches(members)), mapped
+    yield "reading and checking samples", "without checks", read, trusted
 
 
-def training(split: Split, folder: Path, rounds: int) -> list[list[str]]:
-    """Return the rows of training an operator, against the same samples in memory."""
-    return [trained(split, label, folder, rounds) for label in tqdm(OPERATORS)]
-
-
-def against_memmap(split: Split, folder: Path, rounds: int) -> list[str]:
-    """Return the row of reading batches, against rows of a memmap in single precision, copied to tensors."""
-    whole, maps = split.all(), []
-    for name in ("inputs", "targets"):
-        np.save(folder / f"{name}.npy", getattr(whole, name).astype(np.float32))
-        maps.append(np.load(folder / f"{name}.npy", mmap_mode="r"))
-    streamed = Streamed(split, CPU, SETTINGS)
-
-    def read(members: list[Tensor]) -> None:
-        for _ in streamed.batches(members):
-            pass
-
-    def mapped(members: list[Tensor]) -> None:
-        for some in members:
-            for values in maps:
-                torch.from_numpy(values[some.numpy()])
-
-    return row("reading batches", "NumPy memmap", len(split), read, mapped, rounds)
-
-
-def trained(split: Split, label: str, folder: Path, rounds: int) -> list[str]:
-    architecture, settings = OPERATORS[label]
+def training(split: Split, folder: Path) -> Iterator[Ways]:
+    """Train every operator, against the same samples in memory."""
     whole = split.all()
-    trainer = Trainer(
-        build(architecture, settings, 0), whole, whole, SETTINGS,
-        seed=0, device=CPU, identity="benchmark", directory=folder,
-    )  # fmt: skip
+    for label, (architecture, settings) in tqdm(OPERATORS.items()):
+        trainer = Trainer(
+            build(architecture, settings, 0), whole, whole, SETTINGS,
+            seed=0, device=CPU, identity="benchmark", directory=folder,
+        )  # fmt: skip
 
-    def train(source: InMemory | Streamed, members: list[Tensor]) -> None:
-        for batch in source.batches(members):
-            trainer._gradients(batch)
-            trainer.optimizer.step()
+        def train(source: InMemory | Streamed, members: list[Tensor], trainer: Trainer = trainer) -> None:
+            for batch in source.batches(members):
+                trainer._gradients(batch)
+                trainer.optimizer.step()
 
-    ways = [partial(train, Streamed(split, CPU, SETTINGS)), partial(train, InMemory(whole, CPU, SETTINGS))]
-    return row(f"training {label}", "in memory", len(split), *ways, rounds)
+        sources = Streamed(split, CPU, SETTINGS), InMemory(whole, CPU, SETTINGS)
+        yield f"training {label}", "in memory", *(partial(train, source) for source in sources)
 
 
-def row(
-    what: str,
-    peer: str,
-    samples: int,
-    ours: Callable[[list[Tensor]], None],
-    theirs: Callable[[list[Tensor]], None],
-    rounds: int,
-) -> list[str]:
+def raced(samples: int, rounds: int, what: str, peer: str, ours: Way, theirs: Way) -> list[str]:
     """Return the row of two ways to go through the batches of a random order."""
     rates: list[list[float]] = [[], []]
     for number in range(rounds + 1):
@@ -178,10 +149,5 @@ PARTS = {
 
 
 if __name__ == "__main__":
-    run(
-        "streaming",
-        INTRODUCTION,
-        PARTS,
-        points={"type": int, "default": 416, "help": "along each side of the square"},
-        samples={"type": int, "default": 16},
-    )
+    sizes = {"points": {"type": int, "default": 416}, "samples": {"type": int, "default": 16}}
+    run("streaming", PARTS, **sizes)

@@ -65,41 +65,20 @@ def test_no_rule_executes_its_inputs():
     assert {str(path): found for path in RULES if (found := words.findall(path.read_text()))} == {}
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "torch.load(path)",
-        "torch.load(path, weights_only=False)",
-        "torch.load(path, weights_only=trusted)",
-        "torch.load(path, **options)",
-        "np.load(path, allow_pickle=True)",
-        "yaml.load(text, Loader=yaml.SafeLoader)",
-        "yaml.unsafe_load(text)",
-        "pickle.loads(content)",
-        "from pickle import loads",
-        "from torch import load",
-        "import dill",
-        "from joblib import load as read",
-        "subprocess.run(words, shell=True)",
-        "subprocess.Popen(words, shell=on_windows)",
-        "eval(text)",
-        "os.system(command)",
-    ],
-)
-def test_a_danger_would_be_found(source):
-    assert dangers(source)
+DANGERS = (
+    "torch.load(path)", "torch.load(path, weights_only=False)", "torch.load(path, weights_only=trusted)",
+    "torch.load(path, **options)", "np.load(path, allow_pickle=True)", "pickle.loads(content)",
+    "yaml.load(text, Loader=yaml.SafeLoader)", "yaml.unsafe_load(text)", "from pickle import loads",
+    "from torch import load", "import dill", "from joblib import load as read", "eval(text)",
+    "subprocess.run(words, shell=True)", "subprocess.Popen(words, shell=on_windows)", "os.system(command)",
+)  # fmt: skip
+SAFE = (
+    "torch.load(path, map_location='cpu', weights_only=True)", "np.load(path)",
+    "np.load(path, allow_pickle=False)", "yaml.safe_load(text)", "operator.eval()",
+    "subprocess.run(words, check=True)",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "torch.load(path, map_location='cpu', weights_only=True)",
-        "np.load(path)",
-        "np.load(path, allow_pickle=False)",
-        "yaml.safe_load(text)",
-        "operator.eval()",
-        "subprocess.run(words, check=True)",
-    ],
-)
-def test_what_is_safe_is_no_danger(source):
-    assert not dangers(source)
+def test_a_danger_would_be_found_and_what_is_safe_is_none():
+    assert [source for source in DANGERS if not dangers(source)] == []
+    assert [source for source in SAFE if dangers(source)] == []

@@ -4,8 +4,6 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("solvers", "models", "resolvent", "workflow", "config", "docs", "tests", "benchmarks")
 ENDINGS = {".py", ".smk", ".md", ".yaml", ".j2", ".css", ".js", ".toml"}
@@ -43,28 +41,28 @@ def texts() -> list[Path]:
     return [file for file in found if file != Path(__file__).resolve() and "__pycache__" not in file.parts]
 
 
-@pytest.mark.parametrize("former", FORMER)
-def test_a_private_word_is_not_used(former):
-    pattern = re.compile(rf"(?<![a-zA-Z])({former})(?![a-zA-Z])", re.IGNORECASE)
+def test_private_words_are_not_used():
+    patterns = {
+        re.compile(rf"(?<![a-zA-Z])({former})(?![a-zA-Z])", re.IGNORECASE): former for former in FORMER
+    }
     found = [
-        f"{file.relative_to(ROOT)}:{number}: {line.strip()[:100]}"
+        f"{file.relative_to(ROOT)}:{number}: say '{FORMER[former]}': {line.strip()[:100]}"
         for file in texts()
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        for pattern, former in patterns.items()
         if pattern.search(RIGHT.sub("", line))
     ]
-    assert not found, f"say '{FORMER[former]}':\n" + "\n".join(found)
+    assert not found, "\n".join(found)
 
 
 def test_no_docstring_begins_with_a_preposition():
-    found = []
-    for file in texts():
-        if file.suffix != ".py":
-            continue
+    kinds, found = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module), []
+    for file in (file for file in texts() if file.suffix == ".py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
-                words = re.findall(r"[A-Za-z-]+", ast.get_docstring(node) or "")
-                if words and words[0].lower() in PREPOSITIONS:
-                    found.append(
-                        f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}: {' '.join(words[:6])}"
-                    )
+            words = (
+                re.findall(r"[A-Za-z-]+", ast.get_docstring(node) or "") if isinstance(node, kinds) else []
+            )
+            if words and words[0].lower() in PREPOSITIONS:
+                place = f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}"
+                found.append(f"{place}: {' '.join(words[:6])}")
     assert not found, "\n".join(found)

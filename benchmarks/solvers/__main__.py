@@ -25,16 +25,6 @@ TOPICS = {  # with the packages of each, for topics are imported only where they
     "kolmogorov": ("Kolmogorov flow", ("exponax", "jax", "jax-cfd", "numpy", "scipy")),
     "fields": ("Random fields", ("numpy", "scipy")),
 }
-INTRODUCTION = """\
-## Solvers
-
-Contestants solve the same samples in interleaved rounds; errors are relative L² against a reference that
-no run here made (a race says which), largest over the samples. "Our speed-up" is the time of a contestant
-over that of the first, which is ours. "Limit" is what our method cannot do without, timed in the same
-rounds: its transforms alone by SciPy's FFT, or its traffic of memory alone by NumPy's copies. Where it is
-near 100 % of our time, only another method would be faster; above 100 % ours transforms or moves less than
-the library does. The machine may be shared: read the ratios.
-"""
 
 
 def races_of(topic: str, given: Namespace) -> str:
@@ -55,7 +45,6 @@ if __name__ == "__main__":
     }
     run(
         "solvers",
-        INTRODUCTION,
         parts,
         processor_time={
             "action": "store_true",

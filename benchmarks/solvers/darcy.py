@@ -57,16 +57,16 @@ def race(
     multigrid, by_sines = DarcyFivePoint(method="multigrid"), DarcyFivePoint(method="sine")
     note = f"tolerance {multigrid.tolerance:.0e}"
     _, iterations = multigrid._multigrid(coefficient, np.ones_like(coefficient))
+    limit = traffic(points**2, np.float32, COPIES * iterations.sum())
+    alone = one_thread(lambda: inner(multigrid.solve(coefficient)))
+
+    def in_two_threads() -> np.ndarray:
+        with ThreadPoolExecutor(2) as pool:
+            return inner(np.concatenate(list(pool.map(multigrid.solve, np.array_split(coefficient, 2)))))
+
     contestants = [
-        Contestant(
-            "multigrid",
-            one_thread(lambda: inner(multigrid.solve(coefficient))),
-            SAMPLES,
-            f"{note}, {iterations.max()} iterations",
-            ours=True,
-            limit=traffic(points**2, np.float32, COPIES * iterations.sum()),
-        ),
-        ours("multigrid", lambda: in_two_threads(multigrid, coefficient), f"{note}, two threads"),
+        ours("multigrid", alone, f"{note}, {iterations.max()} iterations", limit=limit),
+        ours("multigrid", in_two_threads, f"{note}, two threads"),
         by_pardiso(matrices, right),
         by_cholmod(matrices, right),
         by_pyamg("Ruge-Stüben", pyamg.ruge_stuben_solver, matrices, right),
@@ -80,8 +80,8 @@ def race(
     return Race(title, contestants, error_against(reference), MISSING)
 
 
-def ours(name: str, run: Callable, note: str) -> Contestant:
-    return Contestant(name, run, SAMPLES, note, ours=True)
+def ours(name: str, run: Callable, note: str, limit: Callable | None = None) -> Contestant:
+    return Contestant(name, run, SAMPLES, note, ours=True, limit=limit)
 
 
 def peer(name: str, solve: Callable, matrices: list, note: str) -> Contestant:
@@ -93,11 +93,6 @@ def peer(name: str, solve: Callable, matrices: list, note: str) -> Contestant:
 def inner(pressure: np.ndarray) -> np.ndarray:
     """The unknowns of every sample, in a row."""
     return pressure[:, 1:-1, 1:-1].reshape(len(pressure), -1)
-
-
-def in_two_threads(solver: DarcyFivePoint, coefficient: np.ndarray) -> np.ndarray:
-    with ThreadPoolExecutor(2) as pool:
-        return inner(np.concatenate(list(pool.map(solver.solve, np.array_split(coefficient, 2)))))
 
 
 def assembled(coefficient: np.ndarray) -> sparse.csr_array:
@@ -128,13 +123,11 @@ def by_superlu(matrices: list, right: np.ndarray, ordering: str) -> Contestant:
 
 def by_pyamg(name: str, build: Callable, matrices: list, right: np.ndarray) -> Contestant:
     """A hierarchy for every matrix, and conjugate gradients."""
-    tolerance = 1e-7
 
     def solve(matrix: sparse.csr_matrix) -> np.ndarray:
-        return build(matrix).solve(right, tol=tolerance, accel="cg")
+        return build(matrix).solve(right, tol=1e-7, accel="cg")
 
-    own = [sparse.csr_matrix(matrix) for matrix in matrices]
-    return peer(f"PyAMG {name} + CG", solve, own, f"tolerance {tolerance:.0e}")
+    return peer(f"PyAMG {name} + CG", solve, list(map(sparse.csr_matrix, matrices)), "tolerance 1e-07")
 
 
 def by_pardiso(matrices: list, right: np.ndarray) -> Contestant:

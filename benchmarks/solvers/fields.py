@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import scipy.fft
@@ -38,28 +39,26 @@ def neumann(points: int) -> Race:
     basis = np.sqrt(np.longdouble(2)) * np.cos(angles)
     basis[:, 0] = 1
     few, cosines = basis[COORDINATES], basis.astype(float)
-    ours = partial(field.coefficients, 0, 0)
-    reference = np.stack([few @ draw @ few.T for draw in drawn(field, COMPARED)])
-    deviations = field.standard_deviations() * scale
+    deviations = field.standard_deviations()
+
+    def drawn(factors: np.ndarray, index: int) -> np.ndarray:
+        return deviates(index, points, points) * factors
+
+    def by_dctn(draw: np.ndarray) -> np.ndarray:
+        return scipy.fft.dctn(draw, type=1)
+
+    ways = [
+        Way(
+            "cosine series",
+            partial(field.coefficients, 0, 0),
+            lambda one: observe_cosine(one, points, "nodes"),
+        ),
+        Way("SciPy dctn", partial(drawn, deviations * scale), by_dctn, lambda draw: scale * draw),
+        Way("NumPy, two matrix products", partial(drawn, deviations), lambda one: cosines @ one @ cosines.T),
+    ]
     values = np.ones((points, points))
-    return race(
-        f"Neumann field on {points} × {points} nodes",
-        field,
-        reference,
-        {
-            "cosine series": (ours, lambda draw: observe_cosine(draw, points, "nodes")),
-            "SciPy dctn": (
-                lambda index: deviates(index, points, points) * deviations,
-                lambda draw: scipy.fft.dctn(draw, type=1),
-            ),
-            "NumPy, two matrix products": (
-                lambda index: deviates(index, points, points) * field.standard_deviations(),
-                lambda draw: cosines @ draw @ cosines.T,
-            ),
-        },
-        {"SciPy dctn": lambda draw: scale * draw},
-        lambda: scipy.fft.dctn(values, type=1),
-    )
+    title = f"Neumann field on {points} × {points} nodes"
+    return race(title, field, lambda draw: few @ draw @ few.T, ways, lambda: by_dctn(values))
 
 
 def periodic(points: int) -> Race:
@@ -76,81 +75,68 @@ def periodic(points: int) -> Race:
     angles = 2 * PI / points * np.array(COORDINATES)
     rows, columns = np.exp(1j * np.outer(angles, signed)), np.exp(1j * np.outer(angles, np.arange(modes + 1)))
     columns[:, 1:] *= 2
-    ours = partial(field.coefficients, 0, 0)
-    reference = np.stack([(rows @ draw @ columns.T).real for draw in drawn(field, COMPARED)])
     deviations = spectrum(field.standard_deviations()).real / np.sqrt(2)
     half = np.ones((points, modes + 2), complex)
 
-    def drawn_by_numpy(index: int) -> np.ndarray:
+    def drawn(index: int) -> np.ndarray:
         return deviates(index, points, modes + 2, 2).view(complex)[..., 0] * deviations
 
-    return race(
-        f"Periodic field on {points} × {points} points",
-        field,
-        reference,
-        {
-            "Fourier series": (ours, lambda draw: observe_2d(draw, points)),
-            "NumPy irfft2": (
-                drawn_by_numpy,
-                lambda draw: np.fft.irfft2(draw, s=(points, points), norm="forward"),
-            ),
-            "SciPy irfft2": (
-                drawn_by_numpy,
-                lambda draw: scipy.fft.irfft2(draw, s=(points, points), norm="forward"),
-            ),
-        },
-        {"NumPy irfft2": spectrum, "SciPy irfft2": spectrum},
-        lambda: scipy.fft.irfft2(half, s=(points, points)),
-    )
+    ways = [
+        Way("Fourier series", partial(field.coefficients, 0, 0), lambda draw: observe_2d(draw, points)),
+        *(
+            Way(f"{name} irfft2", drawn, partial(fft.irfft2, s=(points, points), norm="forward"), spectrum)
+            for name, fft in (("NumPy", np.fft), ("SciPy", scipy.fft))
+        ),
+    ]
+    title = f"Periodic field on {points} × {points} points"
+    limit = partial(scipy.fft.irfft2, half, s=(points, points))
+    return race(title, field, lambda draw: (rows @ draw @ columns.T).real, ways, limit)
+
+
+class Way(NamedTuple):
+    """A way to draw a sample by its number, and to evaluate it.
+
+    `layout` turns our coefficients into those that it evaluates.
+    """
+
+    name: str
+    draw: Callable[[int], np.ndarray]
+    evaluate: Callable[[np.ndarray], np.ndarray]
+    layout: Callable[[np.ndarray], np.ndarray] = np.asarray
 
 
 def race(
-    title: str,
-    field: Field,
-    reference: np.ndarray,
-    ways: dict[str, tuple[Callable, Callable]],
-    layouts: dict[str, Callable],
-    transform: Callable[[], object],
+    title: str, field: Field, series: Callable, ways: list[Way], transform: Callable[[], object]
 ) -> Race:
-    """Race the ways to draw a sample and to evaluate it, the first of them ours.
+    """Race the ways, the first of them ours.
 
-    `layouts` turns our coefficients into those that a peer evaluates; `transform` is one alone, by SciPy.
+    `series` sums our coefficients term by term at the points compared; `transform` is one alone, by SciPy.
     """
-    ours = next(iter(ways))
-    samples = drawn(field, COMPARED)
-    values = np.empty((SAMPLES, *next(iter(ways.values()))[1](samples[0]).shape))
+    samples = [field.coefficients(0, 0, index) for index in range(COMPARED)]
+    values = np.empty((SAMPLES, *ways[0].evaluate(samples[0]).shape))
+
+    def filled(way: Way) -> np.ndarray:
+        for index in range(SAMPLES):  # into memory that there is: to get it from the system is no part of it
+            values[index] = way.evaluate(way.draw(index))
+        return values
+
+    def checked(way: Way) -> np.ndarray:
+        return np.stack([way.evaluate(way.layout(draw)) for draw in samples])
+
     contestants = [
         Contestant(
-            name,
-            one_thread(lambda way=way: filled(values, way)),
-            SAMPLES,
-            "one thread",
-            ours=name == ours,
-            limit=one_thread(lambda: [transform() for _ in range(SAMPLES)]) if name == ours else None,
-            checked=lambda name=name, way=way: np.stack(
-                [way[1](layouts.get(name, np.asarray)(draw)) for draw in samples]
-            ),
+            way.name, one_thread(partial(filled, way)), SAMPLES, "one thread", ours=way is ways[0],
+            limit=one_thread(lambda: [transform() for _ in range(SAMPLES)]) if way is ways[0] else None,
+            checked=partial(checked, way),
         )
-        for name, way in ways.items()
-    ]
-    compare = error_against(reference)
+        for way in ways
+    ]  # fmt: skip
+    compare = error_against(np.stack(list(map(series, samples))))
     here = np.ix_(range(COMPARED), COORDINATES, COORDINATES)
     return Race(title, contestants, lambda solutions: compare(solutions[here]))
-
-
-def filled(values: np.ndarray, way: tuple[Callable, Callable]) -> np.ndarray:
-    """Draw and evaluate samples into memory that there is: getting it from the system is no part of it."""
-    draw, evaluate = way
-    for index in range(len(values)):
-        values[index] = evaluate(draw(index))
-    return values
 
 
 def deviates(index: int, *shape: int) -> np.ndarray:
     """Draw standard normal deviates by NumPy's default generator, from the same kind of key as ours."""
     key = np.random.SeedSequence(0, spawn_key=(0, index))
     return np.random.default_rng(key).standard_normal(shape)
-
-
-def drawn(field: Field, samples: int) -> list[np.ndarray]:
-    return [field.coefficients(0, 0, index) for index in range(samples)]

@@ -26,8 +26,7 @@ REMARK = (
 MISSING = ("the public PyTorch generator of such data: we know of no package that has it",)
 VISCOSITY, FORCING_WAVENUMBER = 1 / 70, 4
 OBSERVED = 416
-SHORT = (0.5,)
-LONG = (11.1,)
+SHORT, LONG = 0.5, 11.1  # final times
 
 
 def races() -> list[Race]:
@@ -52,79 +51,53 @@ def races() -> list[Race]:
     ]
 
 
-def ours(initial: np.ndarray, modes: int, step: float, times: tuple[float, ...]) -> Contestant:
+def ours(initial: np.ndarray, modes: int, step: float, time: float) -> Contestant:
     solver = KolmogorovEtdrk4(VISCOSITY, FORCING_WAVENUMBER, modes, step)
-    return Contestant(
-        "ETDRK4",
-        lambda: observe_2d(solver.solve(initial[None], times), OBSERVED),
-        1,
-        f"{modes} modes, step {step}",
-        ours=True,
-        limit=transforms(modes, 4 * round(times[-1] / step)),
-    )
-
-
-def transforms(modes: int, evaluations: int) -> Callable[[], object]:
-    """Do the four transforms of each evaluation of u·∇ω: u and v, and uv and v² - u² back."""
     points = product_points(modes)
     values = np.ones((points, points))
 
-    def run() -> None:
-        for _ in range(2 * evaluations):
+    def run() -> np.ndarray:
+        return observe_2d(solver.solve(initial[None], (time,)), OBSERVED)
+
+    def transforms() -> None:
+        """Do the four of each evaluation of u·∇ω: u and v, and uv and v² - u² back."""
+        for _ in range(2 * 4 * round(time / step)):
             scipy.fft.irfft2(scipy.fft.rfft2(values), s=(points, points))
 
-    return run
+    return Contestant("ETDRK4", run, 1, f"{modes} modes, step {step}", ours=True, limit=transforms)
 
 
-def by_exponax(initial: np.ndarray, points: int, step: float, times: tuple[float, ...]) -> Contestant:
-    """ETDRK4; its fields are (channel, x, y)."""
-    stepper = exponax.stepper.KolmogorovFlowVorticity(
-        2,
-        2 * np.pi,
-        points,
-        step,
-        diffusivity=VISCOSITY,
-        convection_scale=-1.0,  # this version has the sign of advection the other way round
-        drag=0.0,
-        injection_mode=FORCING_WAVENUMBER,
-        injection_scale=1.0,
-        order=4,
-    )
-    march = jax.jit(lambda steps, field: jax.lax.fori_loop(0, steps, lambda _, w: stepper(w), field))
-    start = jnp.asarray(observe_2d(initial, points).T[None])
+def peer(name: str, advance: Callable, start, points: int, step: float, time: float, to_values: Callable):
+    """Return a contestant that goes from `start` by steps to the time, a whole number of them."""
+    march = jax.jit(lambda steps, state: jax.lax.fori_loop(0, steps, lambda _, one: advance(one), state))
 
     def run() -> np.ndarray:
-        fields = observed_at(march, start, times, step)
-        return observe_2d(coefficients_of_2d(np.stack([field[0].T for field in fields])[None]), OBSERVED)
+        values = to_values(np.asarray(march(round(time / step), start)))
+        return observe_2d(coefficients_of_2d(values[None, None]), OBSERVED)
 
-    return Contestant("exponax ETDRK4", run, 1, f"{points} points, step {step}")
+    return Contestant(name, run, 1, f"{points} points, step {step}")
 
 
-def by_jax_cfd(initial: np.ndarray, points: int, step: float, times: tuple[float, ...]) -> Contestant:
+def by_exponax(initial: np.ndarray, points: int, step: float, time: float) -> Contestant:
+    """ETDRK4; its fields are (channel, x, y)."""
+    stepper = exponax.stepper.KolmogorovFlowVorticity(
+        2, 2 * np.pi, points, step, diffusivity=VISCOSITY, drag=0.0, order=4,
+        convection_scale=-1.0,  # this version has the sign of advection the other way round
+        injection_mode=FORCING_WAVENUMBER, injection_scale=1.0,
+    )  # fmt: skip
+    start = jnp.asarray(observe_2d(initial, points).T[None])
+    return peer("exponax ETDRK4", stepper, start, points, step, time, lambda field: field[0].T)
+
+
+def by_jax_cfd(initial: np.ndarray, points: int, step: float, time: float) -> Contestant:
     """Its fourth-order Runge-Kutta steps with Crank-Nicolson for viscosity; spectra are (k_x, k_y)."""
     grid = cfd.grids.Grid((points, points), domain=((0, 2 * np.pi), (0, 2 * np.pi)))
 
     def forcing(grid):
-        return cfd.forcings.kolmogorov_forcing(
-            grid, scale=1.0, k=FORCING_WAVENUMBER, offsets=((0, 0), (0, 0))
-        )
+        offsets = ((0, 0), (0, 0))
+        return cfd.forcings.kolmogorov_forcing(grid, scale=1.0, k=FORCING_WAVENUMBER, offsets=offsets)
 
     equation = spectral.equations.NavierStokes2D(VISCOSITY, grid, drag=0.0, smooth=True, forcing_fn=forcing)
     stepper = spectral.time_stepping.crank_nicolson_rk4(equation, step)
-    march = jax.jit(lambda steps, spectrum: jax.lax.fori_loop(0, steps, lambda _, w: stepper(w), spectrum))
     start = jnp.fft.rfftn(jnp.asarray(observe_2d(initial, points).T))
-
-    def run() -> np.ndarray:
-        fields = [np.fft.irfftn(spectrum).T for spectrum in observed_at(march, start, times, step)]
-        return observe_2d(coefficients_of_2d(np.stack(fields)[None]), OBSERVED)
-
-    return Contestant("jax-cfd CN-RK4", run, 1, f"{points} points, step {step}")
-
-
-def observed_at(march, state, times: tuple[float, ...], step: float) -> list[np.ndarray]:
-    """States at the times, which are whole numbers of steps; `march(steps, state)` goes on by so many."""
-    observations = []
-    for duration in np.diff(times, prepend=0.0):
-        state = march(round(duration / step), state)
-        observations.append(np.asarray(state))
-    return observations
+    return peer("jax-cfd CN-RK4", stepper, start, points, step, time, lambda field: np.fft.irfftn(field).T)

@@ -50,19 +50,14 @@ def lorenz() -> Race:
 
     def by_torch(method: str, threads: int, dtype: torch.dtype = torch.float64, **setting) -> Contestant:
         start = torch.tensor(columns, dtype=dtype)
-        return torchdiffeq_contestant(rate(torch.stack), start, method, threads, setting)
+        return torchdiffeq_contestant(rate(torch.stack), start, method, threads, **setting)
 
     def by_scipy(samples: int, tolerance: float, largest_step: float = np.inf) -> np.ndarray:
         return dop853([(rate(list), state) for state in initial[:samples]], tolerance, largest_step)
 
+    note = f"order {ours.order}, step {ours.step}"
     contestants = [
-        Contestant(
-            "Taylor series",
-            lambda: ours.solve(initial, TIMES),
-            BATCH,
-            f"order {ours.order}, step {ours.step}",
-            ours=True,
-        ),
+        Contestant("Taylor series", lambda: ours.solve(initial, TIMES), BATCH, note, ours=True),
         diffrax_contestant(rate(jnp.stack), jnp.asarray(initial), None, tolerance=1e-10),
         by_torch("dopri8", 1, tolerance=1e-12),
         by_torch("rk4", 1, step=0.01 / 15),
@@ -87,15 +82,11 @@ def controlled() -> Race:
             return torch.sin(state) * (slope * torch.cos(omega * time)).sum(1)
 
         states = torch.full((BATCH,), start, dtype=dtype)
-        return torchdiffeq_contestant(rate, states, method, threads, setting)
+        return torchdiffeq_contestant(rate, states, method, threads, **setting)
 
-    def by_diffrax(tolerance: float) -> Contestant:
-        def rate(time, state, parameters):
-            slope, omega = parameters
-            return jnp.sin(state) * jnp.sum(slope * jnp.cos(omega * time))
-
-        parameters = jnp.asarray(slopes[:SOME]), jnp.asarray(angular[:SOME])
-        return diffrax_contestant(rate, jnp.full(SOME, start), parameters, tolerance)
+    def jax_rate(time, state, parameters):
+        slope, omega = parameters
+        return jnp.sin(state) * jnp.sum(slope * jnp.cos(omega * time))
 
     def by_scipy(samples: int, tolerance: float, largest_step: float = np.inf) -> np.ndarray:
         def rate(slope: np.ndarray, omega: np.ndarray) -> Callable:
@@ -104,15 +95,13 @@ def controlled() -> Race:
         pairs = zip(slopes[:samples], angular[:samples], strict=True)
         return dop853([(rate(*pair), [start]) for pair in pairs], tolerance, largest_step)[:, 0]
 
+    def closed_form() -> np.ndarray:
+        return ours.solve(amplitudes, frequencies, TIMES)[1]
+
+    parameters = jnp.asarray(slopes[:SOME]), jnp.asarray(angular[:SOME])
     contestants = [
-        Contestant(
-            "closed form",
-            lambda: ours.solve(amplitudes, frequencies, TIMES)[1],
-            BATCH,
-            "any times",
-            ours=True,
-        ),
-        by_diffrax(5e-10),
+        Contestant("closed form", closed_form, BATCH, "any times", ours=True),
+        diffrax_contestant(jax_rate, jnp.full(SOME, start), parameters, tolerance=5e-10),
         by_torch("dopri8", 1, tolerance=1e-11),
         by_torch("rk4", 1, step=0.001),
         by_torch("dopri5", 1, torch.float32),
@@ -122,23 +111,24 @@ def controlled() -> Race:
 
 
 def torchdiffeq_contestant(
-    rate: Callable, start: torch.Tensor, method: str, threads: int, setting: dict
+    rate: Callable, start: torch.Tensor, method: str, threads: int, tolerance: float = 0.0, step: float = 0.0
 ) -> Contestant:
-    """`setting` is one of `tolerance`, `step`, or nothing, for torchdiffeq's default tolerance."""
+    """Take torchdiffeq's default tolerance where neither `tolerance` nor `step` is given."""
     times = torch.tensor(TIMES.coordinates, dtype=start.dtype)
-    options = {"step_size": setting["step"]} if "step" in setting else None
-    tolerances = (
-        {"rtol": setting["tolerance"], "atol": setting["tolerance"]} if "tolerance" in setting else {}
-    )
+    options, setting = {}, "default tolerance"
+    if step:
+        options, setting = {"options": {"step_size": step}}, f"step {step:.2g}"
+    elif tolerance:
+        options, setting = {"rtol": tolerance, "atol": tolerance}, f"tolerance {tolerance:.2g}"
 
     def run() -> np.ndarray:
         torch.set_num_threads(threads)
         with torch.no_grad():
-            states = torchdiffeq.odeint(rate, start, times, method=method, options=options, **tolerances)
+            states = torchdiffeq.odeint(rate, start, times, method=method, **options)
         return states.transpose(0, -1).numpy()
 
     precision = str(start.dtype).removeprefix("torch.")
-    note = f"{described(setting)}, {precision}, {threads} thread{'s' * (threads > 1)}"
+    note = f"{setting}, {precision}, {threads} thread{'s' * (threads > 1)}"
     return Contestant(f"torchdiffeq {method}", run, BATCH, note)
 
 
@@ -147,16 +137,10 @@ def diffrax_contestant(rate: Callable, start, parameters, tolerance: float) -> C
 
     def trajectory(state, parameters):
         return diffrax.diffeqsolve(
-            diffrax.ODETerm(rate),
-            diffrax.Dopri8(),
-            t0=0.0,
-            t1=TIMES.positions[-1],
-            dt0=1e-3,
-            y0=state,
-            args=parameters,
-            saveat=diffrax.SaveAt(ts=jnp.asarray(TIMES.coordinates)),
+            diffrax.ODETerm(rate), diffrax.Dopri8(), t0=0.0, t1=TIMES.positions[-1], dt0=1e-3, y0=state,
+            args=parameters, saveat=diffrax.SaveAt(ts=jnp.asarray(TIMES.coordinates)),
             stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance),
-        ).ys.T
+        ).ys.T  # fmt: skip
 
     solve = jax.jit(jax.vmap(trajectory))
     note = f"tolerance {tolerance:.0e}"
@@ -165,21 +149,10 @@ def diffrax_contestant(rate: Callable, start, parameters, tolerance: float) -> C
 
 def dop853(problems: list[tuple[Callable, np.ndarray]], tolerance: float, largest_step: float) -> np.ndarray:
     """SciPy, one trajectory after the other."""
-    solutions = [
-        solve_ivp(
-            rate,
-            (0.0, TIMES.positions[-1]),
-            state,
-            "DOP853",
-            TIMES.coordinates,
-            rtol=tolerance,
-            atol=tolerance,
-            max_step=largest_step,
-        ).y
-        for rate, state in problems
-    ]
-    return np.stack(solutions)
-
-
-def described(setting: dict) -> str:
-    return ", ".join(f"{name} {value:.2g}" for name, value in setting.items()) or "default tolerance"
+    span, options = (
+        (0.0, TIMES.positions[-1]),
+        {"rtol": tolerance, "atol": tolerance, "max_step": largest_step},
+    )
+    return np.stack(
+        [solve_ivp(rate, span, state, "DOP853", TIMES.coordinates, **options).y for rate, state in problems]
+    )

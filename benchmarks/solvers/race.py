@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
-from resolvent.solvers.random_fields.circle import PeriodicGaussianField
-from resolvent.solvers.random_fields.square import NeumannGaussianField
-from resolvent.solvers.random_fields.torus import PeriodicGaussianField2d
 
 from benchmarks.runner import digits, interleaved, table
 from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
+from resolvent.solvers.random_fields.gaussian import (
+    NeumannGaussianField,
+    PeriodicGaussianField,
+    PeriodicGaussianField2d,
+)
 
 HEADER = (
     "contestant (ours in bold)", "setting", "samples", "ms a sample: median (fastest–slowest)",

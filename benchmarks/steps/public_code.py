@@ -13,32 +13,23 @@ import torch
 from torch import Tensor, nn
 
 from resolvent.measurements.step_cost import ENCODER_ONLY
-from resolvent.models.cao2021.encoder import Encoder, EncoderLayer
+from resolvent.models.cao2021.encoder import Encoder
 from resolvent.models.cao2021.transformer1d import Transformer1d
 from resolvent.models.cao2021.transformer2d import Transformer2d
 from resolvent.models.layers.grid_sizes import downsampled_sizes, upsampled_size
 from resolvent.models.layers.resampling import interpolate
-from resolvent.models.layers.spectral_convolution import SpectralLayer
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # it imports from numpy.core
     from galerkin_transformer import model as public
 
+OFF = ("batch_norm", "symmetric_init", "return_attn_weight", "spacial_residual")  # read without a default
 COMMON = {
-    "node_feats": 1,
-    "n_targets": 1,
-    "num_feat_layers": 0,
-    "n_freq_targets": 0,
-    "num_regressor_layers": 2,
-    "layer_norm": False,
-    "attn_norm": True,
-    "xavier_init": 1e-2,
-    "diagonal_weight": 1e-2,
+    "node_feats": 1, "n_targets": 1, "num_feat_layers": 0, "n_freq_targets": 0, "num_regressor_layers": 2,
+    "layer_norm": False, "attn_norm": True, "xavier_init": 1e-2, "diagonal_weight": 1e-2,
     **dict.fromkeys(("dropout", "encoder_dropout", "ffn_dropout", "decoder_dropout"), 0.0),
-    # read without a default
-    **dict.fromkeys(("batch_norm", "symmetric_init", "return_attn_weight", "spacial_residual"), False),
-    **dict.fromkeys(("feat_extract_type", "bulk_regression", "debug"), None),
-}
+    **dict.fromkeys(OFF, False), **dict.fromkeys(("feat_extract_type", "bulk_regression", "debug"), None),
+}  # fmt: skip
 
 
 def peer(
@@ -69,17 +60,11 @@ class PublicEncoder(nn.Module):
         super().__init__()
         self.layers = nn.ModuleList(
             public.SimpleTransformerEncoderLayer(
-                d_model=width,
-                pos_dim=coordinate_dim,
-                n_head=num_heads,
-                dim_feedforward=2 * width,
-                attention_type=attention,
-                layer_norm=False,
-                attn_norm=True,
-                dropout=0.0,
+                d_model=width, pos_dim=coordinate_dim, n_head=num_heads, dim_feedforward=2 * width,
+                attention_type=attention, layer_norm=False, attn_norm=True, dropout=0.0,
             )
             for _ in ours.layers
-        )
+        )  # fmt: skip
         copy_encoder(ours, self.layers)
 
     def forward(self, y: Tensor, x: Tensor) -> Tensor:
@@ -92,17 +77,9 @@ class PublicEncoder(nn.Module):
 def transformer1d(ours: Transformer1d, attention: str) -> nn.Module:
     """Its SimpleTransformer of Example 1 at the paper's widths, with the weights of `ours`."""
     network = public.SimpleTransformer(
-        **COMMON,
-        attention_type=attention,
-        pos_dim=1,
-        n_hidden=96,
-        n_head=1,
-        num_encoder_layers=4,
-        dim_feedforward=192,
-        decoder_type="ifft",
-        freq_dim=48,
-        fourier_modes=16,
-    )
+        **COMMON, attention_type=attention, pos_dim=1, n_hidden=96, n_head=1, num_encoder_layers=4,
+        dim_feedforward=192, decoder_type="ifft", freq_dim=48, fourier_modes=16,
+    )  # fmt: skip
     copy_linear(ours.lifting, network.feat_extract.id)
     copy_encoder(ours.encoder, network.encoder_layers)
     copy_decoder(ours, network.regressor)
@@ -117,29 +94,15 @@ def transformer2d(ours: Transformer2d, attention: str, n: int) -> nn.Module:
     middle, coarse = downsampled_sizes(n, ours.factor)
     middle_up = upsampled_size(n, ours.factor)
     network = public.FourierTransformer2D(
-        **COMMON,
-        attention_type=attention,
-        pos_dim=2,
-        n_hidden=128,
-        n_head=4,
-        num_encoder_layers=6,
-        dim_feedforward=256,
-        norm_eps=1e-7,
-        downsample_mode="interp",
-        downscaler_size=((middle, middle), (coarse, coarse)),
-        downscaler_activation="relu",
-        downscaler_dropout=0.0,
-        upsample_mode="interp",
-        upscaler_size=((middle_up, middle_up), (n, n)),
-        upscaler_activation="silu",
-        upscaler_dropout=0.0,
-        decoder_type="ifft2",
-        spacial_dim=2,
-        spacial_fc=True,
-        freq_dim=32,
-        fourier_modes=12,
+        **COMMON, attention_type=attention, pos_dim=2, n_hidden=128, n_head=4, num_encoder_layers=6,
+        dim_feedforward=256, norm_eps=1e-7,
+        downsample_mode="interp", downscaler_size=((middle, middle), (coarse, coarse)),
+        downscaler_activation="relu", downscaler_dropout=0.0,
+        upsample_mode="interp", upscaler_size=((middle_up, middle_up), (n, n)),
+        upscaler_activation="silu", upscaler_dropout=0.0,
+        decoder_type="ifft2", spacial_dim=2, spacial_fc=True, freq_dim=32, fourier_modes=12,
         last_activation=True,
-    )
+    )  # fmt: skip
     down = network.downscaler.downsample
     sampler = ours.encoder.downsampler
     for convolution, block in zip(
@@ -156,44 +119,34 @@ def transformer2d(ours: Transformer2d, attention: str, n: int) -> nn.Module:
 def copy_encoder(ours: Encoder, layers: nn.ModuleList) -> None:
     """Weights of every layer; and all of its dropout off, also where it takes no setting."""
     for layer, theirs in zip(ours.layers, layers, strict=True):
-        copy_layer(layer, theirs)
+        for projection, linear in zip(layer.projections, theirs.attn.linears, strict=True):
+            copy_linear(projection, linear)
+        of_queries = hasattr(theirs.attn, "norm_Q")
+        names = ("norm_Q", "norm_K") if of_queries else ("norm_K", "norm_V")
+        norm = layer.projection_norm
+        for weights, biases, name in zip(norm.weight, norm.bias, names, strict=True):
+            for weight, bias, head in zip(weights, biases, getattr(theirs.attn, name), strict=True):
+                copy(weight, head.weight)
+                copy(bias, head.bias)
+        copy_linear(layer.output, theirs.attn.fc)
+        copy_linear(layer.feedforward[0], theirs.ff.lr1)
+        copy_linear(layer.feedforward[3], theirs.ff.lr2)
         theirs.attn.dropout = None
         theirs.dropout1.p = theirs.dropout2.p = theirs.ff.dropout.p = 0.0
 
 
-def copy_layer(ours: EncoderLayer, theirs: nn.Module) -> None:
-    for projection, linear in zip(ours.projections, theirs.attn.linears, strict=True):
-        copy_linear(projection, linear)
-    first = [theirs.attn.norm_Q, theirs.attn.norm_K] if hasattr(theirs.attn, "norm_Q") else None
-    norms = first or [theirs.attn.norm_K, theirs.attn.norm_V]
-    for weights, biases, heads in zip(
-        ours.projection_norm.weight, ours.projection_norm.bias, norms, strict=True
-    ):
-        for weight, bias, norm in zip(weights, biases, heads, strict=True):
-            copy(weight, norm.weight)
-            copy(bias, norm.bias)
-    copy_linear(ours.output, theirs.attn.fc)
-    copy_linear(ours.feedforward[0], theirs.ff.lr1)
-    copy_linear(ours.feedforward[3], theirs.ff.lr2)
-
-
 def copy_decoder(ours: Transformer1d | Transformer2d, regressor: nn.Module) -> None:
+    """Modes come first in ours, last in theirs; in two dimensions theirs are two, k₁ ≥ 0 and k₁ < 0."""
     for layer, theirs in zip(ours.decoder, regressor.spectral_conv, strict=True):
         copy_linear(layer.pointwise, theirs.linear)
-        copy_spectral_weight(layer, theirs.fourier_weight)
+        weight, modes = layer.convolution.weight, theirs.fourier_weight
+        if isinstance(modes, nn.ParameterList):
+            for half, parameter in zip(weight.split(layer.convolution.modes), modes, strict=True):
+                copy(half.permute(2, 3, 0, 1, 4), parameter)
+        else:
+            copy(weight.permute(1, 2, 0, 3), modes)
     copy_linear(ours.projection[0], regressor.regressor[0])
     copy_linear(ours.projection[2], regressor.regressor[2])
-
-
-def copy_spectral_weight(ours: SpectralLayer, theirs: nn.Parameter | nn.ParameterList) -> None:
-    """Modes come first in ours, last in theirs; in two dimensions theirs are two, k₁ ≥ 0 and k₁ < 0."""
-    weight = ours.convolution.weight
-    if isinstance(theirs, nn.ParameterList):
-        modes = ours.convolution.modes
-        for half, parameter in zip(weight.split(modes), theirs, strict=True):
-            copy(half.permute(2, 3, 0, 1, 4), parameter)
-    else:
-        copy(weight.permute(1, 2, 0, 3), theirs)
 
 
 def copy_linear(ours: nn.Linear, theirs: nn.Linear) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import torch
 import torch._inductor.config
@@ -33,42 +34,24 @@ HEADER = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Result:
-    """Times of ours and of the peer, which gives freed memory back or keeps it.
+class Result(NamedTuple):
+    """Times of ours and of the peer, which gives freed memory back or keeps it."""
 
-    `difference` is how far apart their outputs are, relative L2; `flop` are our operations.
-    """
-
-    case: Case
     ours: Times
     peer: Times
     kept: Times
-    difference: float
-    flop: int
 
 
 def race(cases: list[Case], rounds: int) -> list[Result]:
     """Take steps of all cases, ours and the peers', in turn."""
     torch.compiler.reset()
     torch._inductor.config.compile_threads = 1  # those of this process would not be there in the forked ones
-    pairs = [(case, replace(case, peer=True)) for case in cases]
-    ways = [way for ours, peer in pairs for way in ((ours, True), (peer, False), (peer, True))]
-    differences = []
-    with torch.no_grad():
-        for pair in pairs:
-            mine, theirs = (one.predict(one.u) for one in (learner(case, CPU) for case in pair))
-            differences.append(float((mine - theirs).norm() / theirs.norm()))
-    times = in_turns([partial(_step, *way) for way in ways], rounds, warm_up=WARM_UP)
-    return [
-        Result(
-            case,
-            *times[3 * i : 3 * i + 3],
-            differences[i],
-            counted(training_step(learner(replace(case, compiled=False), CPU))),
-        )
-        for i, case in enumerate(cases)
-    ]
+    makers = []
+    for case in cases:
+        peer = replace(case, peer=True)
+        makers += [partial(_step, *way) for way in ((case, True), (peer, False), (peer, True))]
+    times = in_turns(makers, rounds, warm_up=WARM_UP)
+    return [Result(*times[i : i + 3]) for i in range(0, len(times), 3)]
 
 
 def _step(case: Case, keeps: bool) -> Callable[[], object]:
@@ -83,15 +66,20 @@ def raced(heats: list[list[Case]], rounds: int) -> str:
     torch.set_num_threads(1)
     rows, gemm = [], gemm_rate()
     for heat in tqdm(heats, leave=False):
-        for found in race(heat, rounds):
-            case, rate = found.case, found.flop / (1e-3 * found.ours.fastest)
-            ours, peer = (cost(replace(case, peer=one)).peak_bytes for one in (False, True))
-            ratios = (found.peer.fastest / found.ours.fastest, found.kept.fastest / found.ours.fastest)
+        for case, (ours, peer, kept) in zip(heat, race(heat, rounds), strict=True):
+            both = (case, replace(case, peer=True))
+            with torch.no_grad():
+                mine, theirs = (one.predict(one.u) for one in (learner(way, CPU) for way in both))
+            difference = float((mine - theirs).norm() / theirs.norm())
+            rate = counted(training_step(learner(case, CPU))) / (1e-3 * ours.fastest)
+            ours_bytes, peer_bytes = (cost(way).peak_bytes for way in both)
+            speed = (peer.fastest / ours.fastest, kept.fastest / ours.fastest)
+            memory = (ours_bytes / 1e6, peer_bytes / 1e6, peer_bytes / ours_bytes)
             rows.append(
                 (
-                    case.name, case.grid, str(case.batch), str(found.ours), str(found.peer),
-                    *map(digits, (*ratios, ours / 1e6, peer / 1e6, peer / ours)), f"{found.difference:.0e}",
-                    digits(rate / 1e9), f"{rate / gemm:.0%}",
+                    case.name, case.grid, str(case.batch), str(ours), str(peer),
+                    *map(digits, speed + memory), f"{difference:.0e}", digits(rate / 1e9),
+                    f"{rate / gemm:.0%}",
                 )
             )  # fmt: skip
     return f"{RACE.format(rounds=rounds, gemm=digits(gemm / 1e9))}\n\n{table(HEADER, rows)}"

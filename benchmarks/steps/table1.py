@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 from argparse import Namespace
 from dataclasses import asdict
 from pathlib import Path
 
+import pandas as pd
 import torch
 from tqdm import tqdm
 
 from benchmarks.runner import digits, table
 from benchmarks.steps.cases import AS_PUBLIC_CODE, Case, cost
-from resolvent.measurements.step_cost import Cost
 from resolvent.training.devices import device_name
 
 PAPER = Path("resolvent/figures/papers/cao2021/tables/table1.csv")
@@ -30,6 +29,7 @@ HEADER = (
     "attention", "code (ours in bold)", "peak GB", "allocated GB", "steps/s", "GFLOP", "GFLOP, profiler",
     "paper: memory GB", "paper: CUDA memory GB", "paper: steps/s", "paper: GFLOP",
 )  # fmt: skip
+PRINTED = ("memory_gb", "cuda_memory_gb", "steps_per_second", "gflop")
 TEXT = """\
 Forward and backward at n = {n}, batch {batch}, on {device}, rounds: {rounds}. "Example 1" is the whole
 operator; "encoders only" are four layers of width 128 with one head on points of the plane, as the public
@@ -48,65 +48,42 @@ As data: [{csv}](measured/{csv})."""
 
 
 def paper_table(given: Namespace) -> str:
-    """Measure Table 1 on the CPU, and on the GPU where there is one, every case in a process of its own."""
+    """Measure Table 1 on the CPU, and on the GPU where there is one, every case in a process of its own.
+
+    Written as data, too: a line a case, in bytes, seconds and operations.
+    """
     n, parts = given.table1_points, []
-    cases = [
-        Case(scope, n, BATCH, {"attention": attention, "contraction": order or "linear", **AS_PUBLIC_CODE},
-             peer=order is None)
-        for scope in SCOPES
-        for attention, order in ROWS
-    ]  # fmt: skip
+    printed = pd.read_csv(PAPER, comment="#", dtype=str).set_index(["problem", "attention"])
     for device in ["cpu"] + ["cuda"] * torch.cuda.is_available():
         rounds = 1 if device == "cpu" else given.rounds
-        costs = [
-            cost(case, rounds=rounds, device=device)
-            for case in tqdm(cases, desc=f"Table 1 on {device}", leave=False)
-        ]
         name, file = device_name(torch.device(device)), f"cao2021_table1_{device}.csv"
-        _write(cases, costs, MEASURED / file, name)
-        parts += [TEXT.format(n=n, batch=BATCH, device=name, rounds=rounds, csv=file), _tables(cases, costs)]
+        parts.append(TEXT.format(n=n, batch=BATCH, device=name, rounds=rounds, csv=file))
+        lines = []
+        for scope, title in SCOPES.items():
+            rows = []
+            for attention, order in tqdm(ROWS, desc=f"Table 1 on {device}, {scope}", leave=False):
+                settings = {"attention": attention, "contraction": order or "linear", **AS_PUBLIC_CODE}
+                found = cost(
+                    Case(scope, n, BATCH, settings, peer=order is None), rounds=rounds, device=device
+                )
+                code = "public" if order is None else "resolvent"
+                facts = {"problem": scope, "attention": attention, "code": code, "contraction": order or ""}
+                lines.append(facts | {"n": n, "batch": BATCH} | asdict(found))
+                words = f", {order} order" if attention == "fourier" else ""
+                numbers = (found.peak_bytes / 1e9, found.allocated_bytes / 1e9, 1 / found.seconds)
+                operations = (found.flop / 1e9, found.profiler_flop / 1e9)
+                rows.append(
+                    (
+                        attention,
+                        "public code" if order is None else f"**Resolvent{words}**",
+                        *map(digits, numbers + operations),
+                        *printed.loc[(scope, attention), list(PRINTED)],
+                    )
+                )
+            parts.append(f"#### {title}\n\n{table(HEADER, rows)}")
+        MEASURED.mkdir(parents=True, exist_ok=True)
+        with (MEASURED / file).open("w", newline="") as written:
+            version = f"torch {torch.__version__}"
+            written.write(f"# Written by `python -m benchmarks.training` on {name}, {version}.\n")
+            pd.DataFrame(lines).to_csv(written, index=False)
     return "\n\n".join(parts)
-
-
-def _write(cases: list[Case], costs: list[Cost], path: Path, device: str) -> None:
-    """Write one line a case, in bytes, seconds and operations."""
-    rows = [
-        {
-            "problem": case.architecture,
-            "attention": case.settings["attention"],
-            "code": "public" if case.peer else "resolvent",
-            "contraction": "" if case.peer else case.settings["contraction"],
-            "n": case.points,
-            "batch": case.batch,
-            **asdict(found),
-        }
-        for case, found in zip(cases, costs, strict=True)
-    ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        file.write(f"# Written by `python -m benchmarks.training` on {device}, torch {torch.__version__}.\n")
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def _tables(cases: list[Case], costs: list[Cost]) -> str:
-    """Return a table for each of the two scopes, with the paper's numbers as printed."""
-    with PAPER.open() as file:
-        lines = csv.DictReader(line for line in file if not line.startswith("#"))
-        printed = {(line["problem"], line["attention"]): line for line in lines}
-    rows: dict[str, list] = {scope: [] for scope in SCOPES}
-    for case, found in zip(cases, costs, strict=True):
-        attention = case.settings["attention"]
-        order = f", {case.settings['contraction']} order" if attention == "fourier" else ""
-        paper = printed[case.architecture, attention]
-        numbers = (found.peak_bytes / 1e9, found.allocated_bytes / 1e9, 1 / found.seconds, found.flop / 1e9)
-        rows[case.architecture].append(
-            (
-                attention,
-                "public code" if case.peer else f"**Resolvent{order}**",
-                *map(digits, (*numbers, found.profiler_flop / 1e9)),
-                *(paper[name] for name in ("memory_gb", "cuda_memory_gb", "steps_per_second", "gflop")),
-            )
-        )
-    return "\n\n".join(f"#### {title}\n\n{table(HEADER, rows[scope])}" for scope, title in SCOPES.items())

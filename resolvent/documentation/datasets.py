@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import math
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from resolvent.common.errors import ResolventError
+from resolvent.common.files import read_json
 from resolvent.datasets.loading import read_card
 from resolvent.datasets.tasks.registry import EQUATIONS, build_task, settings_class
-from resolvent.documentation.pages import table
+from resolvent.documentation.pages import planned, table
 from resolvent.figures.common.numbers import duration
 from resolvent.figures.common.results import Run, read_runs
-from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.configuration.read import read_configuration
-from resolvent.planning.plan import DatasetPlan, Plan
+from resolvent.planning.plan import DatasetPlan
 from resolvent.planning.provenance import machine
 
 MEASURED = "config/full_resolution.yaml"
@@ -33,103 +31,67 @@ def measured(root: Path) -> str | None:
 
     Everything is read from the cards and from what the generation jobs left in logs/.
     """
-    made = _plan(root, MEASURED).datasets
+    made = planned(MEASURED, root=root).datasets
+    costs, core_seconds, budgets = [], {}, []
     try:
-        costs = {name: _cost(root, dataset) for name, dataset in made.items()}
-        budgets = _budgets(root, made)
+        for name, dataset in made.items():
+            cells, core_seconds[name] = _cost(root, dataset)
+            costs.append((f"`{name}`", *cells))
+            for check, entry in read_card(root / dataset.card)["error_budget"].items():
+                if isinstance(entry, dict) and "largest_relative_l2" in entry:
+                    errors = (f"{entry[f'{which}_relative_l2']:.1e}" for which in ("median", "largest"))
+                    budgets.append((f"`{name}`", check.replace("_", " "), f"{entry['samples']:,}", *errors))
     except (ResolventError, FileNotFoundError):
         return None
-    return "\n\n".join(
-        [
-            f"Made by `{COMMAND}` on {machine()}; written by `make docs`.",
-            "What making them took. Generating is the sum over generation jobs from start to end, finalising "
-            "the job that verifies the store and measures its errors; core seconds a sample leave out "
-            "imports and compilation.",
-            _costs(made, costs),
-            "How wrong they are: relative L² errors of the stored solutions, median and largest over the "
-            "samples checked.",
-            budgets,
-            "What the papers' full sizes take, predicted from these core seconds (of a dataset that is not "
-            "above, from the one of the same equation). Disk is what the arrays hold before compression. "
-            "GPU-hours: not measured.",
-            _predictions(root, made, costs),
-        ]
-    )
-
-
-def _plan(root: Path, overlay: str) -> Plan:
-    return Plan(load_configuration(read_configuration([root / overlay])))
-
-
-def _cost(root: Path, dataset: DatasetPlan) -> dict[str, float]:
-    """Return the seconds of generation and finalising jobs; core seconds a sample, NaN where no job had a
-    second batch."""
-    generating, samples, core_seconds = 0.0, 0, 0.0
-    for shard in range(dataset.settings.num_shards):
-        log = root / "logs" / f"solve_{dataset.name}" / f"{dataset.base.name}-{shard}"
-        generating += _job_seconds(f"{log}.tsv")
-        cost = json.loads(Path(f"{log}.cost.json").read_text(encoding="utf-8"))
-        samples += cost["samples"]
-        core_seconds += cost["core_seconds"]
-    each = core_seconds / samples if samples else math.nan
-    finalising = _job_seconds(root / "logs" / f"finalise_{dataset.name}" / f"{dataset.base.name}.tsv")
-    return {"generating": generating, "finalising": finalising, "core_seconds_a_sample": each}
-
-
-def _job_seconds(benchmark: str | Path) -> float:
-    """Return the duration of a job, from Snakemake's benchmark file."""
-    (row,) = csv.DictReader(Path(benchmark).read_text(encoding="utf-8").splitlines(), delimiter="\t")
-    return float(row["s"])
-
-
-def _costs(made: dict[str, DatasetPlan], costs: dict) -> str:
-    rows = []
-    for name, dataset in made.items():
-        settings, cost = dataset.settings, costs[name]
-        square = "²" if settings.dimension == 2 else ""
-        stored_on = ", ".join(f"{n}{square}" for n in settings.resolutions)
-        if hasattr(settings, "observations"):
-            stored_on = f"{len(settings.observations)} sets of times"
-        rows.append(
-            (
-                f"`{name}`",
-                stored_on,
-                f"{settings.samples.total:,}",
-                _duration(cost["generating"]),
-                _duration(cost["finalising"]),
-                _number(cost["core_seconds_a_sample"]),
-            )
-        )
-    head = ("dataset", "stored on", "samples", "generating", "finalising", "core seconds a sample")
-    return table(head, rows)
-
-
-def _budgets(root: Path, made: dict[str, DatasetPlan]) -> str:
-    rows = []
-    for name, dataset in made.items():
-        for check, entry in read_card(root / dataset.card)["error_budget"].items():
-            if isinstance(entry, dict) and "largest_relative_l2" in entry:
-                errors = (f"{entry[f'{which}_relative_l2']:.1e}" for which in ("median", "largest"))
-                rows.append((f"`{name}`", check.replace("_", " "), f"{entry['samples']:,}", *errors))
-    return table(CHECKS, rows)
-
-
-def _predictions(root: Path, made: dict[str, DatasetPlan], costs: dict) -> str:
-    rows = []
+    predictions = []
     for overlay in PAPERS:
-        for name, dataset in _plan(root, overlay).datasets.items():
+        for name, dataset in planned(overlay, root=root).datasets.items():
             settings, count = dataset.settings, dataset.settings.samples.total
             # Of a dataset that was not measured: the first of the same equation, NaN if there is none.
             alike = [other for other, one in made.items() if one.settings.equation == settings.equation]
-            known = costs.get(name) or (costs[alike[0]] if alike else {})
-            hours = count * known.get("core_seconds_a_sample", math.nan) / 3600
+            each = next((core_seconds[one] for one in (name, *alike) if one in core_seconds), math.nan)
             size = count * build_task(settings).layout.bytes_per_sample / 2**30
-            rows.append((f"`{overlay}`", f"`{name}`", f"{count:,}", _number(hours), f"{size:.2g} GB"))
-    return table(("configuration", "dataset", "samples", "core-hours", "disk"), rows)
+            cells = (f"{count:,}", _number(count * each / 3600), f"{size:.2g} GB")
+            predictions.append((f"`{overlay}`", f"`{name}`", *cells))
+    parts = [
+        f"Made by `{COMMAND}` on {machine()}; written by `make docs`.",
+        "What making them took. Generating is the sum over generation jobs from start to end, finalising "
+        "the job that verifies the store and measures its errors; core seconds a sample leave out "
+        "imports and compilation.",
+        table(
+            ("dataset", "stored on", "samples", "generating", "finalising", "core seconds a sample"), costs
+        ),
+        "How wrong they are: relative L² errors of the stored solutions, median and largest over the "
+        "samples checked.",
+        table(CHECKS, budgets),
+        "What the papers' full sizes take, predicted from these core seconds (of a dataset that is not "
+        "above, from the one of the same equation). Disk is what the arrays hold before compression. "
+        "GPU-hours: not measured.",
+        table(("configuration", "dataset", "samples", "core-hours", "disk"), predictions),
+    ]
+    return "\n\n".join(parts)
 
 
-def _duration(seconds: float) -> str:
-    return f"{seconds / 60:.1f} min" if seconds >= 60 else f"{seconds:.0f} s"
+def _cost(root: Path, dataset: DatasetPlan) -> tuple[tuple[str, ...], float]:
+    """Return the cells of a dataset, and core seconds a sample: NaN where no job had a second batch."""
+    settings, name = dataset.settings, dataset.base.name
+    solved = root / "logs" / f"solve_{dataset.name}"
+    shards = range(settings.num_shards)
+    costs = [read_json(solved / f"{name}-{shard}.cost.json", "the cost of a shard") for shard in shards]
+    samples = sum(cost["samples"] for cost in costs)
+    each = sum(cost["core_seconds"] for cost in costs) / samples if samples else math.nan
+    generating = sum(_job_seconds(solved / f"{name}-{shard}.tsv") for shard in shards)
+    finalising = _job_seconds(root / "logs" / f"finalise_{dataset.name}" / f"{name}.tsv")
+    stored_on = ", ".join(f"{n}{'²' * (settings.dimension == 2)}" for n in settings.resolutions)
+    if hasattr(settings, "observations"):
+        stored_on = f"{len(settings.observations)} sets of times"
+    times = (f"{s / 60:.1f} min" if s >= 60 else f"{s:.0f} s" for s in (generating, finalising))
+    return (stored_on, f"{settings.samples.total:,}", *times, _number(each)), each
+
+
+def _job_seconds(benchmark: Path) -> float:
+    """Return the duration of a job, from Snakemake's benchmark file."""
+    return pd.read_csv(benchmark, sep="\t")["s"].item()
 
 
 def _number(value: float) -> str:
@@ -139,10 +101,7 @@ def _number(value: float) -> str:
 def accuracy(datasets_page: Path) -> str:
     """Return the table of README.md and docs/index.md: rows of docs/datasets.md that equations choose.
 
-    Raises
-    ------
-    KeyError
-        When a row of an equation's `accuracy_rows` is not there.
+    Raises `KeyError` when a row of an equation's `accuracy_rows` is not there.
     """
     found = {}
     for line in datasets_page.read_text(encoding="utf-8").splitlines():
@@ -171,24 +130,17 @@ def fresh_samples(folders: list[Path]) -> str | None:
     for label, runs in models.items():
         errors = [float(run.errors["relative_l2"].mean()) for run in runs]
         training = runs[0].record.training
-        epochs = runs[0].cost.epochs if training["fresh_samples"] else 1
-        rows.append(
-            (
-                label,
-                f"{epochs * training['train_samples']:,}",
-                f"{np.mean(errors):.2e}",
-                f"{min(errors):.2e} to {max(errors):.2e}",
-                duration(float(np.mean([run.cost.train_seconds for run in runs]))),
-            )
-        )
-    seeds = next(iter(models.values()))
-    first = seeds[0]
+        seen = training["train_samples"] * (runs[0].cost.epochs if training["fresh_samples"] else 1)
+        spread = f"{min(errors):.2e} to {max(errors):.2e}"
+        took = duration(float(np.mean([run.cost.train_seconds for run in runs])))
+        rows.append((label, f"{seen:,}", f"{np.mean(errors):.2e}", spread, took))
+    first, *_ = seeds = next(iter(models.values()))
+    training = first.record.training
     common = (
         f"Burgers' equation on {first.resolution} points, {first.cost.epochs} epochs of "
-        f"{first.record.training['train_samples']} samples, {first.cost.steps:,} steps of every model, "
-        f"{len(seeds)} seeds each. Errors are relative L² on "
-        f"{first.record.training['test_samples']} test samples; {first.cost.device}, one thread, beside "
-        f"other work.\nMade by `{FRESH_COMMAND}`."
+        f"{training['train_samples']} samples, {first.cost.steps:,} steps of every model, "
+        f"{len(seeds)} seeds each. Errors are relative L² on {training['test_samples']} test samples; "
+        f"{first.cost.device}, one thread, beside other work.\nMade by `{FRESH_COMMAND}`."
     )
     head = (
         "model",

@@ -14,33 +14,22 @@ from pathlib import Path
 from subprocess import DEVNULL
 
 from resolvent.common.counts import counted
-from resolvent.common.runs import read_run
-from resolvent.documentation.pages import paragraph, table
+from resolvent.documentation.pages import paragraph, planned, table
 from resolvent.figures.common.comparison import Tested, by_condition, read_comparison
 from resolvent.figures.common.numbers import DASH, duration, scientific
-from resolvent.figures.common.results import Run, on_training_grid
+from resolvent.figures.common.results import on_training_grid, read_runs
 from resolvent.figures.front.leaderboard import best_in_words, ratio_in_words
 from resolvent.figures.front.page import by_error
 from resolvent.figures.front.results import CLASSICAL, Results, Row, read_results
 from resolvent.figures.front.study import STUDY_FILE, read_study
 from resolvent.figures.front.terminal import with_interval
-from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.configuration.read import read_configuration
-from resolvent.planning.plan import Plan
 
 COMMAND = "snakemake --cores 2 --resources gpu=0"
 PAGES = "docs/default-run"
 SOLVERS = (CLASSICAL, "interpolation_oracle")  # baselines that solve the equation
 MODELS = (
-    "model",
-    "n",
-    "relative L² error",
-    "in training",
-    "over the best other",
-    "verdict",
-    "runs",
-    "training",
-)
+    "model", "n", "relative L² error", "in training", "over the best other", "verdict", "runs", "training",
+)  # fmt: skip
 KINDS = {  # of jobs, by their rules; others are tables, figures and pages
     "train": "training",
     "train_short": "training",
@@ -49,52 +38,58 @@ KINDS = {  # of jobs, by their rules; others are tables, figures and pages
     "baselines": "baselines",
     "inference": "timing of single functions",
 }
-TAKEN = ("jobs", "number", "predicted", "taken")
-OVERVIEW = ("experiment", "trainings", "ended", "predicted", "taken")
+TIMES = """\
+Hours of processor cores that `snakemake plan` predicted, and that the same jobs took by the clock, other work
+beside them."""
 
 
-def write_default_run(root: Path) -> list[str]:
-    """Write the page of every experiment that was compared, and return their names.
+def write_default_run(root: Path) -> None:
+    """Write the page of every experiment that was compared, or print what makes one.
 
     Other pages stay as they are, so that experiments can be run in one clone after another.
     """
-    plan = Plan(load_configuration(read_configuration([])))
+    plan = planned()
     folder = root / plan.results
-    if not (folder / STUDY_FILE).exists():
-        return []
+    compared = {file.parent.name: file for file in folder.glob("*/comparison.csv")}
+    if not ((folder / STUDY_FILE).exists() and compared):
+        print(f"{PAGES}/ is left as it is: make its runs with `{COMMAND}`")
+        return
     results = read_results(read_study(folder), folder)
-    planned = predicted_jobs(root, results.study.name)
-    written = []
-    for name in results.study.experiments:
-        comparison = folder / name / "comparison.csv"
-        if not comparison.exists():
-            continue
-        own = [job for job in planned if Path(job["output"]).is_relative_to(plan.results / name)]
+    words = ["plan", "--cores", "2", "--resources", "gpu=0", "--quiet", "all"]
+    subprocess.run([sys.executable, "-m", "snakemake", *words], cwd=root, check=True, stdout=DEVNULL)
+    with open(root / f"logs/plan/{results.study.name}.csv", newline="", encoding="utf-8") as file:
+        jobs = list(csv.DictReader(file))
+    for name in results.study.experiments.keys() & compared.keys():
+        own = [job for job in jobs if Path(job["output"]).is_relative_to(plan.results / name)]
         trained = {str(row.planned.resolution) for row in results.of(name)}
         baselines = [
             one
-            for one in by_condition(on_training_grid(read_comparison(comparison)))
+            for one in by_condition(on_training_grid(read_comparison(compared[name])))
             if one.facts["kind"] == "baseline" and str(one.facts["trained_resolution"]) in trained
         ]
         text = page(results, name, baselines, training_errors(results, name), times(own, root))
         (root / PAGES / f"{name}.md").write_text(text, encoding="utf-8")
-        written.append(name)
-    return written
 
 
 def overview(root: Path) -> str:
     """Return a table of the experiments that have a page, by what it says, and the sum of their hours."""
-    rows, sums = [], [0, 0.0, 0.0]
+    rows, sums = [], [0.0, 0.0, 0.0]
     for file in sorted((root / PAGES).glob("*.md")):
-        head, *lines = file.read_text(encoding="utf-8").splitlines()
-        title, text = head.removeprefix("# "), " ".join(" ".join(lines).split())
-        trainings, ended = re.search(r"\. (\d+) trainings?: (.+?), [0-9.]+ \w+ in all", text).groups()
-        hours = re.search(r"\| all \| \d+ \| ([0-9.]+) h \| ([0-9.]+) h \|", text).groups()
+        title, _, text = file.read_text(encoding="utf-8").removeprefix("# ").partition("\n")
+        found = re.search(
+            r"\. (\d+) trainings?: (.+?), [0-9.]+ \w+ in all.*\| all \| \d+ \| ([0-9.]+) h \| ([0-9.]+) h \|",
+            " ".join(text.split()),
+        )
+        if found is None:
+            raise ValueError(
+                f"{file} does not say its trainings and hours: run `make docs` where its runs are"
+            )
+        trainings, ended, *hours = found.groups()
         link = f"[{title}]({Path(PAGES).name}/{file.name})"
         rows.append((link, trainings, ended, *(f"{one} h" for one in hours)))
-        sums = [total + one for total, one in zip(sums, (int(trainings), *map(float, hours)), strict=True)]
-    rows.append(("all of them", str(sums[0]), "", *(f"{one:.1f} h" for one in sums[1:])))
-    return table(OVERVIEW, rows)
+        sums = [total + float(one) for total, one in zip(sums, (trainings, *hours), strict=True)]
+    rows.append(("all of them", f"{sums[0]:.0f}", "", *(f"{one:.1f} h" for one in sums[1:])))
+    return table(("experiment", "trainings", "ended", "predicted", "taken"), rows)
 
 
 def page(
@@ -111,127 +106,95 @@ def page(
     experiment, made = results.study.experiments[name], results.study.provenance
     rows = [row for row in by_error(results) if row.experiment == name]
     runs = [run for row in rows for run in row.runs]
-    states = Counter(run.state for run in runs)
-    ended = ", ".join(f"{count} {state}" for state, count in states.most_common())
+    ended = ", ".join(f"{count} {state}" for state, count in Counter(run.state for run in runs).most_common())
     devices = ", ".join(sorted({run.device for run in runs if run.device}))
-    seconds = duration(sum(run.seconds for run in runs))
     about = (
         f"Written by `make docs` from the results of `{COMMAND}`; do not edit. Revision "
         f"{made.get('git revision', 'unknown')}, {made.get('machine', 'unknown machine')}. "
-        f"{counted(len(runs), 'training')}: {ended}, {seconds} in all, one thread each, on {devices}. "
-        "[What the columns mean](../default-run.md)."
+        f"{counted(len(runs), 'training')}: {ended}, {duration(sum(run.seconds for run in runs))} in all, "
+        f"one thread each, on {devices}. [What the columns mean](../default-run.md)."
     )
     finest = [row for row in rows if row.planned.resolution == experiment.finest]
     best = best_in_words(finest)
-    words = [f"{best[:1].upper()}{best[1:]}."]
-    if beaten := beaten_by_a_baseline(finest, baselines, experiment.finest):
-        words.append(beaten)
-    lines = sorted(
-        [*(_model(row, fitted) for row in rows), *(_baseline(one) for one in baselines if one.error().known)],
-        key=lambda line: line[0],
-    )
+    lines: list[tuple[float, tuple[str, ...]]] = []  # each after the number by which they are sorted
+    for row in rows:
+        resolution = str(row.planned.resolution)
+        in_training = fitted.get((row.planned.model, resolution))
+        cells = (
+            row.planned.label,
+            resolution,
+            with_interval(row.error) if row.error else DASH,
+            DASH if in_training is None else scientific(in_training),
+            ratio_in_words(row)[0] or DASH,
+            row.verdict,
+            f"{sum(run.state == 'finished' for run in row.runs)} of {len(row.runs)}",
+            duration(row.seconds),
+        )
+        lines.append((row.error.value if row.error else float("inf"), cells))
+    for one in baselines:
+        if (error := one.error()).known:
+            label, resolution = f"*{one.facts['label']}*", str(one.facts["trained_resolution"])
+            lines.append((error.value, (label, resolution, with_interval(error), *[DASH] * 5)))
     parts = [
         f"# {experiment.title}",
         paragraph(about),
-        paragraph(" ".join(words)),
-        table(MODELS, [line[1:] for line in lines]),
+        paragraph(f"{best[:1].upper()}{best[1:]}. {beaten_by_a_baseline(finest, baselines)}"),
+        table(MODELS, [cells for _, cells in sorted(lines, key=lambda line: line[0])]),
     ]
     if taken:
-        parts += ["## What it took", TIMES, table(TAKEN, taken)]
+        parts += ["## What it took", TIMES, table(("jobs", "number", "predicted", "taken"), taken)]
     return "\n\n".join(parts) + "\n"
 
 
-TIMES = """\
-Hours of processor cores that `snakemake plan` predicted, and that the same jobs took by the clock, other work
-beside them."""
-
-
-def beaten_by_a_baseline(rows: list[Row], baselines: list[Tested], resolution: int | str) -> str:
+def beaten_by_a_baseline(rows: list[Row], baselines: list[Tested]) -> str:
     """Say how many models do no better than the best baseline that is none of the `SOLVERS`."""
+    resolutions = {str(row.planned.resolution) for row in rows}
     simple = [
         one
         for one in baselines
         if one.facts["key"] not in SOLVERS
-        and str(one.facts["trained_resolution"]) == str(resolution)
+        and str(one.facts["trained_resolution"]) in resolutions
         and one.error().known
     ]
-    best = min(simple, key=lambda one: one.error().value, default=None)
-    models = [row for row in rows if row.error]
-    if best is None:
+    if not simple:
         return ""
-    worse = [row for row in models if row.error.value >= best.error().value]
+    best = min(simple, key=lambda one: one.error().value)
+    errors = [row.error.value for row in rows if row.error]
+    worse = sum(error >= best.error().value for error in errors)
     label = f"the best baseline that solves no equation ({best.facts['label']})"
     if not worse:
         return f"The mean error of every model is below that of {label}."
-    return f"Of {counted(len(models), 'model')}, {len(worse)} do no better than {label}."
+    return f"Of {counted(len(errors), 'model')}, {worse} do no better than {label}."
 
 
-def predicted_jobs(root: Path, name: str) -> list[dict[str, str]]:
-    """Return the rows of the table that `snakemake plan` writes, of a study without a GPU."""
-    words = ["plan", "--cores", "2", "--resources", "gpu=0", "--quiet", "all"]
-    subprocess.run([sys.executable, "-m", "snakemake", *words], cwd=root, check=True, stdout=DEVNULL)
-    with open(root / f"logs/plan/{name}.csv", newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def times(planned: Iterable[Mapping[str, str]], root: Path) -> list[tuple[str, ...]]:
+def times(jobs: Iterable[Mapping[str, str]], root: Path) -> list[tuple[str, ...]]:
     """Return a row for each kind of job, and one for all, of those that ran under `root`.
 
-    `planned` are rows of `predicted_jobs`; what the jobs took is what Snakemake noted of them.
+    `jobs` are rows of the table that `snakemake plan` writes; what they took is what Snakemake noted of them.
     """
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for job in planned:
-        if (seconds := _seconds(root, job["output"])) is not None:
+    for job in jobs:
+        noted = root / ".snakemake/metadata" / base64.b64encode(job["output"].encode()).decode()
+        if noted.is_file():
+            of_job = json.loads(noted.read_text())
             kind = KINDS.get(job["rule"], "tables, figures and pages")
-            found[kind].append((float(job["seconds"]), seconds))
-    rows = [(kind, *_sums(pairs)) for kind, pairs in found.items()]
-    return rows and [*rows, ("all", *_sums([pair for pairs in found.values() for pair in pairs]))]
-
-
-def _sums(pairs: list[tuple[float, float]]) -> tuple[str, str, str]:
-    predicted, taken = (sum(column) / 3600 for column in zip(*pairs, strict=True))
-    return str(len(pairs)), f"{predicted:.2f} h", f"{taken:.2f} h"
-
-
-def _seconds(root: Path, output: str) -> float | None:
-    """Return the time between the start and the end of the job that made a file, if it is known."""
-    noted = root / ".snakemake/metadata" / base64.b64encode(output.encode()).decode()
-    if not noted.is_file():
-        return None
-    job = json.loads(noted.read_text())
-    return job["endtime"] - job["starttime"]
+            found[kind].append((float(job["seconds"]), of_job["endtime"] - of_job["starttime"]))
+    if not found:
+        return []
+    rows: list[tuple[str, ...]] = []
+    every = [pair for pairs in found.values() for pair in pairs]
+    for kind, pairs in [*found.items(), ("all", every)]:
+        predicted, taken = (sum(column) / 3600 for column in zip(*pairs, strict=True))
+        rows.append((kind, str(len(pairs)), f"{predicted:.2f} h", f"{taken:.2f} h"))
+    return rows
 
 
 def training_errors(results: Results, name: str) -> dict[tuple[str, str], float]:
     """Return the relative L2 error on the training samples at the best epoch, the mean over seeds."""
     found = {}
     for row in results.of(name):
-        ended = [read_run(results.folder / run.folder, Run) for run in row.runs if run.state == "finished"]
+        ended = [results.folder / run.folder for run in row.runs if run.state == "finished"]
         if ended:
-            errors = [run.by_epoch("train_relative_l2").loc[run.cost.best_epoch] for run in ended]
+            errors = [run.by_epoch("train_relative_l2").loc[run.cost.best_epoch] for run in read_runs(ended)]
             found[row.planned.model, str(row.planned.resolution)] = sum(errors) / len(errors)
     return found
-
-
-def _model(row: Row, fitted: dict[tuple[str, str], float]) -> tuple:
-    """Return the cells of a model's row, after the number by which rows are sorted."""
-    resolution = str(row.planned.resolution)
-    in_training = fitted.get((row.planned.model, resolution))
-    finished = sum(run.state == "finished" for run in row.runs)
-    return (
-        row.error.value if row.error else float("inf"),
-        row.planned.label,
-        resolution,
-        with_interval(row.error) if row.error else DASH,
-        DASH if in_training is None else scientific(in_training),
-        ratio_in_words(row)[0] or DASH,
-        row.verdict,
-        f"{finished} of {len(row.runs)}",
-        duration(row.seconds),
-    )
-
-
-def _baseline(one: Tested) -> tuple:
-    facts = one.facts
-    label, resolution = f"*{facts['label']}*", str(facts["trained_resolution"])
-    return (one.error().value, label, resolution, with_interval(one.error()), *[DASH] * 5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 TERM = re.compile(r"(?P<term>\S.{0,40}?) {2,}(?P<words>\S.*)")  # "sigma      σ > 0, amplitude"
 
@@ -16,55 +17,35 @@ def as_restructured_text(lines: list[str]) -> list[str]:
     """
     result: list[str] = []
     before, literal = "", False
-    for block in _blocks(lines):
-        if block == [""]:
-            result.append("")
+    for is_text, group in groupby(lines, lambda line: bool(line.strip())):
+        block = list(group)
+        if not is_text:
+            result += [""] * len(block)
             continue
-        if (
-            all(line.startswith("    ") for line in block)
-            and before
-            and (literal or not before.startswith(" "))
-        ):
+        indented = all(line.startswith("    ") for line in block)
+        if indented and before and (literal or not before.startswith(" ")):
             result += block if literal else ["::", "", *block]
             literal = True
         else:
             literal = False
-            result += (
-                _definitions(block) if _is_table(block) else [line.replace("|", "\\|") for line in block]
-            )
+            result += _definitions(block)
         before = block[-1]
     return result
 
 
-def _blocks(lines: list[str]) -> list[list[str]]:
-    """Cut lines into runs without a blank one, and the blank lines between them."""
-    blocks: list[list[str]] = []
-    for line in lines:
-        if not line.strip():
-            blocks.append([""])
-        elif blocks and blocks[-1] != [""]:
-            blocks[-1].append(line)
-        else:
-            blocks.append([line])
-    return blocks
-
-
-def _is_table(block: list[str]) -> bool:
-    """Say whether every line has a term and words, or goes on with the words of the one above."""
-    return bool(TERM.fullmatch(block[0])) and all(
-        line.startswith("    ") or TERM.fullmatch(line) for line in block
-    )
-
-
 def _definitions(block: list[str]) -> list[str]:
+    """Return a table of terms and words, whose lines may go on below, as a list; another block as it is."""
+    found = [TERM.fullmatch(line) for line in block]
+    escaped = [line.replace("|", "\\|") for line in block]
+    if not found[0] or not all(
+        one or line.startswith("    ") for one, line in zip(found, block, strict=True)
+    ):
+        return escaped
     result = []
-    for line in block:
-        if found := TERM.fullmatch(line):
-            result += [f"``{found['term']}``", f"    {_escaped(found['words'])}"]
+    for one, line in zip(found, escaped, strict=True):
+        if one:
+            words = one["words"].replace("|", "\\|")
+            result += [f"``{one['term']}``", f"    {words}"]
         else:
-            result.append(f"    {_escaped(line.strip())}")
+            result.append(f"    {line.strip()}")
     return result
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|")

@@ -10,30 +10,23 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from resolvent.common.digests import digest_path
 from resolvent.common.records import CHECKPOINT, RunRecord, read_record, write_record
 from resolvent.documentation.pages import ROOT
 
 KEPT = ROOT / "docs/tutorials/finished_study"
 EXPERIMENT = "demo/burgers"
 MODELS = ("fno", "galerkin_layer_scale")
-WITH_DIGESTS = ("comparison.csv", "models.csv")
 TABLES = (
-    *WITH_DIGESTS,
-    *(digest_path(name).name for name in WITH_DIGESTS),
-    "baselines/cost.json",
+    "comparison.csv", "comparison.csv.sha256", "models.csv", "models.csv.sha256", "baselines/cost.json",
     "baselines/errors.csv",
-)
+)  # fmt: skip
 OF_A_RUN = ("run.json", "cost.json", "history.csv", "errors.csv", "predictions.nc")
 
 
 def copy_study(results: Path, kept: Path) -> None:
     """Copy the tables of the demo's first experiment, and two runs of it, from `results` to `kept`.
 
-    Raises
-    ------
-    FileNotFoundError
-        When the demo is not finished.
+    Raises `FileNotFoundError` when the demo is not finished.
     """
     experiment = results / EXPERIMENT
     runs = [run for model in MODELS for run in sorted(experiment.glob(f"{model}/*/seed*"))]
@@ -44,12 +37,11 @@ def copy_study(results: Path, kept: Path) -> None:
     for file in files:
         place = kept / file.relative_to(results)
         place.parent.mkdir(parents=True, exist_ok=True)
-        if file.name != "run.json":
-            shutil.copyfile(file, place)
-            continue
-        record = read_record(file, RunRecord)  # its checkpoint stays behind
-        files = {name: digest for name, digest in record.files.items() if name != CHECKPOINT}
-        write_record(place, replace(record, files=files))
+        shutil.copyfile(file, place)
+        if file.name == "run.json":  # its checkpoint stays behind
+            record = read_record(file, RunRecord)
+            digests = {name: digest for name, digest in record.files.items() if name != CHECKPOINT}
+            write_record(place, replace(record, files=digests))
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@ training, half the first interval of the training times, whatever the times of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,14 +18,11 @@ from torch import Tensor
 from resolvent.common.counts import counted
 from resolvent.common.runs import read_run
 from resolvent.datasets.loading import Samples, load_samples
-from resolvent.documentation.pages import table
+from resolvent.documentation.pages import planned, table
 from resolvent.evaluation.conditions import predict
 from resolvent.evaluation.metrics import measure
 from resolvent.figures.common.results import Run, error_matrix, read_runs
 from resolvent.models.layers.quadrature import trapezoid_weights
-from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.configuration.read import read_configuration
-from resolvent.planning.plan import Plan
 from resolvent.training import checkpoints
 from resolvent.training.checkpoints import trained_operator
 
@@ -39,7 +37,6 @@ TOKENS = (
     "training, whatever the times; and how far the prediction moves, relative to itself and at all times but "
     f"the first, if every sample gets the initial values of another one. Medians over {SAMPLES} test samples."
 )
-BY_TIMES = "Median over the test samples of the relative L² error of standardised y and z"
 
 
 def section(root: Path, folders: list[Path]) -> str | None:
@@ -55,61 +52,44 @@ def section(root: Path, folders: list[Path]) -> str | None:
     for run in read_runs(folders):
         models.setdefault(run.record.model, []).append(run)
     runs = [run for made in models.values() for run in made]
-    home = runs[0].resolution
-    times = list(dict.fromkeys(runs[0].errors["resolution"]))
-    header = tuple(f"{one}{'*' * (one == home)}" for one in times)
-    medians = {name: {one: _medians(made, one) for one in times} for name, made in models.items()}
-    forms = {name: made[0].record.settings["initial_values"] for name, made in models.items()}
-    errors = [
-        (f"`{forms[name]}`, {counted(len(models[name]), 'seed')}", *map(_cell, by_time.values()))
-        for name, by_time in medians.items()
-    ]
-    plan = Plan(load_configuration(read_configuration([root / CONFIGURATION])))
-    card = root / plan.datasets[runs[0].record.dataset].card
+    first = runs[0]
+    times = list(dict.fromkeys(first.errors["resolution"]))
+    header = tuple(f"{one}{'*' * (one == first.resolution)}" for one in times)
+    errors = []
+    for made in models.values():
+        form = made[0].record.settings["initial_values"]
+        cells = [f"`{form}`, {counted(len(made), 'seed')}"]
+        for one in times:
+            matrix = error_matrix([run.errors for run in made], one, 0.0, ERROR)
+            medians = np.median(matrix.to_numpy(), axis=1)
+            spread = f" [{medians.min():.2e}, {medians.max():.2e}]" if len(medians) > 1 else ""
+            cells.append(f"{medians.mean():.2e}{spread}")
+        errors.append(cells)
+    card = root / planned(CONFIGURATION, root=root).datasets[first.record.dataset].card
     tokens = [
         (f"{run.seed}: {words}", *(f"{found[one]:.2e}" for one in times))
         for run in runs
         if run.record.settings["initial_values"] == "first_token"
-        for words, found in first_token_rows(run.directory, card, times)
+        for words, found in first_token_rows(run.directory, card, times).items()
     ]
-    return "\n".join(
-        [
-            f"Written by `make docs` from the runs of `{COMMAND}`. {_training(runs)}",
-            "",
-            f"{BY_TIMES}, averaged over the seeds, with the lowest and the highest seed. Trained at {home}*.",
-            "",
-            table(("initial values", *header), errors),
-            "",
-            TOKENS,
-            "",
-            table(("seed", *header), tokens),
-        ]
-    )
-
-
-def _medians(runs: list[Run], time: int | str) -> np.ndarray:
-    """Return a median a seed."""
-    return np.median(error_matrix([run.errors for run in runs], time, 0.0, ERROR).to_numpy(), axis=1)
-
-
-def _cell(medians: np.ndarray) -> str:
-    spread = f" [{medians.min():.2e}, {medians.max():.2e}]" if len(medians) > 1 else ""
-    return f"{medians.mean():.2e}{spread}"
-
-
-def _training(runs: list[Run]) -> str:
-    """Say once what all runs have in common, and on which machines they were trained."""
-    settings, training = runs[0].record.settings, runs[0].record.training
+    settings, training = first.record.settings, first.record.training
     machines = sorted({f"{run.cost.device}, {run.cost.threads} thread(s) a run" for run in runs})
-    return (
+    parts = [
+        f"Written by `make docs` from the runs of `{COMMAND}`. "
         f"Width {settings['width']}, {settings['num_layers']} layers, "
         f"{training['train_samples']:,} training and {training['test_samples']:,} test trajectories, "
         f"{training['epochs']} epochs in batches of {training['batch_size']}, "
-        f"schedule {training['schedule']}; {'; '.join(machines)}, shared with other work."
-    )
+        f"schedule {training['schedule']}; {'; '.join(machines)}, shared with other work.",
+        "Median over the test samples of the relative L² error of standardised y and z, averaged over the "
+        f"seeds, with the lowest and the highest seed. Trained at {first.resolution}*.",
+        table(("initial values", *header), errors),
+        TOKENS,
+        table(("seed", *header), tokens),
+    ]
+    return "\n\n".join(parts)
 
 
-def with_first_weight(weight: float):
+def with_first_weight(weight: float) -> Callable[[Tensor], Tensor]:
     """Return what gives an operator trapezoidal log-weights, the first of `weight`."""
 
     def log_weights(x: Tensor) -> Tensor:
@@ -119,23 +99,19 @@ def with_first_weight(weight: float):
     return log_weights
 
 
-def first_token_rows(folder: Path, card: Path, times: Iterable[str]) -> list[tuple[str, dict[str, float]]]:
-    """Measure a trained run in three respects: pairs of words and a number for each set of times.
+def first_token_rows(folder: Path, card: Path, times: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Measure a trained run in three respects: by words, a number for each set of times.
 
     The error, the error with the first weight of training, and how far the prediction moves, at all times but
     the first, when every sample gets the initial values of the next one; medians over `SAMPLES` test
     samples, of standardised y and z, relative.
     """
     run = read_run(folder)
-    operator = trained_operator(checkpoints.load(folder / "checkpoint.pt"))
+    operator: Any = trained_operator(checkpoints.load(folder / "checkpoint.pt"))
     scale = (operator.output.mean.numpy(), operator.output.deviation.numpy())
     tokens = operator.operator
     home = load_samples(card, str(run.record.resolution), "test", 1).grid.coordinates
-    found: dict[str, dict[str, float]] = {
-        "error": {},
-        "first weight of training": {},
-        "initial values of others": {},
-    }
+    found: dict[str, dict[str, float]] = {}
     for time in times:
         test = load_samples(card, time, "test", SAMPLES)
         plain = predict(operator, test, CPU)
@@ -151,5 +127,6 @@ def first_token_rows(folder: Path, card: Path, times: Iterable[str]) -> list[tup
             ("first weight of training", weighted, test.targets),
             ("initial values of others", moved, plain),
         ):
-            found[words][time] = float(np.median(measure(prediction, target, test.grid, scale)[ERROR]))
-    return list(found.items())
+            error = measure(prediction, target, test.grid, scale)[ERROR]
+            found.setdefault(words, {})[time] = float(np.median(error))
+    return found

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,8 @@ import pandas as pd
 from resolvent.datasets.tasks.burgers import BurgersDataset
 from resolvent.datasets.tasks.registry import build_task
 from resolvent.documentation.pages import ROOT
-from resolvent.figures.common.style import BASELINE, INK, grid_lines, new_figure, save, title
+from resolvent.documentation.stability import save_svg
+from resolvent.figures.common.style import BASELINE, INK, grid_lines, new_figure, title
 from resolvent.solvers.common.fourier import coefficients_of
 
 CURVES = "docs/measured/burgers_public_curves.csv"
@@ -39,20 +41,18 @@ def draw_public_curves(root: Path) -> None:
         panel.plot(x, _solved(initial, final_time=1.0), color=PRINTED, lw=0.9)
         grid_lines(panel)
         title(panel, f"Test sample {sample}")
-    for x, y, side, words, colour in LABELS:
-        axes[0, 0].text(x, y, words, ha=side, color=colour, fontsize=8.5)
+    for left, height, side, words, colour in LABELS:
+        axes[0, 0].text(left, height, words, ha=side, color=colour, fontsize=8.5)
     axes[0, 0].set(xlim=(0, 1), yticks=(-0.5, 0, 0.5))
     axes[0, 0].set_xticks((0, 0.5, 1), ("0", "½", "1"))
     for panel in axes[:, 0]:
         panel.set_ylabel("velocity")
     for panel in axes[1]:
         panel.set_xlabel("x")
-    save(figure, root / FIGURE)
-    for other in (".png", ".pdf"):
-        (root / FIGURE).with_suffix(other).unlink()
+    save_svg(figure, root / FIGURE)
 
 
-def _solved(initial: np.ndarray, **settings: float) -> np.ndarray:
+def _solved(initial: np.ndarray, **settings: Any) -> np.ndarray:
     """Solve as a dataset does by default, on the grid of the initial values."""
     task = build_task(BurgersDataset(equation="burgers", resolutions=[len(initial)], **settings))
     return task.solve(coefficients_of(initial[None]))[f"n{len(initial)}/final_velocity"][0]

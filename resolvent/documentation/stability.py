@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.figure import Figure
 
-from resolvent.documentation.pages import paragraph, table
+from resolvent.documentation.pages import paragraph, planned, table
 from resolvent.figures.common.numbers import duration
 from resolvent.figures.common.style import save
 from resolvent.figures.stability.page import (
@@ -18,12 +19,17 @@ from resolvent.figures.stability.page import (
     gap_in_words,
     read_study,
 )
-from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.configuration.read import read_configuration
-from resolvent.planning.plan import STABILITY, Plan
+from resolvent.planning.plan import STABILITY
 
 CONFIGURATION = "config/stability.yaml"
 COMMAND = f"snakemake stability --cores 2 --configfile {CONFIGURATION}"
+
+
+def save_svg(figure: Figure, file: Path) -> None:
+    """Save a figure as SVG alone."""
+    save(figure, file)
+    for other in (".png", ".pdf"):
+        file.with_suffix(other).unlink()
 
 
 def stability(root: Path) -> str | None:
@@ -31,28 +37,31 @@ def stability(root: Path) -> str | None:
 
     Returns None where there are none.
     """
-    plan = Plan(load_configuration(read_configuration([root / CONFIGURATION])))
-    models = plan.configuration.stability.models
-    tables = {model: root / plan.results / STABILITY / f"{model}.csv" for model in models}
+    plan = planned(CONFIGURATION, root=root)
+    settings = plan.configuration.stability
+    assert settings is not None  # its configuration has it
+    tables = {model: root / plan.results / STABILITY / f"{model}.csv" for model in settings.models}
     ended = [table for table in tables.values() if table.exists()]
     if not ended:
         return None
-    facts = plan.stability_facts(plan.configuration.stability)
+    facts = plan.stability_facts(settings)
     study = read_study(ended, facts["panels"])
-    missing = [model for model, table in tables.items() if not table.exists()]
     figures = {}
     for number, panel in enumerate(facts["panels"], 1):
         if (study["panel"] == panel).any():
             figures[panel] = f"images/stability{number}.svg"
-            save(draw_panel(study, panel), root / "docs" / figures[panel])
-            for other in (".png", ".pdf"):
-                (root / "docs" / figures[panel]).with_suffix(other).unlink()
+            save_svg(draw_panel(study, panel), root / "docs" / figures[panel])
+    missing = [model for model, table in tables.items() if not table.exists()]
     return stability_page(study, facts, figures, missing)
 
 
 def stability_page(study: pd.DataFrame, facts: dict, figures: dict[str, str], missing: list[str]) -> str:
     """Return the page in Markdown. `figures` are by panel; `missing` are models not yet trained."""
     runs = distinct(study)
+    heads = ["model", *(f"{peak:g}" for peak in sorted(study["peak"].unique()))]
+    collapsed, errors = (
+        table(heads, [(name, *cells) for name, cells in rows(study)]) for rows in (fraction_rows, error_rows)
+    )
     about = [
         f"Written by `make docs` from the runs of `{COMMAND}`; do not edit. What the models are is said in "
         f"`{CONFIGURATION}`.",
@@ -81,14 +90,9 @@ def stability_page(study: pd.DataFrame, facts: dict, figures: dict[str, str], mi
         "## How many collapsed",
         "Collapsed of all runs, and the exact binomial 95 % interval of the probability, by peak of the "
         "learning rate.",
-        _table(study, fraction_rows(study)),
+        collapsed,
         "## Errors of those that trained",
         "Median of the last epoch's errors over the seeds, the least and the largest, in units of 10⁻³.",
-        _table(study, error_rows(study)),
+        errors,
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _table(study: pd.DataFrame, rows: list[tuple[str, list[str]]]) -> str:
-    heads = ["model", *(f"{peak:g}" for peak in sorted(study["peak"].unique()))]
-    return table(heads, [(name, *cells) for name, cells in rows], rule=" --- ")

@@ -91,8 +91,7 @@ def test_python_on_the_page_of_a_dataset_runs(folder, monkeypatch):
         assert set(train.split.values) == {"train"}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_commands_name_what_there_is(page):
+def test_commands_name_what_there_is():
     datasets = read_configuration([])["datasets"]
     rules = {f"{verb}_{name}" for verb in ("solve", "finalise", "preview", "motion") for name in datasets}
     for file in (ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")):
@@ -100,7 +99,8 @@ def test_commands_name_what_there_is(page):
             re.findall(r"^(?:rule|checkpoint) (\w+):", file.read_text(encoding="utf-8"), re.MULTILINE)
         )
     made = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    for words in shell_lines(page):
+    for page, words in ((one, words) for one in PAGES for words in shell_lines(one)):
+        said = f"{page.relative_to(ROOT)}: {' '.join(words)}"
         if words and words[0] == "sudo":
             words = words[1:]
         if not words or Path(words[0]).name not in ("make", "snakemake"):
@@ -110,9 +110,9 @@ def test_commands_name_what_there_is(page):
             if word.startswith("-"):
                 option = word
             elif words[0] == "make":
-                assert word in made, " ".join(words)
+                assert word in made, said
             elif option in ("", "-R") and "/" not in word:
-                assert word in rules, " ".join(words)
+                assert word in rules, said
             elif option in ("--configfile", "--workflow-profile"):
                 written = f"Put this into `{word}`" in page.read_text(encoding="utf-8")
-                assert written or (ROOT / word).exists(), " ".join(words)
+                assert written or (ROOT / word).exists(), said

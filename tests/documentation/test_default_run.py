@@ -11,10 +11,7 @@ from resolvent.figures.front.results import Results, Row, RunState
 from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 
 NAN = float("nan")
-
-
-def error_of(value, low, high):
-    return Error(value, low, high, NAN)
+STUDY = Study(name="laptop", experiments={"burgers": PlannedExperiment("Burgers", "b", "", 128, [], [])})
 
 
 def row(label, states, error=None, best=False):
@@ -22,30 +19,27 @@ def row(label, states, error=None, best=False):
     runs = [
         RunState(str(seed), label, state, seconds=90.0, device="CPU") for seed, state in enumerate(states)
     ]
-    ratio = error_of(0.5, 0.4, 0.6) if best else error_of(2.0, 1.8, 2.2)
+    ratio = Error(0.5, 0.4, 0.6, NAN) if best else Error(2.0, 1.8, 2.2, NAN)
     tested = SimpleNamespace(
         error=lambda metric="relative_l2", statistic="mean": ratio if statistic != "mean" else error,
-        is_ranked=lambda: True,
-        is_among_the_best=lambda: best,
-        verdict="",
+        is_ranked=lambda: True, is_among_the_best=lambda: best, verdict="",
         facts={"config_hash": "", "dataset_hash": ""},
-    )
+    )  # fmt: skip
     planned = PlannedRow(label.lower(), label, None, 128, 0.0, {})
-    classical = error_of(1e-5, NAN, NAN)
+    classical = Error(1e-5, NAN, NAN, NAN)
     return Row("burgers", "Burgers", "", (), planned, runs, tested if error else None, classical)
 
 
 def baseline(key, label, error):
     """Return what is known of a baseline with this error on 128 points; NaN is that of no answer."""
     facts = {"key": key, "label": label, "trained_resolution": 128}
-    return comparison.Tested(facts, {("relative_l2", "mean"): error_of(error, NAN, NAN)})
+    return comparison.Tested(facts, {("relative_l2", "mean"): Error(error, NAN, NAN, NAN)})
 
 
 def test_every_model_has_a_row_the_lowest_error_first():
-    study = Study(name="laptop", experiments={"burgers": PlannedExperiment("Burgers", "b", "", 128, [], [])})
     rows = [
-        row("FNO", ["finished"] * 3, error_of(4e-2, 3.9e-2, 4.1e-2)),
-        row("Galerkin", ["finished", "finished", "diverged"], error_of(2e-2, 1.9e-2, 2.1e-2), best=True),
+        row("FNO", ["finished"] * 3, Error(4e-2, 3.9e-2, 4.1e-2, NAN)),
+        row("Galerkin", ["finished", "finished", "diverged"], Error(2e-2, 1.9e-2, 2.1e-2, NAN), best=True),
         row("Softmax", ["diverged"] * 3),
     ]
     baselines = [
@@ -54,7 +48,7 @@ def test_every_model_has_a_row_the_lowest_error_first():
         baseline("ridge", "Ridge regression", NAN),
     ]
     taken = [("training", "9", "0.50 h", "0.75 h")]
-    text = page(Results(study, None, rows), "burgers", baselines, {("fno", "128"): 0.031}, taken)
+    text = page(Results(STUDY, None, rows), "burgers", baselines, {("fno", "128"): 0.031}, taken)
     words = " ".join(text.split())
     assert "9 trainings: 5 finished, 4 diverged, 13.5 min in all" in words
     assert "Galerkin is the best: 0.50 of the error of the next (0.40 to 0.60)." in words
@@ -70,11 +64,10 @@ def test_every_model_has_a_row_the_lowest_error_first():
 
 
 def test_the_overview_sums_the_hours_of_all_pages(tmp_path):
-    study = Study(name="laptop", experiments={"burgers": PlannedExperiment("Burgers", "b", "", 128, [], [])})
-    rows = [row("FNO", ["finished", "diverged"], error_of(4e-2, 3.9e-2, 4.1e-2))]
+    rows = [row("FNO", ["finished", "diverged"], Error(4e-2, 3.9e-2, 4.1e-2, NAN))]
     (tmp_path / PAGES).mkdir(parents=True)
     for name, hours in {"burgers": "0.75 h", "other": "1.50 h"}.items():
-        text = page(Results(study, None, rows), "burgers", [], {}, [("all", "9", "0.50 h", hours)])
+        text = page(Results(STUDY, None, rows), "burgers", [], {}, [("all", "9", "0.50 h", hours)])
         (tmp_path / PAGES / f"{name}.md").write_text(text)
     assert overview(tmp_path).splitlines()[2:] == [
         "| [Burgers](default-run/burgers.md) | 2 | 1 finished, 1 diverged | 0.50 h | 0.75 h |",

@@ -1,10 +1,35 @@
-"""Parts of pages: replaced where they belong, and left where nothing is known."""
+"""What a command writes into pages is in step with the code, and each part has its place."""
 
+import re
+from dataclasses import MISSING, fields
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
 import pytest
 
-from resolvent.documentation.pages import Part, table
+from benchmarks.runner import measure_parts
+from resolvent.common import predictions, records
+from resolvent.common.digests import write_digest
+from resolvent.datasets import verify
+from resolvent.documentation.configuration import keys
+from resolvent.documentation.datasets import accuracy
+from resolvent.documentation.docstrings import as_restructured_text
+from resolvent.documentation.pages import ROOT, table, write_part
+from resolvent.documentation.paper_sizes import size_sections
+from resolvent.figures.common import comparison
+from resolvent.figures.front import leaderboard
 
 PAGE = "# Title\n\n<!-- errors:begin -->\nold\n<!-- errors:end -->\n\nThe end.\n"
+TYPES = {
+    "str": "text",
+    "int": "integer",
+    "float": "number",
+    "dict": "mapping",
+    "list": "list",
+    "None": "null",
+}
+BENCH = re.compile(r"-m benchmarks\.(\w+).* --output (\S+)")
 
 
 @pytest.fixture
@@ -14,23 +39,141 @@ def page(tmp_path):
 
 
 def test_a_part_is_written_between_its_comments(page):
-    Part("page.md", lambda: "new", "errors").write(page.parent)
+    write_part("page.md", "new", "errors", root=page.parent)
     assert page.read_text() == PAGE.replace("old", "new")
-    Part("page.md", lambda: "whole\n").write(page.parent)
+    write_part("page.md", "whole\n", root=page.parent)
     assert page.read_text() == "whole\n"
 
 
-def test_without_what_it_is_made_from_the_page_stays_and_the_command_is_named(page, capsys):
-    Part("page.md", lambda: None, "errors", "make runs").write(page.parent)
-    assert page.read_text() == PAGE
+def test_a_part_that_cannot_be_written_leaves_the_page(page, capsys):
+    write_part("page.md", None, "errors", "make runs", root=page.parent)
     assert "`make runs`" in capsys.readouterr().out
-
-
-def test_a_page_without_the_comments_is_refused(page):
     with pytest.raises(ValueError, match=r"page\.md: put <!-- others:begin --> and <!-- others:end -->"):
-        Part("page.md", lambda: "new", "others").write(page.parent)
+        write_part("page.md", "new", "others", root=page.parent)
+    with pytest.raises(ValueError, match="the page has no section 'solvers'"):
+        measure_parts("solvers", {"burgers": lambda: pytest.fail("measured")}, ["burgers"], page)
     assert page.read_text() == PAGE
 
 
 def test_a_bar_in_a_cell_does_not_end_it():
     assert table(("k", "value"), [("|k|", "1")]) == "| k | value |\n|---|---|\n| \\|k\\| | 1 |"
+
+
+def between(page: Path, name: str) -> str:
+    _, found, rest = page.read_text(encoding="utf-8").partition(f"<!-- {name}:begin -->\n")
+    assert found, f"{page} has no place for {name}"
+    return rest.partition(f"\n<!-- {name}:end -->")[0]
+
+
+def test_the_keys_of_the_configuration_are_in_step_with_the_settings():
+    assert between(ROOT / "docs/configuration.md", "keys") == keys(), "run `make docs`"
+
+
+def test_the_table_of_the_first_page_has_the_numbers_of_the_page_of_datasets():
+    found = accuracy(ROOT / "docs/datasets.md")
+    assert between(ROOT / "docs/index.md", "accuracy") == found, "run `make docs`"
+    assert between(ROOT / "README.md", "accuracy") == found.replace("](", "](docs/"), "run `make docs`"
+
+
+def rows(name: str) -> list[list[str]]:
+    """Return the cells of a table of docs/formats.md, names without their marks."""
+    lines = between(ROOT / "docs/formats.md", name).splitlines()[2:]
+    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip("|"))] for line in lines]
+    assert all(words for *_, words in cells)
+    return [[first.strip("`"), *others] for first, *others in cells]
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [
+        ("predictions", predictions.WORDS),
+        ("comparison", comparison.COMPARISON_COLUMNS),
+        ("models", comparison.MODELS_COLUMNS),
+        ("inference", records.INFERENCE_COLUMNS),
+    ],
+)
+def test_the_specification_has_the_columns_and_words_of_a_table(name, columns):
+    assert rows(name) == [[column, words.replace("|", r"\|")] for column, words in columns.items()]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("card", verify.CARD),
+        ("check", verify.CHECK),
+        ("receipt", verify.RECEIPT),
+        ("run", records.RunRecord),
+        ("cost", records.CostRecord),
+        ("tuned", records.TunedRecord),
+        ("baselines", records.BaselinesRecord),
+        ("baseline", records.BaselineCost),
+    ],
+)
+def test_the_specification_has_the_keys_and_types_of_a_record(name, kind):
+    if isinstance(kind, dict):
+        expected = [[key, TYPES[one.__name__]] for key, one in kind.items()]
+    else:
+        expected = []
+        for one in fields(kind):
+            types = " or ".join(TYPES[part.strip()] for part in str(one.type).split("|"))
+            optional = one.default is not MISSING or one.default_factory is not MISSING
+            expected.append([one.name, types + ", optional" * optional])
+    assert [[key, types] for key, types, _ in rows(name)] == expected
+
+
+def test_the_specification_has_the_columns_of_the_leaderboard():
+    planned = SimpleNamespace(model="a", label="A", recipe=None, resolution=64, noise=0.0)
+    row = SimpleNamespace(
+        experiment="e", title="E", papers=[], planned=planned, runs=[], verdict="", seconds=None,
+        tested=None, error=None, ratio=None, classical=None,
+    )  # fmt: skip
+    assert list(leaderboard.as_table(SimpleNamespace(rows=[row]))) == [
+        name for name, _ in rows("leaderboard")
+    ]
+
+
+def test_every_benchmark_has_a_section_outside_those_of_the_others():
+    sections = {}
+    for module, written in BENCH.findall((ROOT / "Makefile").read_text()):
+        place = ROOT / "benchmarks" / module
+        text = (place / "__main__.py" if place.is_dir() else place.with_suffix(".py")).read_text()
+        sections[re.search(r'\brun\(\s*"([\w-]+)"', text)[1]] = ROOT / written
+    assert {"training", "solvers", "kolmogorov-threads", "precision"} <= sections.keys()
+    for section, written in sections.items():
+        inside = between(written, section)
+        assert not [other for other in sections if f"<!-- {other}:begin -->" in inside], section
+
+
+def test_parameters_and_the_costs_of_a_step_stand_beside_the_papers(tmp_path):
+    case = {"scope": "transformer1d", "points": 8192, "batch_size": 4, "rounds": 1, "device": "a processor"}
+    costs = {"peak_bytes": 2e9, "seconds": 0.5}
+    steps = [
+        case | costs | {"attention": attention, "contraction": order, "flop": flop}
+        for attention, order, flop in (
+            ("galerkin", "linear", 330e9), ("fourier", "linear", 330e9), ("fourier", "quadratic", 569e9),
+        )
+    ]  # fmt: skip
+    pd.DataFrame(steps).to_csv(tmp_path / "cost.csv", index=False)
+    write_digest(tmp_path / "cost.csv")
+    sections = size_sections({"snakemake cost.csv": tmp_path / "cost.csv"})
+    cao, calvello = sections["Cao 2021"], sections["Calvello et al. 2024"]
+    assert "| `transformer1d` | 523k-530k | 530,305 | 1.001 |" in cao["Table 5, parameters"]
+    assert "| `galerkin_encoder2d` fourier | 6.04e5 | 604,289 | 1.000 |" in calvello["Table 1, parameters"]
+    measured = cao["Table 1"]
+    assert "Galerkin | 275 | 330 | 1.20 | 2.36 | 2.00 | 27.15 | 2 |" in measured
+    assert "| 1138 | 569 | 0.50 |" in measured
+    assert measured.count("\n| ") == 2  # below the header the two rows that the paper has
+    assert "on a processor; 1 timing" in measured
+    assert "    snakemake cost.csv" in measured
+
+
+def test_a_docstring_keeps_its_formulas_its_tables_and_its_sections():
+    text = [
+        *("Solve for |u|.", "", "    u_t = |u|", "    v = 1", "", "tau    a time, |t|", "       at least 0"),
+        *("gamma  a rate", "", "Raises", "------", "ValueError", "    When it is negative.", ""),
+    ]
+    assert as_restructured_text(text) == [
+        *("Solve for \\|u\\|.", "", "::", "", "    u_t = |u|", "    v = 1", ""),
+        *("``tau``", "    a time, \\|t\\|", "    at least 0", "``gamma``", "    a rate", ""),
+        *("Raises", "------", "ValueError", "    When it is negative.", ""),
+    ]
