@@ -14,6 +14,7 @@ from resolvent.figures.common.page import RUN_PAGE, relative, render
 from resolvent.figures.common.results import Run, read_runs, read_table
 from resolvent.figures.papers.items import READERS, Item
 from resolvent.figures.papers.registry import PAPERS
+from resolvent.figures.published.words import differences_from_paper, differences_of_recipes, summarise
 
 
 @dataclass(frozen=True)
