@@ -129,19 +129,13 @@ def draw_panel(study: pd.DataFrame, panel: str):
 
 
 def write_stability_page(
-    output: str | Path,
-    *,
-    tables: Iterable[str | Path],
-    facts: dict,
-    figures: list[str | Path],
-    command: str,
-    provenance: dict[str, str],
-    root: str | Path,
+    output: str | Path, *, tables: Iterable[str | Path], facts: dict, figures: list[str | Path], **made: Any
 ) -> None:
     """Draw the figures and write the page, all at once.
 
     tables   what was measured, a file a model, of which those that are there are read.
     figures  an SVG file for each panel, in their order.
+    made     the page's `root`, `command` and `provenance`.
     """
     study, drawn = read_study(map(Path, tables), facts["panels"]), []
     for path, panel in zip(figures, facts["panels"], strict=True):
@@ -150,7 +144,6 @@ def write_stability_page(
     render(
         "stability.html.j2",
         output,
-        root=root,
         breadcrumbs=[("Which trainings collapse", "")],
         figures=drawn,
         heads=[f"{peak:g}" for peak in sorted(study["peak"].unique())],
@@ -162,8 +155,7 @@ def write_stability_page(
         runs=len(distinct(study)),
         duration=duration(distinct(study)["seconds"].sum()),
         devices=sorted(study["device"].unique()),
-        command=command,
-        provenance=provenance,
+        **made,
     )
 
 

@@ -23,15 +23,12 @@ EXHIBITS = {
 
 
 def write_theory_page(
-    output: str | Path,
-    *,
-    folder: str | Path,
-    settings: dict[str, Any],
-    command: str,
-    provenance: dict[str, str],
-    root: str | Path,
+    output: str | Path, *, folder: str | Path, settings: dict[str, Any], root: str | Path, **made: Any
 ) -> None:
-    """Draw the figures in `folder`, where the tables are, and write the page, all at once."""
+    """Draw the figures in `folder`, where the tables are, and write the page, all at once.
+
+    `made` are the page's `command` and `provenance`.
+    """
     folder = Path(folder)
     tables = {name: read_table(folder / f"{name}.csv", ()) for name in TABLES}
     facts = {
@@ -64,6 +61,5 @@ def write_theory_page(
         repetitions=int(cost["repetitions"].iloc[0]),
         finest=int(cost["points"].max()),
         compared=[attention.NAMES[one] for one in attention.COMPARED],
-        command=command,
-        provenance=provenance,
+        **made,
     )
