@@ -95,7 +95,7 @@ def write_reported_vs_ours(
                 found += [measured_row(run, one, command) for one in _tables_with(run)]
     tables: dict[str, list] = {}
     for row in kept_rows(measured, found).itertuples():
-        tables.setdefault(row.table, []).append(row)
+        tables.setdefault(str(row.table), []).append(row)
 
     page, parts = output.read_text(encoding="utf-8") if output.exists() else "", [HEADER]
     sources = {example.source.name: example.source for example in EXAMPLES}

@@ -80,9 +80,10 @@ FILES_READ = {
     "resolvent.figures.run.page": (f"{_TEMPLATES}/run.html.j2", f"{_TEMPLATES}/compare.html.j2"),
     "resolvent.figures.stability.page": (f"{_TEMPLATES}/stability.html.j2",),
     "resolvent.figures.theory.page": (f"{_TEMPLATES}/theory.html.j2",),
-    "resolvent.figures.published.beside": ("resolvent/figures/papers/*/reported.py",),
     "resolvent.figures.published.tables": ("resolvent/figures/papers/*/tables/*.csv",),
 }  # fmt: skip
+# What a module imports from all modules that it finds by listing a folder.
+FOUND = {"resolvent.figures.published.beside": ("resolvent/figures/papers/*/reported.py", "EXAMPLES")}
 
 IMPORT, WHOLE = ":", ":*"  # after the name of a module: what its import does, and all that is in it
 LIBRARIES_SEEN: set[str] = set()  # packages whose files were looked for, and which are none of the project's
@@ -160,10 +161,21 @@ def everything_reached(script: str, *names: str) -> frozenset[str]:
         if name in seen or _file_of(module) is None or (left_out and name not in chosen):
             continue
         seen.add(name)
-        waiting += [module + IMPORT, *_used_by(name)]
+        waiting += [module + IMPORT, *_used_by(name), *_found_by(module)]
         if "." in module:  # importing a.b imports a
             waiting.append(module.rpartition(".")[0] + IMPORT)
     return frozenset(seen)
+
+
+@cache
+def _found_by(module: str) -> list[str]:
+    """Return what a module imports from modules that it finds by listing a folder."""
+    if module not in FOUND:
+        return []
+    pattern, name = FOUND[module]
+    root = ROOTS[pattern.partition("/")[0]]
+    files = (file.relative_to(root).with_suffix("") for file in root.glob(pattern))
+    return [f"{'.'.join(file.parts)}:{name}" for file in files]
 
 
 def files_read(names: Iterable[str]) -> list[Path]:

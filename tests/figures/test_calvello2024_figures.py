@@ -24,7 +24,6 @@ from resolvent.common.predictions import condition, functions, read_predictions
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.fields import log_scale_of
 from resolvent.figures.common.results import read_runs
-from resolvent.figures.common.style import save
 from resolvent.figures.experiment.comparison import grouped
 from resolvent.figures.papers.calvello2024 import beside, resolutions, samples
 from resolvent.figures.papers.calvello2024.chosen import errors_in_words, first_with, widest
@@ -413,12 +412,3 @@ def test_a_line_ends_where_a_sample_is_lost(make_run):
     (run / "rollout.npz").unlink()
     with pytest.raises(FileError, match=r"rollout\.npz"):
         beside.draw_rollouts(read_runs([run]))
-
-
-@pytest.mark.every_format
-def test_a_figure_is_three_files_and_the_svg_has_the_same_bytes_each_time(runs, tmp_path):
-    svg, png, pdf = save(beside.draw_spectra(read_all([runs])), tmp_path / "figure_spectra.svg")
-    again, *_ = save(beside.draw_spectra(read_all([runs])), tmp_path / "again.svg")
-    assert svg.read_bytes() == again.read_bytes()
-    assert png.stat().st_size > 30_000
-    assert pdf.read_bytes()[:5] == b"%PDF-"

@@ -6,7 +6,6 @@ from exhibits import of_paper, words_of
 from run_files import save_arrays
 
 from resolvent.common.errors import FileError
-from resolvent.figures.common.style import save
 from resolvent.figures.papers.cao2021.latent_basis import draw_latent_basis, smoothing, turned
 
 NODES, WIDTH = 9, 16
@@ -44,14 +43,10 @@ def drawn(make_run):
     return draw
 
 
-def test_every_function_is_an_image_below_the_name_of_its_layer(drawn, tmp_path):
+def test_every_function_is_an_image_below_the_name_of_its_layer(drawn):
     figure = drawn(latent())
     assert {"Encoder layer 1", "Encoder layer 4", "Eigenfunctions of -∇·(a∇)"} <= set(words_of(figure))
-    svg, again = (
-        save(one, tmp_path / name)[0] for one, name in ((figure, "a.svg"), (drawn(latent()), "b.svg"))
-    )
-    assert svg.read_text().count("<image") == 3 * 2 + 2  # and the coefficient with its colour bar
-    assert again.read_bytes() == svg.read_bytes()
+    assert sum(len(panel.get_images()) for panel in figure.axes) == 3 * 2 + 1  # and the coefficient
 
 
 def test_a_short_encoder_and_a_diverged_run_are_drawn(drawn):

@@ -7,7 +7,6 @@ from noise_runs import expected_error, write_noisy_run
 from resolvent.common.predictions import condition, read_predictions
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import choose_shown
-from resolvent.figures.common.style import save
 from resolvent.figures.papers.cao2021.noise import draw_noise_levels, draw_noise_transfer, noisy_runs
 
 
@@ -60,20 +59,12 @@ def test_the_configured_run_is_shown(make_run):
     assert one.field("input", 0).shape == (15, 15)
 
 
-@pytest.mark.parametrize(
-    ("draw", "drawn"),
-    [
-        (draw_noise_levels, 3 * 3 + 3),  # a column for each level; and three colour bars
-        (
-            draw_noise_transfer,
-            sum(map(len, PAPER.values())) + 2,
-        ),  # a picture for each pair; target, colour bar
-    ],
-)
-def test_figures_11_and_12_have_their_pictures_and_the_same_bytes_each_time(paper, tmp_path, draw, drawn):
-    svg, again = (save(of_paper(draw, paper), tmp_path / f"{name}.svg")[0] for name in ("one", "again"))
-    assert svg.read_text().count("<image") == drawn
-    assert again.read_bytes() == svg.read_bytes()
+def test_figures_11_and_12_have_a_picture_for_each_level_and_for_each_pair(paper):
+    for draw, pictures in (
+        (draw_noise_levels, 3 * 3),
+        (draw_noise_transfer, sum(map(len, PAPER.values())) + 1),
+    ):
+        assert sum(len(panel.get_images()) for panel in of_paper(draw, paper).axes) == pictures
 
 
 def test_a_diverged_run_is_reported(make_run):

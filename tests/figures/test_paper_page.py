@@ -42,9 +42,19 @@ def test_items_from_no_experiment_are_not_for_experiments_to_show():
     assert [name for name, item in ITEMS.items() if not item.shown_by_experiments] == ["table1", "table5"]
 
 
-@pytest.fixture
-def page(make_run, tmp_path):
-    """A page of three items."""
+def glance(page):
+    """Return the cells of the table at the top."""
+    rows = page[page.index('id="glance"') :].partition("</table>")[0].split("<tr>")[2:]
+    return [re.findall(r">([^<>]+)</(?:a|td)>", row) for row in rows]
+
+
+def write_page(folder, made, **words):
+    page = folder / "cao2021.html"
+    write_paper_page("cao2021", page, made=made, root=folder, **{"command": "", "provenance": {}, **words})
+    return page.read_text()
+
+
+def test_the_page_says_what_was_run_how_it_differs_and_what_is_not_made(make_run, tmp_path):
     run = make_run(label="Galerkin <new>", setting={"epochs": 40})
     lost = make_run("lost", label="FNO", architecture="fno1d", attention=None, diverged_epoch=3)
     case = {
@@ -59,31 +69,17 @@ def page(make_run, tmp_path):
         {"run_folders": [runs], "candidates": [runs], "planned_facts": facts, "quantities": ("u", "v")}
         for runs in ([run, lost], [run])
     )
-    makings = {"table1": {"cost_file": costs}, "table5": both, "figure9": first}
-    for name, given in makings.items():
-        ITEMS[name].write(Sources(READERS, **given), tmp_path / ITEMS[name].files(name)[0])
-    reports = [("Burgers & co", "burgers/report.html")]
-    write_paper_page(
-        "cao2021",
-        tmp_path / "cao2021.html",
-        made={
-            name: Made(tmp_path / ITEMS[name].files(name)[0], given, reports if name != "table1" else [])
-            for name, given in makings.items()
-        },
-        command="snakemake --cores 2",
-        provenance={"git revision": "abc1234"},
-        root=tmp_path,
-    )
-    return (tmp_path / "cao2021.html").read_text()
+    made, reports = {}, [("Burgers & co", "burgers/report.html")]
+    for name, given in {"table1": {"cost_file": costs}, "table5": both, "figure9": first}.items():
+        file = tmp_path / ITEMS[name].files(name)[0]
+        ITEMS[name].write(Sources(READERS, **given), file)
+        made[name] = Made(file, given, reports if name != "table1" else [])
+    provenance = {"git revision": "abc1234"}
+    page = write_page(tmp_path, made, command="snakemake --cores 2", provenance=provenance)
 
-
-def test_the_page_loads_nothing_from_elsewhere_and_links_to_the_reports(page):
     assert links(page) == {"burgers/report.html", "figure9.svg", "figure9.png", "figure9.pdf"}
     assert page.count("data:image/svg+xml;base64,") == 1
     assert page.count("<table") == 3  # with that of what is reproduced
-
-
-def test_every_item_says_what_was_run_and_how_it_differs(page):
     for words in (
         "Table 5. Sizes of the networks", "Galerkin &lt;new&gt;", "Burgers &amp; co",
         "Galerkin &lt;new&gt;: initial velocity, velocity at t = 1",
@@ -93,25 +89,19 @@ def test_every_item_says_what_was_run_and_how_it_differs(page):
         "snakemake --cores 2", "abc1234", "cao2021choose",
     ):  # fmt: skip
         assert words in page, words
-    figure = page[page.index('id="figure9"') :]
-    assert "1 model trained on 512 grid points" in figure
-
-
-def glance(page):
-    """Return the cells of the table at the top."""
-    rows = page[page.index('id="glance"') :].partition("</table>")[0].split("<tr>")[2:]
-    return [re.findall(r">([^<>]+)</(?:a|td)>", row) for row in rows]
-
-
-def test_the_top_says_what_is_reproduced(page):
-    first, second, third = glance(page)
-    assert first[0] == "Table 1. Memory, speed and operations of the attentions"
-    assert first[1:] == ["—", "differs from the paper in 2 points", "measured, nothing trained"]
-    assert second[0] == "Table 5. Sizes of the networks"
-    assert second[1:] == ["—", "differs from the paper in 2 points", "2 runs, 1 diverged"]
-    assert third[0] == "Figure 9. Test samples of Burgers&#39; equation"
-    assert third[1:] == ["—", "differs from the paper in 1 point", "1 run"]
+    assert "1 model trained on 512 grid points" in page[page.index('id="figure9"') :]
+    differs = "differs from the paper in {}"
+    assert glance(page) == [
+        ["Table 1. Memory, speed and operations of the attentions", "—", differs.format("2 points"),
+         "measured, nothing trained"],
+        ["Table 5. Sizes of the networks", "—", differs.format("2 points"), "2 runs, 1 diverged"],
+        ["Figure 9. Test samples of Burgers&#39; equation", "—", differs.format("1 point"), "1 run"],
+    ]  # fmt: skip
     assert page.index('href="#table5"') < page.index('id="table5"')
+    listed = page[page.index("Not made by this configuration") : page.index('id="tables"')]
+    absent = [item.title for name, item in ITEMS.items() if name not in made]
+    assert all(title in listed.replace("&#39;", "'") for title in absent)
+    assert "Table 5" not in listed
 
 
 def test_the_top_counts_the_numbers_that_are_compared(make_run, tmp_path):
@@ -123,18 +113,8 @@ def test_the_top_counts_the_numbers_that_are_compared(make_run, tmp_path):
     (galerkin / "run.html").write_text("a page")
     given = {"run_folders": [[galerkin, other]], "candidates": [[galerkin, other]], "planned_facts": {}}
     made = Made(tmp_path / "table2a.html", given, models=[tmp_path / "models.csv"])
-    write_paper_page(
-        "cao2021", tmp_path / "cao2021.html", made={"table2a": made}, command="", provenance={}, root=tmp_path
-    )
-    page = (tmp_path / "cao2021.html").read_text()
+    page = write_page(tmp_path, {"table2a": made})
     ratio = f"{2 / 1.203:.2f}"  # the paper reports 1.203 × 10⁻³
     assert glance(page)[0][1] == f"1 of 2: ours {ratio} times the reported"
     assert 'href="runs/galerkin-n512-seed1/run.html">Galerkin, n = 512, seed 1</a>' in page
     assert "other-n512" not in page  # has no page
-
-
-def test_items_that_are_not_made_are_listed(page):
-    listed = page[page.index("Not made by this configuration") : page.index('id="tables"')]
-    absent = [item.title for name, item in ITEMS.items() if name not in ("table1", "table5", "figure9")]
-    assert all(title in listed.replace("&#39;", "'") for title in absent)
-    assert "Table 5" not in listed
