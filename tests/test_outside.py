@@ -3,8 +3,6 @@
 import html
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,7 @@ import pytest
 import yaml
 from merged_configuration import DEFAULT, merged
 from pipeline_project import ROOT, job_counts
-from planning_forks import dry_run
+from planning_forks import build, dry_run
 
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.rerun import everything_reached
@@ -87,11 +85,8 @@ class Laboratory:
 
     def build(self) -> None:
         """Make the report."""
-        command = [sys.executable, "-m", "snakemake", *self.WORDS]
-        done = subprocess.run(
-            command, cwd=self.work, env=self.environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
+        status, output = build(self.work, *self.WORDS, environment=self.environment)
+        assert status == 0, output[-3000:]
 
     def dry_run(self) -> str:
         """Return what is printed of what there is to do for it."""
