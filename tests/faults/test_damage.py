@@ -102,6 +102,7 @@ def test_a_card_of_another_store_is_reported_and_its_remedy_works(project, fault
     project.assert_undisturbed()
 
 
+@pytest.mark.filterwarnings("ignore::resolvent.common.digests.Unverified")
 def test_a_run_of_another_model_is_named_and_its_remedy_works(project, fault):
     """`tests/planning/test_verify.py` and `tests/public/test_consent.py` have what else may be altered."""
     for name, change in (
