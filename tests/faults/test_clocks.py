@@ -32,19 +32,14 @@ def test_dates_of_files_make_nothing_run_again_or_the_same_again(project, data, 
     project.assert_undisturbed()
 
 
-def test_what_is_made_from_files_of_tomorrow_is_not_taken_for_outdated(project, fault):
-    date(project.folder / "data", lambda: 1)
-    project.forget(RUN)
-    fault("a dataset made by a clock a day ahead")
-    project.build()
-    project.assert_undisturbed()
-    assert project.planned() == {}
-
-
-def test_a_checkpoint_of_tomorrow_is_evaluated_once(project, fault):
-    date(project.folder / RUN, lambda: 1)
-    (project.folder / RUN / "errors.csv").unlink()
-    fault("a checkpoint made by a clock a day ahead")
-    project.build(f"{RUN}/errors.csv")
+@pytest.mark.parametrize(
+    ("dated", "gone", "target"), [("data", RUN, ()), (RUN, f"{RUN}/errors.csv", (f"{RUN}/errors.csv",))]
+)
+def test_what_is_made_from_files_of_tomorrow_is_not_taken_for_outdated(project, dated, gone, target, fault):
+    date(project.folder / dated, lambda: 1)
+    missing = project.folder / gone
+    missing.unlink() if missing.is_file() else project.forget(gone)
+    fault("a dataset or a checkpoint made by a clock a day ahead")
+    project.build(*target)
     project.assert_undisturbed()
     assert project.planned() == {}

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from small_pipeline import EXPERIMENT, RUN, SMALL
 
+from resolvent.common.files import read_json, write_json
+from resolvent.planning.verify import faults_below
+
 pytestmark = pytest.mark.faults
 
 
@@ -96,4 +99,27 @@ def test_a_card_of_another_store_is_reported_and_its_remedy_works(project, fault
     advice = reported_line(project, project.build(preview, succeeds=False))
     assert f"does not match the card {project.data}.json" in advice
     follow(project, advice, preview)
+    project.assert_undisturbed()
+
+
+@pytest.mark.filterwarnings("ignore::resolvent.common.digests.Unverified")
+def test_a_run_of_another_model_is_named_and_its_remedy_works(project, fault):
+    """`tests/planning/test_verify.py` and `tests/public/test_consent.py` have what else may be altered."""
+    for name, change in (
+        (f"{RUN}/run.json", {"experiment": "darcy"}),
+        (f"{EXPERIMENT}/baselines/cost.json", {"experiment": "darcy"}),
+        (f"{RUN}/run.json", {"model": "transformer"}),
+    ):
+        file = project.folder / name
+        whole = file.read_bytes()
+        write_json(file, read_json(file, "the record") | change)
+        assert any(str(file.parent) in line for line in faults_below([project.folder / "results"]))
+        if "experiment" in change:
+            file.write_bytes(whole)
+    fault("a run of another model, when it is compared")
+    said = project.build(f"{EXPERIMENT}/comparison.csv", "-R", "compare", succeeds=False)
+    assert "is of the run burgers/transformer/n64/" in said
+    assert "delete this folder and run snakemake" in said
+    assert "Traceback" not in said
+    shutil.rmtree(project.folder / RUN)
     project.assert_undisturbed()

@@ -70,16 +70,12 @@ class Project:
             command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
-    def run(self, *words: str, config: str | dict | None = None, succeeds: bool = True) -> str:
-        """Run it to the end; returns what it printed."""
-        process = self.start(*words, config=config)
+    def build(self, *targets: str, config: str | dict | None = None, succeeds: bool = True) -> str:
+        """Run the user's command on a machine without a GPU to its end; return what it printed."""
+        process = self.start(*targets, *NO_GPU, config=config)
         output, _ = process.communicate()
         assert (process.returncode == 0) == succeeds, output[-3000:]
         return output
-
-    def build(self, *targets: str, config: str | dict | None = None, succeeds: bool = True) -> str:
-        """The user's command on a machine without a GPU."""
-        return self.run(*targets, *NO_GPU, config=config, succeeds=succeeds)
 
     def forked_build(self, *targets: str, config: str | dict | None = None, succeeds: bool = True) -> str:
         """Do what `build` does, with jobs as forks of a process that has imported their packages."""

@@ -1,29 +1,50 @@
-"""Snakemake in forks of a process that has imported it, which takes longer than most plans.
+"""Snakemake, and the jobs of a build, as forks of processes that have imported their packages.
 
-Only packages are imported there: each fork reads the Snakefile and all of the project by itself.
+To import takes longer than most plans and jobs. Packages alone are imported before: each fork reads the
+Snakefile and all of the project by itself. Snakemake starts a job as `sys.executable SCRIPT`; here that is a
+small program (`CLIENT`), which asks a process to run the script in a fork: in the job's folder, with its
+environment and its output.
 """
 
 import atexit
+import json
 import multiprocessing
 import os
+import runpy
 import shutil
+import signal
+import socket
 import sys
 import tempfile
+import traceback
 from functools import cache
+from multiprocessing.connection import wait
 from pathlib import Path
 
-import job_forks
-
+# torch._dynamo: the first optimiser of a process imports it, for two seconds.
 PACKAGES = [
-    "snakemake.cli",
-    "snakemake.report.html_reporter",
-    "snakemake.storage",
-    "pandas",
-    "smart_open",
-    "yte",
-]
+    "snakemake.cli", "snakemake.report.html_reporter", "snakemake.storage", "pandas", "smart_open", "yte",
+    "google_crc32c", "jax.numpy", "jaxtyping", "jinja2", "pydantic", "rich.console",
+    "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg", "matplotlib.pyplot",
+    "plotly.subplots", "av", "numba", "scipy.fft", "scipy.interpolate", "scipy.signal", "scipy.stats",
+    "torch", "torch._dynamo", "torch.utils.tensorboard",
+    "h5netcdf", "s3fs", "xarray", "zarr",
+]  # fmt: skip
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload([*PACKAGES, *job_forks.PACKAGES])
+FORKS.set_forkserver_preload(PACKAGES)
+CLIENT = """\
+#!{python} -IS
+import json, os, socket, sys
+if not sys.argv[1].endswith(".py"):
+    os.execv({python!r}, [{python!r}, *sys.argv[1:]])
+request = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+with socket.socket(socket.AF_UNIX) as connection:
+    connection.connect({address!r})
+    socket.send_fds(connection, [len(request).to_bytes(8, "big")], [0, 1, 2])
+    connection.sendall(request)
+    status = connection.recv(1)
+sys.exit(status[0] if status else 1)  # without one, the fork was killed
+"""
 
 
 def dry_run(folder: Path, *words: object, environment: dict[str, str] | None = None) -> tuple[int, str]:
@@ -31,36 +52,22 @@ def dry_run(folder: Path, *words: object, environment: dict[str, str] | None = N
 
     `environment` is in place of this process's.
     """
-    return _in_a_fork(folder, ["--dry-run", *map(str, words)], environment, sys.executable)
+    return _in_a_fork(folder, ["--dry-run", *words], environment, sys.executable)
 
 
-def build(folder: Path, *words: object) -> tuple[int, str]:
-    """Do what `snakemake WORDS` does in `folder`, with jobs that are forks, too (`job_forks`)."""
-    return _in_a_fork(folder, list(map(str, words)), None, _python_of_forks())
+def build(folder: Path, *words: object, environment: dict[str, str] | None = None) -> tuple[int, str]:
+    """Do what `snakemake WORDS` does in `folder`, with jobs that are forks, too."""
+    return _in_a_fork(folder, words, environment, _python_of_forks())
 
 
-def _in_a_fork(
-    folder: Path, words: list[str], environment: dict[str, str] | None, python: str
-) -> tuple[int, str]:
+def _in_a_fork(folder: Path, words, environment: dict[str, str] | None, python: str) -> tuple[int, str]:
     environment = dict(os.environ if environment is None else environment)
     with tempfile.NamedTemporaryFile("r") as output:
-        command = ["snakemake", *words]
+        command = ["snakemake", *map(str, words)]
         fork = FORKS.Process(target=_snakemake, args=(str(folder), command, environment, output.name, python))
         fork.start()
         fork.join()
         return fork.exitcode, output.read()
-
-
-@cache
-def _python_of_forks() -> str:
-    """Start what runs the jobs; return the program that stands for Python."""
-    folder = Path(tempfile.mkdtemp(prefix="resolvent-forks-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    address, client, ready = str(folder / "socket"), folder / "python", FORKS.Event()
-    job_forks.write_client(client, address)
-    FORKS.Process(target=job_forks.serve, args=(address, ready), daemon=True).start()
-    assert ready.wait(60)
-    return str(client)
 
 
 def _snakemake(
@@ -69,8 +76,73 @@ def _snakemake(
     file = os.open(output, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(file, stream.fileno())
-    job_forks.enter(folder, environment, folder)
+    _enter(folder, environment, folder)
     sys.argv, sys.executable = command, python
     from snakemake.cli import main
 
     main(command[1:])
+
+
+def _enter(folder: str, environment: dict[str, str], first: str) -> None:
+    """Be in this folder, with this environment; import from `first` and PYTHONPATH before all else."""
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.path[:0] = [first, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
+
+
+@cache
+def _python_of_forks() -> str:
+    """Start what runs the jobs; return the program that stands for Python."""
+    folder = Path(tempfile.mkdtemp(prefix="resolvent-forks-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    address, client, ready = str(folder / "socket"), folder / "python", FORKS.Event()
+    client.write_text(CLIENT.format(python=sys.executable, address=address))
+    client.chmod(0o755)
+    FORKS.Process(target=_serve, args=(address, ready), daemon=True).start()
+    assert ready.wait(60)
+    return str(client)
+
+
+def _serve(address: str, ready) -> None:
+    """Run each script that is asked for at the address in a fork, until the process that asks has ended."""
+    asking = multiprocessing.parent_process().sentinel
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them: they answer for themselves
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(address)
+        server.listen()
+        ready.set()
+        while asking not in wait([server, asking]):
+            connection, _ = server.accept()
+            if os.fork() == 0:
+                server.close()
+                connection.sendall(bytes([_run(connection)]))
+                os._exit(0)
+            connection.close()
+
+
+def _run(connection: socket.socket) -> int:
+    """Run the script, and return its exit status, as the interpreter would."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    size, files, *_ = socket.recv_fds(connection, 8, 3)
+    with connection.makefile("rb") as request:
+        words, folder, environment = json.loads(request.read(int.from_bytes(size, "big")))
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    _enter(folder, environment, str(Path(words[0]).parent))
+    sys.argv = words
+    try:
+        runpy.run_path(words[0], run_name="__main__")
+        status = 0
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    return status
