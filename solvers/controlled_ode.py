@@ -57,12 +57,8 @@ class ControlledOde:
 
         amplitudes, frequencies  a_j and η_j.
 
-        Raises
-        ------
-        ValueError
-            Where these are not two arrays of one shape, (batch, terms).
-        SolverError
-            Where an amplitude or a frequency is not finite.
+        Raises a ValueError where these are not two arrays of one shape, (batch, terms); a SolverError where
+        an amplitude or a frequency is not finite.
         """
         check_array(amplitudes, "f", ("batch", "terms"), f"amplitudes of {NAME}")
         check_array(frequencies, "f", amplitudes.shape, f"frequencies of {NAME}")
@@ -136,10 +132,7 @@ def draw_control(
     decay      "inverse": a_j = ξ_j / j, as in the public code; "none": a_j = ξ_j, as in the paper's text;
                ξ_j ~ N(0, 1).
 
-    Raises
-    ------
-    ValueError
-        Where num_terms is not positive, or the decay unknown.
+    Raises a ValueError where num_terms is not positive, or the decay unknown.
     """
     if num_terms < 1:
         raise ValueError(f"num_terms must be at least 1, got {num_terms}")

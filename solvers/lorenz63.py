@@ -53,10 +53,7 @@ class Lorenz63:
     order             K, the degree of the Taylor polynomials.
     tolerance         largest sum of last terms, relative to the largest state of the trajectory.
 
-    Raises
-    ------
-    ValueError
-        Where a parameter is not positive, or the order is below 2.
+    Raises a ValueError where a parameter is not positive, or the order is below 2.
     """
 
     sigma: float = 10.0
@@ -78,12 +75,8 @@ class Lorenz63:
     ) -> Float[np.ndarray, "batch 3 times"]:
         """Return the states (x, y, z) at `times`, from the initial states, those at time 0.
 
-        Raises
-        ------
-        ValueError
-            Where a time is negative, or the initial states are not an array (batch, 3).
-        SolverError
-            Where an initial state is not finite, or the steps are too long for the tolerance.
+        Raises a ValueError where a time is negative, or the initial states are not an array (batch, 3); a
+        SolverError where an initial state is not finite, or the steps are too long for the tolerance.
         """
         if times.positions[0] < 0:
             raise ValueError(f"times must not be negative, got {times.positions[0]:g}")

@@ -22,7 +22,6 @@ FORMER = {
 # Set terms of physics and of the library's users, in which a former word stands rightly.
 RIGHT = re.compile(
     r"conservation laws?|energy[ _]law|power[ _]laws?|standing wave|long-standing|tell apart|told apart"
-    r"|\"(initial_)?law\": [\"{]|'(initial_)?law' is now called"  # keys of former versions, which are refused
 )
 # fmt: off
 PREPOSITIONS = {

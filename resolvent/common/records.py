@@ -2,16 +2,19 @@
 
 The writers are `resolvent.training` and `resolvent.evaluation`; the readers are the figures and
 `resolvent.load_run`. A record says what it is of, and `run.json`, written last, has the SHA-256 of the tables
-and predictions beside it: a file that was altered, or that is of another run, is refused.
+and predictions beside it: a file that was altered, or that is of another run, is refused. docs/formats.md has
+the meaning of every field.
 """
 
 from __future__ import annotations
 
 import json
-import types
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from resolvent.common.digests import check_present, file_digest
 from resolvent.common.errors import FileError, Words
@@ -54,57 +57,19 @@ CHECKPOINT = "checkpoint.pt"  # whose digest it has, too, of a run that was not 
 WEIGHTS = "model.safetensors"  # of an exported run, in the place of its checkpoint
 
 Record = TypeVar("Record")
+_adapter = cache(TypeAdapter)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunRecord:
-    """run.json: what a run is, what it was trained on, and what it was tested on.
+class _Strict:
+    """What is read has every key and no other, of the type stated."""
 
-    Attributes
-    ----------
-    recipe
-        What the model starts from: `paper`, what its paper says, or `code`, what the paper's public code does
-        (`recipes` of the configuration); None: the architecture's defaults.
-    settings
-        Of the architecture.
-    look
-        Colour and marker of the architecture in figures; None: a colour that no other model has.
-    cut_off
-        Largest wavenumber along an axis that the network's layers pass on, in cycles; None without one.
-    grids
-        Grids of input and target, as `resolvent.datasets.loading.load_samples` takes them.
-    grid
-        Grid of the training inputs, as a dataset card describes it: kind, points, length, dimension.
-    coarse_points
-        Points a side of a coarse grid inside the model, or of the targets of an inverse problem.
-    dataset_hash
-        Content hash of the dataset that it was tested on.
-    data_warnings
-        What the check of that dataset remarks on, where it was imported.
-    training
-        `TrainingSettings`, and the number of samples of each split that this run used; `noise_samples` is
-        that of the training samples whose standard deviation is the unit of the noise.
-    computation
-        Optimiser and arithmetic of the training, beside its settings: `optimiser` with `betas`,
-        `first_beta_cycles`, `epsilon` and `amsgrad`; `drop_last`, whether an incomplete last batch is left
-        out; the types of `weights` and of matrix `products`. Empty for runs from before it was recorded.
-    versions
-        Of numpy, and, when it was trained, of torch and of every other package that the network comes from.
-    config_hash
-        Hash of all that determines the training but resolution, seed and data.
-    targets
-        Of a run on imported data: `names` of the functions that are targets, and `mean` and `deviation` of
-        each over its training samples, in physical units.
-    prediction_spread
-        How much its predictions differ from one test sample to another, over how much the targets do: 0 where
-        it predicts the same for every input.
-    metrics
-        Label and description of every metric in errors.csv, by its column.
-    files
-        SHA-256 of `RUN_FILES` and of the checkpoint, by name.
-    tuning
-        Where training settings were tuned: the `TunedRecord` that chose them. They are in `training`, too.
-    """
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord(_Strict):
+    """run.json: what a run is, what it was trained on, and what it was tested on."""
 
     experiment: str
     model: str
@@ -144,29 +109,8 @@ class RunRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CostRecord:
-    """cost.json of a run: how its training ended and what it took. Times and memory are measured.
-
-    Attributes
-    ----------
-    resolution, seed, config_hash
-        Of the run: as in its `RunRecord`.
-    diverged_epoch
-        None for a run that finished.
-    best_epoch
-        The epoch of the checkpoint, that of the lowest validation error or the last (`selection`); 0 if there
-        is none.
-    best_test_epoch, best_test_relative_l2
-        The epoch of the lowest test error, for runs that record it.
-    parameters, parameters_complex_once
-        Real numbers trained; the same with a complex number counted once (Calvello et al. 2024).
-    forward_flop
-        Operations of one output at the training resolution.
-    processes, threads
-        Processes that trained it, and threads of each.
-    peak_memory_bytes, micro_batch_size
-        Of one process.
-    """
+class CostRecord(_Strict):
+    """cost.json of a run: how its training ended and what it took. Times and memory are measured."""
 
     resolution: int | str
     seed: int
@@ -192,20 +136,8 @@ class CostRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TunedRecord:
-    """tuned.json: the settings that short runs of a model chose at a training resolution.
-
-    Attributes
-    ----------
-    epochs, seed
-        Of every short run.
-    candidates
-        What was tried, in the configuration's order, each a mapping: `settings`; `validation_relative_l2`,
-        the lowest mean error of an epoch on the validation samples, None for a run that diverged;
-        `diverged_epoch`; `train_seconds`.
-    chosen
-        The settings of the lowest of these errors: the first of equals, and the first one if all diverged.
-    """
+class TunedRecord(_Strict):
+    """tuned.json: the settings that short runs of a model chose at a training resolution."""
 
     epochs: int
     seed: int
@@ -214,7 +146,7 @@ class TunedRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BaselineCost:
+class BaselineCost(_Strict):
     """What a baseline costs; `no_answer` is the reason if it has no answer to some sample."""
 
     label: str
@@ -224,7 +156,7 @@ class BaselineCost:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BaselinesRecord:
+class BaselinesRecord(_Strict):
     """cost.json of an experiment's baselines: costs by resolution and by name; the rest as in `RunRecord`."""
 
     experiment: str
@@ -324,24 +256,11 @@ def _of_another_run(path: Path, name: str, given: Any, expected: Any) -> FileErr
 
 
 def _built(kind: type[Record], content: dict, where: str) -> Record:
-    hints = get_type_hints(kind)
-    remedy: Words = "delete it and run snakemake"
-    for one in fields(kind):  # type: ignore[arg-type]
-        if one.name not in content:
-            if one.default is MISSING and one.default_factory is MISSING:
-                raise FileError(f"{where} has no '{one.name}': {remedy}")
-        elif not _is_of(content[one.name], hints[one.name]):
-            expected = getattr(one.type, "__name__", one.type)
-            raise FileError(f"{where}: '{one.name}' is {content[one.name]!r}, not {expected}: {remedy}")
-    if unknown := sorted(content.keys() - hints.keys()):
-        raise FileError(f"{where} has an unknown key '{unknown[0]}': {remedy}")
-    return kind(**content)
-
-
-def _is_of(value: Any, expected: Any) -> bool:
-    """Say whether a JSON value has the type expected; an integer is a float, true is not an integer."""
-    if get_origin(expected) in (types.UnionType, Union):
-        return any(_is_of(value, one) for one in get_args(expected))
-    if isinstance(value, bool):
-        return expected is bool
-    return isinstance(value, (int, float) if expected is float else expected)
+    try:
+        adapter: TypeAdapter[Record] = _adapter(kind)  # type: ignore[arg-type]
+        return adapter.validate_json(json.dumps(content))  # strictly, a dict itself is no record
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise FileError(
+            f"{where}: '{first['loc'][0]}': {first['msg']}: delete it and run snakemake"
+        ) from None

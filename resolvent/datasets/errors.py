@@ -13,6 +13,11 @@ class DatasetError(ResolventError):
     """A store is missing, incomplete, damaged, or does not hold what was asked for."""
 
 
+def in_one_line(error: Exception) -> Words:
+    """Return the words of an error of another package."""
+    return " ".join(str(error).split())
+
+
 def gone(store: Path | str) -> Words:
     """Say of a store that is not there, though its card is, how it comes back."""
     return f"the store {store} is gone: snakemake makes it again, to the same bytes"

@@ -28,14 +28,11 @@ class Content:
     """One group of a finished dataset, ready to be written elsewhere.
 
     card      of the dataset; `path`: where it lies.
-    group     name of the group, "n512".
-    grid      its grid.
+    group     name of the group, "n512"; `grid`, `axes`: its grid, and its axes of space, as stored.
+    splits    positions of every split that has samples; `members`: of all samples.
     evolves   whether the target is the input at a later time.
 
-    Raises
-    ------
-    DatasetError
-        When the dataset is not finished or has no such resolution.
+    Raises `DatasetError` when the dataset is not finished or has no such resolution.
     """
 
     def __init__(self, path: Path, resolution: int | str | None = None):
@@ -55,37 +52,18 @@ class Content:
         if self.group not in holding:
             found = ", ".join(str(resolution_of(name)) for name in holding)
             raise DatasetError(f"{path} has nothing at resolution {resolution}; accepted: {found}")
-        facts = self.card["groups"][self.group]
+        facts, samples = self.card["groups"][self.group], self.card["samples"]
+        self.name: str = self.card["dataset"]
         self.grid: Grid | Nodes = grid_from_facts(facts["grid"])
+        self.axes = SPACE[-self.grid.dimension :] if isinstance(self.grid, Grid) else ("time",)
+        self.splits = {split: places_of(self.card, split) for split, size in samples.items() if size}
+        self.members = range(sum(samples.values()))
+        self.split_of_each = np.repeat(list(self.splits), [len(members) for members in self.splits.values()])
         self.variables: dict[str, dict] = {
             name: facts["variables"][name] for name in (*self.card["inputs"], *self.card["targets"])
         }
         alone = len(self.card["inputs"]) == len(self.card["targets"]) == 1
         self.evolves = alone and build_task(settings_of(self.card["settings"])).input_answers
-
-    @property
-    def name(self) -> str:
-        return self.card["dataset"]
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """Return the axes of space, as stored."""
-        return SPACE[-self.grid.dimension :] if isinstance(self.grid, Grid) else ("time",)
-
-    @property
-    def splits(self) -> dict[str, range]:
-        """Return the positions of every split that has samples."""
-        return {split: places_of(self.card, split) for split, size in self.card["samples"].items() if size}
-
-    @property
-    def members(self) -> range:
-        """Return the positions of all samples."""
-        return range(sum(self.card["samples"].values()))
-
-    @property
-    def split_of_each(self) -> np.ndarray:
-        """Return the split of every sample."""
-        return np.array([split for split, members in self.splits.items() for _ in members])
 
     def whole(self) -> dict[str, np.ndarray]:
         """Read all samples of every variable."""
@@ -188,19 +166,19 @@ def _well(file: Any, content: Content, members: range) -> None:
     for name in numbers:
         scalars[name] = np.concatenate([values for _, values in content.blocks(name, members)])
         scalars[name].attrs.update(sample_varying=True, time_varying=False)
-    fields = {group: file.create_group(group) for group in ("t0_fields", "t1_fields", "t2_fields")}
-    for group in fields.values():
+    fields, *others = (file.create_group(group) for group in ("t0_fields", "t1_fields", "t2_fields"))
+    for group in others:
         group.attrs["field_names"] = []
     pair = content.card["inputs"][0], content.card["targets"][0]
     chosen: dict[str, tuple[str, ...]] = {content.field(): pair}
     if not content.evolves:
         chosen = {name: (name,) for name in content.variables if content.is_function(name)}
-    fields["t0_fields"].attrs["field_names"] = list(chosen)
+    fields.attrs["field_names"] = list(chosen)
     for field, names in chosen.items():
         constant = not content.evolves and field in content.card["inputs"]
         times = () if constant else (len(names),)
         shape = (count, *times, *content.shape(names[0]))
-        array = fields["t0_fields"].create_dataset(field, shape=shape, dtype=content.dtype)
+        array = fields.create_dataset(field, shape=shape, dtype=content.dtype)
         for time, name in enumerate(names):
             for rows, values in content.blocks(name, members):
                 array[(rows,) if constant else (rows, time)] = _x_first(values)

@@ -61,13 +61,8 @@ class Samples:
 def read_card(path: Path) -> dict:
     """Read the dataset card at `path`, and check that it is the card of the store beside it.
 
-    Raises
-    ------
-    DatasetError
-        When there is none: the dataset was never finished, or is being made again. When the store's
-        attributes are not what the card says.
-    FileError
-        When the card is damaged.
+    Raises `DatasetError` when there is none: the dataset was never finished, or is being made again; when the
+    store's attributes are not what the card says; `FileError` when the card is damaged.
     """
     try:
         card = read_json(path, "the dataset card")
@@ -89,15 +84,6 @@ def read_card(path: Path) -> dict:
     return card
 
 
-def stored_points(card: dict, name: str) -> list[int]:
-    """List the points along each axis of the grids of space that hold the variable `name`."""
-    return [
-        group["grid"]["points"]
-        for group in card["groups"].values()
-        if "points" in group["grid"] and name in group["variables"]
-    ]
-
-
 def target_resolution(card: dict, resolution: int | str) -> int | str:
     """Give the resolution of the targets for inputs at `resolution`: a coarser one where grids are paired."""
     if "coarse" not in card["settings"]:
@@ -114,10 +100,7 @@ def _check_count(card: dict, split: str, count: int) -> None:
 def places_of(card: dict, split: str) -> range:
     """Return the positions of the samples of a split along the axis of samples.
 
-    Raises
-    ------
-    DatasetError
-        When there is no such split.
+    Raises `DatasetError` when there is no such split.
     """
     start = 0
     for one, size in card["samples"].items():
@@ -130,18 +113,10 @@ def places_of(card: dict, split: str) -> range:
 def load_arrays(
     card_path: Path, group: str, split: str, count: int | None = None, names: list[str] | None = None
 ) -> dict[str, np.ndarray]:
-    """Load variables of `group`, all or `names`: the first `count` samples of `split`, or all.
+    """Load variables of `group`, all or `names`: the first `count` samples of `split`, or all of them.
 
-    Returns
-    -------
-    dict
-        From the name of a variable to its values, (samples, ...).
-
-    Raises
-    ------
-    DatasetError
-        When the card or the store is missing or damaged, the two do not belong together, there is no such
-        group, or `count` is too large.
+    Raises `DatasetError` when the card or the store is missing or damaged, the two do not belong together,
+    there is no such group, or `count` is too large.
     """
     card = read_card(card_path)
     if group not in card["groups"]:
@@ -155,24 +130,15 @@ def load_arrays(
 class Split:
     """The first samples of a split, observed at one resolution; they are read when they are asked for.
 
-    Parameters
-    ----------
-    resolution
-        Points along each axis, or the name of a set of times.
-    count
-        Samples that there are to be.
-    grids
-        Of input and target, for a dataset with a fine grid of inputs and a coarse one of targets: `stored` is
-        fine to coarse, `fine` and `coarse` are one grid for both. On the coarse one the input is what was
-        measured at its nodes.
-    noise
-        Added to the input at every point of the fine grid; none: the stored values.
+    resolution  points along each axis, or the name of a set of times.
+    count       samples that there are to be.
+    grids       of input and target, for a dataset with a fine grid of inputs and a coarse one of targets:
+                `stored` is fine to coarse, `fine` and `coarse` are one grid for both. On the coarse one the
+                input is what was measured at its nodes.
+    noise       added to the input at every point of the fine grid; none: the stored values.
 
-    Raises
-    ------
-    DatasetError
-        When the card or the store is missing or damaged, the two do not belong together, no input is stored
-        at this resolution, or `count` is too large.
+    Raises `DatasetError` when the card or the store is missing or damaged, the two do not belong together, no
+    input is stored at this resolution, or `count` is too large.
     """
 
     def __init__(
@@ -234,10 +200,7 @@ class Split:
         As in the public code (`as_coded`) they are `central_differences`, and on the finest grid on a circle
         too.
 
-        Raises
-        ------
-        DatasetError
-            When a sample is missing or damaged, and for trajectories.
+        Raises `DatasetError` when a sample is missing or damaged, and for trajectories.
         """
         card, own = self.card, samples.grid
         if isinstance(own, Nodes):
@@ -261,7 +224,8 @@ class Split:
 
     def _finest(self, own: Grid, target: str, as_coded: bool) -> int:
         """Return the points along each axis of the grid on which targets are differentiated."""
-        stored = stored_points(self.card, target)
+        groups = [group for group in self.card["groups"].values() if target in group["variables"]]
+        stored = [group["grid"]["points"] for group in groups if "points" in group["grid"]]
         if own.kind == "nodes":
             return max(n for n in stored if (n - 1) % (own.points - 1) == 0)
         if as_coded and own.kind == "periodic":
@@ -338,10 +302,7 @@ def training_noise(card_path: Path, resolution: int | str, count: int, level: fl
 
     Its unit is the standard deviation, at each point, of the first `count` training inputs.
 
-    Raises
-    ------
-    DatasetError
-        As `load_arrays`.
+    Raises `DatasetError` as `load_arrays`.
     """
     if not level:
         return None

@@ -36,10 +36,7 @@ QUANTILES = {"median": 0.5, "low": 0.05, "high": 0.95}
 def write_preview(card_path: Path, output: Path) -> None:
     """Write the preview of the dataset at `card_path`.
 
-    Raises
-    ------
-    DatasetError
-        When the card or the store is missing or damaged.
+    Raises `DatasetError` when the card or the store is missing or damaged.
     """
     card = read_card(card_path)
     split = next(name for name in ("test", "validation", "train") if card["samples"][name])
@@ -99,14 +96,8 @@ def write_motion(card_path: Path, output: Path) -> None:
 
     Where there are no test samples it is the first of validation, or of training.
 
-    Raises
-    ------
-    DatasetError
-        When the card is missing or damaged.
-    NotImplementedError
-        When the equation has no film.
-    SolverError
-        When the sample cannot be solved.
+    Raises `DatasetError` when the card is missing or damaged; `NotImplementedError` when the equation has no
+    film; `SolverError` when the sample cannot be solved.
     """
     card = read_card(card_path)
     split = next(name for name in ("test", "validation", "train") if card["samples"][name])

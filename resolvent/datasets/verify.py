@@ -13,39 +13,23 @@ import zarr
 from resolvent.common.errors import ResolventError
 from resolvent.common.files import read_json
 from resolvent.common.settings import settings_hash
-from resolvent.datasets.errors import damaged
+from resolvent.datasets.errors import damaged, in_one_line
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.layout import SPACE, grid_from_facts
 from resolvent.datasets.storage.store import UNREADABLE, digest, open_store, read_array
 
-# What every card has, and the type of it; an equation may add more.
+# What every card, receipt and check has, and the type of it; an equation may add more.
 CARD: dict[str, type] = {
-    "dataset": str,
-    "settings_hash": str,
-    "content_hash": str,
-    "equation": dict,
-    "inputs": list,
-    "targets": list,
-    "groups": dict,
-    "samples": dict,
-    "seed": int,
-    "precision": str,
-    "stated_accuracy": float,
-    "error_budget": dict,
-    "statistics": dict,
-    "settings": dict,
-    "code_digest": str,
-    "library_versions": dict,
-}
+    "dataset": str, "settings_hash": str, "content_hash": str, "equation": dict, "inputs": list,
+    "targets": list, "groups": dict, "samples": dict, "seed": int, "precision": str, "stated_accuracy": float,
+    "error_budget": dict, "statistics": dict, "settings": dict, "code_digest": str, "library_versions": dict,
+}  # fmt: skip
 RECEIPT: dict[str, type] = {
     "shard": int, "code_digest": str, "digests": dict, "checksums": dict, "errors": dict,
 }  # fmt: skip
 CHECK: dict[str, type] = {
-    "samples": int,
-    "of": int,
-    "median_relative_l2": float,
-    "largest_relative_l2": float,
-}
+    "samples": int, "of": int, "median_relative_l2": float, "largest_relative_l2": float,
+}  # fmt: skip
 
 
 def faults_of_dataset(card_path: Path) -> list[str]:
@@ -62,7 +46,7 @@ def faults_of_dataset(card_path: Path) -> list[str]:
     except FileNotFoundError:
         return [f"{card_path}: is missing: the dataset is not finished"]
     except (ResolventError, OSError) as error:
-        return [_line(error)]
+        return [in_one_line(error)]
     if faults := wrong_types(card, CARD):
         return [f"{card_path}: {fault}" for fault in faults]
     faults = [f"{card_path}: {fault}" for fault in _faults_of_card(card, card_path)]
@@ -77,7 +61,7 @@ def faults_of_dataset(card_path: Path) -> list[str]:
         faults += [f"{located(store)}: the group '{name}' is not on the card" for name in extra]
         return faults or _faults_of_numbers(card, card_path, store, _shards_of(root, card))
     except (ResolventError, KeyError, ValueError, TypeError, OSError) as error:
-        return [*faults, f"{located(store)}: {_line(error)}"]
+        return [*faults, f"{located(store)}: {in_one_line(error)}"]
 
 
 def wrong_types(content: dict, expected: dict[str, type]) -> list[str]:
@@ -123,7 +107,7 @@ def check_layout(root: zarr.Group, card: dict, store: Path) -> None:
         try:
             faults = _faults_of_group(root, name, group, card)
         except (*UNREADABLE, OSError, RuntimeError) as error:
-            faults = [f"cannot be read ({_line(error)})"]
+            faults = [f"cannot be read ({in_one_line(error)})"]
         if faults:
             raise damaged(located(store), f"is damaged in {name}: {faults[0]}")
 
@@ -192,7 +176,7 @@ def _faults_of_numbers(card: dict, path: Path, store: Path, shards: list[range])
             try:
                 found = digest(read_array(store, name, members))
             except ResolventError as error:
-                return [*faults, _line(error)]
+                return [*faults, in_one_line(error)]
             content.update(found.encode())
             if receipt_path.exists() and receipt.get("digests", {}).get(name) != found:
                 faults.append(f"{receipt_path}: shard {number} of '{name}' is not what was written")
@@ -201,7 +185,3 @@ def _faults_of_numbers(card: dict, path: Path, store: Path, shards: list[range])
             f"{located(store)}: the numbers are not those of the card: their content hash is another"
         )
     return faults
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())

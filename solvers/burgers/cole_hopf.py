@@ -23,7 +23,7 @@ Source: Hopf 1950, Comm. Pure Appl. Math. 3, 201; Cole 1951, Quart. Appl. Math. 
 """
 
 import numpy as np
-from jaxtyping import Complex, Float
+from jaxtyping import Complex
 
 from resolvent.solvers.burgers.equation import check_input
 from resolvent.solvers.common.checks import check_tail, refuse
@@ -51,21 +51,13 @@ def cole_hopf(
     length       L, the period, > 0.
     work_points  points of the work grid, even.
 
-    Raises
-    ------
-    ValueError
-        Where a number is not positive, or the input is not an array of coefficients.
-    SolverError
-        Where the exponent exceeds LARGEST_EXPONENT, φ falls below LEAST_POTENTIAL of its largest value, the
-        input is not finite or the work grid too coarse.
+    Raises a ValueError where a number is not positive, or the input is not an array of coefficients; a
+    SolverError where the exponent exceeds LARGEST_EXPONENT, φ falls below LEAST_POTENTIAL of its largest
+    value, the input is not finite or the work grid too coarse.
     """
-    if not viscosity > 0:
-        raise ValueError(f"viscosity must be positive, got {viscosity}")
-    if not final_time > 0:
-        raise ValueError(f"final_time must be positive, got {final_time}")
-    if not length > 0:
-        raise ValueError(f"length must be positive, got {length}")
-
+    for name, value in (("viscosity", viscosity), ("final_time", final_time), ("length", length)):
+        if not value > 0:
+            raise ValueError(f"{name} must be positive, got {value}")
     check_input(initial_coefficients, NAME)
     mean = initial_coefficients[:, :1].real
     wavenumbers = 2j * np.pi / length * np.arange(initial_coefficients.shape[1])  # of ∂x
@@ -74,7 +66,14 @@ def cole_hopf(
     antiderivative[:, 1:] /= wavenumbers[1:]
     exponent = observe(antiderivative, work_points) / (2 * viscosity)
     exponent -= exponent.min(axis=1, keepdims=True)  # φ ≤ 1: no overflow; u does not feel a factor in φ
-    _check_exponent(exponent.max(axis=1))
+    largest = exponent.max(axis=1)
+    refuse(
+        largest > LARGEST_EXPONENT,
+        NAME,
+        symptom=f"(max U0 - min U0) / (2 viscosity) reaches {largest.max(initial=0):.1f}, "
+        f"above {LARGEST_EXPONENT:.0f}, where rounding spoils the solution",
+        remedy="use the time stepper BurgersSplitStep",
+    )
 
     wavenumbers = 2j * np.pi / length * np.arange(work_points // 2)
     potential = coefficients_of(np.exp(-exponent)) * np.exp(viscosity * final_time * (wavenumbers**2).real)
@@ -92,13 +91,3 @@ def cole_hopf(
     solution[:, :1] = mean
     check_tail(solution, NAME, remedy=f"use more work_points (now {work_points})")
     return solution
-
-
-def _check_exponent(exponents: Float[np.ndarray, " batch"]) -> None:
-    refuse(
-        exponents > LARGEST_EXPONENT,
-        NAME,
-        symptom=f"(max U0 - min U0) / (2 viscosity) reaches {exponents.max(initial=0):.1f}, "
-        f"above {LARGEST_EXPONENT:.0f}, where rounding spoils the solution",
-        remedy="use the time stepper BurgersSplitStep",
-    )

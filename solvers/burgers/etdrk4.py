@@ -12,7 +12,7 @@ solution, and gives one Richardson extrapolation,
     u = (16 u[N steps] - u[N/2 steps]) / 15.
 
 Expect: for Cao's distribution (σ = 25, τ = 5, γ = 2) and ν = 0.1/2π, t = 1, the defaults are within 1e-7
-(relative L²) of the exact solution for every sample; `tests/solvers/burgers/test_burgers_etdrk4.py` holds
+(relative L²) of the exact solution for every sample; `tests/solvers/burgers/test_burgers.py` holds
 them to it. Error ∝ N⁻⁵.
 Sources: Cox and Matthews 2002, J. Comput. Phys. 176, 430; Kassam and Trefethen 2005, SIAM J. Sci. Comput. 26,
 1214.
@@ -20,91 +20,54 @@ Sources: Cox and Matthews 2002, J. Comput. Phys. 176, 430; Kassam and Trefethen 
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex, Float
 
-from resolvent.solvers.burgers.equation import LANES, check_convergence, check_input, check_parameters
+from resolvent.solvers.burgers.equation import LANES, BurgersSolver
 from resolvent.solvers.burgers.lanes import march_etdrk4
-from resolvent.solvers.common.checks import check_tail
 from resolvent.solvers.common.exponential_integrator import Etdrk4, etdrk4, etdrk4_step
 from resolvent.solvers.common.fourier import product_points
 from resolvent.solvers.common.lanes import in_lanes, lanes_here
 from resolvent.solvers.common.vectors import LANES as VECTOR
 
-NAME = "Burgers ETDRK4"
 BLOCKS = 4
 
 
 @dataclass(frozen=True)
-class BurgersEtdrk4:
-    """u₀ → u(·, final_time). The module's docstring has the method.
+class BurgersEtdrk4(BurgersSolver):
+    """u₀ → u(·, final_time). The module's docstring has the method, `BurgersSolver` the parameters.
 
-    viscosity   ν > 0.
-    final_time  > 0.
-    num_modes   K, highest wavenumber integrated; more for a smaller viscosity or a shorter time.
-    num_steps   N, a multiple of 8: as many in each of four blocks, and half as many in the second run.
-    length      L.
-
-    Raises
-    ------
-    ValueError
-        Where a parameter is not positive, or num_steps is not a multiple of 8.
+    num_steps  N, a multiple of 8: as many in each of four blocks, and half as many in the second run.
     """
 
-    viscosity: float
-    final_time: float = 1.0
-    num_modes: int = 48
+    name: ClassVar[str] = "Burgers ETDRK4"
+    runs: ClassVar[int] = 1
+    error_ratio: ClassVar[int] = 16
+
     num_steps: int = 104
-    length: float = 1.0
 
     def __post_init__(self) -> None:
-        check_parameters(self)
+        super().__post_init__()
         if self.num_steps % (2 * BLOCKS):
             raise ValueError(f"num_steps must be a multiple of {2 * BLOCKS}, got {self.num_steps}")
-
-    def solve(
-        self, initial_coefficients: Complex[np.ndarray, "batch modes_in"]
-    ) -> Complex[np.ndarray, "batch modes"]:
-        """Return the coefficients û₀, …, û_K of u(·, final_time), one row a sample.
-
-        A sample has the same bits in any batch. The input may have any number of modes: those beyond K are
-        dropped, absent ones are zero.
-
-        Raises
-        ------
-        ValueError
-            Where the input is not an array of coefficients.
-        SolverError
-            Where the input is not finite, or the solution not resolved.
-        """
-        check_input(initial_coefficients, NAME)
-        coarse = self.march(initial_coefficients, self.num_steps // 2)
-        fine = self.march(initial_coefficients, self.num_steps)
-        check_convergence(coarse, fine, 16, NAME, self.num_steps)
-        solution = (16 * fine - coarse) / 15
-        check_tail(solution, NAME, remedy=f"use more num_modes (now {self.num_modes})")
-        return solution
 
     def march(
         self, initial_coefficients: Complex[np.ndarray, "batch modes_in"], num_steps: int
     ) -> Complex[np.ndarray, "batch modes"]:
         """Return the result of one run of `num_steps` steps, of fourth order and not checked."""
-        points = product_points(self.num_modes)
-        modes = self.num_modes + 1
-        kept = min(modes, initial_coefficients.shape[1])
-        spectrum = np.zeros((len(initial_coefficients), modes), initial_coefficients.dtype)
-        spectrum[:, :kept] = initial_coefficients[:, :kept]
-        real = spectrum.real.dtype
-
+        points, modes = product_points(self.num_modes), self.num_modes + 1
+        spectrum = self._resized(initial_coefficients, modes)
         wavenumbers = 2 * np.pi / self.length * np.arange(modes)
         scheme = _scheme(self, num_steps)
         steps = num_steps // BLOCKS
         if lanes_here(LANES) == VECTOR:
             return march_etdrk4(spectrum, points, steps, scheme, -wavenumbers / 2).astype(spectrum.dtype)
         # The transforms inside are unnormalised: what is integrated is points · û.
+        real = spectrum.real.dtype
         scheme, flux = scheme.astype(real), (-0.5j * wavenumbers).astype(spectrum.dtype)
         (final,) = in_lanes(
             lambda block: (_integrate(block, scheme, flux, points, steps),), LANES["gpu"], points * spectrum

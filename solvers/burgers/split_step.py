@@ -14,86 +14,42 @@ at once; most of them die in the first instants, and short steps there pay.
 
 Expect: for Cao's distribution (σ = 25, τ = 5, γ = 2) and ν = 0.1/2π, t = 1, the defaults are within 1e-7
 (relative L²) of the exact solution for every sample, and closer for ν = 0.1;
-`tests/solvers/burgers/test_burgers_split_step.py` holds them to it.
+`tests/solvers/burgers/test_burgers.py` holds them to it.
 Good values: batches in multiples of LANES, since a partial block costs as much as a whole one.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Complex, Float
 
-from resolvent.solvers.burgers.equation import LANES, check_convergence, check_input, check_parameters
+from resolvent.solvers.burgers.equation import LANES, BurgersSolver
 from resolvent.solvers.burgers.lanes import march_split_step
-from resolvent.solvers.common.checks import check_tail
 from resolvent.solvers.common.fourier import product_points
 from resolvent.solvers.common.lanes import in_lanes, lanes_here
 from resolvent.solvers.common.vectors import LANES as VECTOR
 
-NAME = "Burgers split-step"
-
 
 @dataclass(frozen=True)
-class BurgersSplitStep:
-    """u₀ → u(·, final_time). The module's docstring has the method.
+class BurgersSplitStep(BurgersSolver):
+    """u₀ → u(·, final_time). The module's docstring has the method, `BurgersSolver` the parameters.
 
-    viscosity   ν > 0.
-    final_time  > 0.
-    num_modes   K, highest wavenumber integrated; more for a smaller viscosity or a shorter time.
-    num_steps   N; the run costs 3N steps, N and then 2N for the extrapolation. Error ∝ N⁻⁴.
-    length      L.
-
-    Raises
-    ------
-    ValueError
-        Where a parameter is not positive.
+    num_steps  N; the run costs 3N steps, N and then 2N for the extrapolation. Error ∝ N⁻⁴.
     """
 
-    viscosity: float
-    final_time: float = 1.0
-    num_modes: int = 48
-    num_steps: int = 240
-    length: float = 1.0
+    name: ClassVar[str] = "Burgers split-step"
+    runs: ClassVar[int] = 2
+    error_ratio: ClassVar[int] = 4
 
-    def __post_init__(self) -> None:
-        check_parameters(self)
-
-    def solve(
-        self, initial_coefficients: Complex[np.ndarray, "batch modes_in"]
-    ) -> Complex[np.ndarray, "batch modes"]:
-        """Return the coefficients û₀, …, û_K of u(·, final_time), one row a sample.
-
-        A sample has the same bits in any batch. The input may have any number of modes: those beyond K are
-        dropped, absent ones are zero.
-
-        Raises
-        ------
-        ValueError
-            Where the input is not an array of coefficients.
-        SolverError
-            Where the input is not finite, or the solution not resolved.
-        """
-        check_input(initial_coefficients, NAME)
-        coarse = self.strang(initial_coefficients, self.num_steps)
-        fine = self.strang(initial_coefficients, 2 * self.num_steps)
-        check_convergence(coarse, fine, 4, NAME, self.num_steps)
-        solution = (4 * fine - coarse) / 3
-        check_tail(solution, NAME, remedy=f"use more num_modes (now {self.num_modes})")
-        return solution
-
-    def strang(
+    def march(
         self, initial_coefficients: Complex[np.ndarray, "batch modes_in"], num_steps: int
     ) -> Complex[np.ndarray, "batch modes"]:
         """Return the result of one run of `num_steps` steps, of second order and not checked."""
-        points = product_points(self.num_modes)
-        modes = self.num_modes + 1
-        kept = min(modes, initial_coefficients.shape[1])
-        spectrum = np.zeros((len(initial_coefficients), points // 2 + 1), initial_coefficients.dtype)
-        real = spectrum.real.dtype
-        spectrum[:, :kept] = initial_coefficients[:, :kept]
-
+        points, modes = product_points(self.num_modes), self.num_modes + 1
+        spectrum = self._resized(initial_coefficients, points // 2 + 1)
         steps = np.diff(self.final_time * (np.arange(num_steps + 1) / num_steps) ** 1.5)
         wavenumbers = 2 * np.pi / self.length * np.arange(points // 2 + 1)
         # The closing half step of heat merges with the opening one of the next step.
@@ -105,6 +61,7 @@ class BurgersSplitStep:
             )
             return final.astype(spectrum.dtype)
         # The transforms inside are unnormalised: what is integrated is points · û, with zeros above K.
+        real = spectrum.real.dtype
         flux = np.where(np.arange(points // 2 + 1) <= self.num_modes, -0.5j * wavenumbers, 0)
         steps, heat, flux = steps.astype(real), heat.astype(real), flux.astype(spectrum.dtype)
         (final,) = in_lanes(

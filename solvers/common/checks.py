@@ -19,10 +19,7 @@ def check_array(values: object, kind: str, axes: Sequence[str | int], name: str,
     axes  for each axis its size, or a name: axes of one name have one size.
     name  what the argument is called in the message;  hint  what else the message says.
 
-    Raises
-    ------
-    ValueError
-        Where it is not; in one line, with both shapes.
+    Raises a ValueError where it is not; in one line, with both shapes.
     """
     if isinstance(values, np.ndarray) and values.dtype.kind == kind and values.ndim == len(axes):
         sizes = {

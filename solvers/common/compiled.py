@@ -5,10 +5,33 @@ import inspect
 from pathlib import Path
 
 import numba
+from numba.core.caching import InTreeCacheLocator, UserProvidedCacheLocator, UserWideCacheLocator
 
-# Compiled functions have those of other files inside of them.
 _SOURCES = sorted(Path(__file__).parents[1].rglob("*.py"))
 _DIGEST = hashlib.sha256(b"".join(file.read_bytes() for file in _SOURCES)).hexdigest()
+
+
+class _OfAllSources:
+    """Hold what is kept against all files, for compiled functions have those of other files inside of them.
+
+    Numba alone would look at the function's own file.
+    """
+
+    def get_source_stamp(self):
+        return _DIGEST
+
+
+class _Chosen(_OfAllSources, UserProvidedCacheLocator): ...
+
+
+class _BesideTheSource(_OfAllSources, InTreeCacheLocator): ...
+
+
+class _OfTheUser(_OfAllSources, UserWideCacheLocator): ...
+
+
+# For NUMBA_CACHE_LOCATOR_CLASSES: in NUMBA_CACHE_DIR, or beside the source, or in the user's own folder.
+_LOCATORS = ",".join(f"{__name__}.{one.__name__}" for one in (_Chosen, _BesideTheSource, _OfTheUser))
 
 
 def compiled(function):
@@ -25,8 +48,10 @@ def compiled_exactly(function):
 
 
 def _compiled(function, fastmath):
-    jit = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(inspect.unwrap(function))
-    # Numba looks at the function's own file alone to find out whether what it kept is still true.
-    kept = jit._cache._cache_file
-    kept._source_stamp = (kept._source_stamp, _DIGEST)
-    return jit
+    others, numba.config.CACHE_LOCATOR_CLASSES = numba.config.CACHE_LOCATOR_CLASSES, _LOCATORS
+    try:
+        return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(
+            inspect.unwrap(function)
+        )
+    finally:
+        numba.config.CACHE_LOCATOR_CLASSES = others

@@ -28,10 +28,7 @@ def observe_cosine(
 ) -> Float[np.ndarray, "*batch points points"]:
     """Evaluate on points × points points of a `kind`, "nodes" or "cell_centres"; values are (..., y, x).
 
-    Raises
-    ------
-    ValueError
-        Where there is no such grid.
+    Raises a ValueError where there is no such grid.
     """
     Grid(_known(kind), points, dimension=2)  # raises where the number of points is impossible
     batch = coefficients.shape[:-2]
@@ -39,15 +36,23 @@ def observe_cosine(
     modes = coefficients.shape[-1]
     double = values.dtype == np.float64
     if kind == "nodes" and modes <= points and points % 2 and double and has_lane_transform(points - 1):
-        from resolvent.solvers.common.cosine_transform import sum_of_cosines  # Numba, which takes its time
+        from resolvent.solvers.common.lane_series import sum_of_cosines  # Numba, which takes its time
 
         for sample in np.ndindex(*batch):
             sum_of_cosines(coefficients[sample], _norms(modes), values[sample])
         return values
-    sum_up = _by_transform if _has_fast_transform(points, kind) else _by_products
+    length, form = (2 * (points - 1), 1) if kind == "nodes" else (points, 3)
+    fast = scipy.fft.next_fast_len(length) == length
+    # The transform doubles all but the ends.
+    halves = np.full(points, 0.5, values.dtype)
+    halves[[0, -1] if kind == "nodes" else [0]] = 1
     for sample in np.ndindex(*batch):
         amplitudes = _folded(_folded(coefficients[sample], points, kind).T, points, kind).T
-        values[sample] = sum_up(amplitudes, kind)
+        if fast:
+            values[sample] = scipy.fft.dctn(amplitudes * np.outer(halves, halves), form)
+        else:
+            cosines = _cosines(points, kind).astype(amplitudes.dtype)
+            values[sample] = cosines @ amplitudes @ cosines.T
     return values
 
 
@@ -58,10 +63,7 @@ def cosine_coefficients_of(
 
     This inverts `observe_cosine`.
 
-    Raises
-    ------
-    ValueError
-        Where there is no grid of this `kind` and size.
+    Raises a ValueError where there is no grid of this `kind` and size.
     """
     points = values.shape[-1]
     Grid(_known(kind), points, dimension=2)  # raises where the number of points is impossible
@@ -124,28 +126,6 @@ def _norms(modes: int) -> Float[np.ndarray, "modes modes"]:
     along = np.full(modes, np.sqrt(2.0))
     along[0] = 1
     return np.outer(along, along)
-
-
-def _has_fast_transform(points: int, kind: str) -> bool:
-    length = 2 * (points - 1) if kind == "nodes" else points
-    return scipy.fft.next_fast_len(length) == length
-
-
-def _by_transform(
-    amplitudes: Float[np.ndarray, "points points"], kind: str
-) -> Float[np.ndarray, "points points"]:
-    halves = np.full(len(amplitudes), 0.5, amplitudes.dtype)  # the transform doubles all but the ends
-    halves[0] = 1
-    if kind == "nodes":
-        halves[-1] = 1
-    return scipy.fft.dctn(amplitudes * np.outer(halves, halves), 1 if kind == "nodes" else 3)
-
-
-def _by_products(
-    amplitudes: Float[np.ndarray, "points points"], kind: str
-) -> Float[np.ndarray, "points points"]:
-    cosines = _cosines(len(amplitudes), kind).astype(amplitudes.dtype)
-    return cosines @ amplitudes @ cosines.T
 
 
 @lru_cache(maxsize=16)

@@ -23,10 +23,7 @@ def observe(
 ) -> Float[np.ndarray, "*batch points"]:
     """Evaluate on the periodic grid of `points`: modes from points/2 on are dropped, absent ones are zero.
 
-    Raises
-    ------
-    ValueError
-        Where `points` is not even.
+    Raises a ValueError where `points` is not even.
     """
     check_points(points)
     # irfft pads with zeros; it must not see the mode points/2, which on a grid equals -points/2.
@@ -36,10 +33,7 @@ def observe(
 def coefficients_of(values: Float[np.ndarray, "*batch points"]) -> Complex[np.ndarray, "*batch modes"]:
     """Return the coefficients k = 0, …, points/2 - 1 of the function with these values, inverting `observe`.
 
-    Raises
-    ------
-    ValueError
-        Where the number of points is not even.
+    Raises a ValueError where the number of points is not even.
     """
     points = values.shape[-1]
     check_points(points)
@@ -53,17 +47,14 @@ def observe_2d(
 
     Modes from points/2 on are dropped, absent ones are zero.
 
-    Raises
-    ------
-    ValueError
-        Where `points` is not even.
+    Raises a ValueError where `points` is not even.
     """
     check_points(points)
     kept = min(coefficients.shape[-1], points // 2)
     batch = coefficients.shape[:-2]
     values = np.empty((*batch, points, points), coefficients.real.dtype)
     if values.dtype == np.float64 and has_lane_transform(points):
-        from resolvent.solvers.common.fourier_transform import sum_of_waves  # Numba, which takes its time
+        from resolvent.solvers.common.lane_series import sum_of_waves  # Numba, which takes its time
 
         rows = np.r_[:kept, coefficients.shape[-2] - kept + 1 : coefficients.shape[-2]]
         for sample in np.ndindex(*batch):
@@ -87,10 +78,7 @@ def coefficients_of_2d(
 
     This inverts `observe_2d`.
 
-    Raises
-    ------
-    ValueError
-        Where the number of points is not even.
+    Raises a ValueError where the number of points is not even.
     """
     points = values.shape[-1]
     check_points(points)

@@ -22,7 +22,6 @@ from resolvent.solvers.common.fourier import check_points
 
 KINDS = ("periodic", "nodes", "cell_centres")
 RESTRICTIONS = ("spectral", "stride")
-_NESTED_SIZES_SHOWN = 3  # enough of the list in an error message to see its pattern
 
 
 @dataclass(frozen=True)
@@ -34,10 +33,7 @@ class Grid:
     length     length of the interval, or side of the square or the cube, in the unit of x.
     dimension  1, 2 or 3.
 
-    Raises
-    ------
-    ValueError
-        Where there is no such grid.
+    Raises a ValueError where there is no such grid.
     """
 
     kind: str
@@ -86,10 +82,7 @@ class Grid:
         Periodic: exact for modes below n/2, the mode n/2 is zeroed. Otherwise second-order differences,
         one-sided at the ends.
 
-        Raises
-        ------
-        ValueError
-            Where the last axis does not have the grid's number of points.
+        Raises a ValueError where the last axis does not have the grid's number of points.
         """
         if values.shape[-1] != self.points:
             raise ValueError(f"values have {values.shape[-1]} points, the grid has {self.points}")
@@ -106,10 +99,7 @@ class Nodes:
 
     positions  x_0 < x_1 < … in the unit of x.
 
-    Raises
-    ------
-    ValueError
-        Where there are fewer than two, or they do not increase.
+    Raises a ValueError where there are fewer than two, or they do not increase.
     """
 
     kind: ClassVar[str] = "explicit"
@@ -150,10 +140,7 @@ def restrict_by_stride(
 ) -> Float[np.ndarray, "*batch points"]:
     """Take every (points_from / points)-th value, as the papers do: modes from points/2 on alias.
 
-    Raises
-    ------
-    ValueError
-        Where `points` does not divide the number of values.
+    Raises a ValueError where `points` does not divide the number of values.
     """
     points_from = values.shape[-1]
     check_restriction(points_from, points, "stride")
@@ -169,10 +156,7 @@ def restrict_dirichlet(
     nodes, zero on the boundary. Where the coarse nodes are fine ones, that takes every k-th value; elsewhere
     it interpolates, to the order that the function is smooth.
 
-    Raises
-    ------
-    ValueError
-        Where `points` is more than there are, or the boundary values are not zero.
+    Raises a ValueError where `points` is more than there are, or the boundary values are not zero.
     """
     points_from = values.shape[-1]
     if points > points_from:
@@ -219,13 +203,9 @@ def check_restriction(points_from: int, points_to: int, how: str) -> None:
             f"a restriction has at most {points_from} points"
         )
     if how == "stride" and points_from % points_to:
+        halves = range(2, points_from // 2 + 1)
+        sizes = [str(points_from // stride) for stride in halves if points_from % (2 * stride) == 0]
+        nested = ", ".join(sizes[:3] + ["..."] * (len(sizes) > 3)) or "none"
         raise ValueError(
-            f"{points_from} points cannot be restricted to {points_to} by stride; "
-            f"nested sizes: {_nested_sizes(points_from)}"
+            f"{points_from} points cannot be restricted to {points_to} by stride; nested sizes: {nested}"
         )
-
-
-def _nested_sizes(points: int) -> str:
-    sizes = [points // stride for stride in range(2, points // 2 + 1) if points % (2 * stride) == 0]
-    shown = ", ".join(map(str, sizes[:_NESTED_SIZES_SHOWN]))
-    return (shown or "none") + (", ..." if len(sizes) > _NESTED_SIZES_SHOWN else "")

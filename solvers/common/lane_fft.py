@@ -12,7 +12,6 @@ another and back (Van Loan 1992, Computational Frameworks for the Fast Fourier T
 """
 
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -27,25 +26,11 @@ from resolvent.solvers.common.vectors import spread as spread_out
 RADICES = (13, 11, 7, 5, 3, 8, 4, 2)
 
 
-class Plan(NamedTuple):
-    """What the transforms of one length need.
-
-    radices   their product is the length.
-    twiddles  real and imaginary parts of the roots of unity, in the order of use, flat.
-    """
-
-    radices: np.ndarray
-    twiddles: np.ndarray
-
-
 @lru_cache(maxsize=32)
-def plan(length: int) -> Plan:
-    """Return the plan of the transforms of this `length`.
+def plan(length: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return radices, whose product is the `length`, and the roots of unity in the order of use, flat.
 
-    Raises
-    ------
-    ValueError
-        Where the length has a prime factor above 13.
+    Raises a ValueError where the length has a prime factor above 13.
     """
     radices, twiddles, left = [], [], length
     for radix in RADICES:
@@ -60,7 +45,7 @@ def plan(length: int) -> Plan:
         roots = np.exp(-2j * np.pi * turns)
         twiddles.append(np.stack([roots.real, roots.imag], axis=-1).ravel())
         left //= radix
-    return Plan(np.array(radices), np.concatenate([*twiddles, np.zeros(2)]))
+    return np.array(radices), np.concatenate([*twiddles, np.zeros(2)])
 
 
 @compiled

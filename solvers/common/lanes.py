@@ -31,7 +31,15 @@ def in_lanes(
     # Solutions promise relative errors of 1e-7 and less: more than single precision holds over many steps.
     with jax.enable_x64(True):
         for start in range(0, max(batch, 1), lanes):  # an empty batch takes its shapes from a filled-in block
-            block = (_filled_up(values[start : start + lanes], lanes, fill) for values in inputs)
+            missing = max(0, start + lanes - batch)
+            block = (
+                np.pad(
+                    values[start : start + lanes],
+                    [(0, missing)] + [(0, 0)] * (values.ndim - 1),
+                    constant_values=fill,
+                )
+                for values in inputs
+            )
             blocks.append([np.asarray(values) for values in function(*block)])
     return tuple(np.concatenate(parts)[:batch] for parts in zip(*blocks, strict=True))
 
@@ -39,8 +47,3 @@ def in_lanes(
 def lanes_here(lanes: Mapping[str, int]) -> int:
     """Return the entry of `lanes` for JAX's default backend: "gpu", or "cpu" for any other."""
     return lanes["gpu" if jax.default_backend() == "gpu" else "cpu"]
-
-
-def _filled_up(values: Shaped[np.ndarray, "some ..."], lanes: int, fill: float) -> np.ndarray:
-    missing = lanes - len(values)
-    return np.pad(values, [(0, missing)] + [(0, 0)] * (values.ndim - 1), constant_values=fill)

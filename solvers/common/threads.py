@@ -6,7 +6,8 @@ second.
 """
 
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -20,6 +21,15 @@ from resolvent.solvers.common.compiled import compiled
 LOOKS = 100  # at the gate, before the processor is left to others for once
 OPEN = 2**62  # more than ever come to a gate
 WORD = ir.IntType(64)
+_local = threading.local()
+
+
+def kept(what: str, key: Hashable, make: Callable[[], Any]) -> Any:
+    """Return what `make` gave this thread for the present `key`: new memory costs as much as a transform."""
+    held = vars(_local)
+    if what not in held or held[what][0] != key:
+        held[what] = key, make()
+    return held[what][1]
 
 
 def threads_here() -> int:

@@ -4,35 +4,23 @@ They have the precision of the input but for the direction, and are flexible (Po
 answer does not feel the single precision of the V-cycle.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from resolvent.solvers.common.compiled import compiled
 from resolvent.solvers.darcy.multigrid import apply, fill_hierarchy, store_conductances, v_cycle
 
 
-class Workspace(NamedTuple):
-    """Arrays that solving needs, zero at first; to use them again saves a third of the time.
+def workspace(sizes: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, ...]:
+    """Return arrays that solving needs on these levels; to use them again saves a third of the time.
 
-    stored  (5, all levels): across, along, inverse diagonal, pressure, source, in float32.
-    Then across, along, the direction, in float32, and its image under the matrix, with the frame. Which
-    direction is taken need not be exact, only its image.
+    stored, (5, all levels): across, along, inverse diagonal, pressure, source, in float32. Then across,
+    along, the direction, in float32, and its image under the matrix, with the frame. Which direction is taken
+    need not be exact, only its image.
     """
-
-    stored: np.ndarray
-    across: np.ndarray
-    along: np.ndarray
-    direction: np.ndarray
-    image: np.ndarray
-
-
-def workspace(sizes: np.ndarray, dtype: np.dtype) -> Workspace:
-    """Return a workspace for levels of these sizes, and samples of this precision."""
     frame = sizes[0] + 2
     stored = np.zeros((5, int(((sizes + 2) ** 2).sum())), np.float32)
     across, along, image = np.zeros((3, frame, frame), dtype)
-    return Workspace(stored, across, along, np.zeros((frame, frame), np.float32), image)
+    return stored, across, along, np.zeros((frame, frame), np.float32), image
 
 
 @compiled

@@ -33,10 +33,8 @@ def eigenfunctions(
 
     The sign of an eigenfunction is that which makes its value of largest modulus positive.
 
-    Raises
-    ------
-    ValueError
-        Where a coefficient is not positive, or the grid does not have `count` eigenfunctions to give.
+    Raises a ValueError where a coefficient is not positive, or the grid does not have `count` eigenfunctions
+    to give.
     """
     elements = len(coefficient)
     if not (np.isfinite(coefficient) & (coefficient > 0)).all():
@@ -72,7 +70,12 @@ def element_means(values: Float[np.ndarray, "n n"], elements: int) -> Float[np.n
 
     The cells end halfway to the neighbours and on the boundary; n and `elements` need not be nested.
     """
-    shares = _shares(len(values), elements)
+    nodes = np.linspace(0, 1, len(values))
+    edges = np.concatenate([[0.0], (nodes[1:] + nodes[:-1]) / 2, [1.0]])
+    ends = np.linspace(0, 1, elements + 1)
+    # What part of each element is in the cell of each node.
+    overlap = np.minimum(edges[1:], ends[1:, None]) - np.maximum(edges[:-1], ends[:-1, None])
+    shares = np.maximum(overlap, 0) * elements
     return shares @ values @ shares.T
 
 
@@ -93,12 +96,3 @@ def _assembled(matrices: Float[np.ndarray, "elements 4 4"], elements: int) -> sp
     rows, columns = np.repeat(corners, 4, axis=1), np.tile(corners, (1, 4))
     entries = (np.ravel(matrices), (rows.ravel(), columns.ravel()))
     return sparse.coo_array(entries, shape=(nodes.size, nodes.size)).tocsr()
-
-
-def _shares(points: int, elements: int) -> Float[np.ndarray, "elements points"]:
-    """Return what part of each equal interval of [0, 1] is in the cell of each node; rows sum to one."""
-    nodes = np.linspace(0, 1, points)
-    edges = np.concatenate([[0.0], (nodes[1:] + nodes[:-1]) / 2, [1.0]])
-    ends = np.linspace(0, 1, elements + 1)
-    overlap = np.minimum(edges[1:], ends[1:, None]) - np.maximum(edges[:-1], ends[:-1, None])
-    return np.maximum(overlap, 0) * elements

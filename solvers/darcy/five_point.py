@@ -27,26 +27,24 @@ Limits: in float32 input everything is in float32, and a tolerance below 1e-6 is
 Sources: Cao 2021, arXiv:2105.14995, C.3; Calvello et al. 2024, arXiv:2406.06486, 6.2.2.
 """
 
-import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from resolvent.solvers.common.checks import check_array, refuse
-from resolvent.solvers.common.errors import CHECK, Words
+from resolvent.solvers.common.errors import CHECK
 from resolvent.solvers.common.grid import Grid
-from resolvent.solvers.darcy.conjugate_gradients import Workspace, solve_sample, workspace
-from resolvent.solvers.darcy.multigrid import Levels, apply, conductances, levels
+from resolvent.solvers.common.threads import kept
+from resolvent.solvers.darcy.conjugate_gradients import solve_sample, workspace
+from resolvent.solvers.darcy.multigrid import levels
 
 NAME = "Darcy"
 GRIDS, FACE_MEANS, METHODS = ("nodes", "cell_centres"), ("arithmetic", "harmonic"), ("multigrid", "sine")
 MAX_ITERATIONS = 1000
 _levels = lru_cache(maxsize=8)(levels)
-_kept = threading.local()
 
 
 @dataclass(frozen=True)
@@ -58,10 +56,7 @@ class DarcyFivePoint:
     method     "multigrid" or "sine".
     tolerance  of the residual, relative to the right-hand side.
 
-    Raises
-    ------
-    ValueError
-        Where a name is unknown, or the tolerance not between 0 and 1.
+    Raises a ValueError where a name is unknown, or the tolerance not between 0 and 1.
     """
 
     grid: str = "nodes"
@@ -87,12 +82,8 @@ class DarcyFivePoint:
 
         coefficient  values of a on the grid;  source  values of f there, or one number for all.
 
-        Raises
-        ------
-        ValueError
-            Where the coefficient is not an array of values on a grid.
-        SolverError
-            Where a coefficient is not positive, a source not finite, or conjugate gradients do not converge.
+        Raises a ValueError where the coefficient is not an array of values on a grid; a SolverError where a
+        coefficient is not positive, a source not finite, or conjugate gradients do not converge.
         """
         check_array(
             coefficient,
@@ -103,14 +94,11 @@ class DarcyFivePoint:
         )
         points = coefficient.shape[-1]
         spacing = Grid(self.grid, points, dimension=2).spacing
-        _check_positive(coefficient)
+        positive = ((coefficient > 0) & np.isfinite(coefficient)).all(axis=(1, 2))
+        refuse(~positive, NAME, symptom="the coefficient is not positive", remedy=CHECK)
         sources = np.broadcast_to(np.asarray(source, coefficient.dtype), coefficient.shape)
-        refuse(
-            ~np.isfinite(sources).all(axis=(1, 2)),
-            NAME,
-            symptom="the source is not finite",
-            remedy=CHECK,
-        )
+        finite = np.isfinite(sources).all(axis=(1, 2))
+        refuse(~finite, NAME, symptom="the source is not finite", remedy=CHECK)
         # Solved for sources of size one, so that neither tiny nor zero ones are lost in the stopping test.
         if np.ndim(source) == 0:
             size = abs(sources[:, :1, :1])
@@ -140,12 +128,10 @@ class DarcyFivePoint:
     ) -> tuple[Float[np.ndarray, "batch n n"], Int[np.ndarray, " batch"]]:
         cells = self.grid == "cell_centres"
         hierarchy = _levels(coefficient.shape[-1], self.grid)
-        arrays = _workspace(hierarchy, coefficient.dtype)
+        key = hierarchy.sizes.tobytes(), coefficient.dtype
+        arrays = kept("multigrid", key, lambda: workspace(hierarchy.sizes, coefficient.dtype))
         frame = hierarchy.sizes[0] + 2
-        framed, right = (
-            np.empty((frame, frame), coefficient.dtype),
-            np.zeros((frame, frame), coefficient.dtype),
-        )
+        framed, right = np.zeros((2, frame, frame), coefficient.dtype)
         pressure = np.empty(coefficient.shape, coefficient.dtype)  # in C order, as compiled code wants it
         iterations = np.empty(len(coefficient), int)
         for row, (sample, source) in enumerate(zip(coefficient, sources, strict=True)):
@@ -166,35 +152,6 @@ class DarcyFivePoint:
                 pressure[row] = framed[1:-1, 1:-1]
         return pressure, iterations
 
-    def residual(
-        self,
-        coefficient: Float[np.ndarray, "batch n n"],
-        pressure: Float[np.ndarray, "batch n n"],
-        source: Float[np.ndarray, "#batch n n"] | float = 1.0,
-    ) -> Float[np.ndarray, " batch"]:
-        """Return the norm of each sample's residual, relative to that of the right-hand side."""
-        spacing = Grid(self.grid, coefficient.shape[-1], dimension=2).spacing
-        cells = self.grid == "cell_centres"
-        sources = np.broadcast_to(np.asarray(source) * spacing**2, coefficient.shape)
-        norms = []
-        for one, p, f in zip(coefficient, pressure, sources, strict=True):
-            framed = np.pad(p, 1) if cells else p
-            image = np.zeros_like(framed)
-            apply(
-                framed, *conductances(np.ascontiguousarray(one), cells, self.face_mean == "harmonic"), image
-            )
-            right = _framed(f, cells)
-            norms.append(np.linalg.norm(right - image) / np.linalg.norm(right))
-        return np.array(norms, coefficient.dtype)
-
-
-def _workspace(hierarchy: Levels, dtype: np.dtype) -> Workspace:
-    """Return this thread's workspace, kept from call to call."""
-    key = hierarchy.sizes.tobytes(), dtype
-    if getattr(_kept, "key", None) != key:
-        _kept.key, _kept.arrays = key, workspace(hierarchy.sizes, dtype)
-    return _kept.arrays
-
 
 def default_method() -> str:
     """Return the faster method here: "sine" where JAX has a GPU, "multigrid" elsewhere.
@@ -206,37 +163,3 @@ def default_method() -> str:
     import jax
 
     return "sine" if jax.default_backend() == "gpu" else "multigrid"
-
-
-def refined_pressure(
-    coefficient_on: Callable[[int], Float[np.ndarray, "m m"]], points: int, factor: int
-) -> Float[np.ndarray, "points points"]:
-    """Return the pressure on points × points nodes, from the harmonic scheme on a grid `factor` times finer.
-
-    `coefficient_on(m)` gives the coefficient on m × m nodes: the same function, evaluated there.
-
-    Raises
-    ------
-    TypeError
-        Where `coefficient_on` is no function but, say, an array of values on one grid.
-    """
-    if not callable(coefficient_on):
-        got: Words = f"an array of shape {np.shape(coefficient_on)}"
-        raise TypeError(f"coefficient_on must be a function from m to values on m x m nodes, got {got}")
-    fine = coefficient_on(factor * (points - 1) + 1)
-    return DarcyFivePoint(face_mean="harmonic").solve(fine[None])[0, ::factor, ::factor].copy()
-
-
-def _framed(source: Float[np.ndarray, "n n"], cells: bool) -> Float[np.ndarray, "frame frame"]:
-    """Return the right-hand side, zero on the boundary."""
-    if cells:
-        return np.pad(source, 1)
-    framed = source.copy()
-    framed[[0, -1]] = 0
-    framed[:, [0, -1]] = 0
-    return framed
-
-
-def _check_positive(coefficient: Float[np.ndarray, "batch n n"]) -> None:
-    positive: Bool[np.ndarray, " batch"] = ((coefficient > 0) & np.isfinite(coefficient)).all(axis=(1, 2))
-    refuse(~positive, NAME, symptom="the coefficient is not positive", remedy=CHECK)

@@ -21,17 +21,18 @@ from functools import lru_cache, partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Complex, Float, Int
+from jaxtyping import Array, Float, Int
 
 from resolvent.solvers.common.exponential_integrator import Etdrk4, etdrk4, etdrk4_step
 from resolvent.solvers.common.lanes import lanes_here
 from resolvent.solvers.kolmogorov.flow import (
     LANES,
     Flow,
-    check_parameters,
-    check_solution,
+    FlowSolver,
+    Initial,
+    Solution,
+    Spectra,
     flow,
-    march,
     tendency,
 )
 from resolvent.solvers.kolmogorov.lanes import advance
@@ -41,37 +42,15 @@ HALVINGS = 2  # of the step, for a sample whose flow outruns it
 
 
 @dataclass(frozen=True)
-class KolmogorovEtdrk4:
-    """ω(·, 0) → ω(·, times).
+class KolmogorovEtdrk4(FlowSolver):
+    """ω(·, 0) → ω(·, times); `FlowSolver` has the other parameters.
 
-    viscosity           ν > 0.
-    forcing_wavenumber  n of the body force sin(ny).
-    num_modes           K, highest wavenumber integrated along each axis.
-    step                largest step in time, halved for samples that need it. Error ∝ step⁴.
+    step  largest step in time, halved for samples that need it. Error ∝ step⁴.
     """
 
-    viscosity: float = 1 / 70
-    forcing_wavenumber: int = 4
-    num_modes: int = 71
     step: float = 0.01
 
-    def __post_init__(self) -> None:
-        check_parameters(self)
-
-    def solve(
-        self, initial: Complex[np.ndarray, "batch rows_in columns_in"], times: tuple[float, ...]
-    ) -> Complex[np.ndarray, "batch times rows columns"]:
-        """Return coefficients of the vorticity at `times`, which increase from 0; the same bits in any batch.
-
-        The input may have any number of modes: those beyond K are dropped, absent ones are zero.
-
-        Raises
-        ------
-        ValueError
-            Where the times do not increase from 0, or the input is not an array of coefficients.
-        SolverError
-            Where the initial field is not finite, or the run is not stable or not resolved.
-        """
+    def solve(self, initial: Initial, times: tuple[float, ...]) -> Solution:
         solution = self.march(initial, times)
         step = min(self.step, max(np.diff(times, prepend=0.0)))
         for _ in range(HALVINGS):
@@ -79,44 +58,24 @@ class KolmogorovEtdrk4:
             if not lost.any():
                 break
             step /= 2
-            finer = replace(self, step=step)
-            solution[lost] = finer.march(initial[lost], times)
-        check_solution(solution, step)
+            solution[lost] = replace(self, step=step).march(initial[lost], times)
+        self._check(solution, step)
         return solution
 
-    def march(
-        self, initial: Complex[np.ndarray, "batch rows_in columns_in"], times: tuple[float, ...]
-    ) -> Complex[np.ndarray, "batch times rows columns"]:
-        """Return what `solve` does by one run, not checked; a sample that was not stable is not finite.
-
-        Raises
-        ------
-        ValueError
-            Where the times do not increase from 0, or the input is not an array of coefficients.
-        SolverError
-            Where the initial field is not finite.
-        """
-        return march(self, initial, times, self._advance)
-
     def _advance(
-        self,
-        spectrum: Complex[np.ndarray | Array, "lanes columns rows"],
-        duration: float,
-        tables: Flow,
-        points: int,
-    ) -> Complex[np.ndarray, "lanes columns rows"]:
+        self, spectrum: Spectra | np.ndarray, duration: float, tables: Flow, points: int
+    ) -> np.ndarray:
         num_steps = int(np.ceil(duration / self.step - 1e-9))
         # Rounded, because intervals between times differ in their last bits.
         step = round(duration / num_steps, 15)
         scheme = _scheme(self.num_modes, self.viscosity, step)
         if lanes_here(LANES) == 1:
-            later, speed = advance(np.asarray(spectrum)[0], num_steps, scheme, tables, points)
-            later, fastest = later[None].astype(spectrum.dtype), np.array([speed])
-            outrun = fastest * self.num_modes * step > LARGEST_COURANT
-            return np.where(outrun[:, None, None], later.dtype.type(np.nan), later)
-        real = tables.laplacian.dtype
-        scheme = Etdrk4(*(part.astype(real) for part in scheme))
-        later, fastest = _march(spectrum, np.asarray(num_steps), scheme, tables, points)
+            alone, speed = advance(np.asarray(spectrum)[0], num_steps, scheme, tables, points)
+            later, fastest = alone[None].astype(spectrum.dtype), np.array([speed])
+        else:
+            real = tables.laplacian.dtype
+            scheme = Etdrk4(*(part.astype(real) for part in scheme))
+            later, fastest = _march(spectrum, np.asarray(num_steps), scheme, tables, points)
         outrun = np.asarray(fastest) * self.num_modes * step > LARGEST_COURANT
         return np.where(outrun[:, None, None], later.dtype.type(np.nan), later)
 
@@ -129,12 +88,8 @@ def _scheme(num_modes: int, viscosity: float, step: float) -> Etdrk4:
 
 @partial(jax.jit, static_argnames="points")
 def _march(
-    spectrum: Complex[Array, "lanes columns rows"],
-    num_steps: Int[Array, ""],
-    scheme: Etdrk4,
-    tables: Flow,
-    points: int,
-) -> tuple[Complex[Array, "lanes columns rows"], Float[Array, " lanes"]]:
+    spectrum: Spectra, num_steps: Int[Array, ""], scheme: Etdrk4, tables: Flow, points: int
+) -> tuple[Spectra, Float[Array, " lanes"]]:
     """Return the spectra after `num_steps`, and the largest |u| + |v| met at the start of a step."""
 
     def slope(w):

@@ -22,8 +22,9 @@ precision is off by 1e-3.
 Sources: Chandler and Kerswell 2013, J. Fluid Mech. 722, 554; Calvello et al. 2024, arXiv:2406.06486, 6.2.3.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -36,6 +37,9 @@ from resolvent.solvers.common.lanes import in_lanes, lanes_here
 
 NAME = "Kolmogorov flow"
 LARGEST_TAIL = 0.03  # of the norm, in the highest eighth of the modes: more is a grossly unresolved flow
+Spectra = Complex[Array, "lanes columns rows"]
+Initial = Complex[np.ndarray, "batch rows_in columns_in"]
+Solution = Complex[np.ndarray, "batch times rows columns"]
 # Samples advanced together, always this many: a CPU's cache holds one, a GPU wants more.
 LANES = {"cpu": 1, "gpu": 16}
 
@@ -57,23 +61,6 @@ class Flow(NamedTuple):
     mixed: Float[Any, "columns rows"]
 
 
-Advance = Callable[[Complex[Any, "lanes columns rows"], float, Flow, int], ArrayLike]
-
-
-@runtime_checkable
-class FlowSolver(Protocol):
-    """The parameters that both integrators of this flow have."""
-
-    @property
-    def viscosity(self) -> float: ...
-
-    @property
-    def forcing_wavenumber(self) -> int: ...
-
-    @property
-    def num_modes(self) -> int: ...
-
-
 def flow(num_modes: int, forcing_wavenumber: int, dtype: np.dtype) -> Flow:
     """Return the tables for K = num_modes, in the precision of the complex `dtype`."""
     k_x, k_y = np.meshgrid(np.arange(num_modes + 1.0), _both_signs(num_modes), indexing="ij")
@@ -92,9 +79,7 @@ def flow(num_modes: int, forcing_wavenumber: int, dtype: np.dtype) -> Flow:
     )
 
 
-def tendency(
-    vorticity: Complex[Array, "lanes columns rows"], tables: Flow, points: int
-) -> tuple[Complex[Array, "lanes columns rows"], Float[Array, " lanes"]]:
+def tendency(vorticity: Spectra, tables: Flow, points: int) -> tuple[Spectra, Float[Array, " lanes"]]:
     """Return the spectrum of -u·∇ω plus the forcing, in the modes kept; and the largest |u| + |v|."""
     num_modes = vorticity.shape[1] - 1
     u, v = _values(tables.u * vorticity, points), _values(tables.v * vorticity, points)
@@ -103,9 +88,7 @@ def tendency(
     return advection + tables.force, (abs(u) + abs(v)).max(axis=(1, 2))
 
 
-def _values(
-    spectrum: Complex[Array, "lanes columns rows"], points: int
-) -> Float[Array, "lanes points points"]:
+def _values(spectrum: Spectra, points: int) -> Float[Array, "lanes points points"]:
     """Evaluate on the grid of points × points; only the columns that are not zero are transformed along y."""
     num_modes = spectrum.shape[1] - 1
     gap = jnp.zeros((*spectrum.shape[:2], points - 2 * num_modes - 1), spectrum.dtype)
@@ -114,106 +97,102 @@ def _values(
     return jnp.fft.irfft(along_y.swapaxes(1, 2), n=points, norm="forward")
 
 
-def _spectrum(
-    values: Float[Array, "lanes points points"], num_modes: int
-) -> Complex[Array, "lanes columns rows"]:
+def _spectrum(values: Float[Array, "lanes points points"], num_modes: int) -> Spectra:
     """Return the coefficients of the modes kept."""
     along_x = jnp.fft.rfft(values, norm="forward")[..., : num_modes + 1].swapaxes(1, 2)
     both = jnp.fft.fft(along_x, norm="forward")
     return jnp.concatenate([both[..., : num_modes + 1], both[..., -num_modes:]], axis=-1)
 
 
-def check_parameters(solver: FlowSolver) -> None:
-    """Raise a ValueError where a solver of this equation has an impossible parameter."""
-    for name in ("viscosity", "step", "largest_step", "courant"):
-        if not getattr(solver, name, 1) > 0:
-            raise ValueError(f"{name} must be positive, got {getattr(solver, name)}")
-    if solver.forcing_wavenumber < 1:
-        raise ValueError(f"forcing_wavenumber must be at least 1, got {solver.forcing_wavenumber}")
-    if solver.num_modes < solver.forcing_wavenumber:
-        raise ValueError(
-            f"num_modes must reach the forcing wavenumber {solver.forcing_wavenumber}, got {solver.num_modes}"
-        )
+@dataclass(frozen=True)
+class FlowSolver(ABC):
+    """ω(·, 0) → ω(·, times).
 
-
-def march(
-    solver: FlowSolver,
-    initial: Complex[np.ndarray, "batch rows_in columns_in"],
-    times: tuple[float, ...],
-    advance: Advance,
-) -> Complex[np.ndarray, "batch times rows columns"]:
-    """Observe the samples at `times`, in lanes, interval by interval. A flow that blows up is not finite.
-
-    advance(spectrum, duration, tables, points) gives the spectra, (lanes, K + 1, 2K + 1), a while later.
-
-    Raises
-    ------
-    ValueError
-        Where the times do not increase from 0, or the input is not an array of coefficients.
-    SolverError
-        Where an initial field is not finite.
+    viscosity           ν > 0.
+    forcing_wavenumber  n of the body force sin(ny).
+    num_modes           K, highest wavenumber integrated along each axis.
     """
-    check_times(times)
-    hint: Words = (
-        "resolvent.solvers.common.fourier.coefficients_of_2d turns values on a grid into coefficients"
-    )
-    check_array(initial, "c", ("batch", "2K + 1", "K + 1"), f"initial of {NAME}", hint=hint)
-    if initial.shape[1] != 2 * initial.shape[2] - 1:
-        raise ValueError(
-            f"initial of {NAME} must be of shape (batch, 2K + 1, K + 1), got {initial.shape}; {hint}"
+
+    viscosity: float = 1 / 70
+    forcing_wavenumber: int = 4
+    num_modes: int = 71
+
+    def __post_init__(self) -> None:
+        for name in ("viscosity", "step", "largest_step", "courant"):
+            if not getattr(self, name, 1) > 0:
+                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+        if self.forcing_wavenumber < 1:
+            raise ValueError(f"forcing_wavenumber must be at least 1, got {self.forcing_wavenumber}")
+        if self.num_modes < self.forcing_wavenumber:
+            raise ValueError(
+                f"num_modes must reach the forcing wavenumber {self.forcing_wavenumber}, got {self.num_modes}"
+            )
+
+    @abstractmethod
+    def solve(self, initial: Initial, times: tuple[float, ...]) -> Solution:
+        """Return coefficients of the vorticity at `times`, which increase from 0; the same bits in any batch.
+
+        The input may have any number of modes: those beyond K are dropped, absent ones are zero.
+
+        Raises a ValueError where the times do not increase from 0, or the input is not an array of
+        coefficients; a SolverError where the initial field is not finite, or the run is not stable or not
+        resolved.
+        """
+
+    @abstractmethod
+    def _advance(
+        self, spectrum: Spectra | np.ndarray, duration: float, tables: Flow, points: int
+    ) -> ArrayLike:
+        """Return the spectra, (lanes, K + 1, 2K + 1), a while later; those that blow up are not finite."""
+
+    def march(self, initial: Initial, times: tuple[float, ...]) -> Solution:
+        """Return what `solve` does by one run, not checked; a sample that was not stable is not finite."""
+        for before, after in zip((0.0, *times[:-1]), times, strict=True):
+            if not after > before:
+                raise ValueError(f"times must increase from 0, but {after:g} follows {before:g}")
+        hint: Words = (
+            "resolvent.solvers.common.fourier.coefficients_of_2d turns values on a grid into coefficients"
         )
-    check_initial(initial.reshape(len(initial), -1), NAME)
-    num_modes = solver.num_modes
-    points = product_points(num_modes)
-    tables = flow(num_modes, solver.forcing_wavenumber, initial.dtype)
+        check_array(initial, "c", ("batch", "2K + 1", "K + 1"), f"initial of {NAME}", hint=hint)
+        if initial.shape[1] != 2 * initial.shape[2] - 1:
+            raise ValueError(
+                f"initial of {NAME} must be of shape (batch, 2K + 1, K + 1), got {initial.shape}; {hint}"
+            )
+        check_initial(initial.reshape(len(initial), -1), NAME)
+        num_modes = self.num_modes
+        points = product_points(num_modes)
+        tables = flow(num_modes, self.forcing_wavenumber, initial.dtype)
+        kept = min(num_modes, initial.shape[-1] - 1)
+        resized = np.zeros((len(initial), 2 * num_modes + 1, num_modes + 1), initial.dtype)
+        resized[:, : kept + 1, : kept + 1] = initial[:, : kept + 1, : kept + 1]
+        if kept:
+            resized[:, -kept:, : kept + 1] = initial[:, -kept:, : kept + 1]
 
-    def observed(spectrum):
-        result = np.empty((len(spectrum), len(times), 2 * num_modes + 1, num_modes + 1), initial.dtype)
-        for observation, duration in enumerate(np.diff(times, prepend=0.0)):
-            spectrum = advance(spectrum, float(duration), tables, points)
-            result[:, observation] = np.asarray(spectrum).swapaxes(1, 2)
-        return (result,)
+        def observed(spectrum):
+            result = np.empty((len(spectrum), len(times), 2 * num_modes + 1, num_modes + 1), initial.dtype)
+            for observation, duration in enumerate(np.diff(times, prepend=0.0)):
+                spectrum = self._advance(spectrum, float(duration), tables, points)
+                result[:, observation] = np.asarray(spectrum).swapaxes(1, 2)
+            return (result,)
 
-    (result,) = in_lanes(observed, lanes_here(LANES), _resized(initial, num_modes).swapaxes(1, 2))
-    return result
+        (result,) = in_lanes(observed, lanes_here(LANES), resized.swapaxes(1, 2))
+        return result
 
-
-def check_solution(result: Complex[np.ndarray, "batch times rows columns"], step: float) -> None:
-    """Raise a SolverError where a sample blew up, with the step it was solved with, or is not resolved."""
-    shorter: Words = f"use a shorter step (now {step:g}), which the modes kept can follow stably"
-    check_finite(result.reshape(len(result), -1), NAME, remedy=shorter)
-    _check_tail(result, remedy=f"use more num_modes (now {result.shape[-1] - 1})")
-
-
-def check_times(times: tuple[float, ...]) -> None:
-    """Raise a ValueError where times of observation do not increase from 0."""
-    for before, after in zip((0.0, *times[:-1]), times, strict=True):
-        if not after > before:
-            raise ValueError(f"times must increase from 0, but {after:g} follows {before:g}")
-
-
-def _resized(
-    coefficients: Complex[np.ndarray, "batch rows_in columns_in"], num_modes: int
-) -> Complex[np.ndarray, "batch rows columns"]:
-    """Return the same functions with K = num_modes: modes beyond are dropped, absent ones are zero."""
-    kept = min(num_modes, coefficients.shape[-1] - 1)
-    result = np.zeros((len(coefficients), 2 * num_modes + 1, num_modes + 1), coefficients.dtype)
-    result[:, : kept + 1, : kept + 1] = coefficients[:, : kept + 1, : kept + 1]
-    if kept:
-        result[:, -kept:, : kept + 1] = coefficients[:, -kept:, : kept + 1]
-    return result
+    def _check(self, result: Solution, step: float) -> None:
+        """Raise a SolverError where a sample, solved with this step, blew up or is not resolved."""
+        shorter: Words = f"use a shorter step (now {step:g}), which the modes kept can follow stably"
+        check_finite(result.reshape(len(result), -1), NAME, remedy=shorter)
+        largest = np.maximum(np.abs(_both_signs(self.num_modes))[:, None], np.arange(self.num_modes + 1))
+        high = largest > self.num_modes - max(1, self.num_modes // 8)
+        power = np.abs(result) ** 2
+        share = np.sqrt((power * high).sum(axis=(2, 3)) / power.sum(axis=(2, 3)).clip(min=1e-300))
+        symptom: Words = (
+            f"the highest eighth of the modes holds more than {LARGEST_TAIL:.0%} of the vorticity"
+        )
+        remedy: Words = f"use more num_modes (now {self.num_modes})"
+        refuse(share.max(axis=1) > LARGEST_TAIL, NAME, symptom=symptom, remedy=remedy)
 
 
 def _both_signs(num_modes: int) -> Float[np.ndarray, " rows"]:
     """Return the wavenumbers in the order of the FFT."""
     return np.concatenate([np.arange(num_modes + 1.0), np.arange(-num_modes, 0.0)])
-
-
-def _check_tail(coefficients: Complex[np.ndarray, "batch times rows columns"], *, remedy: Words) -> None:
-    num_modes = coefficients.shape[-1] - 1
-    largest = np.maximum(np.abs(_both_signs(num_modes))[:, None], np.arange(num_modes + 1))
-    high = largest > num_modes - max(1, num_modes // 8)
-    power = np.abs(coefficients) ** 2
-    share = np.sqrt((power * high).sum(axis=(2, 3)) / power.sum(axis=(2, 3)).clip(min=1e-300)).max(axis=1)
-    symptom: Words = f"the highest eighth of the modes holds more than {LARGEST_TAIL:.0%} of the vorticity"
-    refuse(share > LARGEST_TAIL, NAME, symptom=symptom, remedy=remedy)

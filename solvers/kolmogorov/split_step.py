@@ -16,46 +16,28 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Complex, Float
+from jaxtyping import Array, Float
 
-from resolvent.solvers.kolmogorov.flow import Flow, check_parameters, check_solution, march, tendency
+from resolvent.solvers.kolmogorov.flow import Flow, FlowSolver, Initial, Solution, Spectra, tendency
 
 
 @dataclass(frozen=True)
-class KolmogorovSplitStep:
-    """ω(·, 0) → ω(·, times).
+class KolmogorovSplitStep(FlowSolver):
+    """ω(·, 0) → ω(·, times); `FlowSolver` has the other parameters.
 
-    viscosity           ν > 0.
-    forcing_wavenumber  n of the body force sin(ny).
-    num_modes           K, highest wavenumber integrated along each axis.
-    courant             Courant number on the grid of the products; stable to about 0.5.
-    largest_step        bound of the step in time. Error ∝ step².
+    courant       Courant number on the grid of the products; stable to about 0.5.
+    largest_step  bound of the step in time. Error ∝ step².
     """
 
-    viscosity: float = 1 / 70
-    forcing_wavenumber: int = 4
-    num_modes: int = 71
     courant: float = 0.5
     largest_step: float = 0.01
 
-    def __post_init__(self) -> None:
-        check_parameters(self)
-
-    def solve(
-        self, initial: Complex[np.ndarray, "batch rows_in columns_in"], times: tuple[float, ...]
-    ) -> Complex[np.ndarray, "batch times rows columns"]:
-        """Return the coefficients of the vorticity at `times`; as `KolmogorovEtdrk4.solve`."""
-        solution = march(self, initial, times, self._advance)
-        check_solution(solution, self.largest_step)
+    def solve(self, initial: Initial, times: tuple[float, ...]) -> Solution:
+        solution = self.march(initial, times)
+        self._check(solution, self.largest_step)
         return solution
 
-    def _advance(
-        self,
-        spectrum: Complex[np.ndarray | Array, "lanes columns rows"],
-        duration: float,
-        tables: Flow,
-        points: int,
-    ) -> Complex[Array, "lanes columns rows"]:
+    def _advance(self, spectrum: Spectra | np.ndarray, duration: float, tables: Flow, points: int) -> Spectra:
         real = tables.laplacian.dtype.type
         distance = real(self.courant * 2 * np.pi / points)
         return _march(
@@ -65,14 +47,14 @@ class KolmogorovSplitStep:
 
 @partial(jax.jit, static_argnames="points")
 def _march(
-    spectrum: Complex[Array, "lanes columns rows"],
+    spectrum: Spectra,
     duration: Float[Array, ""],
     viscosity: Float[Array, ""],
     distance: Float[Array, ""],
     largest_step: Float[Array, ""],
     tables: Flow,
     points: int,
-) -> Complex[Array, "lanes columns rows"]:
+) -> Spectra:
     def unfinished(state):
         _, left = state
         return jnp.any(left > 0)

@@ -7,7 +7,7 @@ every machine, which are dealt out from low wavenumbers to high ones: a larger `
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol, runtime_checkable
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Complex, Float, Int
@@ -15,71 +15,51 @@ from jaxtyping import Complex, Float, Int
 from resolvent.solvers.random_fields.streams import scatter_normal, standard_normal
 
 
-@runtime_checkable
-class Covariance(Protocol):
-    """The parameters that every Gaussian field of this package has."""
+@dataclass(frozen=True)
+class GaussianField:
+    """The parameters that every field has. Those of a finite pointwise variance are accepted."""
 
-    @property
-    def sigma(self) -> float: ...
+    dimension: ClassVar[int]
 
-    @property
-    def tau(self) -> float: ...
+    sigma: float
+    tau: float
+    gamma: float
+    zero_mean: bool = True
+    num_modes: int = 1
 
-    @property
-    def gamma(self) -> float: ...
+    def __post_init__(self) -> None:
+        if not self.sigma > 0:
+            raise ValueError(f"sigma must be positive, got {self.sigma}")
+        if not self.tau >= 0:
+            raise ValueError(f"tau must not be negative, got {self.tau}")
+        if self.tau == 0 and not self.zero_mean:
+            raise ValueError(
+                "tau must be positive unless zero_mean: the constant mode's variance is infinite"
+            )
+        if not self.gamma > self.dimension / 2:
+            raise ValueError(
+                f"gamma must exceed {self.dimension / 2:g} (below, the pointwise variance is infinite), "
+                f"got {self.gamma}"
+            )
+        if self.num_modes < 1:
+            raise ValueError(f"num_modes must be at least 1, got {self.num_modes}")
+        if not getattr(self, "length", 1) > 0:
+            raise ValueError(f"length must be positive, got {getattr(self, 'length', 1)}")
 
-    @property
-    def zero_mean(self) -> bool: ...
+    def _deviations(self, eigenvalues: Float[np.ndarray, "*modes"]) -> Float[np.ndarray, "*modes"]:
+        """Return σ (λ + τ²)^{-γ/2} of the eigenvalues λ of -Δ, of which the first is the constant mode's, 0.
 
-    @property
-    def num_modes(self) -> int: ...
-
-
-def check_covariance(field: Covariance, dimension: int) -> None:
-    """Check the parameters of a `field` on a domain of this `dimension`.
-
-    Raises
-    ------
-    ValueError
-        Where a parameter is out of range, or the pointwise variance would be infinite.
-    """
-    if not field.sigma > 0:
-        raise ValueError(f"sigma must be positive, got {field.sigma}")
-    if not field.tau >= 0:
-        raise ValueError(f"tau must not be negative, got {field.tau}")
-    if field.tau == 0 and not field.zero_mean:
-        raise ValueError("tau must be positive unless zero_mean: the constant mode's variance is infinite")
-    if not field.gamma > dimension / 2:
-        raise ValueError(
-            f"gamma must exceed {dimension / 2:g} (below, the pointwise variance is infinite), "
-            f"got {field.gamma}"
-        )
-    if field.num_modes < 1:
-        raise ValueError(f"num_modes must be at least 1, got {field.num_modes}")
-
-
-def check_length(length: float) -> None:
-    """Raise a ValueError where the period `length` of a domain is not positive."""
-    if not length > 0:
-        raise ValueError(f"length must be positive, got {length}")
-
-
-def standard_deviations(
-    field: Covariance, eigenvalues: Float[np.ndarray, "*modes"]
-) -> Float[np.ndarray, "*modes"]:
-    """Return σ (λ + τ²)^{-γ/2} of the eigenvalues λ of -Δ, of which the first is the constant mode's, 0.
-
-    The first is zero where the field has no constant mode.
-    """
-    with np.errstate(divide="ignore"):  # τ = 0 makes the constant mode infinite, and it is then absent
-        deviations = field.sigma * (eigenvalues + field.tau**2) ** (-field.gamma / 2)
-    if field.zero_mean:
-        deviations[(0,) * deviations.ndim] = 0
-    return deviations
+        The first is zero where the field has no constant mode.
+        """
+        with np.errstate(divide="ignore"):  # τ = 0 makes the constant mode infinite, and it is then absent
+            deviations = self.sigma * (eigenvalues + self.tau**2) ** (-self.gamma / 2)
+        if self.zero_mean:
+            deviations[(0,) * deviations.ndim] = 0
+        return deviations
 
 
 @dataclass(frozen=True)
-class PeriodicGaussianField:
+class PeriodicGaussianField(GaussianField):
     """N(0, σ²(-Δ + τ²)^{-γ}) on the circle of circumference L.
 
         u(x) = L^{-1/2} [ s₀ ξ₀ + √2 Σ_{k=1…K} s_k (ξ_k cos 2πkx/L + η_k sin 2πkx/L) ]
@@ -101,16 +81,10 @@ class PeriodicGaussianField:
     first two modes.
     """
 
-    sigma: float
-    tau: float
-    gamma: float
-    zero_mean: bool = True
+    dimension: ClassVar[int] = 1
+
     num_modes: int = 4095
     length: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_covariance(self, dimension=1)
-        check_length(self.length)
 
     def coefficients(self, seed: int, split: int, index: int) -> Complex[np.ndarray, " modes"]:
         """Draw the Fourier coefficients û₀, …, û_K of sample `index` of split number `split`.
@@ -127,7 +101,7 @@ class PeriodicGaussianField:
 
     def standard_deviations(self) -> Float[np.ndarray, " modes"]:
         """Return s₀, …, s_K, the standard deviation of each orthonormal eigenfunction's coefficient."""
-        return standard_deviations(self, (2 * np.pi * np.arange(self.num_modes + 1) / self.length) ** 2)
+        return self._deviations((2 * np.pi * np.arange(self.num_modes + 1) / self.length) ** 2)
 
     def variance(self) -> float:
         """Return the pointwise variance of the truncated field, which is the same at every x."""
@@ -136,7 +110,7 @@ class PeriodicGaussianField:
 
 
 @dataclass(frozen=True)
-class PeriodicGaussianField2d:
+class PeriodicGaussianField2d(GaussianField):
     """N(0, σ²(-Δ + τ²)^{-γ}) on the torus of side L.
 
         u(x, y) = Σ û[k_y, k_x] e^{2πi(k_x x + k_y y)/L},    |k_x|, |k_y| ≤ K,    E|û|² = s² c²
@@ -152,17 +126,11 @@ class PeriodicGaussianField2d:
     length             L, in the unit of x and y.
     """
 
-    sigma: float
-    tau: float
-    gamma: float
-    zero_mean: bool = True
+    dimension: ClassVar[int] = 2
+
     num_modes: int = 207
     orthonormal: bool = True
     length: float = 2 * np.pi
-
-    def __post_init__(self) -> None:
-        check_covariance(self, dimension=2)
-        check_length(self.length)
 
     def coefficients(self, seed: int, split: int, index: int) -> Complex[np.ndarray, "rows columns"]:
         """Draw the Fourier coefficients of sample `index` of split number `split`.
@@ -175,8 +143,11 @@ class PeriodicGaussianField2d:
         return coefficients
 
     def standard_deviations(self) -> Float[np.ndarray, "rows columns"]:
-        """Return √E|û|² in the layout of the coefficients, as an array that cannot be written to."""
-        return _deviations_on_torus(self)
+        """Return √E|û|² in the layout of the coefficients."""
+        along = np.arange(self.num_modes + 1)
+        rows = np.concatenate([along, -along[:0:-1]])
+        eigenvalues = (2 * np.pi / self.length) ** 2 * (rows[:, None] ** 2 + along**2)
+        return self._deviations(eigenvalues) / (self.length if self.orthonormal else 1)
 
     def variance(self) -> float:
         """Return the pointwise variance of the truncated field, which is the same everywhere."""
@@ -206,18 +177,8 @@ def _order_on_torus(
     return np.stack([places, places + 1], axis=1).ravel(), factors.ravel()
 
 
-@lru_cache(maxsize=8)
-def _deviations_on_torus(field: PeriodicGaussianField2d) -> Float[np.ndarray, "rows columns"]:
-    along = np.arange(field.num_modes + 1)
-    rows = np.concatenate([along, -along[:0:-1]])
-    eigenvalues = (2 * np.pi / field.length) ** 2 * (rows[:, None] ** 2 + along**2)
-    deviations = standard_deviations(field, eigenvalues) / (field.length if field.orthonormal else 1)
-    deviations.flags.writeable = False
-    return deviations
-
-
 @dataclass(frozen=True)
-class NeumannGaussianField:
+class NeumannGaussianField(GaussianField):
     """N(0, σ²(-Δ + τ²)^{-γ}) on the unit square, with the Neumann Laplacian.
 
         u(x, y) = Σ s ξ φ_{k_x}(x) φ_{k_y}(y),    0 ≤ k_x, k_y ≤ K,    ξ ~ N(0, 1)
@@ -231,14 +192,9 @@ class NeumannGaussianField:
                the distribution is *defined* with this truncation.
     """
 
-    sigma: float
-    tau: float
-    gamma: float
-    zero_mean: bool = True
-    num_modes: int = 420
+    dimension: ClassVar[int] = 2
 
-    def __post_init__(self) -> None:
-        check_covariance(self, dimension=2)
+    num_modes: int = 420
 
     def coefficients(self, seed: int, split: int, index: int) -> Float[np.ndarray, "modes modes"]:
         """Draw the cosine coefficients [k_y, k_x], (K + 1, K + 1), of sample `index` of split `split`."""
@@ -247,8 +203,9 @@ class NeumannGaussianField:
         return coefficients
 
     def standard_deviations(self) -> Float[np.ndarray, "modes modes"]:
-        """Return s, the standard deviation of each coefficient, as an array that cannot be written to."""
-        return _deviations_on_square(self)
+        """Return s, the standard deviation of each coefficient."""
+        squares = (np.pi * np.arange(self.num_modes + 1)) ** 2
+        return self._deviations(squares[:, None] + squares)
 
     def variance(self) -> float:
         """Return the pointwise variance of the truncated field, averaged over the square.
@@ -272,14 +229,6 @@ def _order_on_square(
     return order, field.standard_deviations().ravel()[order]
 
 
-@lru_cache(maxsize=8)
-def _deviations_on_square(field: NeumannGaussianField) -> Float[np.ndarray, "modes modes"]:
-    squares = (np.pi * np.arange(field.num_modes + 1)) ** 2
-    deviations = standard_deviations(field, squares[:, None] + squares)
-    deviations.flags.writeable = False
-    return deviations
-
-
 def level_set(
     field: Float[np.ndarray, "*shape"], above: float = 12.0, below: float = 3.0
 ) -> Float[np.ndarray, "*shape"]:
@@ -289,10 +238,7 @@ def level_set(
     the distribution does not have, below zero too.
     Source: Cao 2021, arXiv:2105.14995, C.3; Calvello et al. 2024, arXiv:2406.06486, 6.2.2.
 
-    Raises
-    ------
-    ValueError
-        Where one of the two is not positive.
+    Raises a ValueError where one of the two is not positive.
     """
     for name, value in (("above", above), ("below", below)):
         if not value > 0:

@@ -45,12 +45,6 @@ def test_an_altered_table_is_refused(table):
     assert len(parse_table(table, ["error"])) == 2  # what has its digest in a record
 
 
-def test_a_file_of_another_place_is_refused(table, tmp_path):
-    save_table(TABLE.head(1), tmp_path / "other.csv")
-    shutil.copy(tmp_path / "other.csv", table)
-    refused("was altered", table)
-
-
 def test_a_file_without_a_digest_is_read_with_a_warning(table):
     digest_path(table).unlink()
     with pytest.warns(Unverified, match=r"table\.csv has no digest beside it .* of an earlier version"):

@@ -36,14 +36,11 @@ def test_a_lock_names_its_holder_and_ends_when_that_is_killed(tmp_path):
     assert not lock.exists()
 
 
-def test_a_job_that_fails_ends_its_lock(tmp_path):
+def test_a_job_that_fails_ends_its_lock_and_a_folder_in_its_place_is_named(tmp_path):
     with pytest.raises(KeyError), sole_writer(tmp_path / "lock", "it"):
         raise KeyError
     with sole_writer(tmp_path / "lock", "it"):
         pass
-
-
-def test_a_folder_in_the_place_of_a_lock_is_named(tmp_path):
     with pytest.raises(FileError, match=rf"the lock file {tmp_path} is a folder; remove it"):
         sole_writer(tmp_path, "it").__enter__()
 

@@ -6,11 +6,8 @@ import pytest
 from resolvent.common.norms import relative_l2
 
 
-def test_of_one_number_a_sample_it_is_the_relative_difference():
-    np.testing.assert_allclose(relative_l2(np.array([1.1, -4.0]), np.array([1.0, -2.0])), [0.1, 1.0])
-
-
 def test_all_axes_after_the_samples_are_summed():
+    np.testing.assert_allclose(relative_l2(np.array([1.1, -4.0]), np.array([1.0, -2.0])), [0.1, 1.0])
     target = np.zeros((2, 2, 3))
     target[:, 0, 0], target[:, 1, 2] = 3.0, 4.0
     prediction = target.copy()
@@ -24,13 +21,6 @@ def test_weights_are_those_of_a_quadrature():
     expected = np.sqrt((0.5 * 1 + 0.5 * 4) / (0.5 * 1 + 1 * 4 + 0.5 * 9))
     np.testing.assert_allclose(relative_l2(prediction, target, weights), expected)
     np.testing.assert_allclose(relative_l2(prediction, target, 7 * weights), expected)
-
-
-def test_two_constants_differ_by_the_same_on_nodes_however_dense():
-    for times in (np.linspace(0, 1, 5), np.linspace(0, 1, 50) ** 2):
-        weights = np.gradient(times)
-        error = relative_l2(np.full((1, len(times)), 1.3), np.ones((1, len(times))), weights)
-        np.testing.assert_allclose(error, 0.3)
 
 
 def test_a_target_that_is_zero_is_no_small_error():

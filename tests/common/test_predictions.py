@@ -65,14 +65,8 @@ def test_a_condition_is_found_by_resolution_and_noise(tree):
     assert "noise" in tree["n9"]["extreme_target"].dims  # the worst sample differs
     assert functions(condition(tree, "dt0.01", 0)["target"]).shape == (3, 2, 3)
     assert condition(tree, "dt0.01", 0)["input"].dims == ("sample", "input_channel", "time")
-
-
-def test_every_variable_has_words(tree):
     for node in tree.children.values():
         assert all(values.attrs["long_name"] for values in node.data_vars.values())
-
-
-def test_another_condition_is_one_line(tree):
     with pytest.raises(FileError, match=r"no predictions at 17: there are those at n9, dt0.01"):
         condition(tree, 17, 0)
     with pytest.raises(FileError, match=r"no predictions with noise 0.1: there are those with 0, 0.01"):

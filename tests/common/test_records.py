@@ -32,15 +32,12 @@ def changed(path, **changes):
     path.write_text(json.dumps({name: value for name, value in content.items() if value != "absent"}))
 
 
-def test_a_record_is_read_as_it_was_written(path):
+def test_a_record_is_read_as_it_was_written_and_no_other(path):
+    written = json.loads(path.read_text())
+    assert read_record(path, CostRecord) == COST
+    path.write_text(json.dumps(written, sort_keys=True))  # laid out in another way
     assert read_record(path, CostRecord) == COST
     changed(path, train_seconds=1)  # JSON does not distinguish 1 from 1.0
-    assert read_record(path, CostRecord) == COST
-
-
-def test_a_record_whose_content_is_not_what_was_written_is_one_line(path):
-    written = json.loads(path.read_text())
-    path.write_text(json.dumps(written, sort_keys=True))  # laid out in another way
     assert read_record(path, CostRecord) == COST
     path.write_text(json.dumps(written | {"train_seconds": 1.5}))
     with pytest.raises(FileError, match=r"cost\.json was altered: delete it and run snakemake"):
@@ -50,12 +47,12 @@ def test_a_record_whose_content_is_not_what_was_written_is_one_line(path):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"device": "absent"}, "has no 'device'"),
-        ({"epochs": "two"}, "'epochs' is 'two', not int"),
-        ({"epochs": 2.5}, "'epochs' is 2.5, not int"),
-        ({"seed": True}, "'seed' is True, not int"),
-        ({"diverged_epoch": "4"}, "'diverged_epoch' is '4', not int | None"),
-        ({"colour": "red"}, "has an unknown key 'colour'"),
+        ({"device": "absent"}, "'device': Field required"),
+        ({"epochs": "two"}, "'epochs': Input should be a valid integer"),
+        ({"epochs": 2.5}, "'epochs': Input should be a valid integer"),
+        ({"seed": True}, "'seed': Input should be a valid integer"),
+        ({"diverged_epoch": "4"}, "'diverged_epoch': Input should be a valid integer"),
+        ({"colour": "red"}, "'colour': Unexpected keyword argument"),
     ],
 )
 def test_a_record_with_other_keys_or_types_is_one_line(path, changes, reason):

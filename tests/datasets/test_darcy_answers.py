@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from dataset_fixtures import small
 
-from resolvent.datasets.tasks.darcy import solver_facts
 from resolvent.datasets.tasks.registry import build_task
 from resolvent.solvers.darcy.direct import solve_direct
-from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
 
 @pytest.fixture(scope="module")
@@ -53,25 +51,8 @@ def test_a_coarser_solver_interpolates_to_its_grid_and_back(task, points, factor
     assert errors(same(coefficient, None), solve_direct(coefficient)).max() < 1e-3
 
 
-def test_a_constant_coefficient_is_solved_by_its_own_value(task):
-    constant = np.full((2, 17, 17), 6.0) * np.array([1, 2])[:, None, None]
-    assert errors(task.solve_constant(constant), task.solve_on_grid(constant)).max() < 1e-7
-
-
 def test_cell_centres_have_the_same_answers():
     cells = build_task(small("darcy", grid="cell_centres", pressure="solved_on_each_grid"))
     constant = np.full((1, 16, 16), 6.0)
     exact = cells.solve_on_grid(constant)
     assert errors(cells.solve_interpolated(constant), exact).max() < 0.02
-
-
-@pytest.mark.parametrize(
-    ("face_mean", "said"),
-    [
-        ("harmonic", "harmonic mean of the two neighbours"),
-        ("arithmetic", "arithmetic mean of the two neighbours, as in the papers' recipe"),
-    ],
-)
-def test_the_card_says_which_mean_stands_between_two_points(face_mean, said):
-    settings = small("darcy").model_copy(update={"face_mean": face_mean})
-    assert solver_facts(settings, DarcyFivePoint(face_mean=face_mean))["face_coefficients"] == said

@@ -24,7 +24,7 @@ def load(card, split="train", count=2, level=0.0, **options):
 def test_the_coefficient_is_stored_on_both_grids(card):
     fine, coarse = (load_arrays(card, f"n{n}", "test")["coefficient"] for n in (FINE, COARSE))
     task = build_task(small("darcy_inverse"))
-    finest = task.coefficients.on_grid(task.draw([("test", 0), ("test", 1)]), 25, "nodes")
+    finest = task.coefficient(task.draw([("test", 0), ("test", 1)]), 25)
     for i, j in ((0, 0), (3, 11), (11, 2)):
         np.testing.assert_allclose(
             fine[:, i, j], finest[:, 2 * i : 2 * i + 2, 2 * j : 2 * j + 2].mean((1, 2)), rtol=1e-6

@@ -88,12 +88,6 @@ def test_arrays_for_other_programs_are_those_that_training_reads(card):
             np.testing.assert_array_equal(targets, expected.targets)
 
 
-def test_at_times_that_are_not_equally_spaced_there_is_no_spectrum(tmp_path):
-    settings = small("controlled_ode", observations={"random": {"kind": "random", "count": 30}})
-    write_preview(make_dataset(tmp_path, settings), tmp_path / "preview.npz")
-    assert not [name for name in np.load(tmp_path / "preview.npz") if name.startswith("spectrum/")]
-
-
 def test_a_store_that_holds_other_numbers_is_not_finalised(equation, tmp_path):
     settings = small(equation)
     task, store = build_task(settings), tmp_path / "store.zarr"

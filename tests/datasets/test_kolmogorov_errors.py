@@ -54,7 +54,7 @@ def test_every_sample_has_an_estimate_in_the_receipts_and_the_largest_is_on_the_
         assert alone["over_the_lead_time"][0] == errors[position]
 
 
-@pytest.mark.parametrize("bad", range(6))
+@pytest.mark.parametrize("bad", [0, 3, 5])
 def test_one_pair_above_the_accuracy_is_enough_to_refuse_the_dataset(bad, tmp_path, monkeypatch):
     task, store, receipts = build_task(small("kolmogorov")), tmp_path / "store.zarr", []
     done = []
@@ -72,9 +72,8 @@ def test_one_pair_above_the_accuracy_is_enough_to_refuse_the_dataset(bad, tmp_pa
         finalise(task, store, receipts, tmp_path / "store.json", CODE)
 
 
-@pytest.mark.parametrize(("total", "checked"), [(6, 6), (8, 8), (48, 8), (1280, 20), (10_000, 59)])
-def test_how_many_samples_are_solved_again(total, checked):
-    assert refined_samples(total) == checked
+def test_how_many_samples_are_solved_again():
+    assert [refined_samples(total) for total in (6, 8, 48, 1280, 10_000)] == [6, 8, 8, 20, 59]
 
 
 @pytest.mark.parametrize(("count", "total"), [(8, 48), (16, 32), (59, 2000)])

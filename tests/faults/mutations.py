@@ -19,12 +19,12 @@ import numpy as np
 import torch
 
 import resolvent
+from resolvent.common import files
 from resolvent.common.errors import FileError
 from resolvent.common.predictions import read_predictions, write_predictions
 from resolvent.common.records import CostRecord, TunedRecord, read_record
 from resolvent.common.runs import read_baselines_table, read_run, read_table
 from resolvent.datasets.loading import load_arrays, read_card
-from resolvent.datasets.storage.generation import read_receipt
 from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.results import read_arrays, read_json
 from resolvent.figures.front.study import read_study
@@ -67,7 +67,8 @@ def stored(path: Path) -> object:
 
 def receipt(path: Path) -> object:
     """Read a receipt, as the job that finishes a dataset does, and the samples that it vouches for."""
-    return read_receipt(path)["errors"], read_receipt(path)["digests"], stored(path)
+    receipt = files.read_json(path, "the receipt")
+    return receipt["errors"], receipt["digests"], stored(path)
 
 
 def read_card_for_pages(path: Path) -> object:

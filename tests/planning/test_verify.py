@@ -202,8 +202,11 @@ DAMAGES = {
     "errors.csv": (lambda f: cut(f / RUN / "errors.csv"), "errors.csv was altered or is of another run"),
     "predictions.nc": (lambda f: (f / RUN / "predictions.nc").unlink(), "predictions.nc is missing"),
     "a sample's error": (other_rows, "its rows are not every test sample"),
-    "a key of run.json": (lambda f: edit(f / RUN / "run.json", colour=1), "has an unknown key 'colour'"),
-    "a type in cost.json": (lambda f: edit(f / RUN / "cost.json", steps=1.5), "'steps' is 1.5, not int"),
+    "a key of run.json": (lambda f: edit(f / RUN / "run.json", colour=1), "'colour': Unexpected keyword"),
+    "a type in cost.json": (
+        lambda f: edit(f / RUN / "cost.json", steps=1.5),
+        "'steps': Input should be a val",
+    ),
     "a run of another folder": (moved_run, "is of the run small/tiny/n64/seed3, not of small/tiny/n64/seed4"),
     "a run of other data": (of_other_data, "another content of the dataset 'burgers'"),
     "a statistic": (altered_table, "the worst of relative_l2 is"),

@@ -13,7 +13,7 @@ from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
 from resolvent.solvers.burgers.split_step import BurgersSplitStep
 from resolvent.solvers.common.grid import Nodes
 from resolvent.solvers.controlled_ode import ControlledOde
-from resolvent.solvers.darcy.five_point import DarcyFivePoint, refined_pressure
+from resolvent.solvers.darcy.five_point import DarcyFivePoint
 from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
 from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
 from resolvent.solvers.lorenz63 import Lorenz63
@@ -27,14 +27,13 @@ for call in (
     lambda: KolmogorovSplitStep().solve(np.zeros((2, 64, 64), complex), (0.1,)),
     lambda: DarcyFivePoint().solve(np.ones((2, 8, 9))),
     lambda: DarcyFivePoint().solve([[1.0]]),
-    lambda: refined_pressure(np.ones((9, 9)), 9, 2),
     lambda: Lorenz63().solve(np.zeros((4, 2)), times),
     lambda: ControlledOde().solve(np.zeros((4, 2)), np.zeros((4, 3)), times),
     lambda: ControlledOde().solve(np.zeros((4, 2), int), np.zeros((4, 2)), times),
 ):
     try:
         call()
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         print(error)
 """
 PERIODIC = "resolvent.solvers.common.fourier.coefficients_of turns values on a circle into coefficients"
@@ -51,7 +50,6 @@ initial_coefficients of Cole-Hopf {BURGERS} float64 of shape (2, 64); {PERIODIC}
 initial of Kolmogorov flow must be of shape (batch, 2K + 1, K + 1), got (2, 64, 64); {TORUS}
 {DARCY} float64 of shape (2, 8, 9); {SQUARE}
 {DARCY} list; {SQUARE}
-coefficient_on must be a function from m to values on m x m nodes, got an array of shape (9, 9)
 initial of Lorenz-63 must be a floating-point array of shape (batch, 3), got float64 of shape (4, 2)
 frequencies of controlled ODE must be a floating-point array of shape (4, 2), got float64 of shape (4, 3)
 amplitudes of controlled ODE must be a floating-point array of shape (batch, terms), got int64 of shape (4, 2)

@@ -21,34 +21,26 @@ from resolvent.solvers.registry import SOLVERS
 TIMES = explicit((0.1, 0.2))
 
 
-def vorticities():
-    coefficients = np.zeros((2, 13, 7), complex)
-    coefficients[:, 1, 1] = 1.0
-    return coefficients
+def burgers(solver):
+    return solver(CAO_VISCOSITY, num_steps=8).solve(initial_fields(2))
+
+
+def flow(solver):
+    vorticities = np.zeros((2, 13, 7), complex)
+    vorticities[:, 1, 1] = 1.0
+    return solver(num_modes=6).solve(vorticities, (0.02,))
 
 
 # How a solver is called, and how many samples it is to compute at a time on a GPU.
 CASES = {
-    "resolvent.solvers.burgers.split_step:BurgersSplitStep": (
-        lambda solver: solver(CAO_VISCOSITY, num_steps=8).solve(initial_fields(2)),
-        BURGERS_LANES["gpu"],
-    ),
-    "resolvent.solvers.burgers.etdrk4:BurgersEtdrk4": (
-        lambda solver: solver(CAO_VISCOSITY, num_steps=8).solve(initial_fields(2)),
-        BURGERS_LANES["gpu"],
-    ),
+    "resolvent.solvers.burgers.split_step:BurgersSplitStep": (burgers, BURGERS_LANES["gpu"]),
+    "resolvent.solvers.burgers.etdrk4:BurgersEtdrk4": (burgers, BURGERS_LANES["gpu"]),
     "resolvent.solvers.darcy.five_point:DarcyFivePoint": (
         lambda solver: solver(method=default_method()).solve(np.ones((2, 17, 17))),
         DARCY_LANES["gpu"],
     ),
-    "resolvent.solvers.kolmogorov.etdrk4:KolmogorovEtdrk4": (
-        lambda solver: solver(num_modes=6, step=0.1).solve(vorticities(), (0.2,)),
-        KOLMOGOROV_LANES["gpu"],
-    ),
-    "resolvent.solvers.kolmogorov.split_step:KolmogorovSplitStep": (
-        lambda solver: solver(num_modes=6, largest_step=0.1).solve(vorticities(), (0.2,)),
-        KOLMOGOROV_LANES["gpu"],
-    ),
+    "resolvent.solvers.kolmogorov.etdrk4:KolmogorovEtdrk4": (flow, KOLMOGOROV_LANES["gpu"]),
+    "resolvent.solvers.kolmogorov.split_step:KolmogorovSplitStep": (flow, KOLMOGOROV_LANES["gpu"]),
     "resolvent.solvers.lorenz63:Lorenz63": (
         lambda solver: solver(step=0.05).solve(np.ones((2, 3)), TIMES),
         LORENZ_LANES,

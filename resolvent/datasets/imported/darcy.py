@@ -17,10 +17,15 @@ from resolvent.common.norms import relative_l2
 from resolvent.datasets.imported.channels import Channel
 from resolvent.datasets.imported.labels import ImportedDataset, ImportedTask
 from resolvent.datasets.storage.layout import group_name
-from resolvent.datasets.tasks.darcy import INPUT, TARGET, Darcy, DarcyDataset, DarcySettings
-from resolvent.datasets.tasks.darcy_inverse import INPUT as PRESSURE
-from resolvent.datasets.tasks.darcy_inverse import TARGET as COEFFICIENT
-from resolvent.datasets.tasks.darcy_inverse import DarcyInverse, DarcyInverseDataset
+from resolvent.datasets.tasks.darcy import (
+    COEFFICIENT,
+    PRESSURE,
+    Darcy,
+    DarcyDataset,
+    DarcyInverse,
+    DarcyInverseDataset,
+    DarcySettings,
+)
 from resolvent.datasets.tasks.settings import SidePoints
 from resolvent.datasets.tasks.task import Baseline
 
@@ -73,7 +78,7 @@ class ImportedDarcy(ImportedTask):
     """Reads coefficients and pressures, and solves some again with every convention that they may have."""
 
     settings: ImportedDarcyDataset
-    inputs, targets = (INPUT,), (TARGET,)
+    inputs, targets = (COEFFICIENT,), (PRESSURE,)
     dtype = "float32"
     checked = 64
 
@@ -99,7 +104,7 @@ class ImportedDarcy(ImportedTask):
         pressure = pressure / settings.length**2
         few = coefficient[:COMPARED], pressure[:COMPARED]
         fields = self.forward.draw([("train", index) for index in range(len(coefficient))])
-        drawn_by_us = self.forward.coefficients.on_grid(fields, settings.finest, self.forward.settings.grid)
+        drawn_by_us = self.forward.coefficient(fields, settings.finest)
         edges = np.concatenate([pressure[:, [0, -1]].ravel(), pressure[:, :, [0, -1]].ravel()])
         largest = np.abs(pressure).max()
         return {

@@ -16,8 +16,9 @@ from resolvent.datasets.errors import DatasetError, damaged
 PACKAGES = {"s3": "s3fs"}  # what fsspec needs for the protocols that are accepted
 LOCAL_FOLDER = "data"  # of what stays local: data/s3/bucket/folder
 
-_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
-_PART = re.compile(r"[A-Za-z0-9._-]{1,255}")
+_PLACE = re.compile(
+    r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/(?!\.\.?(/|$))[A-Za-z0-9._-]{1,255})*"
+)  # bucket/folder
 
 
 def is_address(root: str) -> bool:
@@ -28,10 +29,7 @@ def is_address(root: str) -> bool:
 def checked_address(root: str) -> str:
     """Check `root`, such as "s3://bucket/folder", and return it without a slash at its end.
 
-    Raises
-    ------
-    ValueError
-        When it is not one that a store can have. The message repeats no credentials.
+    Raises `ValueError` when it is not one that a store can have. The message repeats no credentials.
     """
     protocol, _, rest = root.partition("://")
     if set(rest) & set("@:?"):
@@ -39,23 +37,12 @@ def checked_address(root: str) -> str:
             "an address has no '@', ':' or '?'; credentials and the server are environment variables, such "
             "as AWS_PROFILE and AWS_ENDPOINT_URL"
         )
-    if protocol == "file":
-        raise ValueError(f"{root!r}: write the folder itself, {rest!r}")
-    if protocol not in PACKAGES:
+    if protocol not in PACKAGES or not _PLACE.fullmatch(rest.rstrip("/")):
         accepted = ", ".join(f"{name}://bucket/folder" for name in PACKAGES)
-        raise ValueError(f"{root!r}: unknown protocol '{protocol}'; accepted: {accepted}, or a folder")
-    bucket, *parts = rest.rstrip("/").split("/")
-    if not _BUCKET.fullmatch(bucket):
         raise ValueError(
-            f"{root!r}: no bucket is called {bucket!r}; accepted: {protocol}://bucket/folder, the bucket of "
-            "3 to 63 lower-case letters, digits, '.' and '-'"
+            f"{root!r} is no address of a store; accepted: {accepted}, the bucket of 3 to 63 lower-case "
+            "letters, digits, '.' and '-', folders with capitals and '_' too; or a folder on this disk"
         )
-    for part in parts:
-        if part in (".", "..") or not _PART.fullmatch(part):
-            raise ValueError(
-                f"{root!r}: no folder of a bucket can be {part!r}; accepted: letters, digits, '.', '_' and "
-                "'-', at most 255"
-            )
     return root.rstrip("/")
 
 
@@ -81,10 +68,7 @@ def link(path: Path, address: str) -> None:
 def located(path: Path) -> Path | str:
     """Find where the store at `path` lies: an address, as text, or `path` itself.
 
-    Raises
-    ------
-    DatasetError
-        When `path` is a file, and no address is in it.
+    Raises `DatasetError` when `path` is a file, and no address is in it.
     """
     path = Path(path)
     if not path.is_file():

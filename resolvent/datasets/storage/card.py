@@ -17,13 +17,13 @@ import numpy as np
 import xarray
 import zarr
 
-from resolvent.common.files import text_with_digest, write_json
+from resolvent.common.files import read_json, text_with_digest, write_json
 from resolvent.common.machine import DASK_SCHEDULER
 from resolvent.common.norms import square_norm
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import DatasetError, damaged
 from resolvent.datasets.storage.addresses import card_beside, located
-from resolvent.datasets.storage.generation import read_receipt, remove_parts
+from resolvent.datasets.storage.generation import remove_parts
 from resolvent.datasets.storage.layout import Group, grid_facts
 from resolvent.datasets.storage.object_store import opened, put
 from resolvent.datasets.storage.store import digest, read_array
@@ -40,17 +40,18 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
     The card goes into the store's attributes, beside a store in an object store, and, last and atomically, to
     `card`. It holds no time and no host, so that equal data have equal cards, byte for byte.
 
-    Raises
-    ------
-    DatasetError
-        When a shard is missing, damaged, from other code, the target of a sample is zero everywhere, or the
-        data miss the stated accuracy.
+    Raises `DatasetError` when a shard is missing, damaged, from other code, the target of a sample is zero
+    everywhere, or the data miss the stated accuracy.
     """
     for left in store.glob("zarr.*.partial"):  # of a finalising that was killed
         left.unlink()
     place = located(store)
-    content = _verified_digest(task, store, receipts, code_digest)
-    budget = task.error_budget(Stored(store, task.layout, task.settings.seed, _estimated_errors(receipts)))
+    shards = [read_json(path, "the receipt") for path in receipts]
+    content = _verified_digest(task, store, dict(zip(receipts, shards, strict=True)), code_digest)
+    estimated = {
+        name: np.concatenate([receipt["errors"][name] for receipt in shards]) for name in shards[0]["errors"]
+    }
+    budget = task.error_budget(Stored(store, task.layout, task.settings.seed, estimated))
     more = task.hold_to_accuracy(budget, place)
     facts = {
         "dataset": store.parent.name,
@@ -91,16 +92,11 @@ def _group_facts(group: Group) -> dict:
     return {"grid": grid_facts(group.grid), "variables": variables}
 
 
-def _estimated_errors(receipts: list[Path]) -> dict[str, np.ndarray]:
-    """Gather the errors that the shards' receipts have of every sample: (samples,) by name."""
-    shards = [read_receipt(path)["errors"] for path in receipts]
-    return {name: np.concatenate([errors[name] for errors in shards]) for name in shards[0]}
-
-
-def _verified_digest(task: Task, store: Path, receipts: list[Path], code_digest: str) -> str:
-    content, layout = hashlib.sha256(), task.layout
-    for shard, path in enumerate(receipts):
-        receipt, members = read_receipt(path), layout.shard_range(shard)
+def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_digest: str) -> str:
+    """Return the digest of all numbers, which are those of the receipts, and of which no target is zero."""
+    content, place, targets = hashlib.sha256(), located(store), " and ".join(task.targets)
+    for shard, (path, receipt) in enumerate(receipts.items()):
+        members = task.layout.shard_range(shard)
         if receipt["shard"] != shard or receipt["code_digest"] != code_digest:
             raise DatasetError(
                 f"{path} does not belong to shard {shard} of this code; delete it and run snakemake"
@@ -109,30 +105,22 @@ def _verified_digest(task: Task, store: Path, receipts: list[Path], code_digest:
         for name, expected in sorted(receipt["digests"].items()):
             values = read_array(store, name, members)
             if digest(values) != expected:
-                raise damaged(
-                    located(store), f"is damaged: shard {shard} of '{name}' is not what was written"
-                )
+                raise damaged(place, f"is damaged: shard {shard} of '{name}' is not what was written")
             content.update(expected.encode())
             group, _, variable = name.partition("/")
             if variable in task.targets:
                 norms[group] = norms.get(group, 0) + square_norm(values)
         for group, squares in norms.items():
-            _check_norms(task, store, group, members, squares)
+            zero = np.flatnonzero(squares == 0)
+            if zero.size:
+                split, index = task.layout.split_of(members[int(zero[0])])
+                raise DatasetError(
+                    f"{place} is not finalised: {targets} on {group} {'are' if ' and ' in targets else 'is'} "
+                    f"zero everywhere in {split} sample {index}, counted from 0 ({zero.size} such in its "
+                    "shard); relative errors and losses divide by the norm of the target: leave such samples "
+                    "out"
+                )
     return content.hexdigest()
-
-
-def _check_norms(task: Task, store: Path, group: str, members: range, squares: np.ndarray) -> None:
-    """Raise a `DatasetError` where the norm of a sample's target is zero: relative errors divide by it."""
-    zero = np.flatnonzero(squares == 0)
-    if not zero.size:
-        return
-    split, index = task.layout.split_of(members[int(zero[0])])
-    raise DatasetError(
-        f"{located(store)} is not finalised: {' and '.join(task.targets)} on {group} "
-        f"{'is' if len(task.targets) == 1 else 'are'} zero everywhere in {split} sample {index}, counted "
-        f"from 0 ({zero.size} such in its shard); relative errors and losses divide by "
-        "the norm of the target: leave such samples out"
-    )
 
 
 def statistics(store: Path) -> dict[str, dict[str, float]]:
@@ -157,7 +145,7 @@ def statistics(store: Path) -> dict[str, dict[str, float]]:
 def _statistics(values: xarray.DataArray, scheduler: Any) -> dict[str, float]:
     per_sample = values.dtype.itemsize * int(np.prod(values.shape[1:]))
     blocks = values.chunk(sample=max(1, BLOCK_BYTES // per_sample)).astype("float64")
-    lazy = {"mean": blocks.mean(), "std": blocks.std(), "min": blocks.min(), "max": blocks.max()}
+    lazy = {key: getattr(blocks, key)() for key in ("mean", "std", "min", "max")}
     computed = xarray.Dataset(lazy).compute(scheduler=scheduler)
     numbers = {key: float(computed[key]) for key in lazy}
     unit = 10.0 ** np.ceil(np.log10(max(abs(numbers["min"]), abs(numbers["max"]), 1e-300)))

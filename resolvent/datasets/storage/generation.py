@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from resolvent.common.errors import FileError
-from resolvent.common.files import read_json, readable_disk_errors, write_arrays, write_json
+from resolvent.common.files import readable_disk_errors, write_arrays, write_json
 from resolvent.common.locks import sole_writer
 from resolvent.common.progress import progress_bar
 from resolvent.datasets.errors import DatasetError
@@ -39,12 +39,8 @@ def generate_shard(
     folder named by the code that computed it, so that code which has changed since starts afresh; finalising
     removes them. The result depends neither on the batches nor on where a kill fell.
 
-    Raises
-    ------
-    DatasetError
-        When another job is writing this shard, or the disk or the object store cannot be written.
-    SolverError
-        When a sample cannot be solved.
+    Raises `DatasetError` when another job is writing this shard, or the disk or the object store cannot be
+    written; `SolverError` when a sample cannot be solved.
     """
     store = Path(store)
     members = task.layout.shard_range(shard)
@@ -113,11 +109,6 @@ def _readable(part: Path):
         yield
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
         raise DatasetError(f"the batch {part} is damaged ({error}); delete it and run snakemake") from None
-
-
-def read_receipt(path: Path) -> dict:
-    """Read the receipt that a finished generation job left; `FileError` when it is damaged."""
-    return read_json(path, "the receipt")
 
 
 def remove_parts(store: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import fsspec
 from zarr.storage import FsspecStore
 
-from resolvent.datasets.errors import DatasetError, damaged
+from resolvent.datasets.errors import DatasetError, damaged, in_one_line
 from resolvent.datasets.storage.addresses import check_installed
 
 SECRETS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
@@ -21,10 +21,7 @@ CHUNK = re.compile(r"(?P<name>.+)/c/(?P<shard>\d+)(/\d+)*")
 def opened(store: Path | str) -> Path | ObjectStore:
     """Return what Zarr and xarray take for the store that lies at `store` (`addresses.located`).
 
-    Raises
-    ------
-    DatasetError
-        When the package for its protocol is missing.
+    Raises `DatasetError` when the package for its protocol is missing.
     """
     return (
         ObjectStore(_file_system(store, asynchronous=True), path=store) if isinstance(store, str) else store
@@ -36,10 +33,7 @@ def upload(folder: Path, address: str) -> None:
 
     An object is put whole or not at all, and jobs that do it at once put the same bytes.
 
-    Raises
-    ------
-    DatasetError
-        When that cannot be done.
+    Raises `DatasetError` when that cannot be done.
     """
     files = (file for file in sorted(folder.rglob("*")) if file.is_file())
     objects = {f"{address}/{file.relative_to(folder).as_posix()}": file.read_bytes() for file in files}
@@ -137,7 +131,7 @@ def _no_bucket(error: Exception) -> bool:
 
 def _reason(error: Exception) -> str:
     """Return the error's own words in one line, without what is secret."""
-    words = " ".join(str(error).split()) or type(error).__name__
+    words = in_one_line(error) or type(error).__name__
     for secret in filter(None, map(os.environ.get, SECRETS)):
         words = words.replace(secret, "***")
     return re.sub(r"//[^/\s]*@", "//", words)

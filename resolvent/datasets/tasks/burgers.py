@@ -22,8 +22,6 @@ from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
     from resolvent.datasets.storage.stored import Stored
-    from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
-    from resolvent.solvers.burgers.split_step import BurgersSplitStep
 
 INPUT, TARGET = "initial_velocity", "final_velocity"
 PUBLIC_FILE_TIME = 1 / (2 * math.pi)  # of the data behind the numbers of Cao 2021 (docs/equations/burgers.md)
@@ -42,8 +40,8 @@ REFINED_SAMPLES = 64  # solved again with twice the modes and steps; the closed 
 class BurgersSettings(SpaceDataset):
     """Viscous Burgers on the unit circle, from an initial velocity that is a Gaussian field."""
 
-    quantities: ClassVar[tuple[str, str]] = ("initial velocity", "velocity at the final time")
-    moves: ClassVar[bool] = True
+    quantities = ("initial velocity", "velocity at the final time")
+    moves = True
 
     equation: Literal["burgers"] = Field(description="the equation solved")
     viscosity: float = Field(0.1 / (2 * math.pi), ge=1e-9, le=1e3, description="ν")
@@ -63,7 +61,7 @@ class BurgersSettings(SpaceDataset):
 class BurgersDataset(BurgersSettings):
     """Viscous Burgers on the unit circle: the map from u(·,0) to u(·,final_time) (Cao 2021, eq. 18)."""
 
-    example: ClassVar[dict[str, Any]] = {
+    example: ClassVar = {
         "resolutions": [64, 128],
         "finest": 512,
         "samples": {"train": 20, "validation": 4, "test": 6},
@@ -71,15 +69,14 @@ class BurgersDataset(BurgersSettings):
     }
     known: ClassVar[Known] = Known("initial velocity", ("n",), "observe", fewest_modes=192)
     accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
-        ("burgers", "against cole hopf"): ("[Burgers' equation](equations/burgers.md)", "the closed form"),
+        ("burgers", "against cole hopf"): ("[Burgers' equation](equations/burgers.md)", "the closed form")
     }
 
     resolutions: Annotated[list[CirclePoints], Field(min_length=1)] = Field(
         [512, 2048, 8192], description="points of the grids on which every sample is stored"
     )
     finest: CirclePoints = Field(
-        8192,
-        description="points of the grid that carries the distribution: its modes stay below finest / 2",
+        8192, description="points of the grid that carries the distribution: its modes stay below finest / 2"
     )
     restriction: Literal["spectral", "stride"] = Field(
         "spectral",
@@ -97,17 +94,12 @@ class BurgersDataset(BurgersSettings):
     def _resolutions_are_restrictions(self):
         for points in self.resolutions:
             check_restriction(self.finest, points, self.restriction)
-        if self.num_modes >= self.finest // 2:
-            raise ValueError(
-                f"num_modes {self.num_modes} is above the grid: {self.finest} points carry modes below "
-                f"{self.finest // 2}"
-            )
-        drawn = self.initial_distribution.num_modes or 0
-        if drawn >= self.finest // 2:
-            raise ValueError(
-                f"initial_distribution.num_modes {drawn} is above the grid: {self.finest} points carry modes "
-                f"below {self.finest // 2}"
-            )
+        drawn, below = self.initial_distribution.num_modes or 0, self.finest // 2
+        for key, modes in (("num_modes", self.num_modes), ("initial_distribution.num_modes", drawn)):
+            if modes >= below:
+                raise ValueError(
+                    f"{key} {modes} is above the grid: {self.finest} points carry modes below {below}"
+                )
         if self.method == "etdrk4" and self.num_steps % 8:
             raise ValueError(f"num_steps of etdrk4 must be a multiple of 8, got {self.num_steps}")
         return self
@@ -149,15 +141,15 @@ class BurgersDataset(BurgersSettings):
         """
         if method not in METHODS:
             raise ValueError(f"unknown method {method!r}; accepted: {', '.join(METHODS)}")
-        points, coefficients = values.shape[-1], coefficients_of(values)
-        physics = {"viscosity": viscosity, "final_time": final_time, "length": length}
-        if method == "cole-hopf":
-            from resolvent.solvers.burgers.cole_hopf import cole_hopf
-
-            final = cole_hopf(coefficients, **physics, work_points=max(1024, 4 * points))
-        else:
-            num_modes = BurgersDataset.known.num_modes(points)
-            final = stepper(method, **physics, num_modes=num_modes, num_steps=num_steps).solve(coefficients)
+        points = values.shape[-1]
+        final = solve_by(
+            method,
+            coefficients_of(values),
+            {"viscosity": viscosity, "final_time": final_time, "length": length},
+            num_modes=BurgersDataset.known.num_modes(points),
+            num_steps=num_steps,
+            work_points=max(1024, 4 * points),
+        )
         return observe(final, points)
 
 
@@ -172,21 +164,16 @@ class Burgers(Task):
     def __init__(self, settings: BurgersDataset):
         super().__init__(settings)
         distribution = settings.initial_distribution
-        self.field = PeriodicGaussianField(
-            sigma=distribution.sigma,
-            tau=distribution.tau,
-            gamma=distribution.gamma,
-            zero_mean=distribution.zero_mean,
-            num_modes=distribution.num_modes or settings.finest // 2 - 1,
-        )
+        num_modes = distribution.num_modes or settings.finest // 2 - 1
+        self.field = PeriodicGaussianField(**distribution.covariance, num_modes=num_modes)
+        self.physics: dict[str, Any] = {"viscosity": settings.viscosity, "final_time": settings.final_time}
 
     def groups(self) -> tuple[Group, ...]:
-        settings = self.settings
-        variables = (
-            Variable(INPUT, "velocity at time 0"),
-            Variable(TARGET, f"velocity at time {settings.final_time:g}"),
+        final = Variable(TARGET, f"velocity at time {self.settings.final_time:g}")
+        return tuple(
+            space_group(Grid("periodic", n), Variable(INPUT, "velocity at time 0"), final)
+            for n in self.settings.resolutions
         )
-        return tuple(space_group(Grid("periodic", n), *variables) for n in settings.resolutions)
 
     def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
         """Draw the Fourier coefficients (modes,) of an initial velocity."""
@@ -202,18 +189,14 @@ class Burgers(Task):
 
     def _final(self, initial: np.ndarray, finer: int = 1, method: str | None = None) -> np.ndarray:
         """Solve for the final coefficients, with `finer` times the modes and steps."""
-        settings, method = self.settings, method or self.settings.method
-        if method == "cole-hopf":
-            from resolvent.solvers.burgers.cole_hopf import cole_hopf
-
-            return cole_hopf(initial, settings.viscosity, settings.final_time)
-        return stepper(
-            method,
-            viscosity=settings.viscosity,
-            final_time=settings.final_time,
+        settings = self.settings
+        return solve_by(
+            method or settings.method,
+            initial,
+            self.physics,
             num_modes=finer * settings.num_modes,
             num_steps=finer * settings.num_steps,
-        ).solve(initial)
+        )
 
     def _observe(self, coefficients: np.ndarray, points: int) -> np.ndarray:
         if self.settings.restriction == "spectral":
@@ -252,31 +235,26 @@ class Burgers(Task):
         return budget
 
     def baselines(self) -> dict[str, Baseline]:
-        return {
-            "interpolation_oracle": lambda values, grid: self.solve_interpolated(values),
-            "coarse_solve": lambda values, grid: self.solve_on_grid(values),
-        }
+        return {"interpolation_oracle": self.solve_interpolated, "coarse_solve": self.solve_on_grid}
 
     def classical_solvers(self) -> dict[str, Baseline]:
         """Give the exponential integrator with few and with many modes and steps, and the closed form."""
         from resolvent.solvers.burgers.cole_hopf import cole_hopf
         from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
 
-        viscosity, final_time = self.settings.viscosity, self.settings.final_time
-
         def marched(modes: int, steps: int) -> Baseline:
-            stepper = BurgersEtdrk4(viscosity, final_time, modes, steps)
+            solver = BurgersEtdrk4(**self.physics, num_modes=modes, num_steps=steps)
             return lambda values, grid: observe(
-                stepper.march(coefficients_of(values), steps), values.shape[-1]
+                solver.march(coefficients_of(values), steps), values.shape[-1]
             )
 
         def closed_form(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
-            return observe(cole_hopf(coefficients_of(values), viscosity, final_time), values.shape[-1])
+            return observe(cole_hopf(coefficients_of(values), **self.physics), values.shape[-1])
 
         solvers = {f"ETDRK4, {modes} modes, {steps} steps": marched(modes, steps) for modes, steps in MARCHES}
         return solvers | {"closed form (Cole-Hopf)": closed_form}
 
-    def solve_on_grid(self, values: np.ndarray) -> np.ndarray:
+    def solve_on_grid(self, values: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
         """Solve from the values (samples, points) on a grid alone: the classical solver on a coarse grid.
 
         It keeps the modes that the grid carries, so coarse grids cost less and see less. It marches without
@@ -286,10 +264,10 @@ class Burgers(Task):
 
         settings, points = self.settings, values.shape[-1]
         num_modes, num_steps = min(settings.num_modes, points // 2 - 1), 8 * math.ceil(settings.num_steps / 8)
-        coarse = BurgersEtdrk4(settings.viscosity, settings.final_time, num_modes, num_steps)
+        coarse = BurgersEtdrk4(**self.physics, num_modes=num_modes, num_steps=num_steps)
         return observe(coarse.march(coefficients_of(values), num_steps), points)
 
-    def solve_interpolated(self, values: np.ndarray) -> np.ndarray:
+    def solve_interpolated(self, values: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
         """Interpolate the values (samples, points) linearly to the finest grid, solve there, and restrict."""
         fine, coarse = Grid("periodic", self.settings.finest), Grid("periodic", values.shape[-1])
         upsampled = np.stack(
@@ -325,39 +303,41 @@ class Burgers(Task):
                 "pointwise_variance": float(f"{self.field.variance():.6g}"),
             },
             "restriction": settings.restriction,
-            "solver": {
-                "method": METHODS[settings.method],
-                **(
-                    {"modes": settings.num_modes, "steps": settings.num_steps}
-                    if settings.method != "cole-hopf"
-                    else {}
-                ),
-            },
+            "solver": {"method": METHODS[settings.method]}
+            | (
+                {}
+                if settings.method == "cole-hopf"
+                else {"modes": settings.num_modes, "steps": settings.num_steps}
+            ),
         }
 
 
-def stepper(method: str, **how: Any) -> BurgersSplitStep | BurgersEtdrk4:
-    """Build the solver that marches by `method`, "split-step" or "etdrk4"."""
+def solve_by(
+    method: str,
+    initial: np.ndarray,
+    physics: dict[str, Any],
+    *,
+    num_modes: int,
+    num_steps: int,
+    work_points: int = 1024,
+) -> np.ndarray:
+    """Solve for the final coefficients by one of `METHODS`; `physics` has viscosity, times and length."""
+    from resolvent.solvers.burgers.cole_hopf import cole_hopf
     from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
     from resolvent.solvers.burgers.split_step import BurgersSplitStep
 
-    return BurgersEtdrk4(**how) if method == "etdrk4" else BurgersSplitStep(**how)
+    if method == "cole-hopf":
+        return cole_hopf(initial, **physics, work_points=work_points)
+    stepper = BurgersEtdrk4 if method == "etdrk4" else BurgersSplitStep
+    return stepper(**physics, num_modes=num_modes, num_steps=num_steps).solve(initial)
 
 
 def velocity_in_time(initial: np.ndarray, viscosity: float, final_time: float, length: float = 1.0) -> Motion:
     """March initial coefficients (1, modes) from moment to moment, by the split-step method."""
-    interval = final_time / (FRAMES - 1)
-    solver = stepper(
-        "split-step",
-        viscosity=viscosity,
-        final_time=interval,
-        length=length,
-        num_modes=FILM_MODES,
-        num_steps=FILM_STEPS,
-    )
-    states = [initial]
+    interval, states = final_time / (FRAMES - 1), [initial]
+    physics = {"viscosity": viscosity, "final_time": interval, "length": length}
     for _ in range(FRAMES - 1):
-        states.append(solver.solve(states[-1]))
+        states.append(solve_by("split-step", states[-1], physics, num_modes=FILM_MODES, num_steps=FILM_STEPS))
     return Motion(
         kind="curve",
         times=interval * np.arange(FRAMES),

@@ -11,9 +11,8 @@ from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, time_group
 from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.settings import ACCURACY, Known
-from resolvent.datasets.tasks.task import MOMENTS_OF_A_PATH, Baseline, Motion, Task
-from resolvent.datasets.tasks.trajectories import TrajectoryDataset
-from resolvent.solvers.common.grid import Nodes
+from resolvent.datasets.tasks.task import Baseline, Motion
+from resolvent.datasets.tasks.trajectories import TrajectoryDataset, TrajectoryTask
 
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
@@ -26,14 +25,14 @@ CHECKED_SAMPLES = 32  # integrated in time, to check the closed form
 class ControlledOdeDataset(TrajectoryDataset):
     """Controlled ODE dz = sin(z) du: from the control u to z (Calvello 2024, section 6.1)."""
 
-    quantities: ClassVar[tuple[str, str]] = ("control", "state")
-    moves: ClassVar[bool] = True
-    known: ClassVar[Known] = Known("control", ("times",))
+    quantities = ("control", "state")
+    moves = True
+    known = Known("control", ("times",))
     accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
         ("controlled_ode", "against scipy dop853"): (
             "[Controlled ODE](equations/controlled_ode.md)",
             "an adaptive integrator of another library",
-        ),
+        )
     }
 
     equation: Literal["controlled_ode"] = Field(description="the equation solved")
@@ -72,18 +71,16 @@ class ControlledOdeDataset(TrajectoryDataset):
         return ControlledOde(initial_value).state(values - values[:, :1])
 
 
-class ControlledOdeTask(Task):
+class ControlledOdeTask(TrajectoryTask):
     """Draws controls and gives states by the closed form, at every set of observation times."""
 
     settings: ControlledOdeDataset
     inputs, targets = (INPUT,), (TARGET,)
-    batch = 1000
 
     def __init__(self, settings: ControlledOdeDataset):
         from resolvent.solvers.controlled_ode import ControlledOde
 
         super().__init__(settings)
-        self.times = {name: settings.times_of(name) for name in settings.resolutions}
         self.solver = ControlledOde(initial_value=settings.initial_value)
 
     def groups(self) -> tuple[Group, ...]:
@@ -94,18 +91,14 @@ class ControlledOdeTask(Task):
         """Draw the amplitudes and the frequencies of a control, (2, J)."""
         from resolvent.solvers.controlled_ode import draw_control
 
-        settings = self.settings
-        return np.stack(
-            draw_control(seed, split, index, num_terms=settings.num_terms, decay=settings.control_decay)
-        )
+        given = self.settings.num_terms, self.settings.control_decay
+        return np.stack(draw_control(seed, split, index, *given))
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        amplitudes, frequencies = _parts(drawn)
-        arrays = {}
+        arrays: dict[str, np.ndarray] = {}
         for name, times in self.times.items():
-            arrays[f"{name}/{INPUT}"], arrays[f"{name}/{TARGET}"] = self.solver.solve(
-                amplitudes, frequencies, times
-            )
+            control, state = self.solver.solve(*_parts(drawn), times)
+            arrays |= {f"{name}/{INPUT}": control, f"{name}/{TARGET}": state}
         return arrays
 
     def baselines(self) -> dict[str, Baseline]:
@@ -125,7 +118,7 @@ class ControlledOdeTask(Task):
 
     def motion(self, sample: tuple[str, int]) -> Motion:
         """Give the path of control and state, which moves to and fro on one curve."""
-        times = Nodes(tuple(map(float, np.linspace(0, self.settings.final_time, MOMENTS_OF_A_PATH))))
+        times = self.moments()
         control, state = self.solver.solve(*_parts(self.draw([sample])), times)
         values = np.stack([control[0], state[0]], axis=1)
         return Motion("path", times.coordinates, values, names=("control u", "state z"))

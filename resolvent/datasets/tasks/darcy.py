@@ -1,9 +1,14 @@
-"""Darcy flow: coefficient → pressure (Cao 2021, section 5.2; Calvello et al. 2024, section 6.2.2)."""
+"""Darcy flow: coefficient → pressure (Cao 2021, section 5.2; Calvello et al. 2024, section 6.2.2).
+
+And its inverse: pressure on a fine grid → coefficient on a coarse one (Cao 2021, section 5.3, C.4). The store
+holds clean pressures. Noise is added when they are read (`resolvent.datasets.noise`), so that any level and
+any number of realisations come from one store.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -21,9 +26,8 @@ from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, level
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
     from resolvent.datasets.storage.stored import Stored
-    from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
-INPUT, TARGET = "coefficient", "pressure"
+COEFFICIENT, PRESSURE = "coefficient", "pressure"
 DIRECT_SAMPLES = 16  # solved again by a sparse direct method: two seconds each at 421 points
 REFINED_SAMPLES = 8  # solved on a finer grid, for the discretisation's own error
 REFINEMENT = 4  # times finer
@@ -35,8 +39,8 @@ DARCY_IN_LATEX = r"-\nabla \cdot (a \nabla p) = 1\ \text{in}\ (0, 1)^2, \quad p 
 class DarcySettings(SpaceDataset):
     """Darcy flow -∇·(a∇p) = 1 on the unit square, p = 0 on its boundary."""
 
-    dimension: ClassVar[int] = 2
-    shows_flux: ClassVar[bool] = True
+    dimension = 2
+    shows_flux = True
 
     distribution: Annotated[GaussianDistribution, distribution_on("square"), Field(validate_default=True)] = (
         Field(
@@ -83,14 +87,14 @@ class DarcySettings(SpaceDataset):
 class DarcyDataset(DarcySettings):
     """Darcy flow: the map from the coefficient to the pressure (Cao 2021, eq. 20; Calvello 2024, 6.2.2)."""
 
-    quantities: ClassVar[tuple[str, str]] = ("coefficient", "pressure")
-    example: ClassVar[dict[str, Any]] = {
+    quantities = ("coefficient", "pressure")
+    example: ClassVar = {
         "finest": 33,
         "resolutions": [33, 17],
         "samples": {"train": 3, "validation": 1, "test": 2},
         "samples_per_shard": 4,
     }
-    known: ClassVar[Known] = Known("coefficient", ("n", "n"), "observe_cosine")
+    known = Known("coefficient", ("n", "n"), "observe_cosine")
     accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
         ("darcy_cao", "against direct solve"): (
             "[Darcy flow](equations/darcy.md), on its grid",
@@ -181,41 +185,160 @@ class DarcyDataset(DarcySettings):
         return self
 
 
-class Darcy(Task):
-    """Draws coefficients, solves for pressures, and measures both errors: the solver's and the grid's.
+class DarcyInverseDataset(DarcySettings):
+    """Inverse Darcy: from the pressure on a fine grid to the coefficient on a coarse (Cao 2021, eq. 23)."""
 
-    The coefficient on any grid is the push-forward of the same Gaussian field, evaluated at that grid's own
-    points and never interpolated.
+    inverse = True
+    quantities = ("measured pressure", "coefficient")
+    example: ClassVar = {
+        "finest": 25,
+        "resolutions": [13],
+        "coarse": [5],
+        "samples": {"train": 3, "validation": 1, "test": 2},
+        "samples_per_shard": 4,
+    }
+
+    equation: Literal["darcy_inverse"] = Field(description="the equation solved")
+    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
+        [141, 211], description="points along each side of the grids of the pressure; nested in the finest"
+    )
+    coarse: Annotated[list[SidePoints], Field(min_length=1)] = Field(
+        [36, 71],
+        description="points along each side of the grid of the coefficient, one for each of resolutions",
+    )
+
+    @model_validator(mode="after")
+    def _grids_are_nested(self):
+        if len(self.coarse) != len(self.resolutions):
+            raise ValueError("coarse gives one grid for each of resolutions")
+        for fine, coarse in zip(self.resolutions, self.coarse, strict=True):
+            for many, few in ((self.finest, fine), (fine, coarse)):
+                if (many - 1) % (few - 1):
+                    raise ValueError(f"{few} nodes are not nested in {many}: {many - 1} intervals, {few - 1}")
+        grids = [*self.resolutions, *self.coarse]
+        if len(set(grids)) < len(grids):
+            raise ValueError(f"resolutions {self.resolutions} and coarse {self.coarse} name a grid twice")
+        return self
+
+    @property
+    def grid_kind(self) -> str:
+        return "nodes"
+
+    def task(self) -> DarcyInverse:
+        return DarcyInverse(self)
+
+    def coarse_of(self, resolution: int) -> int:
+        """Give the points along a side of the coefficient's grid, for the pressure's of `resolution`."""
+        return dict(zip(self.resolutions, self.coarse, strict=True))[resolution]
+
+
+class DarcyTask(Task):
+    """What both directions share: the coefficient, the solver, and how wrong it is.
+
+    The random coefficient is a Gaussian field on the square, pushed forward. On any grid it is evaluated at
+    that grid's own points and never interpolated.
     """
 
-    settings: DarcyDataset
-    inputs, targets = (INPUT,), (TARGET,)
+    settings: DarcySettings
     batch = 8
     dtype = "float32"
 
-    def __init__(self, settings: DarcyDataset):
-        super().__init__(settings)
-        self.coefficients = CoefficientDistribution(settings)
-        self.solver = five_point_solver(settings, settings.grid)
+    def __init__(self, settings: DarcySettings):
+        from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
 
-    def groups(self) -> tuple[Group, ...]:
-        kind = self.settings.grid
-        variables = (Variable(INPUT, "permeability a"), Variable(TARGET, "pressure p"))
-        return tuple(space_group(Grid(kind, n, dimension=2), *variables) for n in self.settings.resolutions)
+        super().__init__(settings)
+        self.field = NeumannGaussianField(**settings.distribution.covariance, num_modes=settings.finest - 1)
+        self.solver = DarcyFivePoint(
+            grid=settings.grid_kind,
+            face_mean=settings.face_mean,
+            method=default_method(),
+            tolerance=settings.tolerance,
+        )
 
     def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
         """Draw the cosine coefficients of a Gaussian field, (modes, modes)."""
-        return self.coefficients.field.coefficients(seed, split, index)
+        return self.field.coefficients(seed, split, index)
+
+    def coefficient(self, fields: np.ndarray, points: int) -> np.ndarray:
+        """Evaluate the coefficient (samples, points, points) on a grid."""
+        values = observe_cosine(fields, points, self.settings.grid_kind)
+        if self.settings.push_forward == "lognormal":
+            return lognormal(values)
+        return level_set(values, above=self.settings.above, below=self.settings.below)
+
+    def errors_of_the_solver(
+        self, stored: Stored, points: int
+    ) -> tuple[dict, np.ndarray, np.ndarray, np.ndarray]:
+        """Solve random samples again on a grid of `points`, here and by a sparse direct method, in float64.
+
+        Returns entries of the error budget, and the fields, coefficients and pressures of these samples.
+        """
+        from resolvent.solvers.darcy.direct import solve_direct
+
+        positions = stored.random_positions(DIRECT_SAMPLES)
+        fields = self.draw(stored.names(positions))
+        coefficient = self.coefficient(fields, points)
+        pressure = self.solver.solve(coefficient)
+        direct = solve_direct(coefficient, grid=self.settings.grid_kind, face_mean=self.settings.face_mean)
+        budget = {
+            "solved_on": group_name(points),
+            "against_direct_solve": error_facts(relative_l2(pressure, direct), stored.layout.num_samples),
+            "stored_against_computed_again": against_computed_again(self, stored, positions),
+            "rounding_to_float32": float(f"{np.finfo(np.float32).eps / 2:.1e}"),
+        }
+        return budget, fields, coefficient, pressure
+
+    def distribution_facts(self) -> dict:
+        """Say for the card what is drawn."""
+        settings, distribution = self.settings, self.settings.distribution
+        pushed = (
+            f"{settings.above:g} where the field is positive, {settings.below:g} elsewhere"
+            if settings.push_forward == "level_set"
+            else "the exponential of the field"
+        )
+        return {
+            "in_symbols": "a = ψ(g),  g ~ N(0, σ²(-Δ + τ²I)^{-γ}),  Neumann Laplacian on (0, 1)²",
+            "in_latex": r"a = \psi(g), \quad g \sim N\bigl(0,\, \sigma^2(-\Delta + \tau^2 I)^{-\gamma}\bigr),"
+            r" \quad \text{Neumann Laplacian on}\ (0, 1)^2",
+            "parameters": {"σ": distribution.sigma, "τ": distribution.tau, "γ": distribution.gamma},
+            "push_forward_ψ": f"{pushed}; applied on the grid in use, never interpolated",
+            "mean_mode": "absent" if distribution.zero_mean else "drawn",
+            "truncation": f"modes up to {settings.finest - 1} along each axis",
+            "mean_variance_of_the_field": float(f"{self.field.variance():.6g}"),
+        }
+
+    def solver_facts(self) -> dict:
+        """Say for the card how the pressure is solved for."""
+        settings = self.settings
+        return {
+            "method": "5-point finite differences; conjugate gradients preconditioned by "
+            + {"multigrid": "multigrid", "sine": "fast sine transforms"}[self.solver.method],
+            "face_coefficients": f"{settings.face_mean} mean of the two neighbours"
+            + (", as in the papers' recipe" if settings.face_mean == "arithmetic" else ""),
+            "tolerance": settings.tolerance,
+        }
+
+
+class Darcy(DarcyTask):
+    """Draws coefficients, solves for pressures, and measures both errors: the solver's and the grid's."""
+
+    settings: DarcyDataset
+    inputs, targets = (COEFFICIENT,), (PRESSURE,)
+
+    def groups(self) -> tuple[Group, ...]:
+        kind = self.settings.grid
+        variables = (Variable(COEFFICIENT, "permeability a"), Variable(PRESSURE, "pressure p"))
+        return tuple(space_group(Grid(kind, n, dimension=2), *variables) for n in self.settings.resolutions)
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         settings = self.settings
         arrays = {}
         if settings.pressure == "restricted":
-            finest = self.solver.solve(self.coefficients.on_grid(drawn, settings.finest, settings.grid))
+            finest = self.solver.solve(self.coefficient(drawn, settings.finest))
         for points in settings.resolutions:
-            coefficient = self.coefficients.on_grid(drawn, points, settings.grid)
-            arrays[f"{group_name(points)}/{INPUT}"] = coefficient
-            arrays[f"{group_name(points)}/{TARGET}"] = (
+            coefficient = self.coefficient(drawn, points)
+            arrays[f"{group_name(points)}/{COEFFICIENT}"] = coefficient
+            arrays[f"{group_name(points)}/{PRESSURE}"] = (
                 restrict_dirichlet(finest, points)
                 if settings.pressure == "restricted"
                 else self.solver.solve(coefficient)
@@ -234,7 +357,7 @@ class Darcy(Task):
 
         settings = self.settings
         points = settings.finest if settings.pressure == "restricted" else max(settings.resolutions)
-        budget, fields, coefficient, pressure = errors_of_the_solver(self, stored, points)
+        budget, fields, coefficient, pressure = self.errors_of_the_solver(stored, points)
         other = "harmonic" if settings.face_mean == "arithmetic" else "arithmetic"
         other_mean = DarcyFivePoint(grid=settings.grid, face_mean=other, tolerance=settings.tolerance).solve(
             coefficient
@@ -242,27 +365,23 @@ class Darcy(Task):
         total = stored.layout.num_samples
         budget["moved_by_the_other_face_mean"] = error_facts(relative_l2(other_mean, pressure), total)
         if settings.grid == "nodes":
-            refined = np.stack([self._on_finer_nodes(field, points) for field in fields[:REFINED_SAMPLES]])
+            nodes = REFINEMENT * (points - 1) + 1
+            finer = DarcyFivePoint(face_mean="harmonic")
+            refined = [
+                finer.solve(self.coefficient(field[None], nodes))[0, ::REFINEMENT, ::REFINEMENT].copy()
+                for field in fields[:REFINED_SAMPLES]
+            ]
             budget["discretisation_error"] = {
-                **error_facts(relative_l2(pressure[:REFINED_SAMPLES], refined), total),
-                "reference": f"harmonic finite volumes on {REFINEMENT * (points - 1) + 1} nodes",
+                **error_facts(relative_l2(pressure[:REFINED_SAMPLES], np.stack(refined)), total),
+                "reference": f"harmonic finite volumes on {nodes} nodes",
             }
         return budget
 
-    def _on_finer_nodes(self, field: np.ndarray, points: int) -> np.ndarray:
-        """Solve on a grid `REFINEMENT` times finer, and observe the pressure on the nodes of `points`."""
-        from resolvent.solvers.darcy.five_point import refined_pressure
-
-        def coefficient(n: int) -> np.ndarray:
-            return self.coefficients.on_grid(field[None], n, "nodes")[0]
-
-        return refined_pressure(coefficient, points, REFINEMENT)
-
     def baselines(self) -> dict[str, Baseline]:
         return {
-            "constant_coefficient": lambda coefficient, grid: self.solve_constant(coefficient),
-            "interpolation_oracle": lambda coefficient, grid: self.solve_interpolated(coefficient),
-            "coarse_solve": lambda coefficient, grid: self.solve_on_grid(coefficient),
+            "constant_coefficient": self.solve_constant,
+            "interpolation_oracle": self.solve_interpolated,
+            "coarse_solve": self.solve_on_grid,
         }
 
     def classical_solvers(self) -> dict[str, Baseline]:
@@ -286,14 +405,14 @@ class Darcy(Task):
                 coefficient.astype(np.float64)
             ),
             **{f"5-point, 1/{factor} of the points a side": on_coarser(factor) for factor in (2, 3, 4)},
-            "5-point, on the finest grid": lambda coefficient, grid: self.solve_interpolated(coefficient),
+            "5-point, on the finest grid": self.solve_interpolated,
         }
 
-    def solve_on_grid(self, coefficient: np.ndarray) -> np.ndarray:
+    def solve_on_grid(self, coefficient: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
         """Solve for the pressure from the coefficient on a grid alone, both (samples, n, n)."""
         return self.solver.solve(coefficient.astype(np.float64))
 
-    def solve_interpolated(self, coefficient: np.ndarray) -> np.ndarray:
+    def solve_interpolated(self, coefficient: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
         """Interpolate the coefficient (samples, n, n) bilinearly to the finest grid, solve there, observe."""
         settings, points = self.settings, coefficient.shape[-1]
         coarse = Grid(settings.grid, points)
@@ -307,7 +426,7 @@ class Darcy(Task):
             )
         return pressure
 
-    def solve_constant(self, coefficient: np.ndarray) -> np.ndarray:
+    def solve_constant(self, coefficient: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
         """Solve with a constant coefficient, the geometric mean of the sample's values on its grid.
 
         In two dimensions that mean is the effective permeability of a medium that is statistically the same
@@ -328,11 +447,74 @@ class Darcy(Task):
                 "source": "Cao 2021 (arXiv:2105.14995), eq. 20 and section C.3; Calvello et al. 2024 "
                 "(arXiv:2406.06486), section 6.2.2",
             },
-            "distribution_of_the_input": self.coefficients.description(),
+            "distribution_of_the_input": self.distribution_facts(),
             "solver": {
-                **solver_facts(settings, self.solver),
+                **self.solver_facts(),
                 "pressure_on_coarser_grids": settings.pressure.replace("_", " "),
             },
+        }
+
+
+class DarcyInverse(DarcyTask):
+    """The samples of the forward task with the same seed, read the other way round."""
+
+    settings: DarcyInverseDataset
+    inputs, targets = (PRESSURE,), (COEFFICIENT,)
+
+    def groups(self) -> tuple[Group, ...]:
+        pressure = Variable(PRESSURE, "pressure p, without noise")
+        coefficient = Variable(COEFFICIENT, "mean permeability a over windows of nodes")
+        return (
+            *(self._group(n, pressure, coefficient) for n in self.settings.resolutions),
+            *(self._group(n, coefficient) for n in self.settings.coarse),
+        )
+
+    def _group(self, points: int, *variables: Variable) -> Group:
+        return space_group(Grid("nodes", points, dimension=2), *variables)
+
+    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
+        coefficient = self.coefficient(drawn, self.settings.finest)
+        return self.restricted(coefficient, self.solver.solve(coefficient))
+
+    def restricted(self, coefficient: np.ndarray, pressure: np.ndarray) -> dict[str, np.ndarray]:
+        """Restrict both to "n141/pressure", "n141/coefficient", "n36/coefficient", and so on.
+
+        They are (samples, finest, finest).
+        """
+        settings, arrays = self.settings, {}
+        for fine, coarse in zip(settings.resolutions, settings.coarse, strict=True):
+            stride = (settings.finest - 1) // (fine - 1)
+            arrays[f"n{fine}/{PRESSURE}"] = pressure[:, ::stride, ::stride].copy()
+            on_fine = window_means(coefficient, stride)
+            arrays[f"n{fine}/{COEFFICIENT}"] = on_fine
+            arrays[f"n{coarse}/{COEFFICIENT}"] = window_means(on_fine, (fine - 1) // (coarse - 1))
+        return arrays
+
+    def error_budget(self, stored: Stored) -> dict:
+        """Measure the solver's error against a sparse direct solution, in float64."""
+        return self.errors_of_the_solver(stored, self.settings.finest)[0]
+
+    def description(self) -> dict:
+        settings = self.settings
+        return {
+            "equation": {
+                "in_words": "recover the permeability of a porous medium from the pressure (inverse Darcy)",
+                "in_symbols": "-∇·(a∇p) = 1 in (0, 1)²,  p = 0 on the boundary",
+                "in_latex": DARCY_IN_LATEX,
+                "operator": "p on a fine grid ↦ a on a coarse grid, "
+                + ", ".join(
+                    f"{f} to {c}" for f, c in zip(settings.resolutions, settings.coarse, strict=True)
+                ),
+                "operator_in_latex": r"p\ \text{on a fine grid} \mapsto a\ \text{on a coarse grid}",
+                "source": "Cao 2021 (arXiv:2105.14995), eqs. 20 and 23, section C.4",
+            },
+            "distribution_of_the_coefficient": self.distribution_facts(),
+            "coarse_coefficient": "means over non-overlapping windows of nodes, from the finest grid to the "
+            "fine one and on to the coarse one, fewer nodes at the last rows: grey where a window meets both "
+            "materials",
+            "noise": "none in the store; added on reading, ε times the pointwise standard deviation of the "
+            "training pressures times standard normal deviates keyed by seed, split, sample and realisation",
+            "solver": self.solver_facts(),
         }
 
 
@@ -342,89 +524,9 @@ def _linear_interpolation(from_grid: Grid, to_grid: Grid) -> np.ndarray:
     return np.stack([np.interp(to_grid.coordinates, from_grid.coordinates, row) for row in rows], axis=1)
 
 
-class CoefficientDistribution:
-    """The random coefficient: a Gaussian field on the square, pushed forward on the grid in use."""
-
-    def __init__(self, settings: DarcySettings):
-        self.settings = settings
-        distribution = settings.distribution
-        self.field = NeumannGaussianField(
-            sigma=distribution.sigma,
-            tau=distribution.tau,
-            gamma=distribution.gamma,
-            zero_mean=distribution.zero_mean,
-            num_modes=settings.finest - 1,
-        )
-
-    def on_grid(self, fields: np.ndarray, points: int, kind: str) -> np.ndarray:
-        """Evaluate the coefficient (samples, points, points) on a grid of this kind."""
-        values = observe_cosine(fields, points, kind)
-        if self.settings.push_forward == "lognormal":
-            return lognormal(values)
-        return level_set(values, above=self.settings.above, below=self.settings.below)
-
-    def description(self) -> dict:
-        """Say for the card what is drawn."""
-        settings, distribution = self.settings, self.settings.distribution
-        pushed = (
-            f"{settings.above:g} where the field is positive, {settings.below:g} elsewhere"
-            if settings.push_forward == "level_set"
-            else "the exponential of the field"
-        )
-        return {
-            "in_symbols": "a = ψ(g),  g ~ N(0, σ²(-Δ + τ²I)^{-γ}),  Neumann Laplacian on (0, 1)²",
-            "in_latex": r"a = \psi(g), \quad g \sim N\bigl(0,\, \sigma^2(-\Delta + \tau^2 I)^{-\gamma}\bigr),"
-            r" \quad \text{Neumann Laplacian on}\ (0, 1)^2",
-            "parameters": {"σ": distribution.sigma, "τ": distribution.tau, "γ": distribution.gamma},
-            "push_forward_ψ": f"{pushed}; applied on the grid in use, never interpolated",
-            "mean_mode": "absent" if distribution.zero_mean else "drawn",
-            "truncation": f"modes up to {settings.finest - 1} along each axis",
-            "mean_variance_of_the_field": float(f"{self.field.variance():.6g}"),
-        }
-
-
-def five_point_solver(settings: DarcySettings, grid: str) -> DarcyFivePoint:
-    """Build the solver of these settings on grids of the kind `grid`."""
-    from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
-
-    return DarcyFivePoint(
-        grid=grid,
-        face_mean=settings.face_mean,
-        method=default_method(),
-        tolerance=settings.tolerance,
-    )
-
-
-def errors_of_the_solver(
-    task: Any, stored: Stored, points: int
-) -> tuple[dict, np.ndarray, np.ndarray, np.ndarray]:
-    """Solve random samples again on a grid of `points`, here and by a sparse direct method, in float64.
-
-    Returns entries of the error budget, and the fields, coefficients and pressures of these samples.
-    """
-    from resolvent.solvers.darcy.direct import solve_direct
-
-    grid = task.settings.grid_kind
-    positions = stored.random_positions(DIRECT_SAMPLES)
-    fields = task.draw(stored.names(positions))
-    coefficient = task.coefficients.on_grid(fields, points, grid)
-    pressure = task.solver.solve(coefficient)
-    direct = solve_direct(coefficient, grid=grid, face_mean=task.settings.face_mean)
-    budget = {
-        "solved_on": group_name(points),
-        "against_direct_solve": error_facts(relative_l2(pressure, direct), stored.layout.num_samples),
-        "stored_against_computed_again": against_computed_again(task, stored, positions),
-        "rounding_to_float32": float(f"{np.finfo(np.float32).eps / 2:.1e}"),
-    }
-    return budget, fields, coefficient, pressure
-
-
-def solver_facts(settings: DarcySettings, solver: DarcyFivePoint) -> dict:
-    """Say for the card how the pressure is solved for."""
-    return {
-        "method": "5-point finite differences; conjugate gradients preconditioned by "
-        + {"multigrid": "multigrid", "sine": "fast sine transforms"}[solver.method],
-        "face_coefficients": f"{settings.face_mean} mean of the two neighbours"
-        + (", as in the papers' recipe" if settings.face_mean == "arithmetic" else ""),
-        "tolerance": settings.tolerance,
-    }
+def window_means(values: np.ndarray, width: int) -> np.ndarray:
+    """Average over windows of width × width points; the last may hold fewer. (batch, n, n) → smaller."""
+    edges = np.arange(0, values.shape[-1], width)
+    counts = np.diff(np.append(edges, values.shape[-1]))
+    sums = np.add.reduceat(np.add.reduceat(values, edges, axis=-1), edges, axis=-2)
+    return sums / np.outer(counts, counts)

@@ -26,14 +26,17 @@ class GaussianDistribution(Settings):
         "public generators, plain exponentials",
     )
 
+    @property
+    def covariance(self) -> dict[str, Any]:
+        """Return what every field of `solvers.random_fields.gaussian` takes."""
+        return self.model_dump(include={"sigma", "tau", "gamma", "zero_mean"})
+
 
 class CircleDistribution(GaussianDistribution):
     """Gaussian random field on the circle, which can be cut at a wavenumber."""
 
     num_modes: int | None = Field(
-        None,
-        ge=1,
-        description="highest wavenumber drawn; none: all that the grid `finest` carries",
+        None, ge=1, description="highest wavenumber drawn; none: all that the grid `finest` carries"
     )
 
 
@@ -46,23 +49,20 @@ def distribution_on(domain: str) -> BeforeValidator:
     """Replace the name of a distribution on `domain` by its numbers, so that equals are equal settings."""
 
     def resolve(value: Any) -> Any:
-        value = numbers_of(value)
-        gamma = value.get("gamma") if isinstance(value, dict) else None
+        if not isinstance(value, dict):
+            return value
+        if "name" in value:
+            names = [name for name, distribution in DISTRIBUTIONS.items() if distribution.domain == domain]
+            if value["name"] not in names:
+                raise ValueError(
+                    f"unknown distribution '{value['name']}' on the {domain}; accepted: {', '.join(names)}"
+                )
+            kind = CircleDistribution if domain == "circle" else GaussianDistribution
+            numbers = {key: getattr(DISTRIBUTIONS[value["name"]], key) for key in kind.model_fields}
+            value = numbers | {key: other for key, other in value.items() if key != "name"}
+        gamma = value.get("gamma")
         if domain != "circle" and isinstance(gamma, int | float) and gamma <= 1:
             raise ValueError(f"gamma must exceed 1 on the {domain}, or the variance is infinite; got {gamma}")
         return value
-
-    def numbers_of(value: Any) -> Any:
-        if not isinstance(value, dict) or "name" not in value:
-            return value
-        names = [name for name, distribution in DISTRIBUTIONS.items() if distribution.domain == domain]
-        if value["name"] not in names:
-            raise ValueError(
-                f"unknown distribution '{value['name']}' on the {domain}; accepted: {', '.join(names)}"
-            )
-        distribution = DISTRIBUTIONS[value["name"]]
-        kind = CircleDistribution if domain == "circle" else GaussianDistribution
-        numbers = {key: getattr(distribution, key) for key in kind.model_fields}
-        return numbers | {key: other for key, other in value.items() if key != "name"}
 
     return BeforeValidator(resolve)

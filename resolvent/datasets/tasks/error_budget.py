@@ -76,10 +76,7 @@ def against_computed_again(task: Task, stored: Stored, positions: list[int]) -> 
 
     Where a task measures its solver in float64, this ties the stored numbers to what was measured.
 
-    Raises
-    ------
-    DatasetError
-        When an array is farther from what is computed than rounding explains.
+    Raises `DatasetError` when an array is farther from what is computed than rounding explains.
     """
     again = task.compute(stored.names(positions))
     errors = {name: _errors(stored.values(name, positions), again[name]) for name in again}
@@ -96,10 +93,7 @@ def against_computed_again(task: Task, stored: Stored, positions: list[int]) -> 
 def hold_to_accuracy(budget: dict, task: Task, store: Path | str) -> None:
     """Check the measured errors "against_…" of `budget` against the accuracy that the settings state.
 
-    Raises
-    ------
-    DatasetError
-        When none was measured, or one is too large.
+    Raises `DatasetError` when none was measured, or one is too large.
     """
     measured: Sequence[float] = [
         entry["largest_relative_l2"]

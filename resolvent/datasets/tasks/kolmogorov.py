@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -36,10 +36,10 @@ PAIR_COST = 9  # of estimating the error of a pair, in lead times of the ordinar
 class KolmogorovDataset(SpaceDataset):
     """Kolmogorov flow: the map from ω(·,T) to ω(·,T + lead_time) (Calvello 2024, section 6.2.3)."""
 
-    dimension: ClassVar[int] = 2
-    quantities: ClassVar[tuple[str, str]] = ("vorticity", "vorticity a moment later")
-    moves: ClassVar[bool] = True
-    example: ClassVar[dict[str, Any]] = {
+    dimension = 2
+    quantities = ("vorticity", "vorticity a moment later")
+    moves = True
+    example: ClassVar = {
         "resolutions": [32, 48],
         "viscosity": 0.05,
         "num_modes": 16,
@@ -54,7 +54,7 @@ class KolmogorovDataset(SpaceDataset):
         ("kolmogorov", "against refined run"): (
             "[Kolmogorov flow](equations/kolmogorov.md)",
             "a run with more modes and shorter steps",
-        ),
+        )
     }
 
     equation: Literal["kolmogorov"] = Field(description="the equation solved")
@@ -164,12 +164,7 @@ class Kolmogorov(Task):
         self.batch = max(2, lanes_here(LANES))
         distribution = settings.initial_distribution
         self.field = PeriodicGaussianField2d(
-            sigma=distribution.sigma,
-            tau=distribution.tau,
-            gamma=distribution.gamma,
-            zero_mean=distribution.zero_mean,
-            orthonormal=distribution.orthonormal,
-            num_modes=settings.num_modes,
+            **distribution.covariance, orthonormal=distribution.orthonormal, num_modes=settings.num_modes
         )
         self.times = tuple(
             settings.spin_up_time + frame * settings.lead_time for frame in range(settings.frames + 1)
@@ -198,15 +193,10 @@ class Kolmogorov(Task):
         from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
         from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
 
-        settings = self.settings
-        flow: dict = {
-            "viscosity": settings.viscosity,
-            "forcing_wavenumber": settings.forcing_wavenumber,
-            "num_modes": num_modes,
-        }
+        flow = self.settings.viscosity, self.settings.forcing_wavenumber, num_modes
         if method == "etdrk4":
-            return KolmogorovEtdrk4(**flow, step=step)
-        return KolmogorovSplitStep(**flow, largest_step=step)
+            return KolmogorovEtdrk4(*flow, step=step)
+        return KolmogorovSplitStep(*flow, largest_step=step)
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         return self.observed(self.march(drawn))
@@ -292,20 +282,13 @@ class Kolmogorov(Task):
 
     def classical_solvers(self) -> dict[str, Baseline]:
         """Give the exponential integrator over the lead time, with few and with many modes and steps."""
-        from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
-
-        settings = self.settings
+        lead_time = self.settings.lead_time
 
         def marched(modes: int, steps: int) -> Baseline:
-            integrator = KolmogorovEtdrk4(
-                viscosity=settings.viscosity,
-                forcing_wavenumber=settings.forcing_wavenumber,
-                num_modes=modes,
-                step=settings.lead_time / steps,
-            )
+            integrator = self.integrator("etdrk4", modes, lead_time / steps)
 
             def answer(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
-                later = integrator.march(coefficients_of_2d(values), (settings.lead_time,))[:, 0]
+                later = integrator.march(coefficients_of_2d(values), (lead_time,))[:, 0]
                 return observe_2d(later, values.shape[-1])
 
             return answer

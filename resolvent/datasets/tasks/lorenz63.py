@@ -12,8 +12,8 @@ from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, time_group
 from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.settings import ACCURACY, Known
-from resolvent.datasets.tasks.task import MOMENTS_OF_A_PATH, Baseline, Motion, Task
-from resolvent.datasets.tasks.trajectories import TrajectoryDataset
+from resolvent.datasets.tasks.task import Baseline, Motion
+from resolvent.datasets.tasks.trajectories import TrajectoryDataset, TrajectoryTask
 from resolvent.solvers.common.grid import Grid, Nodes
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ REFINED_SAMPLES = 256
 class Lorenz63Dataset(TrajectoryDataset):
     """Lorenz-63: from the x trajectory to the unobserved ones (Calvello 2024, eq. 40 and section 6.1)."""
 
-    quantities: ClassVar[tuple[str, str]] = ("observed component x", "unobserved components")
-    moves: ClassVar[bool] = True
-    known: ClassVar[Known] = Known("initial state", (3,))
+    quantities = ("observed component x", "unobserved components")
+    moves = True
+    known = Known("initial state", (3,))
     accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
         ("lorenz63_yz", "against diffrax dopri8"): (
             "[Lorenz-63](equations/lorenz63.md)",
             "an adaptive integrator of another library",
-        ),
+        )
     }
 
     equation: Literal["lorenz63"] = Field(description="the equation solved")
@@ -105,29 +105,22 @@ class Lorenz63Dataset(TrajectoryDataset):
         return solver.solve(values, Nodes(tuple(map(float, times))))
 
 
-class Lorenz63Task(Task):
+class Lorenz63Task(TrajectoryTask):
     """Draws initial conditions and solves for trajectories at every set of observation times."""
 
     settings: Lorenz63Dataset
-    batch = 1000
 
     def __init__(self, settings: Lorenz63Dataset):
         super().__init__(settings)
         self.inputs = ("x", "y_initial", "z_initial") if settings.targets == "yz" else ("x",)
         self.targets = tuple(settings.targets)
         self.input_answers = settings.targets == "y"  # x and y are close
-        self.times = {name: settings.times_of(name) for name in settings.resolutions}
         self.solver = self._solver(settings.step)
 
     def groups(self) -> tuple[Group, ...]:
-        trajectories = tuple(
-            Variable(name, f"component {name} of the state") for name in ("x", *self.targets)
-        )
-        known = {
-            "y_initial": Variable("y_initial", "y at time 0"),
-            "z_initial": Variable("z_initial", "z at time 0"),
-        }
-        numbers = tuple(known[name] for name in self.inputs if name in known)
+        components = ("x", *self.targets)
+        trajectories = tuple(Variable(name, f"component {name} of the state") for name in components)
+        numbers = tuple(Variable(name, f"{name[0]} at time 0") for name in self.inputs[1:])
         return tuple(time_group(name, times, trajectories, numbers) for name, times in self.times.items())
 
     def _solver(self, step: float) -> Lorenz63:
@@ -177,26 +170,26 @@ class Lorenz63Task(Task):
         """
         from resolvent.solvers.lorenz63 import solve_diffrax
 
-        name, times = next(iter(self.times.items()))
+        (name, times), settings = next(iter(self.times.items())), self.settings
         positions = stored.random_positions(REFINED_SAMPLES)
         initial = self.draw(stored.names(positions))
-        values = np.stack([stored.values(f"{name}/{v}", positions) for v in ("x", *self.targets)], axis=1)
-        kept = ["xyz".index(v) for v in ("x", *self.targets)]
-        settings = self.settings
-        refined = self._solver(settings.step / 2).solve(initial, times)[:, kept]
-        independent = solve_diffrax(
-            initial, times, sigma=settings.sigma, rho=settings.rho, beta=settings.beta
-        )[:, kept]
-        total = stored.layout.num_samples
+        components = ("x", *self.targets)
+        values = np.stack([stored.values(f"{name}/{v}", positions) for v in components], axis=1)
+
+        def facts(states: np.ndarray) -> dict:
+            kept = states[:, ["xyz".index(v) for v in components]]
+            return error_facts(relative_l2(values, kept), stored.layout.num_samples)
+
+        independent = solve_diffrax(initial, times, settings.sigma, settings.rho, settings.beta)
         return {
             "observed_at": name,
-            "against_refined_run": error_facts(relative_l2(values, refined), total),
-            "against_diffrax_dopri8": error_facts(relative_l2(values, independent), total),
+            "against_refined_run": facts(self._solver(settings.step / 2).solve(initial, times)),
+            "against_diffrax_dopri8": facts(independent),
         }
 
     def motion(self, sample: tuple[str, int]) -> Motion:
         """Solve from the state drawn, in the plane of x and z."""
-        times = Nodes(tuple(map(float, np.linspace(0, self.settings.final_time, MOMENTS_OF_A_PATH))))
+        times = self.moments()
         (states,) = self.solver.solve(self.draw([sample]), times)
         return Motion("path", times.coordinates, states[[0, 2]].T, names=("x", "z"))
 

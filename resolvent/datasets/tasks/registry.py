@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EQUATIONS = {
     "burgers": "resolvent.datasets.tasks.burgers:BurgersDataset",
     "darcy": "resolvent.datasets.tasks.darcy:DarcyDataset",
-    "darcy_inverse": "resolvent.datasets.tasks.darcy_inverse:DarcyInverseDataset",
+    "darcy_inverse": "resolvent.datasets.tasks.darcy:DarcyInverseDataset",
     "lorenz63": "resolvent.datasets.tasks.lorenz63:Lorenz63Dataset",
     "controlled_ode": "resolvent.datasets.tasks.controlled_ode:ControlledOdeDataset",
     "kolmogorov": "resolvent.datasets.tasks.kolmogorov:KolmogorovDataset",
@@ -43,13 +43,9 @@ def settings_class(equation: str, imported: bool = False) -> type[DatasetSetting
 
     `imported`: of a dataset with the key `source`, which is read from files.
 
-    Raises
-    ------
-    PydanticCustomError
-        A `ValueError` of type "unknown_equation" for a name that is neither.
-    ValueError
-        When the module cannot be imported, or has no such class of settings; when there are no files to
-        import for this equation.
+    Raises `PydanticCustomError` of type "unknown_equation" for a name that is neither;
+    `ValueError` when the module cannot be imported, or has no such class of settings; when there are no files
+    to import for this equation.
     """
     if imported and equation in EQUATIONS and equation not in IMPORTED:
         raise ValueError(
@@ -65,7 +61,20 @@ def settings_class(equation: str, imported: bool = False) -> type[DatasetSetting
             {"equation": equation, "accepted": ", ".join(EQUATIONS)},
         )
     module, _, name = location.partition(":")
-    return _class_in(_imported(module, equation), name, equation)
+    loaded = _imported(module, equation)
+    found = getattr(loaded, name, None)
+    if isinstance(found, type) and issubclass(found, DatasetSettings):
+        return found
+    what: Words = f" has no {name}" if found is None else f":{name} is not a class of dataset settings"
+    accepted = [
+        key
+        for key, one in vars(loaded).items()
+        if isinstance(one, type) and issubclass(one, DatasetSettings) and one.__module__ == module
+    ]
+    raise ValueError(
+        f"equation '{equation}': {module}{what}; accepted: "
+        f"{', '.join(accepted) or 'a class that derives from SpaceDataset or TrajectoryDataset'}"
+    )
 
 
 def _imported(module: str, equation: str) -> Any:
@@ -83,31 +92,11 @@ def _imported(module: str, equation: str) -> Any:
         raise ValueError(f"equation '{equation}': importing {module} failed: {reason}") from None
 
 
-def _class_in(module: Any, name: str, equation: str) -> type[DatasetSettings]:
-    found = getattr(module, name, None)
-    if isinstance(found, type) and issubclass(found, DatasetSettings):
-        return found
-    what: Words = f" has no {name}" if found is None else f":{name} is not a class of dataset settings"
-    accepted = [
-        key
-        for key, one in vars(module).items()
-        if isinstance(one, type) and issubclass(one, DatasetSettings) and one.__module__ == module.__name__
-    ]
-    raise ValueError(
-        f"equation '{equation}': {module.__name__}{what}; accepted: "
-        f"{', '.join(accepted) or 'a class that derives from SpaceDataset or TrajectoryDataset'}"
-    )
-
-
 def settings_of(content: Any) -> DatasetSettings:
     """Check `content`, a block of the configuration, of a card or of a rule, as the settings of its equation.
 
-    Raises
-    ------
-    ValidationError
-        Of pydantic, with every key that is wrong.
-    ValueError
-        When there is no such equation.
+    Raises `ValidationError` of pydantic, with every key that is wrong; `ValueError` when there is no such
+    equation.
     """
     if isinstance(content, DatasetSettings):
         return content

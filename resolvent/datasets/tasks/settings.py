@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from resolvent.datasets.tasks.task import Task
 
 MOST_JOBS = 100_000  # that one dataset may be cut into: each is a file name in the plan
-RENAMED = {"law": "distribution", "initial_law": "initial_distribution"}  # keys of former versions
 
 # Points of a circle and along a side of a square: far above any dataset, so that a slip of the keyboard is
 # reported at once instead of when memory is full.
@@ -115,10 +114,7 @@ class DatasetSettings(Settings):
     def with_contents(self) -> Self:
         """Return the settings as the files have them that the dataset is made from: itself, if from none.
 
-        Raises
-        ------
-        DatasetError
-            When such a file is missing, or is not what the settings say.
+        Raises `DatasetError` when such a file is missing, or is not what the settings say.
         """
         return self
 
@@ -182,14 +178,6 @@ class DatasetSettings(Settings):
     def bytes_of_checks(self) -> float:
         """Predict the bytes that the error budget needs beside the samples it reads."""
         return 0.0
-
-    @model_validator(mode="before")
-    @classmethod
-    def _keys_of_former_versions(cls, given: Any) -> Any:
-        for old, new in RENAMED.items() if isinstance(given, dict) else ():
-            if old in given and old not in cls.model_fields:
-                raise ValueError(f"the key '{old}' is now called '{new}'")
-        return given
 
     @model_validator(mode="after")
     def _jobs_can_be_planned(self):

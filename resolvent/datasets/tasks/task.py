@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 Baseline = Callable[[np.ndarray, Grid | Nodes], np.ndarray]
 
 FRAMES = 100  # of a film: four seconds at 25 frames a second
-MOMENTS_OF_A_PATH = 5 * FRAMES  # for a smooth one
 
 
 @dataclass(frozen=True)
@@ -94,10 +93,7 @@ class Task(ABC):
 
         Each is named by its group and variable, "n512/final_velocity" → (samples, 512), and is in float64.
 
-        Raises
-        ------
-        SolverError
-            When a sample cannot be solved.
+        Raises `SolverError` when a sample cannot be solved.
         """
 
     @abstractmethod
@@ -133,10 +129,7 @@ class Task(ABC):
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
         """Hold the entries "against_…" of `budget` to the stated accuracy; returns what else the card says.
 
-        Raises
-        ------
-        DatasetError
-            When none was measured, or one is too large: the dataset is then not finalised.
+        Raises `DatasetError` when none was measured, or one is too large: the dataset is then not finalised.
         """
         hold_to_accuracy(budget, self, store)
         return {}
@@ -163,10 +156,7 @@ class Task(ABC):
     def motion(self, sample: tuple[str, int]) -> Motion:
         """Solve `sample`, (split, index), again, and observe it at many moments: where `settings.moves`.
 
-        Raises
-        ------
-        SolverError
-            When the sample cannot be solved.
+        Raises `SolverError` when the sample cannot be solved.
         """
         raise NotImplementedError(f"define {type(self).__name__}.motion: the settings say that it moves")
 

@@ -1,19 +1,22 @@
-"""Datasets of trajectories: the sets of times at which they are observed. Light to import."""
+"""Datasets of trajectories: the sets of times at which they are observed."""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from resolvent.common.settings import Settings
 from resolvent.datasets.storage.layout import resolution_of
 from resolvent.datasets.tasks.settings import DatasetSettings
+from resolvent.datasets.tasks.task import FRAMES, Task
 from resolvent.solvers.common.grid import Nodes
 from resolvent.solvers.common.observation_times import explicit, random_times, two_rates, uniform
 
 MOST_TIMES = 100_000  # of a trajectory
+MOMENTS_OF_A_PATH = 5 * FRAMES  # of a film, for a smooth one
 
 
 class ObservationTimes(Settings):
@@ -52,7 +55,7 @@ class ObservationTimes(Settings):
 class TrajectoryDataset(DatasetSettings):
     """A dataset of trajectories, stored at several sets of times: its resolutions, by name."""
 
-    example: ClassVar[dict[str, Any]] = {
+    example: ClassVar = {
         "final_time": 0.4,
         "observations": {"dt0.02": {"step": 0.02}, "random": {"kind": "random", "count": 30}},
         "samples": {"train": 3, "validation": 1, "test": 2},
@@ -99,3 +102,18 @@ class TrajectoryDataset(DatasetSettings):
             if last > self.final_time:
                 raise ValueError(f"observations.{name}: {last:g} is after final_time {self.final_time:g}")
         return self
+
+
+class TrajectoryTask(Task):
+    """What tasks of trajectories share: the times of every set."""
+
+    settings: TrajectoryDataset
+    batch = 1000
+
+    def __init__(self, settings: TrajectoryDataset):
+        super().__init__(settings)
+        self.times = {name: settings.times_of(name) for name in settings.resolutions}
+
+    def moments(self) -> Nodes:
+        """Return the times of a film."""
+        return Nodes(tuple(map(float, np.linspace(0, self.settings.final_time, MOMENTS_OF_A_PATH))))

@@ -67,17 +67,15 @@ def test_a_free_fit_finds_the_scaled_equation(curves):
     assert found == pytest.approx((1 / (2 * np.pi), 0.1 / (2 * np.pi) ** 2), rel=1e-3)
 
 
-@pytest.mark.parametrize("first", [1, 6, 11, 16])
-def test_the_initial_modes_have_the_distribution(curves, first):
+def test_the_initial_modes_have_the_distribution(curves):
     """Sum the squares of 40 standard deviates, of five modes of four samples: a χ² distribution."""
-    modes = slice(first, first + 5)
-    deviation = default().field.standard_deviations()[modes] / np.sqrt(2)
-    squares = np.sum(np.abs(coefficients_of(curves[0])[:, modes] / deviation) ** 2)
-    low, high = chi2.interval(0.99, 40)
-    assert low < squares < high
-
-
-def test_there_is_no_mean_and_no_mode_above_the_cut(curves):
+    for first in (1, 6, 11, 16):
+        modes = slice(first, first + 5)
+        deviation = default().field.standard_deviations()[modes] / np.sqrt(2)
+        squares = np.sum(np.abs(coefficients_of(curves[0])[:, modes] / deviation) ** 2)
+        low, high = chi2.interval(0.99, 40)
+        assert low < squares < high
+    # There is no mean and no mode above the cut.
     assert default().field.num_modes == CUT
     size = np.abs(coefficients_of(curves[0]))
     assert size[:, CUT + 1 :].max() < READING < size[:, CUT].min()

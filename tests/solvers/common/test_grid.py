@@ -1,5 +1,3 @@
-import re
-
 import numpy as np
 import pytest
 
@@ -36,16 +34,12 @@ def test_observation_follows_the_stated_convention():
     np.testing.assert_allclose(observe(coefficients, 16), expected, atol=1e-14)
 
 
-def test_observation_drops_the_modes_that_the_grid_cannot_carry():
-    coefficients = np.array([0.5, 1 - 2j, 7.0, 3.0])
-    np.testing.assert_array_equal(observe(coefficients, 4), observe(coefficients[:2], 4))
-
-
 def test_coefficients_are_the_inverse_of_observation():
     random = np.random.default_rng(0)
     coefficients = random.normal(size=(3, 16)) + 1j * random.normal(size=(3, 16))
     coefficients[:, 0] = coefficients[:, 0].real
     np.testing.assert_allclose(coefficients_of(observe(coefficients, 32)), coefficients, atol=1e-14)
+    np.testing.assert_array_equal(observe(coefficients, 4), observe(coefficients[:, :2], 4))  # drops the rest
 
 
 @pytest.mark.parametrize("points", [512, 1000, 8192])
@@ -58,69 +52,44 @@ def test_observation_of_a_sample_has_the_same_bits_in_any_batch(points):
     np.testing.assert_array_equal(coefficients_of(together)[17], coefficients_of(together[17]))
 
 
-def test_spectral_restriction_is_observation_on_the_coarser_grid():
-    random = np.random.default_rng(0)
-    coefficients = (random.normal(size=(3, 256)) + 1j * random.normal(size=(3, 256))) / np.arange(1, 257)
-    restricted = observe(coefficients_of(observe(coefficients, 512)), 128)
-    np.testing.assert_allclose(restricted, observe(coefficients, 128), atol=1e-13)
-
-
-def test_restriction_to_the_same_grid_changes_nothing():
-    values = np.random.default_rng(0).normal(size=(2, 32))
-    np.testing.assert_array_equal(restrict_by_stride(values, 32), values)
-
-
 def test_stride_picks_the_nested_points():
     coordinates = Grid("periodic", 24).coordinates
     np.testing.assert_allclose(restrict_by_stride(coordinates, 8), Grid("periodic", 8).coordinates)
+    np.testing.assert_array_equal(restrict_by_stride(coordinates, 24), coordinates)
 
 
 @pytest.mark.parametrize(
-    ("points_from", "points_to", "how", "message"),
+    ("points_from", "points_to", "how", "said"),
     [
-        (
-            8192,
-            3000,
-            "stride",
-            "8192 points cannot be restricted to 3000 by stride; nested sizes: 4096, 2048, 1024, ...",
-        ),
-        (12, 8, "stride", "12 points cannot be restricted to 8 by stride; nested sizes: 6, 4, 2"),
-        (2, 4, "stride", "2 points cannot be restricted to 4 by stride; nested sizes: none"),
-        (
-            512,
-            1024,
-            "spectral",
-            "512 points cannot be restricted spectrally to 1024: a restriction has at most 512 points",
-        ),
-        (512, 255, "spectral", "a periodic grid has an even number of points, at least 2; got 255"),
+        (8192, 3000, "stride", "8192 .* to 3000 by stride; nested sizes: 4096, 2048, 1024, ..."),
+        (12, 8, "stride", "12 .* to 8 by stride; nested sizes: 6, 4, 2"),
+        (2, 4, "stride", "2 .* to 4 by stride; nested sizes: none"),
+        (512, 1024, "spectral", "512 .* spectrally to 1024: a restriction has at most 512 points"),
+        (512, 255, "spectral", "an even number of points, at least 2; got 255"),
         (512, 256, "strided", "unknown restriction 'strided'; accepted: 'spectral', 'stride'"),
     ],
 )
-def test_impossible_restrictions_are_refused_with_the_reason(points_from, points_to, how, message):
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+def test_impossible_restrictions_are_refused(points_from, points_to, how, said):
+    with pytest.raises(ValueError, match=f"{said}$"):
         check_restriction(points_from, points_to, how)
-
-
-def test_restrictions_are_checked():
-    with pytest.raises(ValueError, match="cannot be restricted to 8 by stride"):
-        restrict_by_stride(np.zeros(12), 8)
-    with pytest.raises(ValueError, match="cannot be restricted spectrally to 16"):
-        check_restriction(12, 16, "spectral")
+    if how == "stride":
+        with pytest.raises(ValueError, match=f"{said}$"):
+            restrict_by_stride(np.zeros(points_from), points_to)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "said"),
     [
         (("chebyshev", 8), "unknown grid kind 'chebyshev'; accepted: 'periodic', 'nodes', 'cell_centres'"),
-        (("nodes", 2), "a grid of nodes has at least 3 points along each axis; got 2"),
+        (("nodes", 2), "at least 3 points along each axis; got 2"),
         (("periodic", 8, 1.0, 4), "dimension must be 1, 2 or 3, got 4"),
-        (("periodic", 9), "a periodic grid has an even number of points, at least 2; got 9"),
-        (("periodic", 0), "a periodic grid has an even number of points, at least 2; got 0"),
+        (("periodic", 9), "even number of points, at least 2; got 9"),
+        (("periodic", 0), "even number of points, at least 2; got 0"),
         (("periodic", 8, -1.0), "length must be positive, got -1.0"),
     ],
 )
-def test_impossible_grids_are_refused_with_the_reason(arguments, message):
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+def test_impossible_grids_are_refused(arguments, said):
+    with pytest.raises(ValueError, match=f"{said}$"):
         Grid(*arguments)
 
 
@@ -157,19 +126,6 @@ def test_explicit_nodes_have_trapezoidal_weights_and_second_order_differences():
     np.testing.assert_allclose(nodes.derivative(nodes.coordinates**2), 2 * nodes.coordinates, atol=1e-13)
 
 
-@pytest.mark.parametrize(
-    ("positions", "message"),
-    [
-        ((0.0,), "nodes are at least two positions, got 1"),
-        ((0.0, 0.5, 0.5), "positions must increase, but 0.5 follows 0.5"),
-        ((0.0, 0.5, float("nan")), "positions must increase, but nan follows 0.5"),
-    ],
-)
-def test_impossible_nodes_are_refused(positions, message):
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        Nodes(positions)
-
-
 def two_dimensional(seed, modes):
     values = np.random.default_rng(seed).normal(size=(3, 2 * modes + 2, 2 * modes + 2))
     return coefficients_of_2d(values)
@@ -199,8 +155,3 @@ def test_on_the_torus_coefficients_are_the_inverse_of_observation(points):
 def test_on_the_torus_a_sample_has_the_same_bits_in_any_batch():
     coefficients = two_dimensional(1, 20)
     np.testing.assert_array_equal(observe_2d(coefficients, 104)[2], observe_2d(coefficients[2], 104))
-
-
-def test_coefficients_on_the_torus_are_of_even_numbers_of_points():
-    with pytest.raises(ValueError, match="even"):
-        coefficients_of_2d(np.ones((1, 9, 9)))

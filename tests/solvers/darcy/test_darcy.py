@@ -1,6 +1,5 @@
 """Darcy flow: exact solutions, an independent direct solution, and the balances that the equations imply."""
 
-import re
 import sys
 from functools import lru_cache, partial
 
@@ -13,14 +12,7 @@ from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Grid
 from resolvent.solvers.darcy import five_point, sine_transforms
 from resolvent.solvers.darcy.direct import solve_direct
-from resolvent.solvers.darcy.five_point import (
-    FACE_MEANS,
-    GRIDS,
-    METHODS,
-    DarcyFivePoint,
-    default_method,
-    refined_pressure,
-)
+from resolvent.solvers.darcy.five_point import FACE_MEANS, GRIDS, METHODS, DarcyFivePoint, default_method
 
 DISTRIBUTIONS = ("cao_darcy", "calvello_darcy", "calvello_darcy_v1")
 on_every_grid = pytest.mark.parametrize("grid", GRIDS)
@@ -129,6 +121,9 @@ def test_agreement_with_the_direct_solution(grid, face_mean, method, distributio
     """48 nodes have 47 intervals, which no coarser grid divides."""
     pressure = DarcyFivePoint(grid, face_mean, method).solve(drawn(distribution, grid, 48))
     assert relative_errors(pressure, direct(distribution, grid, 48, face_mean)).max() < 1e-9
+    high = np.where(drawn("cao_darcy", grid, 48) > 3, 1e4, 1.0)  # in contrast
+    pressure = DarcyFivePoint(grid, face_mean, method).solve(high)
+    assert relative_errors(pressure, solve_direct(high, grid=grid, face_mean=face_mean)).max() < 1e-7
 
 
 @on_every_grid
@@ -137,22 +132,6 @@ def test_agreement_with_the_direct_solution(grid, face_mean, method, distributio
 def test_multigrid_coarsens_grids_of_any_size(grid, distribution, points):
     pressure = DarcyFivePoint(grid, tolerance=1e-10).solve(drawn(distribution, grid, points))
     assert relative_errors(pressure, direct(distribution, grid, points, "arithmetic")).max() < 1e-10
-
-
-@on_every_grid
-@by_every_method
-def test_a_high_contrast_is_solved(grid, method, random):
-    coefficient = np.where(random.random((1, 48, 48)) < 0.5, 1e4, 1.0)
-    pressure = DarcyFivePoint(grid, method=method).solve(coefficient)
-    assert relative_errors(pressure, solve_direct(coefficient, grid=grid)).max() < 1e-7
-
-
-@on_every_grid
-@by_every_mean
-def test_multigrid_and_sine_transforms_solve_the_same_equations(grid, face_mean, random):
-    coefficient, source = drawn("cao_darcy", grid, 48), random.normal(size=(2, 48, 48))
-    ours, other = (Tight(grid, face_mean, method).solve(coefficient, source) for method in METHODS)
-    assert relative_errors(ours, other).max() < 1e-10
 
 
 @pytest.mark.parametrize(("points", "pressure"), [(3, 1 / 16), (4, 1 / 18)])
@@ -167,29 +146,6 @@ def test_the_smallest_grids(points, pressure):
 @on_every_grid
 @by_every_mean
 @by_every_method
-def test_what_the_source_puts_in_flows_out_through_the_boundary(grid, face_mean, method, random):
-    coefficient = drawn("cao_darcy", grid, 48)
-    source = random.random((2, 48, 48))
-    pressure = Tight(grid, face_mean, method).solve(coefficient, source)
-    spacing = Grid(grid, 48).spacing
-    outflow = np.zeros(2)
-    # Four times, each time through the edge y = 0.
-    a, f, p = coefficient, source, pressure
-    for _ in range(4):
-        if grid == "cell_centres":
-            outflow += (2 * a[:, 0] * p[:, 0]).sum(axis=1)
-        else:
-            edge, inner = a[:, 0, 1:-1], a[:, 1, 1:-1]
-            mean = (edge + inner) / 2 if face_mean == "arithmetic" else 2 / (1 / edge + 1 / inner)
-            outflow += (mean * p[:, 1, 1:-1]).sum(axis=1)
-        a, p = np.rot90(a, axes=(1, 2)), np.rot90(p, axes=(1, 2))
-    inside = f[:, 1:-1, 1:-1] if grid == "nodes" else f
-    np.testing.assert_allclose(outflow, inside.sum(axis=(1, 2)) * spacing**2, rtol=1e-10)
-
-
-@on_every_grid
-@by_every_mean
-@by_every_method
 def test_the_solution_operator_is_symmetric(grid, face_mean, method, random):
     """⟨f, S g⟩ = ⟨g, S f⟩ over the unknowns."""
     coefficient = drawn("calvello_darcy", grid, 48)
@@ -197,87 +153,8 @@ def test_the_solution_operator_is_symmetric(grid, face_mean, method, random):
     solver = Tight(grid, face_mean, method)
     left, right = f * solver.solve(coefficient, g), g * solver.solve(coefficient, f)
     np.testing.assert_allclose(left.sum(axis=(1, 2)), right.sum(axis=(1, 2)), rtol=1e-9)
-
-
-@on_every_grid
-@by_every_mean
-@by_every_method
-@pytest.mark.parametrize(
-    "turn",
-    [lambda v: v[:, ::-1], lambda v: v[:, :, ::-1], lambda v: v.swapaxes(1, 2)],
-    ids=["y reflected", "x reflected", "transposed"],
-)
-def test_turning_the_square_turns_the_pressure(grid, face_mean, method, turn):
-    coefficient = drawn("cao_darcy", grid, 48)
-    solver = Tight(grid, face_mean, method)
-    turned = solver.solve(np.ascontiguousarray(turn(coefficient)))
-    assert relative_errors(turned, turn(solver.solve(coefficient))).max() < 1e-11
-
-
-@on_every_grid
-@by_every_method
-def test_units_scale_out(grid, method, random):
-    coefficient, source = drawn("cao_darcy", grid, 48), random.random((2, 48, 48))
-    solver = Tight(grid, method=method)
-    expected = solver.solve(coefficient, source) * (1e-3 / 50)
-    assert relative_errors(solver.solve(50 * coefficient, 1e-3 * source), expected).max() < 1e-11
-
-
-@on_every_grid
-@by_every_mean
-@by_every_method
-def test_maximum_principle(grid, face_mean, method):
-    """A source in one place: positive everywhere inside, and only there larger than around."""
-    coefficient = drawn("cao_darcy", grid, 48)
-    source = np.zeros((1, 48, 48))
-    source[0, 30, 11] = 1
-    pressure = Tight(grid, face_mean, method).solve(coefficient, source)
-    framed = np.pad(pressure, ((0, 0), (1, 1), (1, 1))) if grid == "cell_centres" else pressure
-    for sample in framed:
-        edges = np.concatenate([sample[0], sample[-1], sample[:, 0], sample[:, -1]])
-        inner = sample[1:-1, 1:-1]
-        assert (edges == 0).all()
-        assert (inner > 0).all()
-        neighbours = [sample[:-2, 1:-1], sample[2:, 1:-1], sample[1:-1, :-2], sample[1:-1, 2:]]
-        peaks = np.argwhere(inner > np.max(neighbours, axis=0)).tolist()
-        assert peaks == [[30, 11]] if grid == "cell_centres" else peaks == [[29, 10]]
-
-
-@on_every_grid
-@by_every_mean
-def test_a_more_permeable_medium_holds_less_pressure(grid, face_mean):
-    """∫ f p falls when the coefficient rises anywhere (Dirichlet's principle)."""
-    mixed = drawn("cao_darcy", grid, 48)
-    wider = np.where(mixed[::-1] > 3, 12.0, mixed)
-    uniform = np.ones_like(mixed)
-    solver = DarcyFivePoint(grid, face_mean)
-    sums = [solver.solve(a).sum(axis=(1, 2)) for a in (12 * uniform, wider, mixed, 3 * uniform)]
-    assert (np.diff(sums, axis=0) > 0).all()
-
-
-@on_every_grid
-@by_every_mean
-@by_every_method
-@pytest.mark.parametrize("tolerance", [1e-3, 1e-10])
-def test_the_residual_is_below_the_tolerance(grid, face_mean, method, tolerance, random):
-    coefficient, source = drawn("cao_darcy", grid, 48), random.normal(size=(1, 48, 48))
-    solver = DarcyFivePoint(grid, face_mean, method, tolerance)
-    residuals = solver.residual(coefficient, solver.solve(coefficient, source), source)
-    assert residuals.shape == (2,)
-    assert (residuals > 1e-4 * tolerance).all()  # it stops when it may
-    assert (residuals < tolerance).all()
-
-
-@on_every_grid
-@by_every_mean
-def test_the_residual_distinguishes_solutions_from_others(grid, face_mean):
-    coefficient, pressure = drawn("cao_darcy", grid, 48), direct("cao_darcy", grid, 48, face_mean)
-    solver = DarcyFivePoint(grid, face_mean)
-    assert solver.residual(coefficient, pressure).max() < 1e-12
-    np.testing.assert_allclose(solver.residual(coefficient, 0 * pressure), 1)
-    np.testing.assert_allclose(solver.residual(coefficient, 1.5 * pressure), 0.5)
-    other = FACE_MEANS[face_mean == "arithmetic"]
-    assert solver.residual(coefficient, direct("cao_darcy", grid, 48, other)).min() > 1e-2
+    scaled = solver.solve(50 * coefficient, 1e-3 * g)  # units scale out
+    assert relative_errors(scaled, solver.solve(coefficient, g) * (1e-3 / 50)).max() < 1e-11
 
 
 @by_every_method
@@ -341,12 +218,6 @@ def test_samples_solved_side_by_side_have_the_bits_of_one_alone(lanes, monkeypat
     assert relative_errors(together, solve_direct(coefficient)).max() < 1e-11
 
 
-def test_refined_pressure_is_that_of_the_finer_grid():
-    refined = refined_pressure(lambda points: manufactured(points)[0][2], 17, 4)
-    finer = solve_direct(manufactured(65)[0][2:3], face_mean="harmonic")
-    assert relative_errors(refined[None], finer[:, ::4, ::4]).max() < 1e-9
-
-
 @pytest.mark.parametrize(("backend", "method"), [("cpu", "multigrid"), ("gpu", "sine"), ("tpu", "multigrid")])
 def test_sine_transforms_are_the_default_on_a_gpu_alone(backend, method, monkeypatch):
     monkeypatch.setattr(five_point, "find_spec", lambda name: name)
@@ -361,7 +232,7 @@ def test_jax_is_not_asked_for_a_gpu_where_it_has_no_plugin(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "said"),
     [
         ({"grid": "periodic"}, "unknown grid 'periodic'; accepted: 'nodes', 'cell_centres'"),
         ({"face_mean": "geometric"}, "unknown face_mean 'geometric'; accepted: 'arithmetic', 'harmonic'"),
@@ -371,35 +242,25 @@ def test_jax_is_not_asked_for_a_gpu_where_it_has_no_plugin(monkeypatch):
         ({"tolerance": float("nan")}, "tolerance must be between 0 and 1, got nan"),
     ],
 )
-def test_unknown_choices_are_refused_with_those_accepted(arguments, message):
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+def test_unknown_choices_are_refused_with_those_accepted(arguments, said):
+    with pytest.raises(ValueError, match=f"^{said}$"):
         DarcyFivePoint(**arguments)
 
 
-@on_every_grid
 @by_every_method
-def test_too_few_points_are_refused(grid, method):
-    with pytest.raises(ValueError, match=f"^a grid of {grid} has at least 3 points along each axis; got 2$"):
-        DarcyFivePoint(grid, method=method).solve(np.ones((1, 2, 2)))
-
-
-@by_every_method
-@pytest.mark.parametrize("value", [0.0, -3.0, np.nan, np.inf])
-def test_coefficients_that_are_not_positive_are_refused(method, value):
-    coefficient = np.ones((3, 9, 9))
-    coefficient[1, 0, 4] = coefficient[2, 5, 5] = value
-    message = "Darcy: the coefficient is not positive (sample rows 1, 2); check where it comes from"
-    with pytest.raises(SolverError, match=f"^{re.escape(message)}$"):
-        DarcyFivePoint(method=method).solve(coefficient)
-
-
-@by_every_method
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_a_source_that_is_not_finite_is_refused(method, value):
-    source = np.ones((2, 48, 48))
-    source[1, 5, 5] = value
-    with pytest.raises(SolverError, match=r"\(sample rows 1\)"):
-        DarcyFivePoint(method=method).solve(drawn("cao_darcy", "nodes", 48), source)
+def test_what_cannot_be_solved_is_refused(method):
+    with pytest.raises(ValueError, match="at least 3 points along each axis; got 2"):
+        DarcyFivePoint(method=method).solve(np.ones((1, 2, 2)))
+    for value in (0.0, -3.0, np.nan, np.inf):
+        coefficient = np.ones((3, 9, 9))
+        coefficient[1, 0, 4] = coefficient[2, 5, 5] = value
+        with pytest.raises(SolverError, match=r"^Darcy: .* is not positive \(sample rows 1, 2\)"):
+            DarcyFivePoint(method=method).solve(coefficient)
+    for value in (np.nan, np.inf):
+        source = np.ones((2, 48, 48))
+        source[1, 5, 5] = value
+        with pytest.raises(SolverError, match=r"source is not finite \(sample rows 1\)"):
+            DarcyFivePoint(method=method).solve(drawn("cao_darcy", "nodes", 48), source)
 
 
 @pytest.mark.parametrize(
@@ -417,9 +278,5 @@ def test_iterations_that_do_not_converge_are_refused(method, rows, monkeypatch):
     """Sine transforms invert a constant coefficient in one iteration."""
     monkeypatch.setattr(five_point, "MAX_ITERATIONS", 3)
     coefficient = np.concatenate([np.ones((1, 48, 48)), drawn("cao_darcy", "nodes", 48)])
-    message = (
-        f"Darcy: the residual did not fall below 1e-08 in 3 iterations (sample rows {rows}); "
-        "use a larger tolerance, or less contrast in the coefficient"
-    )
-    with pytest.raises(SolverError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(SolverError, match=rf"below 1e-08 in 3 iterations \(sample rows {rows}\); use"):
         DarcyFivePoint(method=method).solve(coefficient)
