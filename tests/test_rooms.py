@@ -22,7 +22,7 @@ ROOMS = {
 }
 MAY_IMPORT = {
     "solvers": set(),
-    "models": set(),
+    "models": {"common"},
     "common": set(),
     "datasets": {"common", "solvers"},
     "training": {"common", "solvers", "models", "datasets"},

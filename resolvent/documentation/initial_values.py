@@ -21,7 +21,7 @@ from resolvent.documentation.pages import table
 from resolvent.evaluation.conditions import predict
 from resolvent.evaluation.metrics import measure
 from resolvent.figures.common.results import Run, error_matrix, read_runs
-from resolvent.models.layers.quadrature import trapezoid_weights
+from resolvent.models.layers.continuum_attention import trapezoid_weights
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_configuration
 from resolvent.planning.plan import Plan

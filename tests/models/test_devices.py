@@ -11,7 +11,7 @@ from model_variants import NAMES, SMALL, VARIANTS, points
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from resolvent.models.build import build
-from resolvent.models.layers.quadrature import product_trapezoid_weights, trapezoid_weights
+from resolvent.models.layers.continuum_attention import product_trapezoid_weights, trapezoid_weights
 
 # Models of the package neuraloperator that compile too, in half a minute.
 LEFT_OUT = {"TFNO", "UNO", "CODANO"}
