@@ -1,8 +1,5 @@
 """Build a torch module from the name of an architecture and its settings, and count its parameters."""
 
-import math
-from collections.abc import Iterator
-
 import torch
 from torch import nn
 
@@ -26,14 +23,11 @@ def build(architecture: str, settings: dict, seed: int) -> nn.Module:
 
 def parameter_counts(operator: nn.Module) -> tuple[int, int]:
     """Count parameters, a complex one once, as Calvello et al. (2024) do, and twice, as Cao (2021) does."""
-
-    def complex_ones() -> Iterator[nn.Parameter]:
-        """Yield the complex parameters, all stored as real pairs along their last axis."""
-        for module in operator.modules():
-            if isinstance(module, SpectralConvolution | SpectralConvolution2d):
-                yield module.weight
-            elif isinstance(weights := getattr(module, "complex_weights", None), nn.ParameterDict):
-                yield from weights.values()
-
+    pairs: set[nn.Parameter] = set()
+    for module in operator.modules():
+        if isinstance(module, SpectralConvolution | SpectralConvolution2d):
+            pairs.add(module.weight)
+        elif isinstance(weights := getattr(module, "complex_weights", None), nn.ParameterDict):
+            pairs.update(weights.values())
     twice = sum(parameter.numel() for parameter in operator.parameters())
-    return twice - sum(math.prod(pair.shape[:-1]) for pair in set(complex_ones())), twice
+    return twice - sum(pair.numel() // 2 for pair in pairs), twice

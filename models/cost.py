@@ -62,19 +62,3 @@ def transformer_flop(width: int, feedforward_width: int, attended: int | float) 
     For attention of linear cost `attended` is what costs as much: the features of a head.
     """
     return 8 * width**2 + 4 * width * feedforward_width + 4 * width * attended
-
-
-def spectral_cost(points: int, *, width: int, num_layers: int, mode_weights: int) -> Cost:
-    """Predict the cost of spectral layers between pointwise networks of 128 hidden channels.
-
-    `mode_weights` are the real weights of a layer's modes for a pair of channels. The convolution itself is
-    no more than the pointwise maps, to first order.
-    """
-    return cost_of_layers(
-        points,
-        width=width,
-        num_layers=num_layers,
-        layer_flop=4 * width**2,
-        outside_flop=512 * width,
-        weights=8 + mode_weights,
-    )

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from resolvent.models.outside import NoSuchModule, find, unknown, why_not
+from resolvent.models.outside import NoSuchModule, find, not_imported, unknown
 from resolvent.models.settings import Settings
 
 # An architecture is the class of its settings, which says where its torch module is. One from outside of this
@@ -101,23 +101,19 @@ def _check_description(settings: type[Settings]) -> None:
 
     That module is not imported for it, since torch takes seconds; only looked for.
     """
-    name = f"{settings.__module__}:{settings.__name__}"
+    name, operator = f"{settings.__module__}:{settings.__name__}", getattr(settings, "operator", None)
     if getattr(settings, "dimension", None) not in (1, 2):
         raise ValueError(f"{name} must set `dimension`; accepted: 1, 2")
-    operator = getattr(settings, "operator", None)
-    module, _, class_name = operator.partition(":") if isinstance(operator, str) else ("", "", "")
+    module, _, class_name = str(operator).partition(":")
     if not (module and class_name):
         raise ValueError(f"{name} must set `operator`, module:Class of its torch module; got {operator!r}")
-    if module in sys.modules:
-        if not hasattr(sys.modules[module], class_name):
-            raise ValueError(f"operator {operator!r} of {name}: module {module} has no {class_name}")
-        return
     try:
-        spec = find_spec(module)
+        loaded = sys.modules.get(module)
+        there = hasattr(loaded, class_name) if loaded else find_spec(module)
     except Exception as error:
-        raise ValueError(f"operator {operator!r} of {name}: {why_not(module, error)}") from error
-    if spec is None:
-        raise ValueError(f"operator {operator!r} of {name}: no module {module}")
+        raise not_imported(module, error, f"operator {operator!r} of {name}: ") from error
+    if not there:
+        raise ValueError(f"operator {operator!r} of {name}: no {class_name if loaded else 'such module'}")
 
 
 def _problem(details: ErrorDetails, known: type[Settings]) -> str:

@@ -3,16 +3,12 @@
 No torch here: the workflow parses and checks a configuration without importing it.
 """
 
-import re
-import types
-import typing
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from resolvent.common.settings import Settings as StrictSettings
 from resolvent.models.cost import Cost, cost_of_layers, transformer_flop
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 Channels = Annotated[int, Field(ge=1, le=64)]
 Width = Annotated[int, Field(ge=1, le=4096)]
@@ -43,9 +39,7 @@ FeedforwardWidth = Annotated[Width, Field(description="hidden width of a layer's
 Factor = Annotated[
     float,
     Field(
-        gt=0.0,
-        le=1.0,
-        description="r: n points a side become ⌊n r⌋ and then, on the coarse grid, ⌊⌊n r⌋ r⌋",
+        gt=0.0, le=1.0, description="r: n points a side become ⌊n r⌋ and then, on the coarse grid, ⌊⌊n r⌋ r⌋"
     ),
 ]
 EqualLayers = Annotated[
@@ -59,11 +53,10 @@ Epsilon = Annotated[float, Field(gt=0.0, le=1.0, description="added to the varia
 SMALL_ENCODER = {"width": 16, "num_layers": 2, "num_heads": 2, "feedforward_width": 24}  # for examples
 
 
-class Settings(BaseModel):
+class Settings(StrictSettings):
     """Describe an architecture: what it is, what it can be asked for, what it costs and how it is drawn.
 
-    Unknown keys are errors, numbers are finite, "64" is not an integer and true is not a number; but
-    text such as "1e-2" is, for YAML 1.1 reads it so. A class that a configuration may name sets
+    A class that a configuration may name sets
 
     operator       "module:Class" of its torch module, which is imported only when built and takes the
                    settings as keywords.
@@ -72,6 +65,7 @@ class Settings(BaseModel):
     any_nodes      whether it takes functions on unevenly spaced points, such as observed trajectories.
     one_grid       whether it takes functions on one grid only, the one of its setting `points`.
     trapezoidal    whether it weighs the points by the trapezoidal rule: for grids with both ends.
+    all_pairs      whether all points attend to all, for its cost.
     order          in the spacing, of what separates its outputs on two grids, where it claims invariance.
     packages       of PyPI, whose code is the network: another version of one is another model.
     look           colour, "#rrggbb", and marker in figures; None: a colour that no other model has.
@@ -85,27 +79,15 @@ class Settings(BaseModel):
     any_nodes: ClassVar[bool] = False
     one_grid: ClassVar[bool] = False
     trapezoidal: ClassVar[bool] = False
+    all_pairs: ClassVar[bool] = False
     order: ClassVar[int] = 1
     packages: ClassVar[tuple[str, ...]] = ()
     look: ClassVar[tuple[str, str] | None] = None
     example: ClassVar[dict[str, Any]] = {}
     variants: ClassVar[dict[str, dict[str, Any]]] = {"": {}}
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
     in_channels: Channels = Field(1, description="channels of the input function")
     out_channels: Channels = Field(1, description="channels of the output function")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _numbers_in_text(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        fields = cls.model_fields
-        return {
-            key: _read_numbers(value, fields[key].annotation) if key in fields else value
-            for key, value in given.items()
-        }
 
     def check_grid(self, points: int) -> None:
         """Raise `ValueError` if the architecture cannot take a grid of `points` along each axis.
@@ -126,37 +108,24 @@ class Settings(BaseModel):
 
         An architecture that says nothing counts as layers of four affine maps and a feed-forward network at
         each point, by its settings `width`, `num_layers` and `feedforward_width` where it has them; else
-        128, 4 and the width. One whose points attend to each other should say so.
+        128, 4 and the width. Where all points attend to all, `all_pairs` should say so.
         """
-        width = getattr(self, "width", 128)
-        hidden = getattr(self, "feedforward_width", width)
-        return cost_of_layers(
-            points**self.dimension,
-            width=width,
-            num_layers=getattr(self, "num_layers", 4),
-            layer_flop=transformer_flop(width, hidden, 0),
-        )
+        whole, width = points**self.dimension, getattr(self, "width", 128)
+        hidden, num_layers = getattr(self, "feedforward_width", width), getattr(self, "num_layers", 4)
+        flop = transformer_flop(width, hidden, whole if self.all_pairs else 0)
+        return cost_of_layers(whole, width=width, num_layers=num_layers, layer_flop=flop)
 
 
-def _read_numbers(value: Any, annotation: Any) -> Any:
-    """Replace text such as "1e-2" by the number, wherever `annotation` says that one belongs."""
-    kind, parts = typing.get_origin(annotation), typing.get_args(annotation)
-    if annotation is float and isinstance(value, str) and _NUMBER.fullmatch(value):
-        return float(value)
-    if kind is list and isinstance(value, list):
-        return [_read_numbers(one, parts[0]) for one in value]
-    if kind is dict and isinstance(value, dict):
-        return {key: _read_numbers(one, parts[1]) for key, one in value.items()}
-    if kind in (typing.Annotated, typing.Union, types.UnionType):
-        for part in parts[:1] if kind is typing.Annotated else parts:
-            value = _read_numbers(value, part)
-    return value
+def divides_width(name: str) -> Any:
+    """Make a validator of a class of settings: `name` divides `width`."""
 
+    def check(self: Any) -> Any:
+        parts = getattr(self, name)
+        if self.width % parts:
+            raise ValueError(f"width {self.width} is not divisible by {name} {parts}")
+        return self
 
-def check_divides(width: int, name: str, parts: int) -> None:
-    """Raise `ValueError` unless the setting `name`, which is `parts`, divides the width."""
-    if width % parts:
-        raise ValueError(f"width {width} is not divisible by {name} {parts}")
+    return model_validator(mode="after")(check)
 
 
 def check_points(modes: int, points: int, least: int) -> None:

@@ -70,7 +70,8 @@ def demo(context: typer.Context, cores: Cores = "all") -> None:
     It takes about ten minutes on two cores, and ends with the address of the front page. Options that are
     not known here go to Snakemake.
     """
-    _end(start_snakemake(["--cores", cores, "--configfile", "demo", *context.args]))
+    if status := start_snakemake(["--cores", cores, "--configfile", "demo", *context.args]):
+        raise typer.Exit(status)
     from resolvent.figures.front.__main__ import show
 
     show(Path("results/demo"))
@@ -79,7 +80,7 @@ def demo(context: typer.Context, cores: Cores = "all") -> None:
 @app.command(rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)
 def plan(context: typer.Context, cores: Cores = "all", configfile: Configs = None) -> None:
     """Say what a study would make, how long it would take and how much room it needs. Nothing is made."""
-    _end(start_snakemake(["plan", "--cores", cores, *_configured(configfile), *context.args]))
+    raise typer.Exit(start_snakemake(["plan", "--cores", cores, *_configured(configfile), *context.args]))
 
 
 @app.command(rich_help_panel=STUDIES)
@@ -109,7 +110,7 @@ def run(
     This is `snakemake` with the Snakefile and the profile of the package: options that are not known here go
     to Snakemake, such as `-n`, which shows what would run.
     """
-    _end(start_snakemake([*(targets or []), "--cores", cores, *_configured(configfile)]))
+    raise typer.Exit(start_snakemake([*(targets or []), "--cores", cores, *_configured(configfile)]))
 
 
 @app.command(rich_help_panel=STUDIES, name="open")
@@ -333,34 +334,25 @@ def main() -> int:
             print(f"resolvent: {line}", file=sys.stderr)
         return 1
     except ValueError as error:
-        if (missing := _missing_module(error)) is None:
+        from pydantic import ValidationError
+
+        from resolvent.datasets import errors
+        from resolvent.models import outside
+
+        found = [error]
+        if isinstance(error, ValidationError):
+            found = [one["ctx"]["error"] for one in error.errors() if "error" in one.get("ctx", {})]
+        # That a user's module is not there is expected; all else is not.
+        missing = [one for one in found if isinstance(one, errors.NoSuchModule | outside.NoSuchModule)]
+        if not missing:
             raise
-        print(f"resolvent: {missing}", file=sys.stderr)
+        print(f"resolvent: {missing[0]}", file=sys.stderr)
         return 1
     return 0
 
 
-def _missing_module(error: ValueError) -> ValueError | None:
-    """Return the error, or that within errors of settings, that says that a user's module is not there."""
-    from pydantic import ValidationError
-
-    from resolvent.datasets import errors
-    from resolvent.models import outside
-
-    found = [error]
-    if isinstance(error, ValidationError):
-        found = [one["ctx"]["error"] for one in error.errors() if "error" in one.get("ctx", {})]
-    return next((one for one in found if isinstance(one, errors.NoSuchModule | outside.NoSuchModule)), None)
-
-
 def _configured(files: list[str] | None) -> list[str]:
     return ["--configfile", *files] if files else []
-
-
-def _end(status: int) -> None:
-    """End the program where Snakemake has failed."""
-    if status:
-        raise typer.Exit(status)
 
 
 if __name__ == "__main__":

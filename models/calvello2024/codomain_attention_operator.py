@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from resolvent.models.layers.common import Input, Output, Points, pointwise_network, with_coordinates
 from resolvent.models.layers.patched_attention import patched_attention
 from resolvent.models.layers.spectral_convolution import SpectralConvolution2d
 
@@ -45,14 +46,9 @@ class CodomainAttentionOperator2d(nn.Module):
         )
         self.projection = nn.Linear(width, out_channels)
 
-    def forward(
-        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
-    ) -> Float[Tensor, "batch n1 n2 out_channels"]:
-        """Return the output function at the same points.
-
-        Raises `ValueError` if the grid cannot carry the modes.
-        """
-        v = self.lifting(torch.cat([u, x.expand(len(u), -1, -1, -1)], dim=-1))
+    def forward(self, u: Input, x: Points) -> Output:
+        """Return the output function. Raises `ValueError` if the grid cannot carry the modes."""
+        v = self.lifting(with_coordinates(u, x))
         for layer in self.layers:
             v = layer(v)
         return self.projection(v)
@@ -63,7 +59,7 @@ class _Layer(nn.Module):
         super().__init__()
         self.attention = CodomainAttention(features=features, modes=modes)
         self.attention_norm = nn.LayerNorm(width, eps=epsilon)
-        self.feedforward = nn.Sequential(nn.Linear(width, hidden), nn.GELU(), nn.Linear(hidden, width))
+        self.feedforward = pointwise_network(width, hidden, width)
         self.feedforward_norm = nn.LayerNorm(width, eps=epsilon)
 
     def forward(self, v: Float[Tensor, "batch n1 n2 width"]) -> Float[Tensor, "batch n1 n2 width"]:

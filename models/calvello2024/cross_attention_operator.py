@@ -1,10 +1,10 @@
 """Cross-attention from the points of an output function to those of an input function, on a square."""
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from resolvent.models.calvello2024.transformer_neural_operator import TransformerLayer
+from resolvent.models.layers.common import Input, Points, pointwise_network, with_coordinates
 from resolvent.models.layers.continuum_attention import trapezoid_log_weights
 from resolvent.models.layers.grid_sizes import downsampled_sizes
 from resolvent.models.layers.resampling import interpolate
@@ -43,9 +43,7 @@ class CrossAttentionOperator2d(nn.Module):
     ) -> None:
         super().__init__()
         self.factor = downsampling_factor
-        self.lifting = nn.Sequential(
-            nn.Linear(in_channels + 2, feedforward_width), nn.GELU(), nn.Linear(feedforward_width, width)
-        )
+        self.lifting = pointwise_network(in_channels + 2, feedforward_width, width)
         self.queries = nn.Linear(2, width)
         self.layers = nn.ModuleList(
             TransformerLayer(width=width, feedforward_width=feedforward_width, **layer)
@@ -53,9 +51,7 @@ class CrossAttentionOperator2d(nn.Module):
         )
         self.projection = nn.Linear(width, out_channels)
 
-    def forward(
-        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
-    ) -> Float[Tensor, "batch coarse1 coarse2 out_channels"]:
+    def forward(self, u: Input, x: Points) -> Float[Tensor, "batch *coarse out_channels"]:
         """Return the output function on the coarse grid.
 
         Raises `ValueError` if the grid is too small for `downsampling_factor`, and as `at` does.
@@ -66,13 +62,10 @@ class CrossAttentionOperator2d(nn.Module):
         return self.at(u, x, y.flatten(0, 1)).unflatten(1, coarse)
 
     def at(
-        self,
-        u: Float[Tensor, "batch n1 n2 in_channels"],
-        x: Float[Tensor, "n1 n2 2"],
-        y: Float[Tensor, "points 2"],
+        self, u: Input, x: Points, y: Float[Tensor, "points dim"]
     ) -> Float[Tensor, "batch points out_channels"]:
-        """Return the output function at the points y. Raises `ValueError` as `models.layers.quadrature`."""
-        w = self.lifting(torch.cat([u, x.expand(len(u), -1, -1, -1)], dim=-1)).flatten(1, 2)
+        """Return the output function at the points y. Raises `ValueError` as `trapezoid_weights` does."""
+        w = self.lifting(with_coordinates(u, x)).flatten(1, 2)
         log_weights = trapezoid_log_weights(x)
         v = self.queries(y).expand(len(u), -1, -1)
         for layer in self.layers:

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from resolvent.models.layers.common import stack, without_autocast
+from resolvent.models.layers.common import Input, Output, Points, stack, with_coordinates, without_autocast
 from resolvent.models.layers.patched_attention import patched_attention
 from resolvent.models.layers.spectral_convolution import SpectralConvolution2d
 
@@ -87,21 +87,17 @@ class InverseLaplacianSmoother(nn.Module):
     ) -> Float[Tensor, "batch n1 n2 channels"]:
         """Smooth z in the precision of the coordinates, whatever autocast says."""
         _, n1, n2, _ = z.shape
-        spacing = (x[1, 0] - x[0, 0]).norm(), (x[0, 1] - x[0, 0]).norm()
         with without_autocast(z.device):
             z = z.to(x.dtype)
             if self.boundary == "even":
                 z = torch.cat([z, z.flip(1)], dim=1)
                 z = torch.cat([z, z.flip(2)], dim=2)
-            sides = z.shape[1], z.shape[2]
-            coefficients = self._symbol(sides, spacing)[..., None] * torch.fft.rfft2(z, dim=(1, 2))
+            sides, kind = (z.shape[1], z.shape[2]), {"device": x.device, "dtype": x.dtype}
+            k1 = 2 * math.pi * torch.fft.fftfreq(sides[0], **kind) / (x[1, 0] - x[0, 0]).norm()
+            k2 = 2 * math.pi * torch.fft.rfftfreq(sides[1], **kind) / (x[0, 1] - x[0, 0]).norm()
+            symbol = (1 + self.epsilon * (k1[:, None] ** 2 + k2**2)) ** -self.exponent
+            coefficients = symbol[..., None] * torch.fft.rfft2(z, dim=(1, 2))
             return torch.fft.irfft2(coefficients, s=sides, dim=(1, 2))[:, :n1, :n2]
-
-    def _symbol(self, sides: tuple[int, int], spacing: tuple[Tensor, Tensor]) -> Tensor:
-        kind = {"device": spacing[0].device, "dtype": spacing[0].dtype}
-        k1 = 2 * math.pi * torch.fft.fftfreq(sides[0], **kind) / spacing[0]
-        k2 = 2 * math.pi * torch.fft.rfftfreq(sides[1], **kind) / spacing[1]
-        return (1 + self.epsilon * (k1[:, None] ** 2 + k2**2)) ** -self.exponent
 
 
 class PatchConvolution(nn.Module):
@@ -111,7 +107,7 @@ class PatchConvolution(nn.Module):
     """
 
     def __init__(
-        self, *, in_channels: int, out_channels: int, modes: int, periodic_extension: bool, maps: int = 1
+        self, in_channels: int, out_channels: int, modes: int, periodic_extension: bool, maps: int = 1
     ) -> None:
         super().__init__()
         self.convolution = SpectralConvolution2d(
@@ -140,13 +136,7 @@ class PatchedEncoderLayer(nn.Module):
     """
 
     def __init__(
-        self,
-        projections: nn.Module,
-        *,
-        width: int,
-        num_heads: int,
-        feedforward_width: int,
-        dropout: float,
+        self, projections: nn.Module, *, width: int, num_heads: int, feedforward_width: int, dropout: float
     ) -> None:
         super().__init__()
         self.num_heads = num_heads
@@ -220,15 +210,10 @@ class PatchedNeuralOperator(nn.Module):
                 epsilon=smoother_epsilon, exponent=smoother_exponent, boundary=smoother_boundary
             )
 
-    def forward(
-        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
-    ) -> Float[Tensor, "batch n1 n2 out_channels"]:
-        """Return the output function at the same points.
-
-        Raises `ValueError` if the patches do not divide the grid, or the learned smoother's modes do not fit.
-        """
+    def forward(self, u: Input, x: Points) -> Output:
+        """Return the output function. Raises `ValueError` if patches or the smoother's modes do not fit."""
         cell_volume = 1 / (u.shape[1] * u.shape[2])
-        y = self.lifting(split(torch.cat([u, x.expand(len(u), -1, -1, -1)], dim=-1), self.patches))
+        y = self.lifting(split(with_coordinates(u, x), self.patches))
         for layer in self.layers:
             if self.checkpointing and torch.is_grad_enabled():
                 y = checkpoint(layer, y, cell_volume, use_reentrant=False)
@@ -250,14 +235,11 @@ class ViTNeuralOperator(PatchedNeuralOperator):
     def __init__(
         self, *, in_channels: int, width: int, modes: int, periodic_extension: bool, **operator
     ) -> None:
-        lifting = PatchConvolution(
-            in_channels=in_channels + 2,
-            out_channels=width,
-            modes=modes,
-            periodic_extension=periodic_extension,
-        )
         super().__init__(
-            lifting=lifting, projections=lambda: nn.Linear(width, 3 * width), width=width, **operator
+            lifting=PatchConvolution(in_channels + 2, width, modes, periodic_extension),
+            projections=lambda: nn.Linear(width, 3 * width),
+            width=width,
+            **operator,
         )
 
 
@@ -281,16 +263,12 @@ class FourierAttentionNeuralOperator(PatchedNeuralOperator):
         periodic_extension: bool,
         **operator,
     ) -> None:
-        def projections() -> nn.Module:
-            return PatchConvolution(
-                in_channels=width,
-                out_channels=3 * width,
-                modes=modes,
-                periodic_extension=periodic_extension,
-                maps=3 * num_heads,
-            )
-
-        lifting = nn.Linear(in_channels + 2, width)
         super().__init__(
-            lifting=lifting, projections=projections, width=width, num_heads=num_heads, **operator
+            lifting=nn.Linear(in_channels + 2, width),
+            projections=lambda: PatchConvolution(
+                width, 3 * width, modes, periodic_extension, maps=3 * num_heads
+            ),
+            width=width,
+            num_heads=num_heads,
+            **operator,
         )

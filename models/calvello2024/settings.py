@@ -1,7 +1,7 @@
 """What the architectures of Calvello et al. 2024 (arXiv:2406.06486) can be asked for. No torch here."""
 
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -22,8 +22,8 @@ from resolvent.models.settings import (
     Settings,
     Side,
     Width,
-    check_divides,
     check_points,
+    divides_width,
 )
 
 Quadrature = Annotated[
@@ -38,7 +38,7 @@ Quadrature = Annotated[
 class TransformerNeuralOperatorSettings(Settings):
     """Transformer neural operator, in any dimension (Calvello et al. 2024, section 4.2)."""
 
-    trapezoidal = True
+    trapezoidal = all_pairs = True
     order = 2
     example = {**SMALL_ENCODER, "residual_dropout": 0.0}
 
@@ -49,8 +49,7 @@ class TransformerNeuralOperatorSettings(Settings):
     equal_layers: EqualLayers = False
     quadrature: Quadrature = "trapezoid"
     scaled_scores: bool = Field(
-        True,
-        description="divide the scores by √d_K, as the public code does and the paper does not",
+        True, description="divide the scores by √d_K, as the public code does and the paper does not"
     )
     layer_norm_epsilon: Epsilon = 1e-5
     residual_dropout: Rate = Field(1e-4, description="dropout on both residual branches of a layer")
@@ -60,17 +59,10 @@ class TransformerNeuralOperatorSettings(Settings):
         "dimension, whatever its configuration says",
     )
     checkpointing: bool = Field(
-        False,
-        description="compute each layer again in the backward pass: less memory, more time",
+        False, description="compute each layer again in the backward pass: less memory, more time"
     )
 
-    def cost(self, points: int) -> Cost:
-        return _cost_of_all_pairs(self, points, self.num_layers)
-
-    @model_validator(mode="after")
-    def _divisible(self) -> "TransformerNeuralOperatorSettings":
-        check_divides(self.width, "num_heads", self.num_heads)
-        return self
+    _heads = divides_width("num_heads")
 
 
 class TransformerNeuralOperator1dSettings(TransformerNeuralOperatorSettings):
@@ -83,10 +75,7 @@ class TransformerNeuralOperator1dSettings(TransformerNeuralOperatorSettings):
     variants = {"": {}, "equal weights": {"quadrature": "none"}}
 
     initial_channels: int = Field(
-        0,
-        ge=0,
-        le=63,
-        description="how many of in_channels, the last, are constants (initial values)",
+        0, ge=0, le=63, description="how many of in_channels, the last, are constants (initial values)"
     )
     initial_values: Literal["first_token", "every_time"] = Field(
         "first_token",
@@ -146,10 +135,7 @@ class CrossAttentionOperator2dSettings(Settings):
             fine, width=width, num_layers=self.num_layers, layer_flop=4 * width**2 + asked / fine
         )
 
-    @model_validator(mode="after")
-    def _divisible(self) -> "CrossAttentionOperator2dSettings":
-        check_divides(self.width, "num_heads", self.num_heads)
-        return self
+    _heads = divides_width("num_heads")
 
 
 class CodomainAttentionOperator2dSettings(Settings):
@@ -181,15 +167,13 @@ class CodomainAttentionOperator2dSettings(Settings):
 class UniversalApproximatorSettings(Settings):
     """One attention between pointwise networks, which universal approximation is proved for (section 5)."""
 
-    trapezoidal = True
+    trapezoidal = all_pairs = True
     order = 2
+    num_layers: ClassVar[int] = 1
     example = {"width": 16, "feedforward_width": 24}
 
     width: EncoderWidth = 128
     feedforward_width: Width = Field(128, description="hidden width of the three pointwise networks")
-
-    def cost(self, points: int) -> Cost:
-        return _cost_of_all_pairs(self, points, num_layers=1)
 
 
 class UniversalApproximator1dSettings(UniversalApproximatorSettings):
@@ -228,8 +212,7 @@ class PatchedSettings(Settings):
     feedforward_width: FeedforwardWidth = 128
     equal_layers: EqualLayers = False
     periodic_extension: bool = Field(
-        False,
-        description="convolve the even extension of each patch, which is periodic, and cut it back",
+        False, description="convolve the even extension of each patch, which is periodic, and cut it back"
     )
     dropout: Rate = Field(
         1e-4, description="dropout on the attention matrix, both residual branches and in the feed-forward"
@@ -255,10 +238,7 @@ class PatchedSettings(Settings):
         False, description="compute each layer again in the backward pass instead of keeping what it needs"
     )
 
-    @model_validator(mode="after")
-    def _consistent(self) -> "PatchedSettings":
-        check_divides(self.width, "num_heads", self.num_heads)
-        return self
+    _heads = divides_width("num_heads")
 
     def check_grid(self, points: int) -> None:
         if points % self.patches:
@@ -296,12 +276,3 @@ class FourierAttentionNeuralOperatorSettings(PatchedSettings):
     def cost(self, points: int) -> Cost:
         convolved = 12 * self.modes**2  # complex weights of Q, K and V
         return replace(super().cost(points), weights=self.num_layers * self.width**2 * (8 + convolved))
-
-
-def _cost_of_all_pairs(
-    settings: TransformerNeuralOperatorSettings | UniversalApproximatorSettings, points: int, num_layers: int
-) -> Cost:
-    """Predict the cost of layers in which all points attend to all."""
-    whole, width = points**settings.dimension, settings.width
-    flop = transformer_flop(width, settings.feedforward_width, whole)
-    return cost_of_layers(whole, width=width, num_layers=num_layers, layer_flop=flop)

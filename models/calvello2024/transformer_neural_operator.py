@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from resolvent.models.layers.common import stack
+from resolvent.models.layers.common import Input, Output, Points, pointwise_network, stack
 from resolvent.models.layers.continuum_attention import ContinuumAttention, trapezoid_log_weights
 
 
@@ -65,13 +65,8 @@ class TransformerNeuralOperator(nn.Module):
         self.layers = stack(lambda: TransformerLayer(width=width, **layer), num_layers, equal=equal_layers)
         self.projection = nn.Linear(width, out_channels)
 
-    def forward(
-        self, u: Float[Tensor, "batch *grid in_channels"], x: Float[Tensor, "*grid dim"]
-    ) -> Float[Tensor, "batch *grid out_channels"]:
-        """Return the output function at the same points.
-
-        Raises `ValueError` as `models.layers.quadrature` does.
-        """
+    def forward(self, u: Input, x: Points) -> Output:
+        """Return the output function. Raises `ValueError` as `trapezoid_weights` does."""
         log_weights = self.log_weights(x)
         v = self._embed(u.flatten(1, -2), x.flatten(0, -2))
         for layer in self.layers:
@@ -81,7 +76,7 @@ class TransformerNeuralOperator(nn.Module):
                 v = layer(v, log_weights)
         return self.projection(v).view(*u.shape[:-1], -1)
 
-    def log_weights(self, x: Float[Tensor, "*grid dim"]) -> Float[Tensor, " points"] | None:
+    def log_weights(self, x: Points) -> Float[Tensor, " points"] | None:
         """Return the log-weights of the points in the attention, up to a common term; none for equal ones."""
         return trapezoid_log_weights(x) if self.weighted else None
 
@@ -124,9 +119,7 @@ class TransformerLayer(nn.Module):
             width=width, num_heads=num_heads, dropout=attention_dropout, scaled=scaled_scores
         )
         self.attention_norm = nn.LayerNorm(width, eps=layer_norm_epsilon)
-        self.feedforward = nn.Sequential(
-            nn.Linear(width, feedforward_width), nn.GELU(), nn.Linear(feedforward_width, width)
-        )
+        self.feedforward = pointwise_network(width, feedforward_width, width)
         self.feedforward_norm = nn.LayerNorm(width, eps=layer_norm_epsilon)
         self.residual_dropout = nn.Dropout(residual_dropout)
 

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from resolvent.models.layers.common import Input, Output, Points, pointwise_network
 from resolvent.models.layers.continuum_attention import continuum_attention, trapezoid_log_weights
 
 
@@ -40,13 +41,8 @@ class UniversalApproximator(nn.Module):
         self.feedforward_skip = nn.Linear(width, width, bias=False)  # W₂
         self.projection = pointwise_network(width + dimension, feedforward_width, out_channels)
 
-    def forward(
-        self, u: Float[Tensor, "batch *grid in_channels"], x: Float[Tensor, "*grid dim"]
-    ) -> Float[Tensor, "batch *grid out_channels"]:
-        """Return the output function at the same points.
-
-        Raises `ValueError` as `models.layers.quadrature` does.
-        """
+    def forward(self, u: Input, x: Points) -> Output:
+        """Return the output function. Raises `ValueError` as `trapezoid_weights` does."""
         place = x.flatten(0, -2).expand(len(u), -1, -1)
         v = self.lifting(torch.cat([u.flatten(1, -2), place], dim=-1))
         v = self.encode(v, trapezoid_log_weights(x))
@@ -63,8 +59,3 @@ class UniversalApproximator(nn.Module):
 
 UniversalApproximator1d = partial(UniversalApproximator, dimension=1)
 UniversalApproximator2d = partial(UniversalApproximator, dimension=2)
-
-
-def pointwise_network(in_channels: int, hidden: int, out_channels: int) -> nn.Sequential:
-    """Build affine, GELU, affine."""
-    return nn.Sequential(nn.Linear(in_channels, hidden), nn.GELU(), nn.Linear(hidden, out_channels))

@@ -14,28 +14,6 @@ from resolvent.models.layers import attention as attentions
 from resolvent.models.layers.common import stack
 
 
-def bind_attention(
-    attention: Literal["galerkin", "fourier", "softmax", "linear", "none"],
-    *,
-    contraction: Literal["linear", "quadratic"],
-    public_code_scaling: bool,
-) -> Callable[..., Tensor] | None:
-    """Return the attention of that name with the options that concern it; None for "none"."""
-    match attention:
-        case "galerkin":
-            return attentions.galerkin
-        case "fourier":
-            return partial(
-                attentions.fourier, contraction=contraction, public_code_scaling=public_code_scaling
-            )
-        case "softmax":
-            return attentions.softmax
-        case "linear":
-            return partial(attentions.linear, public_code_scaling=public_code_scaling)
-        case "none":
-            return None
-
-
 class Encoder(nn.Module):
     """`num_layers` encoder layers; `layer`: `EncoderLayer`'s keywords.
 
@@ -104,11 +82,14 @@ class EncoderLayer(nn.Module):
     ) -> None:
         super().__init__()
         self.num_heads = num_heads
-        self.attention = bind_attention(
-            attention, contraction=contraction, public_code_scaling=public_code_scaling
-        )
-        # Without a softmax the sums over the points can come first.
+        scaling = {"public_code_scaling": public_code_scaling}
+        options: dict = {"fourier": {"contraction": contraction, **scaling}, "linear": scaling}
+        self.attention: Callable[..., Tensor] | None = None
+        if attention != "none":
+            self.attention = partial(getattr(attentions, attention), **options.get(attention, {}))
+        # Without a softmax the sums over the points can come first, but where dropout acts on the n×n matrix.
         self.reassociates = attention == "galerkin" or (attention == "fourier" and contraction == "linear")
+        self.drops_pairs = attention != "galerkin"
         root = math.sqrt(width // num_heads + coordinate_dim)
         self.scale = root if attention == "fourier" and public_code_scaling else 1.0
         self.attention_dropout = attention_dropout
@@ -116,8 +97,11 @@ class EncoderLayer(nn.Module):
         if self.attention is not None:
             # Three maps, not one to 3·width: slices of a joint result would have to be copied.
             projections = [nn.Linear(width, width) for _ in "QKV"]
-            for projection in projections:
-                initialise_projection(projection, projection_gain, projection_diagonal)
+            with torch.no_grad():
+                for projection in projections:  # eq. 17
+                    nn.init.xavier_uniform_(projection.weight, gain=projection_gain)
+                    projection.weight.diagonal().add_(projection_diagonal)
+                    projection.bias.zero_()
             self.projections = nn.ModuleList(projections)
             self.output = nn.Linear(width + num_heads * coordinate_dim, width)
         self.layer_scale: nn.Parameter | None = None
@@ -153,8 +137,7 @@ class EncoderLayer(nn.Module):
     def _attend(self, y: Tensor, x: Tensor, attention: Callable[..., Tensor]) -> Tensor:
         active = self.training or self.attention_dropout_in_evaluation
         dropout = self.attention_dropout if active else 0.0
-        # Fourier's matrix under dropout is the n×n one.
-        if self.reassociates and (dropout == 0.0 or attention is attentions.galerkin):
+        if self.reassociates and not (dropout and self.drops_pairs):
             return self._attend_reassociated(y, x, dropout)
         q, k, v = (self._located(self._features(y, index), x).transpose(1, 2) for index in range(3))
         z = attention(q, k, v, dropout=dropout)
@@ -245,11 +228,3 @@ class ProjectionNorm(nn.Module):
             return functional.layer_norm(features, (head_width,), weight[0], bias[0], eps=self.epsilon)
         features = functional.layer_norm(features, (head_width,), eps=self.epsilon)
         return torch.addcmul(bias, features, weight)
-
-
-def initialise_projection(projection: nn.Linear, gain: float, diagonal: float) -> None:
-    """Set the square weight ← gain·Unif(±√(3/d)) + diagonal·I; bias ← 0 (Cao 2021, eq. 17)."""
-    with torch.no_grad():
-        nn.init.xavier_uniform_(projection.weight, gain=gain)
-        projection.weight.diagonal().add_(diagonal)
-        projection.bias.zero_()

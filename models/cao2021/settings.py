@@ -23,8 +23,8 @@ from resolvent.models.settings import (
     Scale,
     Settings,
     Width,
-    check_divides,
     check_points,
+    divides_width,
 )
 
 # Entries of an n×n attention matrix under dropout that take as much memory as a value of a hidden function:
@@ -63,8 +63,7 @@ class EncoderSettings(Settings):
     residual_dropout: Rate = Field(0.0, description="dropout on both residual branches of an encoder layer")
     feedforward_dropout: Rate = Field(0.0, description="dropout inside the feed-forward network")
     attention_dropout: Rate = Field(
-        0.0,
-        description="dropout on the attention matrix: n×n (fourier, softmax) or e×e (galerkin, linear)",
+        0.0, description="dropout on the attention matrix: n×n (fourier, softmax) or e×e (galerkin, linear)"
     )
     attention_dropout_in_evaluation: bool = Field(
         False, description="keep attention_dropout on in evaluation, as the public code does (with rate 0.5)"
@@ -88,39 +87,29 @@ class EncoderSettings(Settings):
     def cost(self, points: int) -> Cost:
         whole, coarse = points**self.dimension, self.coarse_points(points)
         worked = whole if coarse is None else coarse**self.dimension
+        # Dropout acts on the n×n attention matrix, which then has to be formed.
+        forms_matrix = self.attention in ("fourier", "softmax") and self.attention_dropout > 0
+        if self.attention == "softmax" or self.contraction == "quadratic" or forms_matrix:
+            attended: float = worked
+        else:  # attention of linear cost: as if to as many points as a head has features
+            attended = 0 if self.attention == "none" else self.width / self.num_heads
         return cost_of_layers(
             worked,
             width=self.width,
             num_layers=self.num_layers,
-            layer_flop=transformer_flop(self.width, self.feedforward_width, self._attended(worked)),
-            layer_values=self.num_heads * worked // KEPT_ENTRIES if self._forms_matrix else 0,
+            layer_flop=transformer_flop(self.width, self.feedforward_width, attended),
+            layer_values=self.num_heads * worked // KEPT_ENTRIES if forms_matrix else 0,
             fine_points=None if coarse is None else whole,
         )
 
-    def _attended(self, points: int) -> int | float:
-        """Count the points that each point attends to; for attention of linear cost, a head's features."""
-        if self.attention == "softmax" or self.contraction == "quadratic" or self._forms_matrix:
-            return points
-        return 0 if self.attention == "none" else self.width / self.num_heads
-
-    @property
-    def _forms_matrix(self) -> bool:
-        """Say whether the n×n attention matrix has to be formed, for dropout to act on it."""
-        return self.attention in ("fourier", "softmax") and self.attention_dropout > 0
+    _heads = divides_width("num_heads")
 
     @model_validator(mode="after")
     def _consistent(self) -> "EncoderSettings":
-        check_divides(self.width, "num_heads", self.num_heads)
         if self.contraction == "quadratic" and self.attention != "fourier":
-            raise ValueError(
-                f"contraction 'quadratic' is for attention 'fourier' only, got {self.attention!r}"
-            )
-        if self.attention_dropout > 0 and self.attention == "none":
-            raise ValueError(f"attention 'none' has no matrix for attention_dropout {self.attention_dropout}")
-        if self.attention_layer_scale is not None and self.attention == "none":
-            raise ValueError(
-                f"attention 'none' has no branch for attention_layer_scale {self.attention_layer_scale}"
-            )
+            raise ValueError(f"contraction 'quadratic' is for attention 'fourier', got {self.attention!r}")
+        if self.attention == "none" and (self.attention_dropout or self.attention_layer_scale):
+            raise ValueError("attention 'none' has no attention_dropout and no attention_layer_scale")
         return self
 
 

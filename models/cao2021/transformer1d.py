@@ -2,12 +2,10 @@
 
 from typing import Literal
 
-import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
 from resolvent.models.cao2021.encoder import Encoder
-from resolvent.models.layers.common import place
+from resolvent.models.layers.common import Input, Output, Points, place, pointwise_network, with_coordinates
 from resolvent.models.layers.spectral_convolution import SpectralLayer
 
 
@@ -44,28 +42,16 @@ class Transformer1d(nn.Module):
         self.encoder = Encoder(width=width, coordinate_dim=1, **encoder)
         self.discretisation_invariant = self.encoder.discretisation_invariant
         self.decoder = nn.ModuleList(
-            SpectralLayer(
-                in_channels=decoder_width if index else width,
-                out_channels=decoder_width,
-                modes=modes,
-                initialisation="cao",
-            )
-            for index in range(decoder_layers)
+            SpectralLayer(in_channels=given, out_channels=decoder_width, modes=modes, initialisation="cao")
+            for given in [width, *[decoder_width] * (decoder_layers - 1)]
         )
-        self.projection = nn.Sequential(
-            nn.Linear(decoder_width, decoder_width), nn.SiLU(), nn.Linear(decoder_width, out_channels)
-        )
+        self.projection = pointwise_network(decoder_width, decoder_width, out_channels, nn.SiLU)
 
-    def forward(
-        self, u: Float[Tensor, "batch n in_channels"], x: Float[Tensor, "n 1"]
-    ) -> Float[Tensor, "batch n out_channels"]:
-        """Return the output function at the same points.
-
-        Raises `ValueError` if n is too small for the modes.
-        """
+    def forward(self, u: Input, x: Points) -> Output:
+        """Return the output function. Raises `ValueError` if the points are too few for the modes."""
         x = place(x, self.coordinates)
         if self.input_coordinates:
-            u = torch.cat([u, x.expand(len(u), -1, -1)], dim=-1)
+            u = with_coordinates(u, x)
         y = self.encoder(self.lifting(u), x)
         for layer in self.decoder:
             y = nn.functional.silu(layer(y))

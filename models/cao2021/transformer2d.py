@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
 from resolvent.models.cao2021.encoder import Encoder
+from resolvent.models.layers.common import Input, Output, Points, pointwise_network, with_coordinates
 from resolvent.models.layers.grid_sizes import upsampled_size
 from resolvent.models.layers.resampling import DownSampler, UpSampler, interpolate
 from resolvent.models.layers.spectral_convolution import SpectralLayer2d
@@ -42,8 +42,8 @@ class CoarseEncoder(nn.Module):
         self.encoder = Encoder(width=width, coordinate_dim=2, **encoder)
 
     def forward(
-        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
-    ) -> tuple[Float[Tensor, "batch coarse1 coarse2 width"], Float[Tensor, "coarse1 coarse2 2"]]:
+        self, u: Input, x: Points
+    ) -> tuple[Float[Tensor, "batch *coarse width"], Float[Tensor, "*coarse dim"]]:
         """Return features and coordinates on the coarse grid."""
         y = self.hidden_dropout(self.downsampler(u))
         coarse = tuple(y.shape[1:3])
@@ -51,75 +51,69 @@ class CoarseEncoder(nn.Module):
         return self.encoder(y.flatten(1, 2), x.flatten(0, 1)).unflatten(1, coarse), x
 
 
-class Transformer2d(nn.Module):
+class TransformerOnCoarseGrid(nn.Module):
+    """What the operators of Examples 2 and 3 share: an encoder on the coarse grid, and the way from there.
+
+    Normalising input and output and enforcing boundary values are left to the training: a pointwise
+    normaliser would tie the operator to one grid. `coarse` are the remaining keywords of `CoarseEncoder`. Not
+    discretisation-invariant: the samplers' convolutions reach one point of whatever grid they are on.
+    """
+
+    discretisation_invariant = False
+
+    def __init__(
+        self, *, width: int, upsampling_dropout: float, hidden_dropout: float, decoder_width: int, **coarse
+    ) -> None:
+        super().__init__()
+        self.encoder = CoarseEncoder(width=width, hidden_dropout=hidden_dropout, **coarse)
+        self.upsampler = UpSampler(width=width, dropout=upsampling_dropout)
+        self.hidden_dropout = nn.Dropout(hidden_dropout)
+        self.lifting = nn.Linear(width + 2, decoder_width)
+
+
+class Transformer2d(TransformerOnCoarseGrid):
     """Attention-based operator learner of Example 2 (Cao 2021, arXiv:2105.14995, figure 5 and table 5).
 
     u → down-sampler to `width` channels on the coarse grid → encoder → up-sampler to the points of u
     → with x, affine to `decoder_width` → `decoder_layers` spectral layers, SiLU after each
     → affine to `projection_width`, SiLU → affine to `out_channels`.
 
-    Normalising input and output and enforcing boundary values are left to the training: a pointwise
-    normaliser would tie the operator to one grid. `coarse` are the keywords of `CoarseEncoder`. Not
-    discretisation-invariant: the samplers' convolutions reach one point of whatever grid they are on.
     Width 128, 4 heads, 6 layers, decoder 32, 12 modes: 2,220,829 parameters.
     """
-
-    discretisation_invariant = False
 
     def __init__(
         self,
         *,
-        in_channels: int,
         out_channels: int,
-        width: int,
         downsampling_factor: float,
-        upsampling_dropout: float,
-        hidden_dropout: float,
         decoder_width: int,
         decoder_layers: int,
         modes: int,
         projection_width: int,
-        **coarse,
+        **shared,
     ) -> None:
-        super().__init__()
+        super().__init__(downsampling_factor=downsampling_factor, decoder_width=decoder_width, **shared)
         self.factor = downsampling_factor
-        self.encoder = CoarseEncoder(
-            in_channels=in_channels,
-            width=width,
-            downsampling_factor=downsampling_factor,
-            hidden_dropout=hidden_dropout,
-            **coarse,
-        )
-        self.upsampler = UpSampler(width=width, dropout=upsampling_dropout)
-        self.hidden_dropout = nn.Dropout(hidden_dropout)
-        self.lifting = nn.Linear(width + 2, decoder_width)
         self.decoder = nn.ModuleList(
             SpectralLayer2d(
                 in_channels=decoder_width, out_channels=decoder_width, modes=modes, initialisation="cao"
             )
             for _ in range(decoder_layers)
         )
-        self.projection = nn.Sequential(
-            nn.Linear(decoder_width, projection_width), nn.SiLU(), nn.Linear(projection_width, out_channels)
-        )
+        self.projection = pointwise_network(decoder_width, projection_width, out_channels, nn.SiLU)
 
-    def forward(
-        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
-    ) -> Float[Tensor, "batch n1 n2 out_channels"]:
-        """Return the output function at the same points.
-
-        Raises `ValueError` if the grid is too small for the modes or for the down-sampling factor.
-        """
+    def forward(self, u: Input, x: Points) -> Output:
+        """Return the output function. Raises `ValueError` if the grid is too small for modes or factor."""
         fine = tuple(u.shape[1:3])
         y, _ = self.encoder(u, x)
         y = self.upsampler(y, tuple(upsampled_size(n, self.factor) for n in fine), fine)
-        y = self.lifting(_with_coordinates(self.hidden_dropout(y), x))
+        y = self.lifting(with_coordinates(self.hidden_dropout(y), x))
         for layer in self.decoder:
             y = functional.silu(layer(y))
         return self.projection(y)
 
 
-class Transformer2dCoarse(nn.Module):
+class Transformer2dCoarse(TransformerOnCoarseGrid):
     """Attention-based operator learner of Example 3 (Cao 2021, table 5): its output is on the coarse grid.
 
     u → down-sampler to `width` channels on the coarse grid → encoder → the up-sampler's convolution, its two
@@ -127,54 +121,25 @@ class Transformer2dCoarse(nn.Module):
     → `decoder_layers` times affine, SiLU, dropout → affine to `out_channels`.
 
     Of n points a side the coarse grid keeps `downsampled_sizes(n, downsampling_factor)[1]`;
-    the corners are the same. Normalisation, boundary values, `coarse` and invariance are as in
-    `Transformer2d`. Width 192, 4 heads, 6 layers, decoder 192: 2,383,873 parameters.
+    the corners are the same. Width 192, 4 heads, 6 layers, decoder 192: 2,383,873 parameters.
     """
 
-    discretisation_invariant = False
-
     def __init__(
-        self,
-        *,
-        in_channels: int,
-        out_channels: int,
-        width: int,
-        upsampling_dropout: float,
-        hidden_dropout: float,
-        decoder_width: int,
-        decoder_layers: int,
-        decoder_dropout: float,
-        **coarse,
+        self, *, out_channels: int, decoder_width: int, decoder_layers: int, decoder_dropout: float, **shared
     ) -> None:
-        super().__init__()
-        self.encoder = CoarseEncoder(
-            in_channels=in_channels, width=width, hidden_dropout=hidden_dropout, **coarse
-        )
-        self.upsampler = UpSampler(width=width, dropout=upsampling_dropout)
-        self.hidden_dropout = nn.Dropout(hidden_dropout)
-        self.lifting = nn.Linear(width + 2, decoder_width)
+        super().__init__(decoder_width=decoder_width, **shared)
         self.decoder = nn.Sequential()
         for _ in range(decoder_layers):
-            self.decoder.extend(
-                [nn.Linear(decoder_width, decoder_width), nn.SiLU(), nn.Dropout(decoder_dropout)]
-            )
+            layer = nn.Linear(decoder_width, decoder_width)
+            self.decoder.extend([layer, nn.SiLU(), nn.Dropout(decoder_dropout)])
         self.projection = nn.Linear(decoder_width, out_channels)
 
-    def forward(
-        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
-    ) -> Float[Tensor, "batch coarse1 coarse2 out_channels"]:
-        """Return the output function on the coarse grid.
-
-        Raises `ValueError` if the grid is too small for the factor.
-        """
+    def forward(self, u: Input, x: Points) -> Float[Tensor, "batch *coarse out_channels"]:
+        """Return the output function. Raises `ValueError` if the grid is too small for the factor."""
         y, x = self.encoder(u, x)
         coarse = tuple(y.shape[1:3])
         y = self.hidden_dropout(self.upsampler(y, coarse, coarse))
-        return self.projection(self.decoder(self.lifting(_with_coordinates(y, x))))
-
-
-def _with_coordinates(y: Tensor, x: Tensor) -> Tensor:
-    return torch.cat([y, x.expand(len(y), -1, -1, -1)], dim=-1)
+        return self.projection(self.decoder(self.lifting(with_coordinates(y, x))))
 
 
 class GalerkinEncoder2d(nn.Module):
@@ -194,10 +159,7 @@ class GalerkinEncoder2d(nn.Module):
         self.discretisation_invariant = self.encoder.discretisation_invariant
         self.projection = nn.Linear(width, out_channels)
 
-    def forward(
-        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
-    ) -> Float[Tensor, "batch n1 n2 out_channels"]:
-        """Return the output function at the same points."""
-        y = self.lifting(torch.cat([u, x.expand(len(u), -1, -1, -1)], dim=-1))
+    def forward(self, u: Input, x: Points) -> Output:
+        y = self.lifting(with_coordinates(u, x))
         y = self.encoder(y.flatten(1, 2), x.flatten(0, 1))
         return self.projection(y).view(*u.shape[:-1], -1)

@@ -1,4 +1,4 @@
-"""What operators of several families share: the place of grid points, layers in a row, the precision."""
+"""What operators of several families share: shapes, coordinates, pointwise networks, layers in a row."""
 
 import copy
 from collections.abc import Callable
@@ -9,18 +9,31 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+# What an operator takes, the points of it, and what it gives there.
+Input = Float[Tensor, "batch *grid in_channels"]
+Points = Float[Tensor, "*grid dim"]
+Output = Float[Tensor, "batch *grid out_channels"]
 
-def place(
-    x: Float[Tensor, "*grid dim"], coordinates: Literal["grid", "linspace"]
-) -> Float[Tensor, "*grid dim"]:
+
+def with_coordinates(u: Input, x: Points) -> Tensor:
+    """Append the coordinates to the channels."""
+    return torch.cat([u, x.expand(len(u), *x.shape)], dim=-1)
+
+
+def place(x: Points, coordinates: Literal["grid", "linspace"]) -> Points:
     """Place the coordinates as an operator uses them.
 
     "grid" leaves x_i = iL/n, i = 0..n-1, as it is. "linspace" makes it iL/(n-1), which ends at L: that is
     what `linspace(0, 1, n)` in the public codes of Cao (2021) and Li et al. (2021) does to periodic data.
     """
-    if coordinates == "grid":
-        return x
-    return x * (len(x) / (len(x) - 1))
+    return x if coordinates == "grid" else x * (len(x) / (len(x) - 1))
+
+
+def pointwise_network(
+    given: int, hidden: int, gained: int, activation: type[nn.Module] = nn.GELU
+) -> nn.Sequential:
+    """Build affine, activation, affine."""
+    return nn.Sequential(nn.Linear(given, hidden), activation(), nn.Linear(hidden, gained))
 
 
 def stack(layer: Callable[[], nn.Module], count: int, *, equal: bool) -> nn.ModuleList:

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from resolvent.models.layers.common import without_autocast
+from resolvent.models.layers.common import Input, Output, without_autocast
 
 
 class SpectralConvolution(nn.Module):
@@ -80,23 +80,20 @@ def truncated_fourier_matrices(
 class SpectralLayer(nn.Module):
     """Spectral convolution plus a pointwise affine map, no activation: (batch, n, in) -> (batch, n, out).
 
-    The layer of the Fourier neural operator (Li et al. 2021, eq. 2, before the activation).
+    The layer of the Fourier neural operator (Li et al. 2021, eq. 2, before the activation). `convolution` are
+    the keywords of `convolution_class`.
     """
 
     convolution_class: type[nn.Module] = SpectralConvolution
 
-    def __init__(
-        self, *, in_channels: int, out_channels: int, modes: int, initialisation: Literal["li", "cao"]
-    ) -> None:
+    def __init__(self, *, in_channels: int, out_channels: int, **convolution) -> None:
         super().__init__()
         self.convolution = self.convolution_class(
-            in_channels=in_channels, out_channels=out_channels, modes=modes, initialisation=initialisation
+            in_channels=in_channels, out_channels=out_channels, **convolution
         )
         self.pointwise = nn.Linear(in_channels, out_channels)
 
-    def forward(
-        self, u: Float[Tensor, "batch *grid in_channels"]
-    ) -> Float[Tensor, "batch *grid out_channels"]:
+    def forward(self, u: Input) -> Output:
         return self.convolution(u) + self.pointwise(u)
 
 

@@ -5,7 +5,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from resolvent.models.layers.common import without_autocast
+from resolvent.models.layers.common import Input, Output, Points, with_coordinates, without_autocast
 
 SHRINKAGE = 0.01  # λ of the soft threshold
 INITIAL_STD = 0.02
@@ -94,20 +94,15 @@ class AFNO(nn.Module):
         self.projection = nn.Linear(width, out_channels, bias=False)
         _initialise(self.projection)
 
-    def forward(
-        self, u: Float[Tensor, "batch n1 n2 in_channels"], x: Float[Tensor, "n1 n2 2"]
-    ) -> Float[Tensor, "batch n1 n2 out_channels"]:
-        """Return the output function at the same points.
-
-        Raises `ValueError` for another grid than the table's.
-        """
+    def forward(self, u: Input, x: Points) -> Output:
+        """Return the output function. Raises `ValueError` for another grid than the table's."""
         sides, points = tuple(u.shape[1:3]), len(self.positions)
         if sides != (points, points):
             raise ValueError(
                 f"the table of positions is for {points} x {points} points (setting points); "
                 f"got {sides[0]} x {sides[1]}"
             )
-        y = self.lifting(torch.cat([u, x.expand(len(u), -1, -1, -1)], dim=-1)) + self.positions
+        y = self.lifting(with_coordinates(u, x)) + self.positions
         return self.projection(self.layers(y))
 
 

@@ -5,8 +5,9 @@ from itertools import pairwise
 from typing import Literal
 
 import torch
-from jaxtyping import Float
 from torch import Tensor, nn
+
+from resolvent.models.layers.common import Input, Output, Points
 
 
 class DeepONet(nn.Module):
@@ -40,10 +41,7 @@ class DeepONet(nn.Module):
         self.trunk = _network([dimension, *hidden, basis * out_channels])
         self.bias = nn.Parameter(torch.zeros(out_channels))
 
-    def forward(
-        self, u: Float[Tensor, "batch *grid in_channels"], x: Float[Tensor, "*grid dim"]
-    ) -> Float[Tensor, "batch *grid out_channels"]:
-        """Return the output function at the points x."""
+    def forward(self, u: Input, x: Points) -> Output:
         for axis in range(1, u.ndim - 1):
             u = at_sensors(u, axis, self.sensors, self.boundary)
         factors = self.branch(u.flatten(1)).unflatten(1, self.functions)

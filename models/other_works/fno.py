@@ -4,10 +4,9 @@ from functools import partial
 from typing import Literal
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
-from resolvent.models.layers.common import place
+from resolvent.models.layers.common import Input, Output, Points, place, pointwise_network, with_coordinates
 from resolvent.models.layers.spectral_convolution import SpectralLayer, SpectralLayer2d
 
 
@@ -45,24 +44,15 @@ class FNO(nn.Module):
             layer(in_channels=width, out_channels=width, modes=modes, initialisation="li")
             for _ in range(num_layers)
         )
-        self.projection = nn.Sequential(
-            nn.Linear(width, projection_width), nn.ReLU(), nn.Linear(projection_width, out_channels)
-        )
+        self.projection = pointwise_network(width, projection_width, out_channels, nn.ReLU)
 
-    def forward(
-        self, u: Float[Tensor, "batch *grid in_channels"], x: Float[Tensor, "*grid dim"]
-    ) -> Float[Tensor, "batch *grid out_channels"]:
-        """Return the output function at the same points.
-
-        Raises `ValueError` if the grid cannot carry the modes.
-        """
-        x = place(x, self.coordinates)
-        v = self.lifting(torch.cat([u, x.expand(len(u), *x.shape)], dim=-1))
-        for index, layer in enumerate(self.layers):
-            v = layer(v)
-            if index < len(self.layers) - 1:
-                v = torch.relu(v)
-        return self.projection(v)
+    def forward(self, u: Input, x: Points) -> Output:
+        """Return the output function. Raises `ValueError` if the grid cannot carry the modes."""
+        v = self.lifting(with_coordinates(u, place(x, self.coordinates)))
+        *layers, last = self.layers
+        for layer in layers:
+            v = torch.relu(layer(v))
+        return self.projection(last(v))
 
 
 FNO1d = partial(FNO, dimension=1)

@@ -8,24 +8,17 @@ from functools import partial
 from typing import Literal
 
 import torch
-from jaxtyping import Float
 from neuralop import models as package
 from tensorly.plugins import use_default_einsum
-from torch import Tensor, nn
+from torch import nn
 from torch.func import functional_call
 
-from resolvent.models.layers.common import without_autocast
+from resolvent.models.layers.common import Input, Output, Points, without_autocast
 
 # Of the package's keywords those that are code and no value, and those that would change what goes in.
 NO_OPTIONS = {
-    "non_linearity",
-    "conv_module",
-    "integral_operator",
-    "operator_block",
-    "complex_data",
-    "verbose",
-}
-
+    "non_linearity", "conv_module", "integral_operator", "operator_block", "complex_data", "verbose",
+}  # fmt: skip
 
 # The package contracts by opt_einsum, which reads the number of its thread: the compiler cannot trace that.
 use_default_einsum()
@@ -65,23 +58,24 @@ class NeuralOperator(nn.Module):
         options: dict,
     ) -> None:
         super().__init__()
-        self.modes = modes
-        self.coordinates_are_static = model == "CODANO"
+        self.modes, self.coordinates_are_static = modes, model == "CODANO"
         # CODANO's scores are sums over the points, divided by the root of their number. Where UNO doubles a
         # grid of the plane, the package (2.0) puts negative wavenumbers of its first axis n/2 too high.
         self.discretisation_invariant = model != "CODANO" and (model, dimension) != ("UNO", 2)
         sizes = (in_channels, out_channels, [modes] * dimension, width, num_layers)
-        keywords = {"UNO": _uno_keywords, "CODANO": _codano_keywords}.get(model, _fno_keywords)
-        fixed, defaults = keywords(*sizes)
-        _check_options(model, options, fixed)
+        fixed, defaults = _keywords(model, *sizes)
+        signature = inspect.signature(package.FNO if model == "TFNO" else getattr(package, model))
+        accepted = [name for name in signature.parameters if name not in fixed and name not in NO_OPTIONS]
+        if unknown := [name for name in options if name not in accepted]:
+            raise ValueError(
+                f"unknown options of {model}: {', '.join(unknown)}; accepted: {', '.join(accepted)}"
+            )
         with contextlib.redirect_stdout(io.StringIO()):  # the package prints while it builds
             self.operator = getattr(package, model)(**fixed, **defaults | deepcopy(options))
         self.register_state_dict_post_hook(_drop_metadata)
         self.complex_weights = _taken_out(self.operator)
 
-    def forward(
-        self, u: Float[Tensor, "batch *grid in_channels"], x: Float[Tensor, "*grid dim"]
-    ) -> Float[Tensor, "batch *grid out_channels"]:
+    def forward(self, u: Input, x: Points) -> Output:
         """Return the output function at the same points, in the weights' precision, whatever autocast says.
 
         Raises `ValueError` if an axis has fewer points than `modes`. (On the coarser grids inside a UNO the
@@ -106,59 +100,40 @@ NeuralOperator1d = partial(NeuralOperator, dimension=1)
 NeuralOperator2d = partial(NeuralOperator, dimension=2)
 
 
-def _fno_keywords(
-    in_channels: int, out_channels: int, modes: list[int], width: int, num_layers: int
+def _keywords(
+    model: str, in_channels: int, out_channels: int, modes: list[int], width: int, num_layers: int
 ) -> tuple[dict, dict]:
     """Return the package's keywords that the settings give, and those that options may override."""
-    return {
+    plain = [1.0] * len(modes)
+    if model == "CODANO":  # the package documents None for these defaults, and fails on it
+        return {
+            "output_variable_codimension": out_channels // in_channels,
+            "n_modes": [modes] * num_layers,
+            "hidden_variable_codimension": width,
+            "n_layers": num_layers,
+            "static_channel_dim": len(modes),
+        }, {
+            "n_heads": [1] * num_layers,
+            "per_layer_scaling_factors": [plain] * num_layers,
+            "attention_scaling_factors": [1.0] * num_layers,
+        }
+    fixed = {
         "in_channels": in_channels + len(modes),
         "out_channels": out_channels,
-        "n_modes": tuple(modes),
         "hidden_channels": width,
         "n_layers": num_layers,
         "positional_embedding": None,
-    }, {}
-
-
-def _uno_keywords(
-    in_channels: int, out_channels: int, modes: list[int], width: int, num_layers: int
-) -> tuple[dict, dict]:
-    """Do as `_fno_keywords` does. The package's `channel_mlp_skip` fails where a layer changes the width."""
-    factors = [1.0] * num_layers
+    }
+    if model != "UNO":
+        return fixed | {"n_modes": tuple(modes)}, {}
+    scalings = [plain] * num_layers
     if num_layers > 2:
-        factors[1], factors[-1] = 0.5, 2.0
-    fixed, _ = _fno_keywords(in_channels, out_channels, modes, width, num_layers)
-    del fixed["n_modes"]
+        scalings[1], scalings[-1] = [0.5] * len(modes), [2.0] * len(modes)
     return fixed | {"uno_n_modes": [modes] * num_layers}, {
         "uno_out_channels": [width] * num_layers,
-        "uno_scalings": [[factor] * len(modes) for factor in factors],
-        "channel_mlp_skip": "linear",
+        "uno_scalings": scalings,
+        "channel_mlp_skip": "linear",  # the package's default fails where a layer changes the width
     }
-
-
-def _codano_keywords(
-    in_channels: int, out_channels: int, modes: list[int], width: int, num_layers: int
-) -> tuple[dict, dict]:
-    """Do as `_fno_keywords` does. The package documents None for these defaults, and fails on it."""
-    return {
-        "output_variable_codimension": out_channels // in_channels,
-        "n_modes": [modes] * num_layers,
-        "hidden_variable_codimension": width,
-        "n_layers": num_layers,
-        "static_channel_dim": len(modes),
-    }, {
-        "n_heads": [1] * num_layers,
-        "per_layer_scaling_factors": [[1.0] * len(modes)] * num_layers,
-        "attention_scaling_factors": [1.0] * num_layers,
-    }
-
-
-def _check_options(model: str, options: dict, fixed: dict) -> None:
-    """Raise `ValueError`, in one line, for keywords that the package's class does not have or we give."""
-    signature = inspect.signature(package.FNO if model == "TFNO" else getattr(package, model))
-    accepted = [name for name in signature.parameters if name not in fixed and name not in NO_OPTIONS]
-    if unknown := [name for name in options if name not in accepted]:
-        raise ValueError(f"unknown options of {model}: {', '.join(unknown)}; accepted: {', '.join(accepted)}")
 
 
 def _taken_out(operator: nn.Module) -> nn.ParameterDict:

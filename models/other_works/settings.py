@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from resolvent.models.cost import Cost, cost_of_layers, spectral_cost
+from resolvent.models.cost import Cost, cost_of_layers
 from resolvent.models.settings import (
     MODES_2D_DESCRIPTION,
     SMALL_ENCODER,
@@ -20,8 +20,8 @@ from resolvent.models.settings import (
     Settings,
     Side,
     Width,
-    check_divides,
     check_points,
+    divides_width,
 )
 
 OCHRE = "#a87000"  # of every Fourier neural operator
@@ -42,12 +42,7 @@ class FNOSettings(Settings):
         return float(self.modes)
 
     def cost(self, points: int) -> Cost:
-        return spectral_cost(
-            points**self.dimension,
-            width=self.width,
-            num_layers=self.num_layers,
-            mode_weights=(2 * self.modes) ** self.dimension,
-        )
+        return _spectral_cost(self, points, (2 * self.modes) ** self.dimension)
 
 
 class FNO1dSettings(FNOSettings):
@@ -94,18 +89,11 @@ class AFNOSettings(Settings):
     )
     feedforward_width: FeedforwardWidth = 512
 
-    @model_validator(mode="after")
-    def _consistent(self) -> "AFNOSettings":
-        check_divides(self.width, "num_blocks", self.num_blocks)
-        return self
+    _blocks = divides_width("num_blocks")
 
     def cost(self, points: int) -> Cost:
-        return cost_of_layers(
-            points**2,
-            width=self.width,
-            num_layers=self.num_layers,
-            layer_flop=4 * self.width * self.feedforward_width,
-        )
+        flop = 4 * self.width * self.feedforward_width
+        return cost_of_layers(points**2, width=self.width, num_layers=self.num_layers, layer_flop=flop)
 
 
 class NeuralOperatorSettings(Settings):
@@ -130,12 +118,7 @@ class NeuralOperatorSettings(Settings):
         return self.modes / 2  # the package counts negative wavenumbers too
 
     def cost(self, points: int) -> Cost:
-        return spectral_cost(
-            points**self.dimension,
-            width=self.width,
-            num_layers=self.num_layers,
-            mode_weights=2 * self.modes**self.dimension,
-        )
+        return _spectral_cost(self, points, 2 * self.modes**self.dimension)
 
 
 class NeuralOperator1dSettings(NeuralOperatorSettings):
@@ -166,6 +149,22 @@ class NeuralOperator2dSettings(NeuralOperatorSettings):
                 f"is not a multiple of in_channels {self.in_channels}"
             )
         return self
+
+
+def _spectral_cost(settings: FNOSettings | NeuralOperatorSettings, points: int, mode_weights: int) -> Cost:
+    """Predict the cost of spectral layers between pointwise networks of 128 hidden channels.
+
+    `mode_weights` are the real weights of a layer's modes for a pair of channels. The convolution itself is
+    no more than the pointwise maps, to first order.
+    """
+    return cost_of_layers(
+        points**settings.dimension,
+        width=settings.width,
+        num_layers=settings.num_layers,
+        layer_flop=4 * settings.width**2,
+        outside_flop=512 * settings.width,
+        weights=8 + mode_weights,
+    )
 
 
 Sensors = Annotated[
@@ -280,10 +279,7 @@ class Transolver1dSettings(Settings):
     feedforward_width: FeedforwardWidth = 128
     dropout: Rate = Field(0.0, description="dropout of the attention's matrix and of its output")
 
-    @model_validator(mode="after")
-    def _heads(self) -> "Transolver1dSettings":
-        check_divides(self.width, "num_heads", self.num_heads)
-        return self
+    _heads = divides_width("num_heads")
 
     def cost(self, points: int) -> Cost:
         width, hidden = self.width, self.feedforward_width

@@ -7,6 +7,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from resolvent.models.layers.common import Input, Output, Points, pointwise_network, with_coordinates
+
 EPSILON = 1e-5  # added to the weight of a slice, as in the public code
 
 
@@ -36,7 +38,7 @@ class Transolver(nn.Module):
         dropout: float,
     ) -> None:
         super().__init__()
-        self.lifting = _network(in_channels + dimension, 2 * width, width)
+        self.lifting = pointwise_network(in_channels + dimension, 2 * width, width)
         self.layers = nn.ModuleList(
             _Layer(width, num_heads, slices, feedforward_width, dropout) for _ in range(num_layers)
         )
@@ -47,11 +49,8 @@ class Transolver(nn.Module):
                 if part.bias is not None:
                     nn.init.zeros_(part.bias)
 
-    def forward(
-        self, u: Float[Tensor, "batch *grid in_channels"], x: Float[Tensor, "*grid dim"]
-    ) -> Float[Tensor, "batch *grid out_channels"]:
-        """Return the output function at the same points."""
-        y = self.lifting(torch.cat([u, x.expand(len(u), *x.shape)], dim=-1)).flatten(1, -2)
+    def forward(self, u: Input, x: Points) -> Output:
+        y = self.lifting(with_coordinates(u, x)).flatten(1, -2)
         for layer in self.layers:
             y = layer(y)
         return self.projection(y).unflatten(1, x.shape[:-1])
@@ -68,7 +67,7 @@ class _Layer(nn.Module):
         super().__init__()
         self.norm_attention, self.norm_feedforward = nn.LayerNorm(width), nn.LayerNorm(width)
         self.attention = PhysicsAttention(width, num_heads, slices, dropout)
-        self.feedforward = _network(width, feedforward_width, width)
+        self.feedforward = pointwise_network(width, feedforward_width, width)
 
     def forward(self, y: Float[Tensor, "batch points width"]) -> Float[Tensor, "batch points width"]:
         y = y + self.attention(self.norm_attention(y))
@@ -112,7 +111,3 @@ class PhysicsAttention(nn.Module):
         """Return the weights of the points in each slice; of a point they sum to one."""
         points = self.points(y).unflatten(-1, self.heads).transpose(1, 2)
         return torch.softmax(self.slices(points) / self.temperature, dim=-1)
-
-
-def _network(given: int, hidden: int, gained: int) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(given, hidden), nn.GELU(), nn.Linear(hidden, gained))

@@ -4,10 +4,10 @@ from functools import partial
 from typing import Literal
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional
 
+from resolvent.models.layers.common import Input, Output, Points
 from resolvent.models.other_works.settings import check_levels
 
 
@@ -49,9 +49,7 @@ class UNet(nn.Module):
         self.up = nn.ModuleList(_Block(2 * one, one, dimension, boundary) for one in widths[-2::-1])
         self.projection = nn.Linear(width, out_channels)
 
-    def forward(
-        self, u: Float[Tensor, "batch *grid in_channels"], x: Float[Tensor, "*grid dim"]
-    ) -> Float[Tensor, "batch *grid out_channels"]:
+    def forward(self, u: Input, x: Points) -> Output:
         """Return the output function at the same points. Raises `ValueError` where they are too few."""
         check_levels(self.num_levels, tuple(u.shape[1:-1]))
         pool = functional.max_pool1d if self.dimension == 1 else functional.max_pool2d

@@ -1,7 +1,4 @@
-"""The base of the settings classes: strict, so that a slip in a configuration is an error and not a default.
-
-The settings of models, which import nothing of the rest, have a base of their own that is as strict.
-"""
+"""The base of the settings classes: strict, so that a slip in a configuration is an error and no default."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from resolvent.documentation.pages import planned, table
 from resolvent.evaluation.conditions import predict
 from resolvent.evaluation.metrics import measure
 from resolvent.figures.common.results import Run, error_matrix, read_runs
-from resolvent.models.layers.quadrature import trapezoid_weights
+from resolvent.models.layers.continuum_attention import trapezoid_weights
 from resolvent.training import checkpoints
 from resolvent.training.checkpoints import trained_operator
 

@@ -1,7 +1,4 @@
-"""Checkpoints, and the operators in them: whole or absent, loaded without executing anything.
-
-The same state gives the same bytes.
-"""
+"""Checkpoints, and the operators in them: whole or absent, the same bytes of the same state."""
 
 from __future__ import annotations
 
@@ -40,12 +37,10 @@ def save(state: dict, path: Path) -> None:
 
 
 def load(path: Path) -> dict:
-    """Return the state saved at `path`, on the CPU.
+    """Return the state saved at `path`, on the CPU; nothing in the file is executed.
 
-    Every byte is held to the file's own checksums, which torch does not look at. Nothing in the file is
-    executed: it holds numbers, text and containers of them, or is refused.
-
-    Raises `TrainingError` when the file is missing, damaged or not a checkpoint.
+    Raises `TrainingError` when it is missing, damaged or not a checkpoint: every byte is held to the file's
+    own checksums, which torch does not look at.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -74,13 +69,8 @@ def load_run(folder: Path, expected: dict | None = None) -> dict:
     """Return the checkpoint of the run in `folder`: of `expected`, or of the run that cost.json is of.
 
     Where `expected` are the fields of a `RunRecord`, the network has to be the one that they describe, too.
-
-    Raises
-    ------
-    TrainingError
-        When it is missing or damaged, or lacks something: it is of an earlier version, or between epochs.
-    FileError
-        When it is of another run, by `resolvent.common.records.IDENTITY`, or cost.json cannot be read.
+    Raises `TrainingError` when it is missing, damaged or lacks something, as those of earlier versions do,
+    and `FileError` when it is of another run, or cost.json cannot be read.
     """
     path = folder / CHECKPOINT
     checkpoint = load(path)

@@ -45,10 +45,8 @@ class Batch:
 
     def map(self, function: Callable[[Tensor], Tensor]) -> Batch:
         """Return what `function` makes of every tensor."""
-        gradients, coefficients = (
-            None if tensor is None else function(tensor) for tensor in (self.gradients, self.coefficients)
-        )
-        return Batch(function(self.inputs), function(self.targets), gradients, coefficients)
+        made: dict = {name: None if one is None else function(one) for name, one in vars(self).items()}
+        return Batch(**made)
 
     def split(self, size: int) -> list[Batch]:
         """Cut into parts of at most `size` samples."""
@@ -65,10 +63,6 @@ class InMemory:
 
     def __len__(self) -> int:
         return len(self.samples)
-
-    def first(self) -> Tensor:
-        """Return the input of the first sample, (1, ...space, channels)."""
-        return self.samples.inputs[:1]
 
     def batches(self, members: list[Tensor]) -> Iterator[Batch]:
         """Yield the samples at each of these places (indices on the CPU)."""
@@ -91,15 +85,8 @@ class Streamed:
     def __len__(self) -> int:
         return len(self.split)
 
-    def first(self) -> Tensor:
-        """Return the input of the first sample, (1, ...space, channels)."""
-        return self._read(np.arange(1)).inputs.to(self.device)
-
     def batches(self, members: list[Tensor]) -> Iterator[Batch]:
-        """Yield the samples at each of these places.
-
-        Raises `DatasetError` when one of them is missing or damaged.
-        """
+        """Yield the samples at each of these places. Raises `DatasetError` when one is damaged."""
         left, reading = deque(members), deque[Future[Batch]]()
         with ThreadPoolExecutor(READERS) as readers:
             try:

@@ -106,9 +106,3 @@ def peak_memory_bytes(device: torch.device) -> int:
 def is_out_of_memory(error: Exception) -> bool:
     """Return whether an exception says that memory is used up: on a CPU torch raises a plain RuntimeError."""
     return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "can't allocate memory" in str(error)
-
-
-def free_unused_memory(device: torch.device) -> None:
-    """Give back what torch keeps for later."""
-    if device.type == "cuda":
-        torch.cuda.empty_cache()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from signal import Signals
@@ -24,7 +23,6 @@ from resolvent.training.data import Batch, InMemory, Streamed, training_data
 from resolvent.training.devices import (
     device_name,
     forward_precision,
-    free_unused_memory,
     is_out_of_memory,
     keep_large_arrays,
     peak_memory_bytes,
@@ -35,7 +33,7 @@ from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import Interruption, interruption
 from resolvent.training.losses import build_loss, relative_l2
 from resolvent.training.normalisation import NormalisedOperator
-from resolvent.training.progress import Row, epoch_progress
+from resolvent.training.progress import epoch_progress
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_functions, as_samples, batch_size
 
@@ -87,27 +85,18 @@ def schedule_of(
 class Trainer:
     """Adam on the loss and with the schedule that the settings name.
 
-    Parameters
-    ----------
-    operator
-        Freshly built, from physical units to physical units; moved to `device`.
-    train, validation
-        The data that a run learns from and chooses its epoch by: samples, or a split that is read while the
-        network trains.
-    test
-        Given, its error is recorded after every epoch, for a paper that reports the best of them
-        (`TrainingSettings.record_test_error`). It decides nothing.
-    seed
-        Orders the samples, unless `settings.loader_seed` does: epoch e is permuted by a key of (seed, e)
-        alone, so a resumed run sees what an undisturbed one would have. Draws the dropout masks.
-    identity
-        Names data, settings and code. A saved state of another identity is ignored.
-    directory
-        Of the run; `resume.pt` lies there between epochs, and TensorBoard's events.
-    group
-        The processes that train it, each with all of the samples on its device and this process among them.
-        They take the same steps as one, up to rounding and to the dropout masks, which each draws for its
-        own part of a batch. The first one writes. Their number may be another when a run is resumed.
+    operator           freshly built, from physical units to physical units; moved to `device`.
+    train, validation  what a run learns from and chooses its epoch by: samples, or a split that is read while
+                       the network trains.
+    test               its error is recorded after every epoch, for a paper that reports the best of them.
+    seed               of the dropout masks, and of the order of the samples unless `settings.loader_seed` is:
+                       epoch e is permuted by a key of (seed, e) alone, so that a resumed run sees what an
+                       undisturbed one would have.
+    identity           of data, settings and code. A saved state of another identity is ignored.
+    directory          has `resume.pt` between epochs, and TensorBoard's events.
+    group              the processes that train it, each with all of the samples on its device. They take the
+                       same steps as one, up to rounding and to the dropout masks, which each draws for its
+                       part of a batch. The first one writes. A run may be resumed by another number of them.
     """
 
     def __init__(
@@ -124,12 +113,11 @@ class Trainer:
         test: Source | None = None,
         group: Group = ALONE,
     ):
-        self.group = group
+        self.settings, self.seed, self.device, self.group = settings, seed, device, group
+        self.identity, self.directory = identity, Path(directory)
+        self.resume_path = self.directory / "resume.pt"
         self.operator = operator.to(device)
         self.shared = SharedOperator(self.operator, group)
-        self.settings, self.seed, self.device = settings, seed, device
-        self.loader_seed = seed if settings.loader_seed is None else settings.loader_seed
-        self.identity, self.directory = identity, Path(directory)
         self.train = training_data(train, device, settings)
         self.validation = training_data(validation, device)
         self.test = None if test is None else training_data(test, device)
@@ -144,10 +132,6 @@ class Trainer:
         self.schedule = schedule_of(self.optimizer, settings, self.steps_per_epoch)
         self.progress = Progress(settings.batch_size)
 
-    @property
-    def resume_path(self) -> Path:
-        return self.directory / "resume.pt"
-
     def fit(self) -> Progress:
         """Train to the last epoch, or to the first that diverges; resumes by itself.
 
@@ -157,32 +141,29 @@ class Trainer:
         """
         torch.manual_seed(self.group.seed(self.seed))  # of the dropout masks
         self._resume()  # also the state that they have reached
-        done = len(self.progress.history)
-        shown: AbstractContextManager[Callable[[Row], None]] = nullcontext(lambda row: None)
-        if self.group.first:
-            shown = epoch_progress(self.directory, self.settings.epochs, done)
+        progress, patience = self.progress, self.settings.early_stopping or math.inf
+        done = len(progress.history)
+        first = self.group.first
+        shown = epoch_progress(self.directory, self.settings.epochs, done) if first else nullcontext()
         with interruption() as asked, shown as show:
             for epoch in range(done + 1, self.settings.epochs + 1):
-                if self._ended(epoch):
+                if progress.diverged_epoch is not None or epoch - progress.best_epoch > patience:
                     break
-                show(dict(zip(HISTORY_COLUMNS, self._epoch(epoch, asked), strict=True)))
+                row = self._epoch(epoch, asked)
+                if show is not None:
+                    show(dict(zip(HISTORY_COLUMNS, row, strict=True)))
                 self._save()
                 keep_large_arrays(self.group.size)
-        if self.settings.selection == "last" and self.progress.diverged_epoch is None:
-            *_, validation_error, _ = self.progress.history[-1]
+        if self.settings.selection == "last" and progress.diverged_epoch is None:
+            *_, validation_error, _ = progress.history[-1]
             assert validation_error is not None
-            self._choose(len(self.progress.history), validation_error)
-        return self.progress
+            self._choose(len(progress.history), validation_error)
+        return progress
 
     def _choose(self, epoch: int, validation_error: float) -> None:
         """Let the weights as they are be those of the checkpoint."""
         self.progress.best_error, self.progress.best_epoch = validation_error, epoch
         self.progress.best_state = _on_cpu(self.operator.state_dict())
-
-    def _ended(self, epoch: int) -> bool:
-        """Return whether the run has come to its end before this epoch."""
-        patience = self.settings.early_stopping or math.inf
-        return self.progress.diverged_epoch is not None or epoch - self.progress.best_epoch > patience
 
     def _epoch(self, epoch: int, asked: Interruption) -> list[float | None]:
         learning_rate, train_loss, train_error = self._steps(epoch, asked)
@@ -204,7 +185,9 @@ class Trainer:
         self.operator.train()
         order = np.arange(len(self.train))
         if self.settings.shuffle:
-            order = np.random.default_rng([self.loader_seed, epoch]).permutation(len(order))
+            chosen = self.settings.loader_seed
+            seed = self.seed if chosen is None else chosen
+            order = np.random.default_rng([seed, epoch]).permutation(len(order))
         if self.settings.fresh_samples:
             order += (epoch - 1) * len(order)
         members = torch.from_numpy(order).split(self.settings.batch_size)[: self.steps_per_epoch]
@@ -222,8 +205,7 @@ class Trainer:
                 self._save()
                 raise TrainingError(
                     f"{Signals(stop).name} asked to end in epoch {epoch}, after {step} of "
-                    f"{self.steps_per_epoch} steps; all of it is saved, and the same command goes on from "
-                    "there"
+                    f"{self.steps_per_epoch} steps; all of it is saved, and the same command goes on"
                 )
             totals += self._gradients(next(batches))
             self._clip()
@@ -247,8 +229,7 @@ class Trainer:
             nn.utils.clip_grad_norm_(parameters, bound)
 
     def _gradients(self, share: Batch) -> Tensor:
-        """Let the gradients be those of a batch, of which this is the process's share; return the share's
-        part of the batch's loss and mean error, (2,)."""
+        """Make the gradients of a batch, and return this share's part of its loss and mean error, (2,)."""
         while True:
             found = None
             try:
@@ -273,7 +254,9 @@ class Trainer:
         parts = samples.split(self.progress.micro_batch)
         for number, part in enumerate(parts, start=1):
             with self.shared.passes(last=number == len(parts)):
-                prediction, share = self._predict(part.inputs), len(part) / self.settings.batch_size
+                with forward_precision(self.device, self.settings.precision):
+                    prediction = self.shared(part.inputs, self.train.coordinates).float()
+                share = len(part) / self.settings.batch_size
                 loss = share * self.loss(
                     self._in_loss_units(as_samples(prediction)),
                     self._in_loss_units(part.targets),
@@ -287,8 +270,8 @@ class Trainer:
 
     @property
     def _at_once(self) -> int:
-        """Samples that a process takes at once."""
-        return min(self.progress.micro_batch, self.group.largest_share(self.settings.batch_size))
+        """Samples that a process takes at once: no more than its share of a batch."""
+        return min(self.progress.micro_batch, -(-self.settings.batch_size // self.group.size))
 
     def _halve(self) -> None:
         fitting = self._at_once // 2
@@ -301,12 +284,7 @@ class Trainer:
         if self.group.first:
             print(f"out of memory: from now on {fitting} samples at once on {name}", file=sys.stderr)
         self.progress.micro_batch = fitting
-        free_unused_memory(self.device)
-
-    def _predict(self, inputs: Tensor) -> Tensor:
-        """Return training predictions (batch, ...space, channels), in the precision asked for."""
-        with forward_precision(self.device, self.settings.precision):
-            return self.shared(inputs, self.train.coordinates).float()
+        torch.cuda.empty_cache()  # does nothing where there is no GPU
 
     def _in_loss_units(self, functions: Tensor) -> Tensor:
         """Return functions, shaped as `as_samples` has them, in the units of the loss."""
@@ -314,8 +292,7 @@ class Trainer:
             return functions
         assert isinstance(self.operator, NormalisedOperator)
         assert self.operator.output is not None
-        channels_last = as_functions(functions, self.target_grid)
-        return as_samples(self.operator.output.normalise(channels_last))
+        return as_samples(self.operator.output.normalise(as_functions(functions, self.target_grid)))
 
     @torch.no_grad()
     def _mean_error(self, data: InMemory | Streamed) -> float:
@@ -344,7 +321,7 @@ class Trainer:
         }
         if self.group.first:
             checkpoints.save(state, self.resume_path)
-        self.group.wait()
+        self.group.largest(0)  # until all have come here
 
     def _resume(self) -> None:
         if not self.resume_path.exists():
@@ -395,15 +372,14 @@ def computation_of(optimizer: torch.optim.Adam, precision: str) -> dict:
     """Describe optimiser and arithmetic of a training, as `RunRecord.computation` has them."""
     constants, group = optimizer.defaults, optimizer.param_groups[0]
     products = torch.get_float32_matmul_precision()
+    # torch's 1cycle moves the first beta against the learning rate
+    cycled = [group["base_momentum"], group["max_momentum"]] if "base_momentum" in group else None
     if precision == "float32" and products != "highest":
         precision = f"float32, products {products}"
     return {
         "optimiser": "AdamW" if constants["decoupled_weight_decay"] else "Adam",
         "betas": list(constants["betas"]),
-        # torch's 1cycle moves the first beta against the learning rate
-        "first_beta_cycles": [group["base_momentum"], group["max_momentum"]]
-        if "base_momentum" in group
-        else None,
+        "first_beta_cycles": cycled,
         "epsilon": constants["eps"],
         "amsgrad": constants["amsgrad"],
         "drop_last": True,

@@ -6,6 +6,7 @@ Predictions and targets are (batch, ...space), or (batch, channels, ...space) of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -49,6 +50,7 @@ def relative_l2(prediction: Tensor, target: Tensor) -> Tensor:
     return (_sum((prediction - target) ** 2) / _sum(target**2)).sqrt()
 
 
+@dataclass(frozen=True)
 class RelativeLoss:
     """mean_b ‖p - u‖/‖u‖ + mean_b √(γh) |p - u|/|u|, or the same with every norm squared (Cao 2021).
 
@@ -57,22 +59,17 @@ class RelativeLoss:
 
         |p - u|² / |u|² = mean ½ |a(∇p - ∇u)|² / mean a|∇u|²
 
-    Parameters
-    ----------
-    grid
-        The targets' grid in training; h is its spacing.
-    gradient_weight
-        γ; the paper's regulariser has the weight γ h. With 0 the second term is not computed.
-    without_ends
-        On a circle, leave the first and the last point out of |p - u|, and not out of |u|: the public code of
-        Example 1, to which [0, 1] is an interval.
-    squared
-        Cao 2021's eq. 2 has squared norms; the public code and the reported curves have norms.
+    grid             of the targets in training; h is its spacing.
+    gradient_weight  γ; the paper's regulariser has the weight γ h. With 0 the second term is not computed.
+    squared          Cao 2021's eq. 2 has squared norms; the public code and the reported curves have norms.
+    without_ends     on a circle, leave the first and the last point out of |p - u|, and not out of |u|: the
+                     public code of Example 1, to which [0, 1] is an interval.
     """
 
-    def __init__(self, grid: Grid | Nodes, gradient_weight: float, squared: bool, without_ends: bool = False):
-        self.grid, self.gradient_weight, self.squared = grid, gradient_weight, squared
-        self.without_ends = without_ends
+    grid: Grid | Nodes
+    gradient_weight: float
+    squared: bool
+    without_ends: bool = False
 
     def __call__(
         self,
@@ -81,33 +78,25 @@ class RelativeLoss:
         gradient: Tensor | None = None,
         coefficient: Tensor | None = None,
     ) -> Tensor:
-        """Return the loss of a batch.
-
-        `gradient`, the target's, is (batch, dimension, *space) and `coefficient` (batch, *space); neither is
-        needed when γ = 0.
-        """
+        """Return the loss of a batch; `gradient`, the target's, is (batch, dimension, *space)."""
         errors = relative_l2(prediction, target)
         loss = (errors**2 if self.squared else errors).mean()
-        if self.gradient_weight > 0:
-            assert isinstance(self.grid, Grid)
-            assert gradient is not None
-            seminorms = self._seminorm_ratios(self.grid, prediction, gradient, coefficient)
-            gradients = self.gradient_weight * self.grid.spacing * seminorms
-            loss = loss + (gradients.mean() if self.squared else gradients.sqrt().mean())
-        return loss
-
-    def _seminorm_ratios(
-        self, grid: Grid, prediction: Tensor, gradient: Tensor, coefficient: Tensor | None
-    ) -> Tensor:
-        difference = central_gradient(prediction, grid) - interior(gradient, grid)
-        above, below = difference**2, gradient**2
+        if self.gradient_weight == 0:
+            return loss
+        grid = self.grid
+        assert isinstance(grid, Grid)
+        assert gradient is not None
+        above, below = (central_gradient(prediction, grid) - interior(gradient, grid)) ** 2, gradient**2
         if self.without_ends:
-            return _sum(inside(above, grid.dimension)) / _sum(below)
-        if coefficient is not None:
-            coefficient = coefficient[:, None]
-            above = 0.5 * interior(coefficient, grid) ** 2 * above
-            below = coefficient * below
-        return _sum(above) / _sum(below) * (below[0].numel() / above[0].numel())
+            ratios = _sum(inside(above, grid.dimension)) / _sum(below)
+        else:
+            if coefficient is not None:
+                coefficient = coefficient[:, None]
+                above = 0.5 * interior(coefficient, grid) ** 2 * above
+                below = coefficient * below
+            ratios = _sum(above) / _sum(below) * (below[0].numel() / above[0].numel())
+        gradients = self.gradient_weight * grid.spacing * ratios
+        return loss + (gradients.mean() if self.squared else gradients.sqrt().mean())
 
 
 class RelativeH1Loss:
@@ -155,10 +144,7 @@ class OwnLoss:
         self.location, self.grid = location, grid
 
     def __call__(self, prediction: Tensor, target: Tensor, gradient=None, coefficient=None) -> Tensor:
-        """Return the loss of a batch.
-
-        Raises `TrainingError` when the function returns anything but a number for each sample.
-        """
+        """Return the loss. Raises `TrainingError` unless the function returns a number for each sample."""
         losses = self.function(prediction, target, self.grid)
         if not isinstance(losses, Tensor) or losses.shape != (len(target),):
             found = tuple(losses.shape) if isinstance(losses, Tensor) else type(losses).__name__
@@ -170,10 +156,7 @@ class OwnLoss:
 
 
 def build_loss(grid: Grid | Nodes, settings: TrainingSettings) -> RelativeLoss | RelativeH1Loss | OwnLoss:
-    """Return the loss that `settings` ask for, of functions on `grid`.
-
-    Raises `TrainingError` when a user's own cannot be imported.
-    """
+    """Return the loss that `settings` ask for, of functions on `grid`."""
     if ":" in settings.loss:
         return OwnLoss(settings.loss, grid)
     if settings.loss.startswith("h1"):

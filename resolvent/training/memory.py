@@ -10,6 +10,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -63,8 +64,8 @@ def step_memory(architecture: str, settings: dict, points: int, batch: int, prec
 def memory_of_step(operator: nn.Module, loss: Callable[[], Tensor]) -> StepMemory:
     """Predict the memory of a step of an operator on the device "meta"; `loss` does the forward pass."""
     parameters = list(operator.parameters())
-    weights = sum(_bytes(one) for one in (*parameters, *operator.buffers()))
-    gradients = sum(_bytes(one) for one in parameters if one.requires_grad)
+    weights = sum(one.nbytes for one in (*parameters, *operator.buffers()))
+    gradients = sum(one.nbytes for one in parameters if one.requires_grad)
     own = {one.untyped_storage()._cdata for one in (*parameters, *operator.buffers())}
     kept: dict[int, int] = {}
 
@@ -96,20 +97,16 @@ class _Live(TorchDispatchMode):
         result = function(*args, **(kwargs or {}))
         for one in _tensors(result):
             storage = one.untyped_storage()
-            if id(storage) not in given and id(storage) not in self.storages:
-                self._note(storage)
+            size, key = storage.nbytes(), id(storage)
+            if key not in given and key not in self.storages:
+                self.storages[key] = weakref.ref(storage, partial(self._gone, size, key))
+                self.now += size
+                self.peak = max(self.peak, self.now)
         return result
 
-    def _note(self, storage: torch.UntypedStorage) -> None:
-        size, key = storage.nbytes(), id(storage)
-
-        def gone(_: weakref.ref) -> None:
-            self.now -= size
-            del self.storages[key]
-
-        self.storages[key] = weakref.ref(storage, gone)
-        self.now += size
-        self.peak = max(self.peak, self.now)
+    def _gone(self, size: int, key: int, _: weakref.ref) -> None:
+        self.now -= size
+        del self.storages[key]
 
 
 class _FusedAttention(TorchFunctionMode):
@@ -126,7 +123,3 @@ class _FusedAttention(TorchFunctionMode):
 
 def _tensors(tree: object) -> list[Tensor]:
     return [one for one in tree_leaves(tree) if isinstance(one, Tensor) and one.is_meta]
-
-
-def _bytes(tensor: Tensor) -> int:
-    return tensor.numel() * tensor.element_size()

@@ -51,8 +51,7 @@ class Normaliser(nn.Module):
 
     @classmethod
     def of(cls, moments: Moments) -> Normaliser:
-        """Return that of training samples with these moments; 1e-5 is added to the deviation, of small data
-        less."""
+        """Return that of training samples; to the deviation 1e-5 is added, less where data are small."""
         mean, points = moments.mean, tuple(range(moments.mean.ndim - 1))
         deviation, size = moments.variance.sqrt(), moments.mean.abs()
         if points:
@@ -65,12 +64,12 @@ class Normaliser(nn.Module):
     def normalise(self, u: Tensor) -> Tensor:
         """Convert from physical units; (batch, ...space, channels). The mean goes in double precision."""
         normal = (u.double() - self._at(self.mean, u)) / self._at(self.deviation, u)
-        return normal.to(_at_least_single(u))
+        return normal.to(torch.promote_types(u.dtype, torch.float32))
 
     def restore(self, v: Tensor) -> Tensor:
         """Convert to physical units: the inverse of `normalise`."""
         physical = v.double() * self._at(self.deviation, v) + self._at(self.mean, v)
-        return physical.to(_at_least_single(v))
+        return physical.to(torch.promote_types(v.dtype, torch.float32))
 
     def _at(self, statistic: Tensor, u: Tensor) -> Tensor:
         sizes = tuple(u.shape[1:3])
@@ -79,10 +78,6 @@ class Normaliser(nn.Module):
         channels_first = statistic.permute(2, 0, 1)[None]
         there = functional.interpolate(channels_first, size=sizes, mode="bilinear", align_corners=True)
         return there[0].permute(1, 2, 0)
-
-
-def _at_least_single(values: Tensor) -> torch.dtype:
-    return torch.promote_types(values.dtype, torch.float32)
 
 
 class NormalisedOperator(nn.Module):
@@ -135,8 +130,7 @@ def restored(operator: nn.Module, settings: TrainingSettings, state: dict[str, T
     input = output = None
     if settings.normalisation != "none":
         input, output = (
-            Normaliser(*(torch.empty_like(state[f"{side}.{part}"]) for part in ("mean", "deviation")))
-            for side in ("input", "output")
+            Normaliser(state[f"{side}.mean"], state[f"{side}.deviation"]) for side in ("input", "output")
         )
     operator = _around(operator, settings, input, output)
     operator.load_state_dict(state)

@@ -1,5 +1,4 @@
-"""Train a run: a dataset in, a checkpoint out. `resolvent.evaluation.evaluate` evaluates it in a job of its
-own."""
+"""Train a run: a dataset in, a checkpoint out."""
 
 from __future__ import annotations
 
@@ -12,12 +11,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from resolvent.common.errors import Words
 from resolvent.common.files import write_atomically
 from resolvent.common.locks import sole_writer
 from resolvent.common.records import HISTORY_COLUMNS, CostRecord, write_record
 from resolvent.common.settings import settings_hash
-from resolvent.datasets.loading import FreshSplit, Samples, Source, Split, read_card, training_noise
+from resolvent.datasets.imported.arrays_checks import unscaled
+from resolvent.datasets.loading import FreshSplit, Samples, Split, read_card, training_noise
 from resolvent.datasets.storage.layout import grid_facts
 from resolvent.models.build import build, parameter_counts
 from resolvent.solvers.common.grid import Grid, Nodes
@@ -63,15 +62,9 @@ def train_run(
     if size < processes:
         print(f"trains in {size} instead of {processes} processes: it was given no more", file=sys.stderr)
     arguments: dict[str, Any] = {
-        "card": str(card),
-        "folder": str(folder),
-        "resolution": resolution,
-        "seed": seed,
-        "run": run,
-        "code_digest": code_digest,
-        "threads": threads // size,
-        "gpus": gpus,
-    }
+        "card": str(card), "folder": str(folder), "resolution": resolution, "seed": seed, "run": run,
+        "code_digest": code_digest, "threads": threads // size, "gpus": gpus,
+    }  # fmt: skip
     with sole_writer(folder / "train.lock", f"the run {folder}"):
         if size == 1:
             train_in_group(ALONE, **arguments)
@@ -82,8 +75,8 @@ def train_run(
 
 def train_in_group(
     group: Group,
-    card: Path | str,
-    folder: Path | str,
+    card: str,
+    folder: str,
     resolution: int | str,
     seed: int,
     run: dict,
@@ -92,59 +85,48 @@ def train_in_group(
     gpus: int,
 ) -> None:
     """Do what one process of the group does; the files are written by the first one."""
-    card = Path(card)
     torch.set_num_threads(threads)
-    device = choose_device(gpus)
+    device, path = choose_device(gpus), Path(card)
     settings = TrainingSettings.model_validate(run["training"])
-    noise = training_noise(card, resolution, run["noise_samples"], run["noise"])
+    noise = training_noise(path, resolution, run["noise_samples"], run["noise"])
 
-    def load(name: str, learnt: TrainingSettings | None = None) -> Source:
-        split = Split(card, resolution, name, run["samples"][name], grids=run["grids"], noise=noise)
-        return read_where_it_fits(split, device, learnt)
+    def split(name: str, kind: type[Split] = Split) -> Split:
+        return kind(path, resolution, name, run["samples"][name], grids=run["grids"], noise=noise)
 
-    train = load("train", settings)
+    train = read_where_it_fits(split("train"), device, settings)
+    some = train.read(range(min(CHECKED, len(train))))
     operator = build(run["architecture"], run["settings"], seed)
-    check_output(operator, train.read(range(min(CHECKED, len(train)))), run["architecture"])
+    check_output(operator, some, run["architecture"])
     operator = in_physical_units(operator, settings, train)
     if settings.fresh_samples:
-        train = FreshSplit(
-            card, resolution, "train", run["samples"]["train"], grids=run["grids"], noise=noise
-        )
+        train = split("train", FreshSplit)
     trainer = Trainer(
         operator,
         train,
-        load("validation"),
+        read_where_it_fits(split("validation"), device),
         settings,
         seed=seed,
         device=device,
-        identity=run_identity(card, run, resolution, seed, code_digest),
+        identity=run_identity(path, run, resolution, seed, code_digest),
         directory=Path(folder),
-        test=load("test") if settings.record_test_error else None,
+        test=read_where_it_fits(split("test"), device) if settings.record_test_error else None,
         group=group,
     )
     progress = trainer.fit()
     if group.first:
         if progress.diverged_epoch == 1 and settings.normalisation == "none":
-            print(_blame_units(train), end="", file=sys.stderr)
+            # Data far from size 1 may be why.
+            functions = {"inputs": some.inputs, "targets": some.targets}
+            for words in unscaled({name: (float(f.mean()), float(f.std())) for name, f in functions.items()}):
+                print(f"diverged in the first epoch: {words}", file=sys.stderr)
         of_run = {"resolution": resolution, "seed": seed, "config_hash": settings_hash(run)}
         _write(trainer, progress, run, of_run, train.grid, threads)
 
 
-def _blame_units(train: Source) -> Words:
-    """Say of data far from size 1 what a run that diverged in its first epoch may lack."""
-    from resolvent.datasets.imported.arrays_checks import unscaled
-
-    samples = train.read(range(min(CHECKED, len(train))))
-    functions = {"inputs": samples.inputs, "targets": samples.targets}
-    moments = {name: (float(values.mean()), float(values.std())) for name, values in functions.items()}
-    return "".join(f"diverged in the first epoch: {words}\n" for words in unscaled(moments))
-
-
 def check_output(operator: nn.Module, samples: Samples, architecture: str) -> None:
-    """Let an operator map samples; nothing is learned, and no random number is drawn.
+    """Raise `TrainingError` where an operator does not map samples to functions shaped as their targets.
 
-    Raises `TrainingError`, in one line where it does not give functions shaped as the targets, (samples,
-    ...space, channels).
+    Nothing is learned, and no random number is drawn.
     """
     given, wanted = (
         function_tensor(values, grid)
@@ -163,10 +145,7 @@ def check_output(operator: nn.Module, samples: Samples, architecture: str) -> No
 
 
 def run_identity(card: Path, run: dict, resolution: int | str, seed: int, code_digest: str) -> str:
-    """Return the name of a run's data, settings and code: two runs of one name are the same.
-
-    Raises `DatasetError` where there is no such card.
-    """
+    """Return the name of a run's data, settings and code: two runs of one name are the same."""
     data = read_card(card)["content_hash"]
     return settings_hash({**run, "resolution": resolution, "seed": seed, "code": code_digest, "data": data})
 
@@ -191,12 +170,12 @@ def _write(
     write_atomically(trainer.directory / "history.csv", write_history)
     # Parameters as Calvello et al. 2024 count them; the operations of one output, at the training resolution.
     once, _ = parameter_counts(trainer.operator)
-    first, coordinates = trainer.validation.first(), trainer.validation.coordinates
+    one = next(trainer.validation.batches([torch.arange(1)]))
     cost = CostRecord(
         **of_run,
         **trainer.measured_cost(threads),
         parameters_complex_once=once,
-        forward_flop=forward_operations(trainer.operator, first, coordinates),
+        forward_flop=forward_operations(trainer.operator, one.inputs, trainer.validation.coordinates),
     )
     write_record(trainer.directory / "cost.json", cost)
     diverged = progress.diverged_epoch is not None

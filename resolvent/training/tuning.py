@@ -23,9 +23,8 @@ def choose_settings(
 ) -> None:
     """Write the settings of the short run with the lowest error on the validation samples, a `TunedRecord`.
 
-    `short_runs` has the folders, as `resolvent.planning.plan.Plan.short_runs` gives them. A run that diverged
-    has an infinite error; of equal errors the first one counts. Raises `FileError` when a folder has no
-    cost.json, or that of another run.
+    `short_runs` has the folders, as `resolvent.planning.plan.Plan.short_runs` gives them. Of equal errors the
+    first one counts. Raises `FileError` when a folder has no cost.json, or that of another run.
     """
     tried = []
     for folder, run in short_runs.items():
@@ -51,20 +50,15 @@ def choose_settings(
 
 def tuned_run(run: dict, tuned: Path) -> dict:
     """Return what `Plan.training` gives of a run, completed by the settings chosen in the file `tuned`."""
-    return _completed(run, read_record(tuned, TunedRecord))
+    return {**run, "training": {**run["training"], **read_record(tuned, TunedRecord).chosen}}
 
 
 def tuned_description(description: dict, tuned: Path) -> dict:
     """Return what `Plan.description` gives of a run, completed by the settings chosen in the file `tuned`."""
     record = read_record(tuned, TunedRecord)
     rest = {name: value for name, value in description.items() if name != "run"}
-    return {
-        **rest,
+    return rest | {
         "training": {**rest["training"], **record.chosen},
-        "config_hash": settings_hash(_completed(description["run"], record)),
+        "config_hash": settings_hash(tuned_run(description["run"], tuned)),
         "tuning": asdict(record),
     }
-
-
-def _completed(run: dict, record: TunedRecord) -> dict:
-    return {**run, "training": {**run["training"], **record.chosen}}

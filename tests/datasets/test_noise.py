@@ -6,6 +6,7 @@ from scipy.stats import kstest
 
 from resolvent.datasets.noise import Noise, pointwise_standard_deviation
 from resolvent.datasets.storage.layout import SPLITS
+from resolvent.solvers.random_fields.streams import standard_normal
 
 SHAPE = (5, 4)
 ONES = np.ones(SHAPE)

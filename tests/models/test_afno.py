@@ -1,11 +1,10 @@
 """AFNO against its formulas written out, and what ties it to its grid."""
 
 from functools import partial
-from itertools import pairwise
 
 import pytest
 import torch
-from model_variants import band_limited, grid, relative_error, scrambled
+from model_variants import grid, scrambled
 from torch.nn import functional
 
 from resolvent.models.build import build
@@ -59,40 +58,11 @@ def test_is_the_formulas_written_out():
         torch.testing.assert_close(operator(u, x), written_out(operator, u, x), rtol=1e-10, atol=1e-10)
 
 
-def test_soft_threshold_acts_on_some_coefficients_and_not_on_all():
-    operator = small()
-    layer = operator.layers[0].spectral
-    y = torch.randn(1, 12, 12, 16, dtype=torch.float64)
-    coefficients = torch.view_as_real(torch.fft.rfft2(layer(y) - y, dim=(1, 2), norm="ortho"))
-    zero = (coefficients[:, 1:6, 1:6].abs() < 1e-12).double().mean()
-    assert 0.001 < zero < 0.5
-
-
 def test_takes_its_own_grid_alone():
     operator, x = small(), grid(24, dim=2).double()
     for n1, n2 in ((24, 24), (12, 24)):
         with pytest.raises(ValueError, match=rf"^the table of positions is for 12 x 12 .* got {n1} x {n2}$"):
             operator(torch.zeros(1, n1, n2, 1, dtype=torch.float64), x[:n1, :n2])
-
-
-def test_is_not_discretisation_invariant():
-    """Even of waves alone, without table and coordinates: biases and threshold depend on the grid.
-
-    The change from a grid to the next does not become smaller.
-    """
-    outputs = []
-    for n in (12, 24, 48, 96):
-        operator = small(points=n)
-        assert not operator.discretisation_invariant
-        state = small().state_dict()
-        state["positions"] = torch.zeros_like(operator.positions)
-        state["lifting.weight"][:, 1:] = 0
-        operator.load_state_dict(state)
-        x = grid(n, torch.float64, dim=2)
-        with torch.no_grad():
-            outputs.append(operator(band_limited(x, 1, 1), x)[:, :: n // 12, :: n // 12])
-    changes = [relative_error(a, b) for a, b in pairwise(outputs)]
-    assert 0.02 < changes[0] < changes[-1], changes
 
 
 @pytest.mark.parametrize(("num_blocks", "parameters"), [(8, 1_088_640), (16, 1_072_256)])

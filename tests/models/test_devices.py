@@ -12,7 +12,7 @@ from model_variants import NAMES, SMALL, VARIANTS, points
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from resolvent.models.build import build
-from resolvent.models.layers.quadrature import product_trapezoid_weights, trapezoid_weights
+from resolvent.models.layers.continuum_attention import product_trapezoid_weights, trapezoid_weights
 
 # A variant of each architecture, and one with each attention of the encoder that several have in common.
 # Those of the package neuraloperator that are left out compile, too, in half a minute.

@@ -19,32 +19,22 @@ def packages_own(model):
     with contextlib.redirect_stdout(io.StringIO()):
         if model == "CODANO":
             return package.CODANO(
-                n_modes=[[8, 8]] * 3,
-                n_layers=3,
-                hidden_variable_codimension=8,
-                static_channel_dim=2,
-                n_heads=[1] * 3,
-                per_layer_scaling_factors=[[1, 1]] * 3,
-                attention_scaling_factors=[1] * 3,
-            )
+                n_modes=[[8, 8]] * 3, n_layers=3, hidden_variable_codimension=8, static_channel_dim=2,
+                n_heads=[1] * 3, per_layer_scaling_factors=[[1, 1]] * 3, attention_scaling_factors=[1] * 3,
+            )  # fmt: skip
         if model == "UNO":
             return package.UNO(
-                3,
-                1,
-                8,
-                n_layers=3,
-                uno_out_channels=[8] * 3,
-                uno_n_modes=[[8, 8]] * 3,
-                uno_scalings=[[1, 1], [0.5, 0.5], [2, 2]],
-                channel_mlp_skip="linear",
+                3, 1, 8, n_layers=3, uno_out_channels=[8] * 3, uno_n_modes=[[8, 8]] * 3,
+                uno_scalings=[[1, 1], [0.5, 0.5], [2, 2]], channel_mlp_skip="linear",
                 positional_embedding=None,
-            )
+            )  # fmt: skip
         return getattr(package, model)(in_channels=3, out_channels=1, positional_embedding=None, **KEYWORDS)
 
 
 @pytest.mark.parametrize("model", ["FNO", "TFNO", "UNO", "CODANO"])
-def test_it_is_the_packages_model(model):
+def test_it_is_the_packages_model_and_building_it_says_nothing(model, capfd):
     operator = build("neuraloperator2d", {**SETTINGS, "model": model}, 0)
+    assert capfd.readouterr().out == ""
     reference = packages_own(model)
     pairs = {name.replace("/", "."): pair for name, pair in operator.complex_weights.items()}
     with torch.no_grad():
@@ -68,12 +58,6 @@ def test_modes_are_counted_as_the_package_counts():
     assert shapes == {(4, 4, 12, 7, 2)}
 
 
-@pytest.mark.parametrize("model", ["FNO", "TFNO", "UNO", "CODANO"])
-def test_building_says_nothing(model, capfd):
-    build("neuraloperator2d", {**SETTINGS, "model": model}, 0)
-    assert capfd.readouterr().out == ""
-
-
 def test_options_reach_the_package():
     plain = build("neuraloperator2d", SETTINGS, 0)
     tensorised = build(
@@ -91,21 +75,6 @@ def test_unknown_options_are_refused_with_those_accepted(model, options):
     said = rf"^unknown options of {model}: {', '.join(options)}; accepted: lifting_channel(s|_ratio), .*$"
     with pytest.raises(ValueError, match=said):
         build("neuraloperator2d", {**SETTINGS, "model": model, "options": options}, 0)
-
-
-def test_fused_adam_takes_the_parameters():
-    operator = build("neuraloperator2d", SETTINGS, 0)
-    optimizer = torch.optim.Adam(operator.parameters(), lr=1e-2, fused=True)
-    x = points("neuraloperator2d")
-    u = band_limited(x, 2, 1)
-    losses = []
-    for _ in range(10):
-        optimizer.zero_grad()
-        loss = (operator(u, x) - u).square().mean()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    assert losses[-1] < losses[0] / 2
 
 
 def test_codano_gives_as_many_outputs_for_every_input():

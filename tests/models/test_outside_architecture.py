@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-import yaml
 from merged_configuration import DEFAULT, merged
 
 from resolvent.datasets.loading import Samples
@@ -118,11 +117,7 @@ def test_what_it_does_not_say_has_defaults(my_lab):
     [
         ("my_labs.nets:NetSettings", {}, f"no module my_labs; {ON_PATH}"),
         ("my_lab.network:NetSettings", {}, f"no module my_lab.network; {ON_PATH}"),
-        (
-            "my_lab.broken:Net",
-            {},
-            "cannot be imported: RuntimeError: no licence for this",
-        ),
+        ("my_lab.broken:Net", {}, "cannot be imported: RuntimeError: no licence for this"),
         ("my_lab.needy:Net", {}, "ModuleNotFoundError: No module named 'a_package_that_is_not_there'"),
         ("my_lab.nets:NetSetting", {}, "did you mean 'NetSettings'? accepted: NetSettings, Net"),
         ("my_lab.nets:Net", {}, "a subclass of resolvent.models.settings.Settings"),
@@ -142,17 +137,13 @@ def test_errors_are_one_line_that_names_the_architecture(my_lab, name, settings,
 
 
 @pytest.mark.parametrize("imported", [False, True])
-def test_an_operator_that_is_not_there_is_refused_when_built_or_as_soon_as_its_module_is_known(
-    my_lab, imported
-):
+def test_an_operator_that_is_not_there_is_refused_as_soon_as_its_module_is_known(my_lab, imported):
     if imported:
         resolve(NAME, {})
-        with pytest.raises(ValueError, match=r"module my_lab\.nets has no Nat$"):
+        with pytest.raises(ValueError, match=r"operator 'my_lab\.nets:Nat' .*: no Nat$"):
             resolve("my_lab.faulty:NoClass", {})
     else:
-        with pytest.raises(
-            ValueError, match=r"^unknown name in module my_lab\.nets: 'Nat'; did you mean 'Net'"
-        ):
+        with pytest.raises(ValueError, match=r"in module my_lab\.nets: 'Nat'; did you mean 'Net'"):
             build("my_lab.faulty:NoClass", {}, seed=0)
 
 
@@ -163,14 +154,9 @@ def configured(architecture, **more):
 
 
 def test_a_configuration_names_it_and_its_jobs_are_planned(my_lab):
-    plan = Plan(
-        load_configuration(yaml.safe_load(yaml.safe_dump(configured(NAME, settings={"channels": 6}))))
-    )
-    assert plan.training("burgers", "net", 128).settings.model_dump() == {
-        "in_channels": 1,
-        "out_channels": 1,
-        "channels": 6,
-    }
+    plan = Plan(load_configuration(configured(NAME, settings={"channels": 6})))
+    settings = plan.training("burgers", "net", 128).settings.model_dump()
+    assert settings == {"in_channels": 1, "out_channels": 1, "channels": 6}
     wildcards = SimpleNamespace(experiment="burgers", model="net", group="n128")
     need = Needs(plan, gpu=False).train(wildcards)
     assert need.seconds > 0

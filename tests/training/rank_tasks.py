@@ -6,18 +6,12 @@ import time
 from pathlib import Path
 
 import torch
-from model_variants import SMALL, points
+from model_variants import SMALL
 from torch import nn
 from training_fixtures import WITH_DROPOUT, at_step, small_trainer, with_memory_for
 
-from resolvent.models.build import build
-from resolvent.models.registry import ARCHITECTURES
-from resolvent.solvers.common.grid import Grid
 from resolvent.training.distributed.group import SharedOperator
 from resolvent.training.errors import TrainingError
-from resolvent.training.losses import RelativeLoss
-
-BATCH = 5
 
 # Of 16 samples three steps, with 3 and 2 of the five samples for a process.
 KINDS = {
@@ -113,40 +107,6 @@ def gradients_of_all_kinds(group, folder):
     torch.save(gradients, f"{folder}/gradients{group.rank}.pt")
 
 
-def operator_and_batch(architecture):
-    """Return a small operator in double precision, coordinates, inputs, targets, alike in every process."""
-    operator = build(architecture, SMALL[architecture], seed=3).double()
-    x = points(architecture, dtype=torch.float64)
-    generator = torch.Generator().manual_seed(5)
-    u = torch.randn(BATCH, *x.shape, dtype=torch.float64, generator=generator)[..., :1]
-    with torch.no_grad():
-        shape = operator(u, x).shape
-    return operator, x, u, torch.randn(shape, dtype=torch.float64, generator=generator).squeeze(-1)
-
-
-def weights_after_a_step(architecture, group, batch=BATCH):
-    """Return the weights after loss, clipping and Adam as in training, on these many samples."""
-    operator, x, u, target = operator_and_batch(architecture)
-    shared = SharedOperator(operator, group)
-    optimizer = torch.optim.Adam(operator.parameters(), lr=1e-2, fused=True)
-    rows = group.share(torch.arange(batch))
-    relative = RelativeLoss(Grid("periodic", 2), 0.0, squared=False)
-    with shared.passes(last=True):
-        loss = relative(shared(u[rows], x).squeeze(-1), target[rows])
-        (len(rows) / batch * loss).backward()
-    assert not shared.make_up()
-    nn.utils.clip_grad_norm_(operator.parameters(), 1e-2)
-    optimizer.step()
-    return operator.state_dict()
-
-
-def take_a_step_with_every_architecture(group, folder):
-    """Save the weights after it."""
-    torch.set_num_threads(1)
-    states = {name: weights_after_a_step(name, group) for name in ARCHITECTURES}
-    torch.save(states, f"{folder}/steps{group.rank}.pt")
-
-
 def do_many_things(group, folder):
     """What goes on by itself, in one launch."""
     gradients_of_all_kinds(group, folder)
@@ -154,7 +114,6 @@ def do_many_things(group, folder):
     train_short_of_memory(group, f"{folder}/memory")
     for kind in ("fourier", "dropout"):
         train_until_the_second_is_asked_to_end(group, f"{folder}/{kind}_asked", kind)
-    take_a_step_with_every_architecture(group, folder)
 
 
 def go_on_and_ask_the_launcher_to_end(group, folder, kinds):

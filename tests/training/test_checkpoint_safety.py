@@ -36,42 +36,21 @@ class Command:
         return os.mkdir, (str(self.mark),)
 
 
-def plain_pickle(content, path):
-    path.write_bytes(pickle.dumps(content))
-
-
-@pytest.fixture
-def mark(tmp_path):
-    return tmp_path / "executed"
-
-
-@pytest.mark.parametrize(
-    ("write", "read"),
-    [
-        (torch.save, lambda path: torch.load(path, weights_only=False)),
-        (plain_pickle, lambda path: pickle.loads(path.read_bytes())),
-    ],
-)
-@pytest.mark.parametrize("name", ["checkpoint.pt", "resume.pt"])
-def test_a_malicious_checkpoint_is_refused_and_not_executed(write, read, name, tmp_path, mark):
-    path = tmp_path / name
-    write({"identity": "a", "operator": Command(mark)}, path)
-    with pytest.raises(
-        TrainingError, match=rf"the checkpoint .*{name} is damaged \(.*\); delete it and run"
-    ) as raised:
-        checkpoints.load(path)
-    assert len(str(raised.value).splitlines()) == 1
+@pytest.mark.parametrize("by", ["torch", "pickle"])
+def test_a_malicious_checkpoint_is_refused_and_not_executed(by, tmp_path):
+    mark, trainer = tmp_path / "executed", small_trainer(tmp_path)
+    path, content = trainer.resume_path, {"identity": "a", "operator": Command(mark)}
+    if by == "torch":
+        torch.save(content, path)
+    else:
+        path.write_bytes(pickle.dumps(content))
+    for read in (trainer.fit, lambda: checkpoints.load(path)):
+        with pytest.raises(TrainingError, match=r"resume.pt is damaged \(.*\); delete it and run") as raised:
+            read()
+        assert len(str(raised.value).splitlines()) == 1
     assert not mark.exists()
-    read(path)
+    torch.load(path, weights_only=False) if by == "torch" else pickle.loads(path.read_bytes())
     assert mark.exists()  # it would have been
-
-
-def test_a_run_does_not_resume_from_a_malicious_file(tmp_path, mark):
-    trainer = small_trainer(tmp_path)
-    torch.save({"identity": "a", "operator": Command(mark)}, trainer.resume_path)
-    with pytest.raises(TrainingError, match="it holds more than numbers and text, and is not executed"):
-        trainer.fit()
-    assert not mark.exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"\x80\x02.", [1, 2], {"identity": "a"}])

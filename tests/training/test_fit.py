@@ -34,11 +34,11 @@ def test_training_learns(tmp_path, kind):
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, architecture):
-    kind = kind_of(architecture)
+    kind = kind_of(architecture) | {"epochs": 2}
     undisturbed = small_trainer(tmp_path / "a", **kind)
     undisturbed.fit()
 
-    with killed_after(2), pytest.raises(Killed):
+    with killed_after(1), pytest.raises(Killed):
         small_trainer(tmp_path / "b", **kind).fit()
     resumed = small_trainer(tmp_path / "b", **kind)
     resumed.fit()
@@ -71,15 +71,14 @@ def test_a_state_of_other_settings_is_not_resumed(tmp_path):
 
 
 def test_a_learning_rate_that_explodes_is_a_diverged_run(tmp_path):
-    trainer = small_trainer(tmp_path, learning_rate=1e4, gradient_clip=1e9, epochs=10, initial_division=1.0)
+    kind = {"learning_rate": 1e4, "gradient_clip": 1e9, "epochs": 10, "initial_division": 1.0}
+    trainer = small_trainer(tmp_path, **kind)
     progress = trainer.fit()
     assert progress.diverged_epoch == len(progress.history) < 10
     cost = trainer.measured_cost(threads=1)
     assert cost["status"] == "diverged"
     assert cost["diverged_epoch"] == progress.diverged_epoch
-    again = small_trainer(
-        tmp_path, learning_rate=1e4, gradient_clip=1e9, epochs=10, initial_division=1.0
-    ).fit()
+    again = small_trainer(tmp_path, **kind).fit()
     assert len(again.history) == progress.diverged_epoch  # a resumed diverged run does not go on
 
 
@@ -115,20 +114,14 @@ def test_the_order_of_samples_changes_with_the_epoch_and_the_seed_only(tmp_path)
     assert first == again != second
     assert sorted(itertools.chain(*first)) == sorted(itertools.chain(*second))
     assert order_seen(small_trainer(tmp_path, seed=8), 1) != first
-
-
-def test_with_one_seed_of_the_loader_two_seeds_see_one_order_from_different_weights(tmp_path):
-    one, other = (small_trainer(tmp_path, seed=seed, loader_seed=3) for seed in (7, 8))
-    before = [next(trainer.operator.parameters()).clone() for trainer in (one, other)]
-    assert not torch.equal(*before)
+    # With one seed of the loader two seeds see one order, from different weights.
+    one, other = (small_trainer(tmp_path, seed=seed, loader_seed=7) for seed in (7, 8))
+    assert not torch.equal(*(next(trainer.operator.parameters()).clone() for trainer in (one, other)))
+    assert order_seen(one, 1) == order_seen(other, 1) == first
+    unshuffled = small_trainer(tmp_path, shuffle=False)
+    stored = unshuffled.train.samples.inputs[:, 0, 0].tolist()
     for epoch in (1, 2):
-        assert order_seen(one, epoch) == order_seen(other, epoch)
-    assert order_seen(one, 1) == order_seen(small_trainer(tmp_path, seed=3), 1)
-
-
-def on_each(test):
-    """Samples on several grids, as conditions without noise."""
-    return [(Condition(points), samples) for points, samples in test.items()]
+        assert list(itertools.chain(*order_seen(unshuffled, epoch))) == stored
 
 
 def test_evaluation_keeps_every_sample_and_marks_a_diverged_run(tmp_path):
@@ -136,7 +129,8 @@ def test_evaluation_keeps_every_sample_and_marks_a_diverged_run(tmp_path):
     trainer = small_trainer(tmp_path, epochs=20)
     trainer.fit()
     shown = shown_samples(6, seed=1)
-    errors, kept = evaluate(trainer.operator, on_each(test), torch.device("cpu"), shown)
+    on_each = [(Condition(points), samples) for points, samples in test.items()]
+    errors, kept = evaluate(trainer.operator, on_each, torch.device("cpu"), shown)
     conditions = ["resolution", "noise", "realisation", "sample"]
     assert list(errors.columns) == [*conditions, "relative_l2", "relative_h1"]
     assert not errors[["noise", "realisation"]].any(axis=None)
@@ -145,7 +139,7 @@ def test_evaluation_keeps_every_sample_and_marks_a_diverged_run(tmp_path):
     paired = errors.pivot(index="sample", columns="resolution", values="relative_l2")
     assert ((paired[64] - paired[128]).abs() < 0.1 * paired[64]).mean() > 0.5  # the same functions
     assert kept["n128"]["prediction"].shape == (1, 4, 1, 128)
-    diverged, kept = evaluate(None, on_each(test), torch.device("cpu"), shown)
+    diverged, kept = evaluate(None, on_each, torch.device("cpu"), shown)
     assert diverged["relative_l2"].isna().all()
     assert (diverged[conditions] == errors[conditions]).all(axis=None)
 
@@ -155,10 +149,11 @@ def test_evaluation_on_the_square_follows_to_another_grid(tmp_path):
     trainer.fit()
     test = {points: rough_samples(5, points, seed=2) for points in (13, 25)}
     shown = shown_samples(5, seed=1)
-    errors, kept = evaluate(trainer.operator, on_each(test), torch.device("cpu"), shown)
+    on_each = [(Condition(points), samples) for points, samples in test.items()]
+    errors, kept = evaluate(trainer.operator, on_each, torch.device("cpu"), shown)
     assert errors.groupby("resolution")["relative_l2"].mean().between(1e-3, 0.8).all()
     assert kept["n25"]["prediction"].shape == (1, 4, 1, 25, 25)
-    again, _ = evaluate(trainer.operator, on_each({25: test[25]}), torch.device("cpu"), shown)
+    again, _ = evaluate(trainer.operator, on_each[1:], torch.device("cpu"), shown)
     assert again["relative_l2"].tolist() == errors.loc[errors["resolution"] == 25, "relative_l2"].tolist()
 
 
@@ -174,13 +169,6 @@ def test_the_sum_over_a_batch_is_felt_by_weight_decay_as_a_decay_as_much_smaller
     np.testing.assert_allclose(*histories, rtol=1e-4)
     other = small_trainer(tmp_path / "c", weight_decay=0.1 * settings.batch_size, **common).fit()
     assert not np.allclose(histories[0], np.array(other.history, float), rtol=1e-2)
-
-
-def test_without_shuffling_every_epoch_has_the_stored_order(tmp_path):
-    trainer = small_trainer(tmp_path, shuffle=False)
-    stored = trainer.train.samples.inputs[:, 0, 0].tolist()
-    for epoch in (1, 2):
-        assert list(itertools.chain(*order_seen(trainer, epoch))) == stored
 
 
 def test_the_last_epoch_is_the_checkpoint_where_it_is_selected(tmp_path):

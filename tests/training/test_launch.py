@@ -9,18 +9,15 @@ from datetime import timedelta
 
 import pytest
 import torch
-from rank_tasks import state_of, trainer_of, weights_after_a_step
+from rank_tasks import state_of, trainer_of
 
-from resolvent.models.registry import ARCHITECTURES
 from resolvent.training import checkpoints
 from resolvent.training.distributed import launch as module
-from resolvent.training.distributed.group import ALONE
+from resolvent.training.distributed.group import ALONE, Group, SharedOperator
 from resolvent.training.distributed.launch import launch
 from resolvent.training.errors import TrainingError
-from resolvent.training.fit import HISTORY_COLUMNS
 
 CLOSE = {"rtol": 2e-3, "atol": 2e-4}
-VALIDATION = HISTORY_COLUMNS.index("validation_relative_l2")
 
 
 def launched(task, folder, **arguments):
@@ -110,26 +107,6 @@ def test_a_run_begun_by_two_is_finished_by_one(done, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def steps(done):
-    """Return the weights after a step that both processes have taken together, by rank and architecture."""
-    return [torch.load(done / f"steps{rank}.pt", weights_only=True) for rank in range(2)]
-
-
-def distance(state, other):
-    return max((state[name] - other[name]).abs().max().item() for name in state)
-
-
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_two_processes_that_divide_a_batch_take_the_step_of_one(steps, architecture):
-    """Compare steps of 0.01, in double precision: Adam's first is g/|g| where g is itself rounding."""
-    whole = weights_after_a_step(architecture, ALONE)
-    for weights in steps:
-        assert distance(weights[architecture], whole) < 1e-7
-    part = weights_after_a_step(architecture, ALONE, batch=3)
-    assert distance(part, whole) > 1e-3
-
-
-@pytest.fixture(scope="module")
 def gone_on(done, tmp_path_factory):
     """Folder of runs begun by one and by two, and gone on with by two, and how the launch ended."""
     folder = tmp_path_factory.mktemp("gone_on")
@@ -157,6 +134,12 @@ def test_a_signal_to_the_launcher_is_handed_on(gone_on):
     folder, message = gone_on
     assert message.startswith("SIGTERM asked to end in epoch 2, after 2 of 3 steps; all of it is saved")
     assert checkpoints.load(folder / "asked/resume.pt")["progress"]["steps"] == 2
+
+
+def test_batch_normalisation_is_refused():
+    operator = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+    with pytest.raises(TrainingError, match=r"processes: 1.*GroupNorm"):
+        SharedOperator(operator, Group(0, 2))
 
 
 def test_a_process_that_fails_ends_both_with_its_line(capfd):

@@ -8,7 +8,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from resolvent.models.build import build
 from resolvent.models.registry import ARCHITECTURES, settings_class
-from resolvent.training.memory import _Live, step_memory
+from resolvent.training.memory import step_memory
 
 BATCH = 4
 POINTS = {1: 256, 2: 24}
@@ -74,17 +74,3 @@ def test_checkpointing_and_a_smaller_batch_take_less():
     )
     assert half.kept == pytest.approx(whole.kept / 2, rel=0.05)
     assert recomputed.peak < 0.5 * whole.peak
-
-
-def test_only_arrays_that_are_made_meanwhile_are_followed_each_once():
-    before = torch.empty(100, device="meta")
-    with _Live() as live:
-        made = before.view(10, 10) + 1
-        again = made.view(100)
-        assert live.now == 400
-        more = again * 2
-        assert live.now == 800
-        del made, again
-        assert live.now == 400
-        before.add_(more)
-    assert live.peak == 800

@@ -21,10 +21,9 @@ from resolvent.training import checkpoints
 from resolvent.training.train import train_run
 
 
-def train(card, folder, threads=1, **options):
-    train_run(
-        card, folder, 17, seed=3, run=RUN, code_digest=CODE, **{"threads": threads, "gpus": 0, **options}
-    )
+def train(card, folder, **options):
+    given = {"run": RUN, "threads": 1, "gpus": 0, **options}
+    train_run(card, folder, 17, seed=3, code_digest=CODE, **given)
 
 
 def test_a_run_of_two_processes_leaves_the_files_of_a_run_of_one(card, tmp_path, slurm_of_this_host):
@@ -52,7 +51,7 @@ def test_a_run_records_what_no_setting_says(card, tmp_path):
     """Also the packages whose modules the network has."""
     package = {"width": 8, "modes": 4, "num_layers": 2}
     run = {**RUN, "architecture": "neuraloperator2d", "settings": package}
-    train_run(card, tmp_path, 17, seed=3, run=run, code_digest=CODE, threads=1, gpus=0)
+    train(card, tmp_path, run=run)
     evaluate_run(card, tmp_path, described(run, 17, 3, COUNTS), threads=1, gpus=0)
     record = read_run(tmp_path).record
     assert record.computation == {

@@ -17,8 +17,10 @@ LOSSES = [
 ]
 
 
-@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("kind", [{}, {"schedule": "plateau"}, WITH_DROPOUT], ids=["1cycle", "plateau", "2d"])
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [({}, signal.SIGTERM), ({"schedule": "plateau"}, signal.SIGINT), (WITH_DROPOUT, signal.SIGTERM)],
+)
 def test_a_signal_within_an_epoch_costs_no_step(tmp_path, kind, asked):
     undisturbed = small_trainer(tmp_path / "a", **kind)
     undisturbed.fit()
@@ -57,8 +59,7 @@ def test_a_second_signal_ends_the_process_as_usual(tmp_path):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@pytest.mark.parametrize("kind", LOSSES, ids=lambda kind: kind["loss"])
-@pytest.mark.parametrize("fitting", [3, 1])
+@pytest.mark.parametrize(("kind", "fitting"), list(zip(LOSSES, (3, 1, 3), strict=True)))
 def test_a_batch_in_parts_has_the_same_gradients(tmp_path, kind, fitting, capsys):
     whole, parts = (small_trainer(tmp_path / name, **kind) for name in ("a", "b"))
     whole.fit()

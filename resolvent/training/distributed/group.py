@@ -40,16 +40,12 @@ class Group:
 
     @property
     def first(self) -> bool:
-        """Whether this is the process that writes and shows."""
+        """Say whether this is the process that writes and shows."""
         return self.rank == 0
 
     def share(self, batch: Tensor) -> Tensor:
         """Return this process's part of a batch: no two parts differ by more than one sample."""
         return batch.tensor_split(self.size)[self.rank]
-
-    def largest_share(self, samples: int) -> int:
-        """Return the number of samples in the largest part of a batch."""
-        return -(-samples // self.size)
 
     def seed(self, seed: int) -> int:
         """Return the seed of random numbers that differ between the processes; the first one's is `seed`."""
@@ -70,10 +66,6 @@ class Group:
         with answering():
             distributed.all_reduce(message, distributed.ReduceOp.MAX)
         return int(message)
-
-    def wait(self) -> None:
-        """Wait until all processes have come here."""
-        self.largest(0)
 
     def gathered(self, state: Tensor) -> list[Tensor]:
         """Return the processes' tensors of one shape, on the CPU, by rank."""
@@ -99,18 +91,16 @@ def joined() -> Iterator[Group]:
 
 
 @contextmanager
-def answering() -> Iterator[None]:
-    """Turn what torch raises where another process is gone into one line."""
+def answering(sums: _Sums | None = None) -> Iterator[None]:
+    """Turn what torch raises where another process is gone into one line; of `sums`, where one has failed."""
     try:
         yield
     except RuntimeError as error:
-        raise lost(error) from error
-
-
-def lost(error: RuntimeError) -> LostProcesses:
-    """Return what torch says of an operation that another process did not take part in, in one line."""
-    reason = str(error).partition("\n")[0][:200]
-    return LostProcesses(f"the other processes are gone or do not answer ({reason})")
+        fault = error if sums is None else sums.fault
+        if fault is None:
+            raise
+        reason = str(fault).partition("\n")[0][:200]
+        raise LostProcesses(f"the other processes are gone or do not answer ({reason})") from error
 
 
 class _Sums:
@@ -193,13 +183,8 @@ class SharedOperator:
             yield
             return
         self._sums.begun = 0
-        try:
-            with nullcontext() if last else self._parallel.no_sync():
-                yield
-        except RuntimeError as error:
-            if self._sums.fault:
-                raise lost(self._sums.fault) from error
-            raise
+        with answering(self._sums), nullcontext() if last else self._parallel.no_sync():
+            yield
 
     def make_up(self) -> bool:
         """Contribute zero gradients for what the last backward pass left out; return whether any was."""

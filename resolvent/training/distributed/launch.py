@@ -50,9 +50,7 @@ def launch(
     of its node's GPUs where there are `devices`, and none otherwise. SIGTERM and SIGINT are handed on.
     Several `nodes` are those of a SLURM job of which this is the first; `shared` is a folder that all see.
 
-    Raises `TrainingError` when one of them failed: its rank, and in one line what it reported. What none of
-    them expected is also in the log of the watchdog (or on standard error, where there is none) as a
-    traceback.
+    Raises `TrainingError` when one of them failed: its rank, and in one line what it reported.
     """
     from torch.distributed import TCPStore
     from torch.distributed.elastic.multiprocessing import SignalException
@@ -67,13 +65,9 @@ def launch(
         raise TrainingError(f"the processes cannot meet at {host} ({reason})") from error
     with TemporaryDirectory(prefix="resolvent-", dir=shared if nodes > 1 else None) as name:
         order = {
-            "task": task,
-            "arguments": arguments,
-            "size": size,
-            "nodes": nodes,
-            "endpoint": f"{host}:{meeting.port}",
-            "watch": watch(),
-        }
+            "task": task, "arguments": arguments, "size": size, "nodes": nodes, "host": host,
+            "port": meeting.port, "watch": watch(),
+        }  # fmt: skip
         path = Path(name) / "order.json"
         path.write_text(json.dumps(order))
         try:
@@ -114,8 +108,11 @@ def on_other_nodes(nodes: int, order: Path, gpus: int, others: Others) -> Iterat
     if nodes == 1:
         yield
         return
-    module = ["-m", "resolvent.training.distributed.launch", str(order)]
-    started = subprocess.Popen([*_srun(nodes - 1, gpus), sys.executable, *module], stdin=subprocess.DEVNULL)
+    # Once on each node after the first.
+    command = ["srun", f"--nodes={nodes - 1}", f"--ntasks={nodes - 1}", "--ntasks-per-node=1", "--relative=1"]
+    command += ["--overlap", "--mem=0", "--cpu-bind=none", *[f"--gpus-per-node={gpus}"] * bool(gpus)]
+    command += [sys.executable, "-m", "resolvent.training.distributed.launch", str(order)]
+    started = subprocess.Popen(command, stdin=subprocess.DEVNULL)
     ended = threading.Event()
 
     def look() -> None:
@@ -139,19 +136,12 @@ def on_other_nodes(nodes: int, order: Path, gpus: int, others: Others) -> Iterat
         looking.join()
 
 
-def _srun(nodes: int, gpus: int) -> list[str]:
-    """Return the command that starts another one once on each of these nodes, those after the first."""
-    command = ["srun", f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1", "--relative=1"]
-    command += ["--overlap", "--mem=0", "--cpu-bind=none"]
-    return command + [f"--gpus-per-node={gpus}"] * bool(gpus)
-
-
 def _agent(path: Path, devices: bool) -> str:
     """Do what the launcher of one node does: return nothing, or what went wrong in general.
 
-    The nodes meet at the first one. What its processes had to say is in the folder of the order in `path`:
-    torch's error files, and a file for each process that ended without one. Asked to end, it hands that on,
-    waits until all have ended, and raises torch's `SignalException`.
+    What its processes had to say is in the folder of the order in `path`: torch's error files, and a file for
+    each process that ended without one. Asked to end, it hands that on, waits until all have ended, and
+    raises torch's `SignalException`.
     """
     from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
@@ -159,15 +149,16 @@ def _agent(path: Path, devices: bool) -> str:
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
     order = json.loads(path.read_text())
+    endpoint = f"{order['host']}:{order['port']}"
     configuration = LaunchConfig(
         min_nodes=order["nodes"],
         max_nodes=order["nodes"],
         nproc_per_node=order["size"],
         run_id=path.parent.name,
         rdzv_backend="c10d",
-        rdzv_endpoint=order["endpoint"],
+        rdzv_endpoint=endpoint,
         rdzv_configs={"is_host": False, "join_timeout": MEETING_SECONDS},
-        local_addr=LOOPBACK if _host(order) == LOOPBACK else None,
+        local_addr=LOOPBACK if order["host"] == LOOPBACK else None,
         max_restarts=0,
         logs_specs=DefaultLogsSpecs(log_dir=str(path.parent)),
         signals_to_handle=",".join(one.name for one in SIGNALS),
@@ -184,7 +175,7 @@ def _agent(path: Path, devices: bool) -> str:
                 (path.parent / f"ended{rank}").write_text(_ending(failure.exitcode))
         return ENDED
     except RendezvousError as error:
-        unmet: Words = f"the {order['nodes']} nodes did not meet at {order['endpoint']} ({error})"
+        unmet: Words = f"the {order['nodes']} nodes did not meet at {endpoint} ({error})"
         return unmet
     return ""
 
@@ -230,19 +221,18 @@ def _end(number: int, frame: object) -> None:
 
 def _reported(folder: Path, size: int) -> Words:
     """Return what went wrong, in one line: the first cause, not what followed; nothing if none is known."""
-    reports = {}
+    causes: dict[int, str] = {}
+    followers: dict[int, str] = {}
     for file in folder.glob("*/attempt_0/*/error.json"):
         with suppress(ValueError):  # its process was killed as it wrote
             report = json.loads(file.read_text())
-            reports[report["rank"]] = report
-    causes = {rank: one["message"] for rank, one in sorted(reports.items()) if not one["follows"]}
+            (followers if report["follows"] else causes)[report["rank"]] = report["message"]
     if len(causes) == size and len(set(causes.values())) == 1:
         return causes[0]  # all of them agree
-    silent = {int(file.name[len("ended") :]): file.read_text() for file in sorted(folder.glob("ended*"))}
-    followers = {rank: one["message"] for rank, one in sorted(reports.items())}
+    silent = {int(file.name.removeprefix("ended")): file.read_text() for file in folder.glob("ended*")}
     for found in (causes, silent, followers):
-        for rank, text in found.items():
-            return f"rank {rank} of {size}: {text}"
+        if found:
+            return f"rank {min(found)} of {size}: {found[min(found)]}"
     return ""
 
 
@@ -255,17 +245,13 @@ def _ending(code: int) -> Words:
     return f"was ended by {killed.name}{want}"
 
 
-def _host(order: dict) -> str:
-    return order["endpoint"].rpartition(":")[0]
-
-
 def _on_another_node() -> None:
     """Do what `launch` does on the other nodes, with the order's file."""
     from torch.distributed.elastic.multiprocessing import SignalException
 
     path = Path(sys.argv[1])
     try:
-        with _surroundings(_host(json.loads(path.read_text()))):
+        with _surroundings(json.loads(path.read_text())["host"]):
             fault = _agent(path, bool(visible_devices()))
     except SignalException as error:
         fault = _unfinished(path, error.sigval)

@@ -29,10 +29,7 @@ POLL = 0.5  # seconds between two looks at the launcher
 
 
 class OneLine(ErrorHandler):
-    """Leave one line where torch's launcher looks for it; tracebacks of the unexpected go to `log`.
-
-    `follows` says that another process had ended before, which has more to say.
-    """
+    """Leave one line where torch's launcher looks for it; tracebacks of the unexpected go to `log`."""
 
     log: TextIO = sys.stderr
 
@@ -45,7 +42,7 @@ class OneLine(ErrorHandler):
             self.log.write(f"rank {rank}: {traceback.format_exc()}")
             self.log.flush()
             text = " ".join(f"{type(error).__name__}: {error}".split())
-        follows = isinstance(error, LostProcesses)
+        follows = isinstance(error, LostProcesses)  # another process ended before, and has more to say
         fault = {"message": text, "timestamp": int(time.time()), "rank": rank, "follows": follows}
         Path(os.environ["TORCHELASTIC_ERROR_FILE"]).write_text(json.dumps(fault))
 

@@ -7,29 +7,17 @@ import torch
 from model_variants import ATTENTIONS, LAYER_NORMS, grid
 
 from resolvent.models.build import build
-from resolvent.models.cao2021.encoder import Encoder, EncoderLayer
-from resolvent.models.layers.attention import galerkin
+from resolvent.models.cao2021.encoder import EncoderLayer
 
-WIDTH, HEADS, N = 12, 3, 10
+WIDTH, HEADS, N, EPSILON = 12, 3, 10, 0.3
 
 DEFAULTS = {
-    "width": WIDTH,
-    "num_heads": HEADS,
-    "coordinate_dim": 1,
-    "feedforward_width": 20,
-    "attention": "galerkin",
-    "layer_norm": "projection",
-    "layer_norm_epsilon": 1e-5,
-    "projection_gain": 1e-2,
-    "projection_diagonal": 1e-2,
-    "residual_dropout": 0.0,
-    "feedforward_dropout": 0.0,
-    "attention_dropout": 0.0,
-    "attention_dropout_in_evaluation": False,
-    "attention_layer_scale": None,
-    "public_code_scaling": False,
-    "contraction": "linear",
-}
+    "width": WIDTH, "num_heads": HEADS, "coordinate_dim": 1, "feedforward_width": 20,
+    "attention": "galerkin", "layer_norm": "projection", "layer_norm_epsilon": EPSILON,
+    "projection_gain": 1e-2, "projection_diagonal": 1e-2, "residual_dropout": 0.0,
+    "feedforward_dropout": 0.0, "attention_dropout": 0.0, "attention_dropout_in_evaluation": False,
+    "attention_layer_scale": None, "public_code_scaling": False, "contraction": "linear",
+}  # fmt: skip
 
 
 def scrambled(seed=0, **settings):
@@ -41,13 +29,13 @@ def scrambled(seed=0, **settings):
     return layer
 
 
-def layer_norm(features, weight, bias, epsilon):
+def layer_norm(features, weight, bias):
     mean = features.mean(-1, keepdim=True)
     variance = ((features - mean) ** 2).mean(-1, keepdim=True)
-    return (features - mean) / torch.sqrt(variance + epsilon) * weight + bias
+    return (features - mean) / torch.sqrt(variance + EPSILON) * weight + bias
 
 
-def naive(layer, y, x, attention, scheme, epsilon=1e-5):
+def naive(layer, y, x, attention, scheme):
     """One sample (n, width) at a time, one head at a time: eqs. 3-7."""
     n, width = y.shape
     h = width // layer.num_heads
@@ -58,9 +46,9 @@ def naive(layer, y, x, attention, scheme, epsilon=1e-5):
         if scheme == "projection":
             gamma, beta = layer.projection_norm.weight[:, head], layer.projection_norm.bias[:, head]
             if attention in ("galerkin", "linear"):
-                k, v = layer_norm(k, gamma[0], beta[0], epsilon), layer_norm(v, gamma[1], beta[1], epsilon)
+                k, v = layer_norm(k, gamma[0], beta[0]), layer_norm(v, gamma[1], beta[1])
             else:
-                q, k = layer_norm(q, gamma[0], beta[0], epsilon), layer_norm(k, gamma[1], beta[1], epsilon)
+                q, k = layer_norm(q, gamma[0], beta[0]), layer_norm(k, gamma[1], beta[1])
         q, k, v = (torch.cat([x, features], dim=1) for features in (q, k, v))
         if attention == "galerkin":
             z = q @ (k.T @ v) / n
@@ -75,10 +63,9 @@ def naive(layer, y, x, attention, scheme, epsilon=1e-5):
     if scheme == "projection":
         y = y + z
         return y + feedforward(layer, y)
-    y = layer_norm(y + z, layer.attention_norm.weight, layer.attention_norm.bias, epsilon)
-    return layer_norm(
-        y + feedforward(layer, y), layer.feedforward_norm.weight, layer.feedforward_norm.bias, epsilon
-    )
+    y = layer_norm(y + z, layer.attention_norm.weight, layer.attention_norm.bias)
+    norm = layer.feedforward_norm
+    return layer_norm(y + feedforward(layer, y), norm.weight, norm.bias)
 
 
 def feedforward(layer, y):
@@ -97,31 +84,6 @@ def test_layer_is_the_naive_one(attention, scheme, dim, heads):
     torch.testing.assert_close(layer(y, x), expected, rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize("heads", [1, HEADS])
-@pytest.mark.parametrize("scheme", LAYER_NORMS)
-def test_dropout_acts_on_the_matrix_of_the_attention(scheme, heads):
-    layer = scrambled(layer_norm=scheme, num_heads=heads, attention_dropout=0.5).train()
-    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), torch.rand(N, 1, dtype=torch.float64)
-    torch.manual_seed(3)
-    result = layer(y, x)
-    torch.manual_seed(3)
-    q, k, v = (layer._located(layer._features(y, index), x).transpose(1, 2) for index in range(3))
-    z = layer.output(galerkin(q, k, v, dropout=0.5).transpose(1, 2).flatten(2))
-    sums = layer.attention_norm(y + z)
-    expected = layer.feedforward_norm(sums + feedforward(layer, sums))
-    torch.testing.assert_close(result, expected, rtol=1e-11, atol=1e-11)
-    assert not torch.allclose(layer.eval()(y, x), expected)
-
-
-@pytest.mark.parametrize("heads", [1, HEADS])
-@pytest.mark.parametrize("scheme", LAYER_NORMS)
-def test_epsilon_of_every_layer_norm(scheme, heads):
-    layer = scrambled(layer_norm=scheme, layer_norm_epsilon=0.3, num_heads=heads)
-    y, x = torch.randn(N, WIDTH, dtype=torch.float64), torch.rand(N, 1, dtype=torch.float64)
-    expected = naive(layer, y, x, "galerkin", scheme, epsilon=0.3)
-    torch.testing.assert_close(layer(y[None], x)[0], expected, rtol=1e-11, atol=1e-11)
-
-
 @pytest.mark.parametrize("scheme", LAYER_NORMS)
 def test_without_attention_the_layer_is_its_feedforward_network(scheme):
     layer = scrambled(attention="none", layer_norm=scheme)
@@ -129,35 +91,11 @@ def test_without_attention_the_layer_is_its_feedforward_network(scheme):
     expected = y + feedforward(layer, y)
     if scheme == "regular":
         norm = layer.feedforward_norm
-        expected = layer_norm(expected, norm.weight, norm.bias, 1e-5)
+        expected = layer_norm(expected, norm.weight, norm.bias)
     torch.testing.assert_close(layer(y, x), expected, rtol=1e-11, atol=1e-11)
     feedforward_count = 2 * WIDTH * 20 + 20 + WIDTH
     norm_count = 2 * WIDTH if scheme == "regular" else 0
     assert sum(p.numel() for p in layer.parameters()) == feedforward_count + norm_count
-
-
-@pytest.mark.parametrize("scheme", LAYER_NORMS)
-@pytest.mark.parametrize("attention", ["galerkin", "fourier"])
-def test_on_a_line_the_encoder_in_two_dimensions_is_that_in_one(attention, scheme):
-    """Set the second coordinate to zero: its entries of Q̂, K̂ and V̂ add nothing; the weights are the same."""
-    settings = DEFAULTS | {
-        "num_layers": 3,
-        "equal_layers": False,
-        "attention": attention,
-        "layer_norm": scheme,
-    }
-    plane, line = (Encoder(**settings | {"coordinate_dim": dim}).double() for dim in (2, 1))
-    weights = {name: 0.5 * torch.randn_like(value) for name, value in plane.state_dict().items()}
-    plane.load_state_dict(weights)
-    e = WIDTH // HEADS + 2
-    kept = [column for column in range(HEADS * e) if column % e != 1]  # without the second coordinate
-    for index in range(3):
-        name = f"layers.{index}.output.weight"
-        weights[name] = weights[name][:, kept]
-    line.load_state_dict(weights)
-    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), torch.rand(N, 1, dtype=torch.float64)
-    x2 = torch.cat([x, torch.zeros_like(x)], dim=1)
-    torch.testing.assert_close(plane(y, x2), line(y, x), rtol=1e-11, atol=1e-11)
 
 
 def test_schemes_and_attentions_have_the_same_number_of_parameters():
@@ -186,64 +124,49 @@ def test_projections_start_near_a_small_multiple_of_the_identity():
     assert layer.output.weight.abs().max() > bound  # eq. 17 is for Q, K, V only
 
 
+@pytest.mark.parametrize("heads", [1, HEADS])
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("scheme", LAYER_NORMS)
 @pytest.mark.parametrize("attention", ATTENTIONS)
-def test_the_public_codes_dropout_halves_the_attention_matrix(attention, scheme, training):
-    """One head, in training and in evaluation: half of the matrix is zero, the other half doubled."""
+def test_the_public_codes_dropout_halves_the_attention_matrix(attention, scheme, training, heads):
+    """Half of the matrix is zero, the other half doubled, in training and in evaluation."""
     code = {"attention_dropout": 0.5, "attention_dropout_in_evaluation": True, "public_code_scaling": True}
-    layer = scrambled(attention=attention, layer_norm=scheme, num_heads=1, **code).train(training)
+    layer = scrambled(attention=attention, layer_norm=scheme, num_heads=heads, **code).train(training)
     y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), torch.rand(N, 1, dtype=torch.float64)
-    q, k, v = (layer._located(layer._features(y, index), x)[:, :, 0] for index in range(3))
+    q, k, v = (layer._located(layer._features(y, index), x).transpose(1, 2) for index in range(3))
+    root = math.sqrt(WIDTH // heads + 1)
     matrix = {
         "galerkin": k.mT @ v / N,
-        "linear": torch.softmax(k, dim=1).mT @ v / N,
-        "fourier": q @ k.mT / math.sqrt(WIDTH + 1) / N,
-        "softmax": torch.softmax(q @ k.mT / math.sqrt(WIDTH + 1), dim=2),
+        "linear": torch.softmax(k, dim=2).mT @ v / N,
+        "fourier": q @ k.mT / root / N,
+        "softmax": torch.softmax(q @ k.mT / root, dim=3),
     }[attention]
     torch.manual_seed(3)
-    mask = torch.nn.functional.dropout(torch.ones_like(matrix[:, None]), 0.5)[:, 0]
+    mask = torch.nn.functional.dropout(torch.ones_like(matrix), 0.5)
     assert 0.3 < mask.mean() / 2 < 0.7
     matrix = matrix * mask
     if attention == "galerkin":
         z = q @ matrix
     elif attention == "linear":
-        z = torch.softmax(q, dim=2) @ matrix
+        z = torch.softmax(q, dim=3) @ matrix
     else:
         z = matrix @ v
-    sums = layer.attention_norm(y + layer.output(z))
+    sums = layer.attention_norm(y + layer.output(z.transpose(1, 2).flatten(2)))
     expected = layer.feedforward_norm(sums + feedforward(layer, sums))
     torch.manual_seed(3)
     torch.testing.assert_close(layer(y, x), expected, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("attention", ATTENTIONS)
-@pytest.mark.parametrize("in_evaluation", [False, True])
-def test_attention_dropout_in_evaluation(attention, in_evaluation):
+@pytest.mark.parametrize("rate", ["attention_dropout", "residual_dropout", "feedforward_dropout"])
+def test_dropouts_are_for_training_only_and_the_input_is_left_as_it_was(rate, attention):
     torch.manual_seed(0)
-    rate = {"attention_dropout": 0.5, "attention_dropout_in_evaluation": in_evaluation}
-    layer, plain = scrambled(attention=attention, **rate), scrambled(attention=attention)
-    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), grid(N, torch.float64)
-    assert torch.allclose(layer(y, x), plain(y, x), rtol=1e-12) == (not in_evaluation)
-    layer.train()
-    assert not torch.allclose(layer(y, x), plain(y, x))
-
-
-@pytest.mark.parametrize("rate", ["residual_dropout", "feedforward_dropout"])
-def test_other_dropouts_are_for_training_only(rate):
-    torch.manual_seed(0)
-    layer, plain = scrambled(**{rate: 0.5}), scrambled()
-    y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), grid(N, torch.float64)
-    assert torch.equal(layer(y, x), plain(y, x))
-    layer.train()
-    assert not torch.allclose(layer(y, x), plain(y, x))
-
-
-def test_input_is_left_as_it_was():
-    layer = scrambled()
+    layer, plain = scrambled(attention=attention, **{rate: 0.5}), scrambled(attention=attention)
     y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), grid(N, torch.float64)
     before = y.clone()
-    layer(y, x)
+    torch.testing.assert_close(layer(y, x), plain(y, x), rtol=1e-12, atol=1e-12)
+    layer.train()
+    assert not torch.allclose(layer(y, x), plain(y, x))
     assert torch.equal(y, before)
 
 

@@ -12,12 +12,9 @@ from resolvent.models.layers.grid_sizes import downsampled_sizes, suitable_facto
 from resolvent.models.layers.resampling import DownSampler, UpSampler, interpolate
 
 SIZES = [
-    (141, 0.555, 78, 43),
-    (211, 0.54, 113, 61),
-    (141, 0.51, 71, 36),
-    (211, 0.585, 123, 71),
+    (141, 0.555, 78, 43), (211, 0.54, 113, 61), (141, 0.51, 71, 36), (211, 0.585, 123, 71),
     (85, 0.59, 50, 29),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("n", "factor", "middle", "coarse"), SIZES)
@@ -28,26 +25,17 @@ def test_sizes_of_the_paper(n, factor, middle, coarse):
     assert suitable_factor(n, coarse) == factor
 
 
-def test_sizes_on_the_way_up():
-    assert upsampled_size(141, 0.555) == 77
-    assert upsampled_size(211, 0.54) == 113
-
-
 def test_a_product_that_is_whole_is_not_rounded_down():
     assert math.floor(100 * 0.29) == 28  # in floating point
     assert downsampled_sizes(100, 0.29) == (29, 8)
     assert downsampled_sizes(7, 1.0) == (7, 7)
-
-
-def test_no_factor_leads_to_more_points_than_there_are():
     assert suitable_factor(7, 8) is None
+    assert (upsampled_size(141, 0.555), upsampled_size(211, 0.54)) == (77, 113)  # on the way up
 
 
 def test_too_few_points_are_left():
     assert downsampled_sizes(8, 0.5) == (4, 2)
-    with pytest.raises(
-        ValueError, match=r"^downsampling_factor 0.5 leaves 1 of 7 points a side; at least 2 needed$"
-    ):
+    with pytest.raises(ValueError, match=r"downsampling_factor 0.5 leaves 1 of 7 .* at least 2"):
         downsampled_sizes(7, 0.5)
 
 
@@ -71,7 +59,7 @@ def convolved(values, convolution):
 ACTIVATIONS = {"relu": lambda v: np.maximum(v, 0), "silu": lambda v: v / (1 + np.exp(-v))}
 
 
-def downsampler(activation="relu", dropout=0.0):
+def downsampler(activation, dropout=0.0):
     torch.manual_seed(0)
     sampler = DownSampler(in_channels=2, width=8, factor=0.7, activation=activation, dropout=dropout)
     return sampler.double()
@@ -102,16 +90,6 @@ def test_upsampler_is_the_naive_one():
     expected = resized(silu(silu(state)), (13, 11))
     ours = sampler(v, (8, 9), (13, 11))[0].detach().numpy()
     np.testing.assert_allclose(ours, expected, rtol=1e-11, atol=1e-12)
-
-
-def test_dropout_is_for_training_only():
-    u = torch.randn(1, 15, 12, 2, dtype=torch.float64)
-    plain, dropped = downsampler(), downsampler(dropout=0.5)
-    assert not torch.equal(dropped(u), plain(u))
-    assert torch.equal(dropped.eval()(u), plain(u))
-    up = UpSampler(width=2, dropout=0.5).double()
-    assert not torch.equal(up(u, (8, 8), (9, 9)), up(u, (8, 8), (9, 9)))
-    assert torch.equal(up.eval()(u, (8, 8), (9, 9)), up(u, (8, 8), (9, 9)))
 
 
 def test_dropout_comes_before_each_activation():
