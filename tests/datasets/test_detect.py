@@ -242,13 +242,3 @@ def test_two_arrays_without_names_have_the_same_axes(given, wanted, tmp_path):
     problem = check_file(first, second).problem
     shapes = f"{first} has the shape {given}, {second} the shape {wanted}; expected: the same axes"
     assert problem.startswith(shapes)
-
-
-def test_the_target_is_in_the_second_of_two_files(tmp_path):
-    values = np.random.default_rng(0).normal(size=(2, 20, 16))
-    np.save(tmp_path / "a.npy", values[0])
-    np.savez(tmp_path / "u.npz", pressure=values[1])
-    report = check_file(tmp_path / "a.npy", tmp_path / "u.npz")
-    (block,) = report.configuration["datasets"].values()
-    assert block["source"] == {"input": str(tmp_path / "a.npy"), "target": str(tmp_path / "u.npz")}
-    assert (block["input"], block["target"]) == ("array", "pressure")

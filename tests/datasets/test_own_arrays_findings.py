@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from resolvent.datasets.imported.arrays_checks import Checks, grid_warnings, seam
+from resolvent.datasets.imported.arrays_checks import findings_of, grid_warnings, seam, warnings_of
 from resolvent.datasets.tasks.registry import settings_of
 
 POINTS = 8
@@ -47,10 +47,7 @@ def test_samples_are_counted_that_are_odd():
     drawn[3, 1] = drawn[3, 0]
     drawn[2, 1] = 7.0
     names = [("train", 0), ("train", 1), ("train", 2), ("validation", 0), ("validation", 1), ("test", 0)]
-    checks = Checks(task().channels, 1)
-    checks.add(names[:4], drawn[:4])
-    checks.add(names[4:], drawn[4:])
-    found = checks.findings()
+    found = findings_of(task().channels, 1, [(names[:4], drawn[:4]), (names[4:], drawn[4:])])
     assert found["inputs_in_two_splits"] == {
         "train and validation": 1, "train and test": 1, "validation and test": 0,
     }  # fmt: skip
@@ -66,7 +63,7 @@ def test_samples_are_counted_that_are_odd():
     )
     largest = max(one["at_ends"] for one in parts)
     assert found["at_the_ends"]["a"]["at_ends"] == pytest.approx(largest, rel=5e-3)
-    said = Checks.warnings(found, "nodes")
+    said = warnings_of(found, "nodes")
     assert said[:4] == [
         "'u' is constant in 1 of 6 samples.",
         "1 input is in train and validation alike: errors on the latter say less than they seem.",
@@ -77,9 +74,8 @@ def test_samples_are_counted_that_are_odd():
 
 def test_several_inputs_are_not_held_against_the_target():
     axes = {"a": ["sample", "x"], "u": ["sample", "x"], "nu": ["sample"]}
-    checks = Checks(task(input=["a", "nu"], axes=axes).channels, 1)
-    checks.add([("train", 0), ("test", 0)], np.ones((2, 3, POINTS)))
-    found = checks.findings()
+    channels = task(input=["a", "nu"], axes=axes).channels
+    found = findings_of(channels, 1, [([("train", 0), ("test", 0)], np.ones((2, 3, POINTS)))])
     assert found["targets_equal_to_their_input"] == 0
     assert found["constant_samples"] == {"a": 2, "u": 2}
     assert list(found["at_the_ends"]) == ["a", "u"]
