@@ -49,6 +49,10 @@ def test_axes_are_guessed_by_their_lengths(shape):
 LENGTHS = {
     "times last": ((40, 64, 11), {"time": 11, "x": 64}, "sample x time"),
     "times first": ((11, 40, 64), {"time": 11, "x": 64}, "time sample x"),
+    "times between": ((40, 11, 64), {"time": 11, "x": 64}, "sample time x"),
+    "points first": ((64, 11, 40), {"time": 11, "x": 64}, "x time sample"),
+    "points first, times last": ((64, 40, 11), {"time": 11, "x": 64}, "x sample time"),
+    "times first, samples last": ((11, 64, 40), {"time": 11, "x": 64}, "time x sample"),
     "samples last": ((64, 200), {"x": 64}, "x sample"),
     "one series": ((256, 100), {"x": 256, "time": 100}, "x time"),
     "one series of squares": ((11, 64, 64), {"time": 11, "x": 64, "y": 64}, "time y x"),
