@@ -25,12 +25,8 @@ def check_allowed(folder: Path, code: Iterable[str], allow: Allowed, addresses: 
 
     Nothing is imported here. `code` are names of an architecture or an equation, of which those with a colon
     are "module:name".
-
-    Raises
-    ------
-    FileError
-        When `allow` lacks the folder of a module or one of the `addresses`, or when Python would find
-        another module of that name.
+    Raises a FileError when `allow` lacks the folder of a module or one of the `addresses`, or when Python
+    would find another module of that name.
     """
     places = {str(Path(one).resolve()) for one in allow if not is_remote(str(one))}
     own = list(dict.fromkeys(location for location in code if ":" in location))
@@ -41,12 +37,12 @@ def check_allowed(folder: Path, code: Iterable[str], allow: Allowed, addresses: 
     if unknown:
         near = _home_of(unknown[0], [str(one.resolve()) for one in (folder, folder.parent, Path())])
         missing.append(
-            f"needs code of its authors, {_listed(unknown)}: read it, and allow the folder that it is in, "
-            f"--allow {near or 'FOLDER'}"
+            f"needs code of its authors, {' and '.join(unknown)}: read it, and allow the folder that it is "
+            f"in, --allow {near or 'FOLDER'}"
         )
     if closed:
-        ways = " ".join(f"--allow {_printable(one)}" for one in closed)
-        missing.append(f"would contact {_listed(closed)}: allow it, {ways}")
+        ways = " ".join(f"--allow {one}" for one in closed)
+        missing.append(f"would contact {' and '.join(closed)}: allow it, {ways}")
     if missing:
         raise FileError(
             f"{folder} {'; it '.join(missing)} (in Python allow=[…]); nothing was run or contacted"
@@ -87,12 +83,3 @@ def _let_be_found(location: str, home: str) -> None:
             f"the module {top} is found in {', '.join(found) or 'no file'}, not in {home}, which was "
             "allowed: rename one of them; nothing was run"
         )
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(map(_printable, names))
-
-
-def _printable(text: str) -> str:
-    """Return text of a file of others without what a terminal would obey."""
-    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)

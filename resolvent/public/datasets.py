@@ -179,11 +179,6 @@ class SplitReader:
     """Reads inputs and targets of the samples at some positions of a store.
 
     It holds no open file, so that the workers of a DataLoader can be given a copy.
-
-    Raises
-    ------
-    DatasetError
-        When the dataset has no inputs at resolution `n`, or has several resolutions and none is named.
     """
 
     def __init__(self, place: Path | str, card: dict, positions: range, n: int | str | None):
@@ -216,11 +211,6 @@ class SplitReader:
 
         They are (samples, ...space), or (samples, channels, ...space) where they are several functions;
         numbers beside functions are constant functions and come last.
-
-        Raises
-        ------
-        DatasetError
-            When a sample is missing or damaged.
         """
         inputs, targets = (
             {name: self._values(name, members) for name in names} for names in (self.inputs, self.targets)
@@ -256,20 +246,10 @@ class SplitReader:
 
 
 def card_of(name: Path | str, data: Path | str = LOCAL_FOLDER) -> Path:
-    """Return the path of the card of a dataset.
+    """Return the path of the card of a dataset, of one in the folder `data` where `name` is no path.
 
-    Parameters
-    ----------
-    name
-        A path: the card, `data/<name>/<hash>.json`, or the store beside it, `<hash>.zarr`. Or a name,
-        "burgers"; a hash, "965d059ce5e5", or its beginning; or both, "burgers/965d059ce5e5".
-    data
-        The folder of the datasets that a name is looked for in, the `data_root` of the configuration.
-
-    Raises
-    ------
-    DatasetError
-        When there is no such dataset, or more than one.
+    The path is that of the card, `data/<name>/<hash>.json`, or of the store beside it, `<hash>.zarr`. Else it
+    is a name, "burgers"; a hash, "965d059ce5e5", or its beginning; or both, "burgers/965d059ce5e5".
     """
     path = Path(name)
     if path.suffix in ENDINGS:
@@ -281,7 +261,16 @@ def card_of(name: Path | str, data: Path | str = LOCAL_FOLDER) -> Path:
         for card in sorted(root.glob("*/*.json"))
         if card.with_suffix(".zarr").exists() or card.with_suffix(".shards").exists()
     ]
-    found = [card for card in cards if _is_called(card, str(name))]
+    folder, _, beginning = str(name).rpartition("/")
+    found = [
+        card
+        for card in cards
+        if (
+            card.parent.name == folder and card.stem.startswith(beginning)
+            if folder
+            else card.parent.name == beginning or (len(beginning) >= 6 and card.stem.startswith(beginning))
+        )
+    ]
     if len(found) == 1:
         return found[0]
     if found:
@@ -305,10 +294,3 @@ def card_with_content(content_hash: str, name: str, roots: list[Path]) -> dict |
             if card.get("content_hash") == content_hash:
                 return card
     return None
-
-
-def _is_called(card: Path, name: str) -> bool:
-    folder, _, beginning = name.rpartition("/")
-    if folder:
-        return card.parent.name == folder and card.stem.startswith(beginning)
-    return card.parent.name == name or (len(name) >= 6 and card.stem.startswith(name))

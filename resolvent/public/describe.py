@@ -13,7 +13,7 @@ from rich.text import Text
 from resolvent.common.counts import counted
 from resolvent.common.errors import FileError, printable
 from resolvent.datasets.errors import DatasetError
-from resolvent.public.datasets import ENDINGS, card_of
+from resolvent.public.datasets import card_of
 from resolvent.public.runs import TrainedRun, load_run
 
 
@@ -28,16 +28,11 @@ class Terminal(Console):
 def describe(name: str, console: Console, *, results: str = "results", data: str = "data") -> None:
     """Print what is known of the study, the run or the dataset `name`, a name or a path.
 
-    Raises
-    ------
-    FileError
-        When it is none of them.
+    Raises a FileError when it is none of them.
     """
     for study in (Path(name), Path(results, name)):
         if (study / "study.json").is_file():
             return _study(study, console)
-    if Path(name).suffix in ENDINGS:
-        return _dataset(card_of(name), console)
     try:
         card = card_of(name, data)
     except DatasetError as error:
@@ -64,25 +59,23 @@ def _study(folder: Path, console: Console) -> None:
 
 def _run(run: TrainedRun, console: Console) -> None:
     record, cost = run.record, run.cost
-    facts = _facts(f"{record.label}: {record.dataset}, seed {record.seed}")
-    facts.add_row("folder", str(run.directory))
-    facts.add_row("architecture", record.architecture)
-    facts.add_row(
-        "trained at", f"{record.resolution}, on {counted(record.training['train_samples'], 'sample')}"
-    )
-    facts.add_row("parameters", f"{cost.parameters:,}")
-    if run.diverged:
-        facts.add_row("ended", f"diverged in epoch {cost.diverged_epoch}: it has no operator")
-    else:
-        epochs = counted(cost.epochs, "epoch")
-        facts.add_row("training", f"{epochs} in {cost.train_seconds:.0f} s on {cost.device}")
+    samples = counted(record.training["train_samples"], "sample")
+    ended = f"diverged in epoch {cost.diverged_epoch}: it has no operator"
+    training = f"{counted(cost.epochs, 'epoch')} in {cost.train_seconds:.0f} s on {cost.device}"
+    facts = [
+        ("folder", str(run.directory)),
+        ("architecture", record.architecture),
+        ("trained at", f"{record.resolution}, on {samples}"),
+        ("parameters", f"{cost.parameters:,}"),
+        ("ended", ended) if run.diverged else ("training", training),
+    ]
     for which, known in (("input", run.inputs), ("output", run.targets)):
         for one in known or ():
             words = f"{one.long_name} (unit {one.units}), from {one.low:.4g} to {one.high:.4g} in the data"
-            facts.add_row(which, words)
+            facts.append((which, words))
     if run.card is None:
-        facts.add_row("data", "the card is not here: units and ranges are not known")
-    console.print(facts)
+        facts.append(("data", "the card is not here: units and ranges are not known"))
+    _print_facts(f"{record.label}: {record.dataset}, seed {record.seed}", facts, console)
     table = Table(title="relative L² error on test samples", title_justify="left")
     for column in ("resolution", "noise", "samples", "mean", "median", "largest"):
         table.add_column(column, justify="right")
@@ -97,38 +90,36 @@ def _dataset(path: Path, console: Console) -> None:
     from resolvent.datasets.loading import read_card
 
     card = read_card(path)
-    facts = _facts(card["dataset"])
-    facts.add_row("card", str(path))
-    facts.add_row("equation", card["equation"]["in_words"])
-    facts.add_row("", card["equation"]["in_symbols"])
-    facts.add_row("operator", card["equation"]["operator"])
-    facts.add_row("samples", ", ".join(f"{count} {split}" for split, count in card["samples"].items()))
-    for name, group in card["groups"].items():
-        facts.add_row(f"at {name}", ", ".join(group["variables"]))
+    facts = [
+        ("card", str(path)),
+        ("equation", card["equation"]["in_words"]),
+        ("", card["equation"]["in_symbols"]),
+        ("operator", card["equation"]["operator"]),
+        ("samples", ", ".join(f"{count} {split}" for split, count in card["samples"].items())),
+        *((f"at {name}", ", ".join(group["variables"])) for name, group in card["groups"].items()),
+    ]
     for name, entry in card["error_budget"].items():
         if isinstance(entry, dict) and "largest_relative_l2" in entry:
-            largest = f"largest {entry['largest_relative_l2']:.2g}"
             of = counted(entry["samples"], "sample")
-            facts.add_row("error", f"{name.replace('_', ' ')}: {largest} of {of}")
-    facts.add_row("content", card["content_hash"])
-    console.print(facts)
+            words = f"{name.replace('_', ' ')}: largest {entry['largest_relative_l2']:.2g} of {of}"
+            facts.append(("error", words))
+    _print_facts(card["dataset"], [*facts, ("content", card["content_hash"])], console)
 
 
-def _facts(title: str) -> Table:
+def _print_facts(title: str, facts: list[tuple[str, str]], console: Console) -> None:
     table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    return table
+    for row in facts:
+        table.add_row(*row)
+    console.print(table)
 
 
 def describe_verification(report: dict, console: Console) -> None:
     """Print what `resolvent.public.verification.verify_run` found, a row for each mean error."""
     table = Table(title=f"{report['run']['label']}: {report['dataset']}", title_justify="left")
-    for head in ("on", "metric"):
-        table.add_column(head, overflow="fold")
-    for head in ("recorded", "again", "tolerance"):
-        table.add_column(head, min_width=9, no_wrap=True)
-    table.add_column("holds", min_width=5)
+    for head, width in {"on": 0, "metric": 0, "recorded": 9, "again": 9, "tolerance": 9, "holds": 5}.items():
+        table.add_column(head, overflow="fold", min_width=width or None, no_wrap=width == 9)
     for row in report["rows"]:
         numbers = (f"{row[name]:.3e}" for name in ("recorded", "measured", "tolerance"))
         place = f"{row['resolution']}" + (f", noise {row['noise']:g}" if row["noise"] else "")
@@ -149,11 +140,12 @@ def describe_leaderboard(rows: pd.DataFrame, console: Console) -> None:
         for head in ("on", "model", "error", "samples", "verified by", "date"):
             fixed = {"error": 9, "samples": 7, "date": 10}.get(head)
             table.add_column(head, overflow="fold", min_width=fixed, no_wrap=fixed is not None)
-        for row in part.itertuples():
-            place = f"{row.resolution}" + (f", noise {row.noise:g}" if row.noise else "")
-            model = f"{row.model} ({row.architecture}), trained on {row.trained_at}, seed {row.seed}"
-            error, samples = f"{row.relative_l2:.3e}", str(row.samples)
-            table.add_row(place, model, error, samples, row.verified_by, row.date)
+        for row in part.to_dict("records"):
+            place = f"{row['resolution']}" + (f", noise {row['noise']:g}" if row["noise"] else "")
+            model = f"{row['model']} ({row['architecture']})"
+            model += f", trained on {row['trained_at']}, seed {row['seed']}"
+            error, samples = f"{row['relative_l2']:.3e}", str(row["samples"])
+            table.add_row(place, model, error, samples, row["verified_by"], row["date"])
         console.print(table)
 
 

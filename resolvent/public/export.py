@@ -107,10 +107,7 @@ def write_program(
 ) -> None:
     """Write `operator`, from physical units to physical units, to `path`, and hold the program to it.
 
-    Raises
-    ------
-    TrainingError
-        When the architecture cannot be written in this form, or the program computes something else.
+    Raises a TrainingError when the architecture cannot be written so, or the program computes something else.
     """
     example = _example(record, points, samples)
     with torch.no_grad():
@@ -184,7 +181,7 @@ def _is_complex(operator: nn.Module, example: tuple) -> bool:
     from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils._pytree import tree_leaves
 
-    found = []
+    found: list[Tensor] = []
 
     class Watch(TorchDispatchMode):
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):

@@ -31,29 +31,17 @@ def predict_file(
 ) -> tuple[int, ...]:
     """Predict for the functions in `source`, write the predictions to `target`, and return their shape.
 
-    Parameters
-    ----------
-    source
-        A .npy, or a .npz whose array `x` or `time` has the positions along an axis; NetCDF (.nc) or a Zarr
-        store, as xarray opens them, in physical units and with the axes that `TrainedRun.predict` takes.
-    target
-        .npy or .npz (array "prediction", and the positions); .nc or .zarr, if the source has coordinates too.
-        It is replaced where it exists.
-    variables
-        Names of the input functions in the source, in the order of the channels. By default those of the
-        training data; or the only one in the file.
-    group
-        Group of a NetCDF file or a store. By default, in a store of this program, that of the resolution of
-        the training.
-    device
-        Where torch computes.
+    Raises a FileError where a file cannot be used, a TrainingError where the functions do not fit the run.
 
-    Raises
-    ------
-    FileError
-        When a file is missing, damaged, of an unknown kind, or lacks a variable.
-    TrainingError
-        When the functions do not fit the run.
+    source     a .npy, or a .npz whose array `x` or `time` has the positions along an axis; NetCDF (.nc) or a
+               Zarr store, as xarray opens them, in physical units and with the axes that `TrainedRun.predict`
+               takes.
+    target     .npy or .npz (array "prediction", and the positions); .nc or .zarr, if the source has
+               coordinates too. It is replaced where it exists.
+    variables  names of the input functions in the source, in the order of the channels. By default those of
+               the training data; or the only one in the file.
+    group      of a NetCDF file or a store. By default, in a store of this program, that of the resolution of
+               the training.
     """
     source, target = Path(source), Path(target)
     for path in (source, target):
@@ -124,7 +112,7 @@ def _chosen(path: Path, there: list[str], run: TrainedRun, variables: Sequence[s
     return names
 
 
-def _write(parts: list[Any], target: Path, positions: dict[str, np.ndarray]) -> tuple[int, ...]:
+def _write(parts: list[Any], target: Path, positions: dict[str, Any]) -> tuple[int, ...]:
     if target.suffix in (".npy", ".npz"):
         values = np.concatenate([np.asarray(one) for one in parts])
 

@@ -24,13 +24,7 @@ DEVIATIONS = 4  # of the noise that was added to the inputs in training
 
 
 def as_values(inputs: Any) -> np.ndarray:
-    """Return `inputs`, an array, a tensor or a DataArray, as real numbers.
-
-    Raises
-    ------
-    TrainingError
-        When they are something else, or not finite.
-    """
+    """Return `inputs`, an array, a tensor or a DataArray, as real and finite numbers."""
     if type(inputs).__module__.partition(".")[0] == "torch":
         inputs = inputs.detach().cpu()
         inputs = inputs.double() if inputs.is_floating_point() else inputs  # NumPy knows no bfloat16
@@ -40,7 +34,7 @@ def as_values(inputs: Any) -> np.ndarray:
         raise TrainingError(f"inputs must be real numbers, got {values.dtype} of shape {values.shape}{hint}")
     values = values.astype(np.float64)
     if not np.isfinite(values).all():
-        rows = np.unique(np.argwhere(~np.isfinite(values))[:, 0]) if values.ndim else []
+        rows = np.unique(np.argwhere(~np.isfinite(np.atleast_1d(values)))[:, 0])
         more = ", …" if len(rows) > MOST_NAMED else ""
         raise TrainingError(f"inputs are not finite: samples {', '.join(map(str, rows[:MOST_NAMED]))}{more}")
     return values
@@ -52,12 +46,7 @@ def grid_of(
     """Return the grid that inputs of this shape are on: of the kind of the training grid.
 
     `channels` is the number of functions that the run takes; `x` are positions along an axis, which are
-    checked, or the coordinates of a DataArray are.
-
-    Raises
-    ------
-    TrainingError
-        When shape, coordinates or number of points do not fit the run.
+    checked, or the coordinates of a DataArray are. Raises a TrainingError when they do not fit the run.
     """
     trained = grid_from_facts(record.grid)
     space = shape[-trained.dimension :]
@@ -161,19 +150,10 @@ def quantities(card: dict, which: str, noise: float = 0.0) -> tuple[Quantity, ..
     found = []
     for name in card[which]:
         statistics = [one for key, one in card["statistics"].items() if key.partition("/")[2] == name]
-        words = next(
-            group["variables"][name] for group in card["groups"].values() if name in group["variables"]
-        )
+        words = next(one["variables"][name] for one in card["groups"].values() if name in one["variables"])
         more = DEVIATIONS * noise * max(one["std"] for one in statistics)
-        found.append(
-            Quantity(
-                name,
-                words["long_name"],
-                words["units"],
-                min(one["min"] for one in statistics) - more,
-                max(one["max"] for one in statistics) + more,
-            )
-        )
+        low, high = min(one["min"] for one in statistics), max(one["max"] for one in statistics)
+        found.append(Quantity(name, words["long_name"], words["units"], low - more, high + more))
     return tuple(found)
 
 
@@ -183,10 +163,10 @@ def warn_outside(values: np.ndarray, known: Sequence[Quantity], dimension: int, 
     for channel, quantity in enumerate(known):
         part = channels[:, channel]
         margin = MARGIN * (quantity.high - quantity.low)
-        if not part.size or (part.min() >= quantity.low - margin and part.max() <= quantity.high + margin):
+        outside = ((part < quantity.low - margin) | (part > quantity.high + margin)).reshape(len(part), -1)
+        if not outside.any():
             continue
         worst = part.max() if part.max() - quantity.high > quantity.low - part.min() else part.min()
-        outside = ((part < quantity.low - margin) | (part > quantity.high + margin)).reshape(len(part), -1)
         _warn(
             f"{quantity.name} has the value {worst:.4g}, outside of the range [{quantity.low:.4g}, "
             f"{quantity.high:.4g}] of the data that {model} was trained on, in {outside.any(1).sum()} of "

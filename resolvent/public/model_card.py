@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from resolvent.common.counts import counted
 from resolvent.common.errors import FileError
@@ -33,12 +35,15 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
 
     `programs` are the names of exported programs in the folder.
     """
-    record, card = run.record, run.card
+    record, card, cost = run.record, run.card, run.cost
     files = [name for name in WORDS if name not in ("model.pt2", "model.onnx", "dataset.json")]
-    allow = ', allow=["folder of its code, which you have read"]' if ":" in record.architecture else ""
     files += programs + (["dataset.json"] if card is not None else [])
+    allow = ', allow=["folder of its code, which you have read"]' if ":" in record.architecture else ""
+    recipe = {"architecture": record.architecture} | record.settings | record.training
+    versions = ", ".join(f"{name} {number}" for name, number in record.versions.items())
     parts = [
-        _front_matter(run, licence),
+        f"---\nlicense: {json.dumps(licence.lower() if licence else 'unknown')}\nlibrary_name: resolvent\n"
+        f"tags: [neural-operator, {json.dumps(record.architecture)}]\n---",
         f"# {record.label}: {record.dataset}",
         f"A neural operator of the architecture `{record.architecture}`, trained from seed {record.seed} at "
         f"resolution {record.resolution} on {counted(record.training['train_samples'], 'sample')} of the "
@@ -50,90 +55,61 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
         *_quantities(run),
         "## Errors on the test samples",
         _errors(run),
-        *_data(card, record),
-        "## Recipe",
-        _table("setting", "value", {"architecture": record.architecture} | record.settings | record.training),
-        f"It has {run.cost.parameters:,} parameters and trained for {counted(run.cost.epochs, 'epoch')} in "
-        f"{run.cost.train_seconds:.0f} s on {run.cost.device} with {run.cost.threads} threads; the weights "
-        f"are those of epoch {run.cost.best_epoch}. Versions: "
-        + ", ".join(f"{name} {number}" for name, number in record.versions.items())
-        + ".",
-        *_command(run),
-        "## Files",
-        _table("file", "content", {f"`{name}`": WORDS[name] for name in sorted(files)}),
-        "## Licence",
-        licence or "No licence of these weights is stated.",
+        "## Data",
+        f"Dataset `{record.dataset}`, SHA-256 of its content `{record.dataset_hash}`.",
     ]
+    if card is not None:
+        equation = card["equation"]
+        parts.append(
+            f"{equation['in_words']}: {equation['in_symbols']}. Operator: {equation['operator']}. Source: "
+            f"{equation['source']}. `dataset.json` has all settings to make it again, to the same content."
+        )
+    if record.data_warnings:
+        parts.append("Warnings of its checks: " + "; ".join(map(str, record.data_warnings)))
+    parts += [
+        "## Recipe",
+        _table("setting value", [(key, "none" if one is None else one) for key, one in recipe.items()]),
+        f"It has {cost.parameters:,} parameters and trained for {counted(cost.epochs, 'epoch')} in "
+        f"{cost.train_seconds:.0f} s on {cost.device} with {cost.threads} threads; the weights are those of "
+        f"epoch {cost.best_epoch}. Versions: {versions}.",
+    ]
+    with suppress(FileError, FileNotFoundError, IndexError):  # without the study there is no command
+        study = read_json(Path(run.directory).parents[3] / "study.json", "the plan of the study")
+        target = Path(*run.directory.resolve().parts[-6:], "errors.csv").as_posix()
+        parts += ["It is trained again by", f"    {making(study['command'], target)}"]
+    parts += ["## Files", _table("file content", [(f"`{name}`", WORDS[name]) for name in sorted(files)])]
+    parts += ["## Licence", licence or "No licence of these weights is stated."]
     if card is not None:
         parts += ["## Citation", f"```bibtex\n{bibtex(card)}\n```"]
     return "\n\n".join(parts) + "\n"
 
 
-def _front_matter(run: TrainedRun, licence: str | None) -> str:
-    lines = [
-        f"license: {json.dumps(licence.lower() if licence else 'unknown')}",
-        "library_name: resolvent",
-        f"tags: [neural-operator, {json.dumps(run.record.architecture)}]",
-    ]
-    return "---\n" + "\n".join(lines) + "\n---"
-
-
 def _quantities(run: TrainedRun) -> list[str]:
     if run.inputs is None or run.targets is None:
         return ["The card of the dataset was not at hand: units and ranges are not stated."]
-    rows = ["| | quantity | unit | smallest in the data | largest |", "|---|---|---|---|---|"]
-    for which, known in (("input", run.inputs), ("output", run.targets)):
-        rows += [
-            f"| {which} | {one.long_name} | {one.units} | {one.low:.6g} | {one.high:.6g} |" for one in known
-        ]
+    rows = [
+        (which, one.long_name, one.units, f"{one.low:.6g}", f"{one.high:.6g}")
+        for which, known in (("input", run.inputs), ("output", run.targets))
+        for one in known
+    ]
     return [
-        "\n".join(rows),
+        _table(["", "quantity", "unit", "smallest in the data", "largest"], rows),
         "Inputs outside of these ranges are warned of: what the error is there is not known.",
     ]
 
 
 def _errors(run: TrainedRun) -> str:
-    record, errors = run.record, run.errors
-    rows = [
-        "| metric | resolution | noise | samples | mean | median | largest |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for metric in record.metrics:
-        for (resolution, noise), part in errors.groupby(["resolution", "noise"]):
+    metrics, rows = run.record.metrics, []
+    for metric, facts in metrics.items():
+        for (resolution, noise), part in run.errors.groupby(["resolution", "noise"]):
             values = part[metric]
-            rows.append(
-                f"| {record.metrics[metric]['label']} | {resolution} | {noise:g} | {len(values)} "
-                f"| {values.mean():.6g} | {values.median():.6g} | {values.max():.6g} |"
-            )
-    words = [f"*{one['label']}*: {one['description']}." for one in record.metrics.values()]
-    return "\n".join(rows) + "\n\n" + "\n".join(words)
+            numbers = (f"{one:.6g}" for one in (values.mean(), values.median(), values.max()))
+            rows.append((facts["label"], resolution, f"{noise:g}", len(values), *numbers))
+    words = [f"*{one['label']}*: {one['description']}." for one in metrics.values()]
+    return _table("metric resolution noise samples mean median largest", rows) + "\n\n" + "\n".join(words)
 
 
-def _data(card: dict | None, record) -> list[str]:
-    lines = ["## Data", f"Dataset `{record.dataset}`, SHA-256 of its content `{record.dataset_hash}`."]
-    if card is not None:
-        equation = card["equation"]
-        lines.append(
-            f"{equation['in_words']}: {equation['in_symbols']}. Operator: {equation['operator']}. Source: "
-            f"{equation['source']}. `dataset.json` has all settings to make it again, to the same content."
-        )
-    if record.data_warnings:
-        lines.append("Warnings of its checks: " + "; ".join(map(str, record.data_warnings)))
-    return lines
-
-
-def _command(run: TrainedRun) -> list[str]:
-    """Return the command that trains it again, where the study that it is of is at hand."""
-    try:
-        study = read_json(Path(run.directory).parents[3] / "study.json", "the plan of the study")
-    except (FileError, FileNotFoundError, IndexError):
-        return []
-    target = Path(*run.directory.resolve().parts[-6:], "errors.csv").as_posix()
-    return ["It is trained again by", f"    {making(study['command'], target)}"]
-
-
-def _table(key: str, value: str, rows: dict) -> str:
-    lines = [f"| {key} | {value} |", "|---|---|"]
-    return "\n".join(
-        [*lines, *(f"| {name} | {'none' if one is None else one} |" for name, one in rows.items())]
-    )
+def _table(heads: str | list[str], rows: Iterable[tuple[Any, ...]]) -> str:
+    heads = heads.split() if isinstance(heads, str) else heads
+    lines = ["|" + "".join(f" {head} |" if head else " |" for head in heads), "|" + "---|" * len(heads)]
+    return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])

@@ -60,7 +60,7 @@ def load_run(
     FileError
         When there is no such run, or several; when its records are missing, damaged or of another run.
     """
-    run = read_run(_folder(Path(name), Path(results)), TrainedRun)
+    run: Any = read_run(_folder(Path(name), Path(results)), TrainedRun)
     object.__setattr__(run, "data", data)
     object.__setattr__(run, "allow", tuple(allow))
     return run
@@ -139,22 +139,25 @@ class TrainedRun(Run):
         return export_run(self, Path(folder), **how)
 
     @cached_property
-    def card(self) -> dict | None:
+    def card(self) -> Any:
         """Return the card of the dataset that it was tested on, or None where that is not at hand."""
-        record = self.record
-        if (own := self.directory / CARD).is_file():
-            card = read_json(own, "the dataset card")
+        record, own = self.record, self.directory / CARD
+        given = None if self.data is None else Path(self.data)
+        named = given.with_suffix(".json") if given is not None and given.suffix in ENDINGS else None
+        if (path := own if own.is_file() else named) is not None:
+            card = read_json(path, "the dataset card")
             if card.get("content_hash") != record.dataset_hash:
-                raise FileError(f"{own} is of another dataset than {self.directory / RECORD}: export again")
+                raise FileError(f"{path} is of another dataset than {self.directory / RECORD}")
             return card
-        if self.data is not None and Path(self.data).suffix in ENDINGS:
-            card = read_json(Path(self.data).with_suffix(".json"), "the dataset card")
-            if card.get("content_hash") != record.dataset_hash:
-                raise FileError(f"{self.data} is not the dataset that {self.directory} was tested on")
-            return card
-        if self.data is not None:
-            return card_with_content(record.dataset_hash, record.dataset, [local_folder(str(self.data))])
-        return card_with_content(record.dataset_hash, record.dataset, self._data_folders())
+        folders = [Path(LOCAL_FOLDER)]
+        if given is not None:
+            folders = [local_folder(str(given))]
+        else:
+            study = self.directory.resolve().parents[3] / "study.json"
+            with suppress(FileError, FileNotFoundError, KeyError):
+                planned = read_json(study, "the plan of the study")["datasets"][record.dataset]["card"]
+                folders.insert(0, (study.parent / planned).parents[1])
+        return card_with_content(record.dataset_hash, record.dataset, folders)
 
     @property
     def inputs(self) -> tuple[Quantity, ...] | None:
@@ -190,7 +193,8 @@ class TrainedRun(Run):
             )
         checkpoint = self.checkpoint
         check_allowed(self.directory, [self.record.architecture], self.allow)
-        return trained_operator(checkpoint).eval()
+        operator: Any = trained_operator(checkpoint)
+        return operator.eval()
 
     @cached_property
     def checkpoint(self) -> dict:
@@ -208,27 +212,17 @@ class TrainedRun(Run):
             check_file(self.directory / CHECKPOINT, self.record)
         return state
 
-    def _data_folders(self) -> list[Path]:
-        """Return where the datasets of its study are, and those of the working folder."""
-        found = [Path(LOCAL_FOLDER)]
-        study = self.directory.resolve().parents[3] / "study.json"
-        with suppress(FileError, FileNotFoundError, KeyError):
-            card = read_json(study, "the plan of the study")["datasets"][self.record.dataset]["card"]
-            found.insert(0, (study.parent / card).parents[1])
-        return found
-
 
 def _folder(path: Path, results: Path) -> Path:
     """Return the folder of the one run of this path or name."""
     for folder in (path, results / path):
         if (folder / RECORD).is_file():
             return folder
-    depths = ("", "*/", "*/*/", "*/*/*/")
     found = sorted(
         {
             file.parent
             for folder in (results / path, path)
-            for depth in depths
+            for depth in ("", "*/", "*/*/", "*/*/*/")
             for file in folder.glob(f"{depth}seed*/{RECORD}")
         }
     )

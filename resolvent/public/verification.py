@@ -43,28 +43,14 @@ def verify_run(
 
     Every mean error must agree with the recorded one within a thousandth of it and the stated accuracy of the
     labels. Of a dataset that is computed only the test samples are made, unless the noise on them is measured
-    in units of the training samples.
+    in units of the training samples. Raises a ResolventError when files are missing, damaged, of different
+    runs or not allowed, or when the test samples cannot be made again to their stated accuracy.
 
-    Parameters
-    ----------
-    allow
-        Folders of the authors' own modules, where the architecture or the equation is `module:name`, and
-        addresses that test samples are imported from. Without it no code of theirs runs, and no address is
-        contacted.
-    by
-        Who verifies.
-    work
-        Where the samples are made, and kept; by default a temporary folder.
-
-    Raises
-    ------
-    FileError
-        When files are missing, damaged or of different runs, or their code or addresses were not allowed.
-    DatasetError
-        When the test samples cannot be made again to their stated accuracy, or are imported and their files
-        are not there.
-    TrainingError
-        When the run diverged or its weights are damaged.
+    allow  folders of the authors' own modules, where the architecture or the equation is `module:name`, and
+           addresses that test samples are imported from. Without it no code of theirs runs, and no address
+           is contacted.
+    by     who verifies.
+    work   where the samples are made, and kept; by default a temporary folder.
     """
     import torch
 
@@ -107,11 +93,6 @@ def leaderboard(folders: list[Path | str]) -> pd.DataFrame:
 
     A run is left out unless it was verified, every number held, its files are still those, and its weights
     are of the network that `run.json` describes.
-
-    Raises
-    ------
-    FileError
-        When a `verified.json` is damaged.
     """
     rows = []
     for folder in map(Path, folders):
@@ -157,7 +138,6 @@ def test_set(card: dict) -> str:
 
 
 def _named(run: TrainedRun) -> dict[str, Any]:
-    """Return what a run is called, and what its weights are of."""
     return {name: getattr(run.record, name) for name in ("label", "architecture", "resolution", "seed")}
 
 
@@ -233,10 +213,10 @@ def _hold_files(run: TrainedRun, settings: Any) -> None:
         check_digests(expected, there, [content_digest(one) for one in there], "get it anew")
         settings.with_contents()
     except DatasetError as error:
-        known = ", ".join(f"{one['file']} with the SHA-256 {one['sha256']}" for one in files)
+        whole = ", ".join(f"{one['file']} with the SHA-256 {one['sha256']}" for one in files)
         raise DatasetError(
             f"{error}; the test samples were imported: they are not made again, but read again from "
-            f"{known}, which is not part of an exported run; get it from the authors"
+            f"{whole}, which is not part of an exported run; get it from the authors"
         ) from None
 
 

@@ -30,13 +30,7 @@ def write_weights(checkpoint: dict, path: Path) -> None:
 
 
 def read_weights(path: Path) -> dict:
-    """Return what `write_weights` was given.
-
-    Raises
-    ------
-    TrainingError
-        When the file is damaged, or is not one that `write_weights` has written.
-    """
+    """Return what `write_weights` was given; raises a TrainingError where the file is damaged."""
     try:
         with safe_open(path, "pt") as file:
             header = (file.metadata() or {}).get(HEADER)

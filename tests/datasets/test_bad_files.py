@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 import zarr
-from array_files import COUNT, POINTS, arrays, write_hdf5, write_npz, write_torch, write_zarr
+from array_files import COUNT, POINTS, arrays, write_hdf5, write_npz, write_zarr
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.check import check_file
@@ -48,12 +48,10 @@ def hdf5(**changes):
     return lambda folder: write_hdf5(folder / "data.h5", arrays() | changes)
 
 
-def one_value(value, name: str = "u"):
-    """Return a function that writes an .npz with one value of another kind in row 3."""
+def with_nan(folder):
     values = arrays()
-    values[name] = values[name].astype(type(value))
-    values[name][2, 5] = value
-    return lambda folder: write_npz(folder / "data.npz", values)
+    values["u"][2, 5] = np.nan
+    return write_npz(folder / "data.npz", values)
 
 
 def written(name: str, content: bytes):
@@ -158,7 +156,7 @@ BAD = {
         "axes": ["sample", "channel", "x"]}, r"not a whole .npy"),
     "text": (written("data.npz", b"a,u\n1,2\n"), {}, r"is text, such as CSV; save arrays: np.savez\("),
     "of no format": (written("data.npz", b"\x00a,u"), {}, r"begins with b'.x00a,u', no format that is"),
-    "an archive": (archive, {}, r"is an archive with table.csv; expected: NumPy"),
+    "an archive": (archive, {}, r"is an archive with table.csv; unpack it first"),
     "a pickle": (written("data.pt", pickle.dumps({"a": 1})), {}, r"is a pickle, which can run code"),
     "a folder": (lambda folder: folder, {}, r"is a folder without files of data; expected"),
     "a broken link": (broken_link, {}, r"is a link to .*moved.npz, which does not exist"),
@@ -171,20 +169,17 @@ BAD = {
     "a group of HDF5": (group_of_hdf5, {}, r"'a' is a group with values; expected"),
     "torch with code": (torch_with_code, {}, r"has more than tensors, and could run code"),
     "pickled objects in npz": (npz(u=np.array([Command()] * COUNT, dtype=object)), {},
-        r"variable 'u' is an array of Python objects; expected: an array of real numbers"),
+        r"'u' is an array of Python objects; expected: .*; bring all samples to one length, and save"),
     "pickled objects in npy": (npy_of_objects, {"input": "array", "target": "array"}, r"function twice"),
     "words": (npz(u=np.full((COUNT, POINTS), "x")), {}, r"variable 'u' is text; expected: an array of real"),
-    "complex": (npz(u=arrays()["u"] + 1j), {}, r"variable 'u' is complex; expected: an array of real"),
-    "integers that overflow": (one_value(np.int64(2**60)), {}, r"an integer beyond 2\^53 in row 3 of 14"),
-    "NaN": (one_value(np.float64("nan")), {}, r"variable 'u' is not finite in row 3 of 14; expected: finite"),
-    "infinity": (one_value(np.float32("inf"), "a"), {}, r"variable 'a' is not finite in row 3 of 14"),
+    "NaN": (with_nan, {}, r"variable 'u' is not finite in row 3 of 14; .* fill"),
     "a wrong name": (npz(u=None, v=arrays()["u"]), {}, r"there is no variable 'u'; found: a, v"),
     "other points": (npz(u=np.zeros((COUNT, 8))), {}, r"\(14, 8\); .*expected: 16 each; .* set finest: 8"),
     "a number of each sample": (npz(kappa=np.ones(COUNT)), {"input": ["a", "kappa"]},
         r"'kappa' has the shape \(14,\); .* of one number for each sample, axes: {kappa: \[sample\], …}"),
     "other dimensions": (npz(u=np.zeros((COUNT, 4, 4))), {}, r"\(14, 4, 4\); expected: 2 axes"),
     "unequal sides": (npz(a=np.zeros((COUNT, 16, 8)), u=np.zeros((COUNT, 16, 8))),
-        {"axes": ["sample", "y", "x"]}, r"it has 16 × 8 points; expected: 16 each: grids have as many"),
+        {"axes": ["sample", "y", "x"]}, r"it has 16 × 8 points; expected: 16 each; .* crop or interpolate"),
     "transposed": (npz(a=arrays()["a"].T, u=arrays()["u"].T), {}, r"'sample' has 16: is the"),
     "other numbers of samples": (npz(u=arrays()["u"][:9]), {}, r"'a' has 14 samples, 'u' 9"),
     "no samples": (npz(a=np.zeros((0, POINTS)), u=np.zeros((0, POINTS))), {}, r"'a' has 0 samples; expected"),
@@ -206,8 +201,6 @@ BAD = {
     "groups of another length": (npz(part=np.zeros(3)), {"groups": GROUPS}, r"'part' has 3 values for 14"),
     "a time behind the end": (hdf5(u=SERIES), EVOLUTION | {"target_times": [5]},
         r"has 5 times; target_times asks for number 5, counted from 0; accepted: up to 4"),
-    "a window longer than the series": (hdf5(u=SERIES), EVOLUTION | {"target_times": [7], "window_every": 1},
-        r"has 5 times; target_times asks for number 7"),
     "windows in two splits": (hdf5(u=SERIES[0]), EVOLUTION | {"axes": ["time", "x"], "window_every": 1,
         "target_times": [1], "samples": {"train": 2, "validation": 1, "test": 1}},
         r"expected: no time in two splits; ask for fewer samples"),
@@ -261,7 +254,3 @@ def test_the_check_reports_them_without_an_error(case, tmp_path):
     assert report.configuration is None
     assert str(tmp_path) in report.problem
     assert "\n" not in report.problem
-
-
-def test_a_torch_file_of_tensors_alone_is_none_of_them(tmp_path):
-    assert check_file(write_torch(tmp_path / "data.pt", arrays())).problem is None

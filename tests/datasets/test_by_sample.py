@@ -40,8 +40,10 @@ def by_zarr(path, groups):
     return path.with_suffix(".zarr")
 
 
-@pytest.mark.parametrize("write", [by_hdf5, by_zarr])
-@pytest.mark.parametrize("names", ["sample_{}", "traj_{:02d}", "run{}", "data/demo_{}", "{}", "part-{}"])
+NAMES = ["sample_{}", "traj_{:02d}", "run{}", "data/demo_{}", "{}", "part-{}"]
+
+
+@pytest.mark.parametrize(("names", "write"), [*((names, by_hdf5) for names in NAMES), ("{}", by_zarr)])
 def test_groups_of_one_prefix_are_samples(names, write, tmp_path):
     first = 1 if names == "run{}" else 0
     path = write(tmp_path / "data", {names.format(first + row): sample(row) for row in range(COUNT)})
@@ -147,7 +149,7 @@ def test_coordinates_that_differ_are_refused_or_are_none(tmp_path):
     x[4, 3] = 0.5
     file = open_source(write_npz(tmp_path / "data.npz", {"a": A, "x": x, "y": A}))
     assert file.shapes == {"a": A.shape, "x": (POINTS,), "y": A.shape}  # y is no grid: it goes up and down
-    said = "coordinates 'x' are not the same for all samples: sample 5 has others"
+    said = "coordinates 'x' are not the same for all samples: interpolate them to one grid; sample 5 has oth"
     with pytest.raises(DatasetError, match=said):
         file.read("x", ())
     assert said in check_file(tmp_path / "data.npz").problem

@@ -49,6 +49,10 @@ def test_axes_are_guessed_by_their_lengths(shape):
 LENGTHS = {
     "times last": ((40, 64, 11), {"time": 11, "x": 64}, "sample x time"),
     "times first": ((11, 40, 64), {"time": 11, "x": 64}, "time sample x"),
+    "times between": ((40, 11, 64), {"time": 11, "x": 64}, "sample time x"),
+    "points first": ((64, 11, 40), {"time": 11, "x": 64}, "x time sample"),
+    "points first, times last": ((64, 40, 11), {"time": 11, "x": 64}, "x sample time"),
+    "times first, samples last": ((11, 64, 40), {"time": 11, "x": 64}, "time x sample"),
     "samples last": ((64, 200), {"x": 64}, "x sample"),
     "one series": ((256, 100), {"x": 256, "time": 100}, "x time"),
     "one series of squares": ((11, 64, 64), {"time": 11, "x": 64, "y": 64}, "time y x"),
@@ -242,13 +246,3 @@ def test_two_arrays_without_names_have_the_same_axes(given, wanted, tmp_path):
     problem = check_file(first, second).problem
     shapes = f"{first} has the shape {given}, {second} the shape {wanted}; expected: the same axes"
     assert problem.startswith(shapes)
-
-
-def test_the_target_is_in_the_second_of_two_files(tmp_path):
-    values = np.random.default_rng(0).normal(size=(2, 20, 16))
-    np.save(tmp_path / "a.npy", values[0])
-    np.savez(tmp_path / "u.npz", pressure=values[1])
-    report = check_file(tmp_path / "a.npy", tmp_path / "u.npz")
-    (block,) = report.configuration["datasets"].values()
-    assert block["source"] == {"input": str(tmp_path / "a.npy"), "target": str(tmp_path / "u.npz")}
-    assert (block["input"], block["target"]) == ("array", "pressure")

@@ -42,13 +42,6 @@ def test_the_power_of_each_band_is_compared_with_that_stated():
     assert errors == pytest.approx(1 / np.sqrt(3 * widths), rel=0.05)
 
 
-@pytest.mark.parametrize(("sigma", "tau", "gamma"), [(25, 5, 2), (10, 8, 2), (25, 5, 2.5), (300, 20, 3)])
-def test_the_parameters_of_a_spectrum_are_found(sigma, tau, gamma):
-    found = facts_of(expected_power(sigma, tau, gamma))["parameters_that_fit_best"]
-    assert list(found.values()) == pytest.approx([sigma, tau, gamma], rel=2e-3)
-    assert list(found) == ["σ", "τ", "γ"]
-
-
 KEY = "initial_distribution.num_modes"
 # The mode at which the power is cut, that stated, and what is said.
 CUTS = {
@@ -105,8 +98,10 @@ def test_the_cut_is_seen_in_files_of_either_precision(points, kind):
         assert spectrum.distribution_warnings(facts) == []
 
 
-@pytest.mark.parametrize("size", [0.0, 1e-150, 0.3, 1e150])
-@pytest.mark.parametrize("shape", ["zero", "constant", "one wave", "all modes"])
+@pytest.mark.parametrize(
+    ("shape", "size"),
+    [("zero", 0.3), ("constant", 1e150), ("one wave", 1e-150), ("all modes", 1e150), ("all modes", 0.3)],
+)
 def test_no_file_and_no_distribution_makes_numpy_warn(shape, size):
     x = np.arange(64) / 64
     functions = {
@@ -139,26 +134,13 @@ def test_no_file_and_no_distribution_makes_numpy_warn(shape, size):
         assert said == ["The initial values are constant: no mode but the mean holds power."]
 
 
-def test_differences_from_a_solution_that_is_zero_are_numbers():
+def test_differences_from_zero_are_numbers_and_a_closed_grid_is_seen():
     final, ours = np.array([[0.0, 0], [1, 1], [1, 1]]), np.array([[0.0, 0], [0, 0], [2, 2]])
     assert burgers.differences(final, ours).tolist() == [0.0, 1.0, 0.5]
-
-
-def test_the_last_value_repeats_the_first_of_a_closed_grid():
     x = np.linspace(0, 1, 33)
     assert burgers.last_repeats_first(np.cos(2 * np.pi * x)[None])
     assert not burgers.last_repeats_first(np.cos(2 * np.pi * x)[None, :-1])
     assert not burgers.last_repeats_first(np.ones((1, 33)))
-
-
-def test_the_variance_counts_each_mode_twice_and_the_constant_once():
-    power = expected_power(25, 5, 2)
-    assert facts_of(power, 0.5)["pointwise_variance_of_these_modes"] == pytest.approx(
-        0.5 + 2 * power.sum(), rel=1e-3
-    )
-    assert facts_of(power, 0.5)["mean_mode"] == "present"
-    assert facts_of(power)["mean_mode"] == "absent"
-    assert facts_of(power)["mean_mode_stated"] == ("absent" if STATED.zero_mean else "present")
 
 
 @pytest.mark.parametrize(("points", "last"), [(16, 4), (128, 32), (256, 64), (512, 64)])
@@ -205,8 +187,6 @@ LABELS = {
     "both": (0.3, 0.5, (None, 2e-3, 1e-4), r"They fit the viscosity 0.03 and the time 0.75, to 1.0e-04"),
     "neither": (0.3, 0.5, (5e-2, 5e-2, 2e-3),
         r"No viscosity and time fit them: the viscosity 0.03 and the time 0.75 come closest, to 2.0e-03\."),
-    "at the tolerance": (1e-3, 1e-2, (1.0, 1.0, 1.0), ""),
-    "some": (1e-3, 1.1e-2, (1.0, 1.0, 1.0), "^Some solutions .* 1.1e-02 at most .* 1.0e-03 in the median"),
     "just above": (1.1e-3, 1.1e-3, (1.0, 1.0, 1.0), "^The solutions .* 0.1 and the time 1 stated, by"),
     "not solved": (None, None, (1.0, 1.0, 1.0), ""),
 }  # fmt: skip
@@ -260,7 +240,4 @@ def test_no_steps_are_taken_where_they_are_not_needed():
         return np.inf if shift < -1 else 3 + shift
 
     assert fits.least(error, ONE, costly=False) == pytest.approx(-1, abs=0.1)
-
-
-def test_an_exact_shift_of_nothing_is_kept():
-    assert fits.least(lambda shift, cheaply: abs(shift), ONE) == 0.0
+    assert fits.least(lambda shift, cheaply: abs(shift), ONE) == 0.0  # an exact shift of nothing is kept

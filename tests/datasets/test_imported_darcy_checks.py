@@ -15,16 +15,6 @@ from resolvent.solvers.darcy.five_point import DarcyFivePoint
 SOLVER = DarcyFivePoint("nodes", "arithmetic", "multigrid", 1e-12)
 
 
-@pytest.mark.parametrize("points", [8, 9])
-def test_the_correlation_is_that_of_all_pairs_at_a_lag(points):
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(3, points, points))
-    found = darcy_checks._correlation(signs)
-    assert found.shape == (3, points // 2)
-    for lag in range(points // 2):
-        expected = (signs[:, :, : points - lag] * signs[:, :, lag:]).mean(axis=(1, 2))
-        np.testing.assert_allclose(found[:, lag], expected, atol=1e-12)
-
-
 def test_the_reach_of_stripes_is_that_of_both_axes():
     """Stripes of four of 33 points: along one axis the correlation is 1, along the other 1 - lag/2 + …."""
     x = np.arange(33)
@@ -42,21 +32,6 @@ def test_the_reach_of_stripes_is_that_of_both_axes():
     assert found["correlation_at_distance_0.1"]["mean"] == pytest.approx(mean[3], rel=1e-3)  # 0.1 of 32 cells
     endless = darcy_checks._pattern(np.ones((2, 8, 8)))  # reaches as far as was looked
     assert endless["distance_at_which_the_correlation_is_half"] == pytest.approx(3 / 7, rel=2e-3)
-
-
-def test_means_have_the_standard_error_of_samples_and_differ_beyond_five_of_them():
-    values = np.array([1.0, 2.0, 4.0, 9.0])
-    error = np.sqrt(((values - 4) ** 2).sum() / 3 / 4)
-    assert darcy_checks._mean_and_error(values) == {"mean": 4.0, "standard_error": float(f"{error:.2g}")}
-    alone = darcy_checks._mean_and_error(values[:1])
-    assert alone == {"mean": 1.0, "standard_error": None}
-    one, other = {"mean": 1.0, "standard_error": 0.03}, {"mean": 1.2501, "standard_error": 0.04}
-    nearer, far = other | {"mean": 1.2499}, alone | {"mean": 9.0}
-    for first, second, differ in (
-        (one, other, True), (other, one, True), (one, nearer, False), (one, 1.1501, True),
-        (one, 0.8499, True), (one, 1.1499, False), (far, one, False), (one, far, False), (alone, far, False),
-    ):  # fmt: skip
-        assert bool(darcy_checks._differ(first, second)) is differ
 
 
 def test_coefficients_of_two_values_are_described():

@@ -1,12 +1,11 @@
 """Servers that do not answer, or refuse: said in seconds, and as what it is."""
 
-import http.server
 import socket
-import threading
 import time
 
 import pytest
 from s3fs import S3FileSystem
+from serving import answering, serving
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.check import check_file
@@ -22,31 +21,6 @@ def silent():
         listening.bind(("127.0.0.1", 0))
         listening.listen(64)
         yield f"127.0.0.1:{listening.getsockname()[1]}"
-
-
-@pytest.fixture
-def answering():
-    """Return a function that serves every request with a status, and returns the address."""
-    servers = []
-
-    def serve(status):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                self.send_error(status)
-
-            do_HEAD = do_GET
-
-            def log_message(self, *words):
-                pass
-
-        servers.append(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler))
-        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
-        return f"http://127.0.0.1:{servers[-1].server_port}/data.h5"
-
-    yield serve
-    for server in servers:
-        server.shutdown()
-        server.server_close()
 
 
 def refusal(address, act=open_source) -> str:
@@ -65,13 +39,9 @@ def test_a_silent_server_is_given_up_in_seconds(protocol, act, silent, monkeypat
     address = f"http://{silent}/data.h5"
     if protocol == "s3":
         S3FileSystem.clear_instance_cache()
-        for name, value in {
-            "AWS_ENDPOINT_URL": f"http://{silent}",
-            "AWS_ACCESS_KEY_ID": "a",
-            "AWS_SECRET_ACCESS_KEY": "b",
-            "AWS_EC2_METADATA_DISABLED": "true",
-        }.items():
-            monkeypatch.setenv(name, value)  # fmt: skip
+        names = ("ENDPOINT_URL", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "EC2_METADATA_DISABLED")
+        for name, value in zip(names, (f"http://{silent}", "a", "b", "true"), strict=True):
+            monkeypatch.setenv(f"AWS_{name}", value)
         address = "s3://bucket/data.h5"
     said = refusal(address, act)
     assert (
@@ -90,17 +60,14 @@ def test_a_silent_server_is_given_up_in_seconds(protocol, act, silent, monkeypat
         (404, "there is nothing there"),
     ],
 )
-def test_what_a_server_answers_is_said(status, said, act, answering):
-    address = answering(status)
-    assert f"the address {address} cannot be read ({said})" in refusal(address, act)
+def test_what_a_server_answers_is_said(status, said, act):
+    with serving(answering(status, [])) as place:
+        assert f"the address {place}/data.h5 cannot be read ({said})" in refusal(f"{place}/data.h5", act)
 
 
-def test_no_server_and_no_host_are_said():
+def test_no_server_and_no_host_are_said_and_others_have_ten_seconds():
     assert "(the connection is refused)" in refusal("http://127.0.0.1:9/data.h5")
     said = refusal("http://no-such-host.invalid/data.h5")
     assert "(there is no host no-such-host.invalid, or no network)" in said
     assert "(the connection is refused)" in check_file("http://127.0.0.1:9/data.h5").problem
-
-
-def test_the_patience_is_ten_seconds():
     assert source.PATIENCE == 10

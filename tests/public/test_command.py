@@ -19,6 +19,7 @@ from resolvent.datasets.imported.check import Report
 from resolvent.datasets.tasks.registry import AnyDataset, settings_of
 from resolvent.models.registry import settings_class
 from resolvent.planning import places, start
+from resolvent.public import files
 from resolvent.public.describe import Terminal, write_leaderboard
 
 NAME = "tiny/burgers/fno"
@@ -89,8 +90,6 @@ def test_a_store_of_ours_is_read_at_the_resolution_of_the_training(here, tmp_pat
 
 
 def test_a_long_file_is_predicted_in_pieces(here, tmp_path, monkeypatch):
-    from resolvent.public import files
-
     velocity = resolvent.open_dataset("burgers").numpy("train", 64)[0]
     np.save(tmp_path / "in.npy", velocity)
     monkeypatch.setattr(files, "PIECE", 3 * 64)
@@ -106,31 +105,23 @@ def test_values_outside_of_the_training_data_are_said(here, tmp_path, capsys):
     assert "warning: initial_velocity has the value 9, outside of the range" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (
-            ("predict", NAME, "in.csv", "out.npy"),
-            "in.csv is of no known kind; accepted: .npy, .npz, .nc, .zarr",
-        ),
-        (("predict", NAME, "in.npy", "out.npy"), "there is no in.npy"),
-        (
-            ("predict", NAME, "data/burgers/burgers.zarr", "out.nc", "--variable", "u"),
-            "has no variable 'u'; it has",
-        ),
-        (
-            ("predict", NAME, "data/burgers/burgers.zarr", "out.nc", "--group", "n65"),
-            "cannot be opened at n65",
-        ),
-        (("predict", "tiny/burgers/net", "in.npy", "out.npy"), "no finished run tiny/burgers/net"),
-        (("info", "nothing"), "'nothing' is no study, run or dataset"),
-        (("open", "tiny"), "no front page of the study 'tiny'; studies with one in results: none"),
-    ],
-)
-def test_a_fault_is_one_line(here, monkeypatch, capsys, words, message):
-    said = failing(monkeypatch, capsys, *words)
+STORE = "data/burgers/burgers.zarr"
+FAULTS = {
+    f"predict {NAME} in.csv out.npy": "in.csv is of no known kind; accepted: .npy, .npz, .nc, .zarr",
+    f"predict {NAME} in.npy out.npy": "there is no in.npy",
+    f"predict {NAME} {STORE} out.nc --variable u": "has no variable 'u'; it has",
+    f"predict {NAME} {STORE} out.nc --group n65": "cannot be opened at n65",
+    "predict tiny/burgers/net in.npy out.npy": "no finished run tiny/burgers/net",
+    "info nothing": "'nothing' is no study, run or dataset",
+    "open tiny": "no front page of the study 'tiny'; studies with one in results: none",
+}
+
+
+@pytest.mark.parametrize("words", FAULTS)
+def test_a_fault_is_one_line(here, monkeypatch, capsys, words):
+    said = failing(monkeypatch, capsys, *words.split())
     assert said.startswith("resolvent: ")
-    assert message in said
+    assert FAULTS[words] in said
     assert said.count("\n") == 1
 
 

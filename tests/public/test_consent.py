@@ -5,18 +5,18 @@ import shutil
 import subprocess
 import sys
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import numpy as np
 import pytest
 import zarr
+from serving import answering, serving
 
 import resolvent
 from resolvent.__main__ import main
 from resolvent.common.errors import FileError, ResolventError
 from resolvent.common.files import read_json, write_json
+from resolvent.common.records import file_digests
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.run.words import loading
 from resolvent.public.runs import load_run
@@ -157,28 +157,35 @@ def test_a_card_of_a_dataset_is_exported_without_its_code(folder, study, tmp_pat
     assert not (tmp_path / "EXECUTED").exists()
 
 
-def test_allowed_code_runs_and_no_other(folder, tmp_path):
-    lab = tmp_path / "lab"
-    lab.mkdir()
-    (lab / "allowed_nets.py").write_text(FNO_WITH_A_NAME)
-    name = "allowed_nets:Own"
-    in_weights(folder, architecture=name)
-    in_record(folder, architecture=name)
+@pytest.fixture
+def lab(folder, tmp_path):
+    """Return a function that makes the run one of a module of its authors, in the folder `lab`."""
+    (tmp_path / "lab").mkdir()
+    written = []
+
+    def of_module(name):
+        (tmp_path / f"lab/{name}.py").write_text(FNO_WITH_A_NAME)
+        in_weights(folder, architecture=f"{name}:Own")
+        in_record(folder, architecture=f"{name}:Own")
+        written.append(name)
+
+    yield of_module
+    sys.path[:] = [one for one in sys.path if one != str(tmp_path / "lab")]
+    for name in written:
+        sys.modules.pop(name, None)
+
+
+def test_allowed_code_runs_and_no_other(folder, lab):
+    lab("allowed_nets")
     for allow in ([], [folder], ["https://example.org/"], ["nothing"]):
         with pytest.raises(FileError, match="folder needs code of its authors, allowed_nets:Own"):
             _ = load_run("folder", allow=allow).operator
     assert load_run("folder", allow=["lab"]).predict(np.zeros((1, 64))).shape == (1, 64)
-    sys.path.remove(str(lab))
-    del sys.modules["allowed_nets"]
 
 
-def test_a_module_of_another_place_is_not_what_was_allowed(folder, tmp_path):
+def test_a_module_of_another_place_is_not_what_was_allowed(lab):
     """A name that is found elsewhere first, such as a module of Python's own, stays refused."""
-    lab = tmp_path / "lab"
-    lab.mkdir()
-    (lab / "antigravity.py").write_text(FNO_WITH_A_NAME)
-    in_weights(folder, architecture="antigravity:Own")
-    in_record(folder, architecture="antigravity:Own")
+    lab("antigravity")
     with pytest.raises(FileError, match=r"antigravity is found in .*antigravity\.py, not in .*lab"):
         _ = load_run("folder", allow=["lab"]).operator
     assert "antigravity" not in sys.modules
@@ -186,22 +193,10 @@ def test_a_module_of_another_place_is_not_what_was_allowed(folder, tmp_path):
 
 @pytest.fixture
 def server():
-    """Count the requests to an address of this machine."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.path)
-            self.send_error(404)
-
-        do_HEAD = do_GET
-
-        def log_message(self, *words):
-            pass
-
-    asked, serving = [], ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=serving.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{serving.server_port}", asked
-    serving.shutdown()
+    """Return an address of this machine, and the list of the requests to it."""
+    asked: list[str] = []
+    with serving(answering(404, asked)) as address:
+        yield address, asked
 
 
 IMPORTED = {
@@ -218,11 +213,8 @@ SOURCES = {
 @pytest.mark.parametrize("name", SOURCES)
 def test_no_address_is_contacted_before_it_was_allowed(name, folder, server):
     at, asked = server
-    write_json(
-        folder / "dataset.json",
-        read_json(folder / "dataset.json", "the card")
-        | {"settings": IMPORTED | {"source": SOURCES[name](at)}, "imported": {"files": []}},
-    )
+    settings = IMPORTED | {"source": SOURCES[name](at)}
+    in_record(folder, "dataset.json", settings=settings, imported={"files": []})
     with pytest.raises(FileError, match=f"folder would contact {at}/u.npz: .*--allow {at}/u.npz") as refused:
         verify_run("folder")
     assert "nothing was run or contacted" in str(refused.value)
@@ -304,22 +296,15 @@ def test_a_tolerance_that_the_folder_states_itself_is_not_taken(folder, tmp_path
     errors = (folder / "errors.csv").read_text().splitlines()
     errors[1:] = [line.rpartition(",")[0] + ",0.001" for line in errors[1:]]
     (folder / "errors.csv").write_text("\n".join(errors) + "\n")
-    from resolvent.common.records import file_digests
-
     files = read_json(folder / "run.json", "the record")["files"]
     in_record(folder, files=files | file_digests(folder, ("errors.csv",)))
     assert not verify_run("folder", work=tmp_path / "made")["holds"]
 
 
-def test_the_model_card_and_the_page_of_a_run_with_own_code_name_the_consent(folder, tmp_path):
-    (tmp_path / "lab").mkdir()
-    (tmp_path / "lab/card_nets.py").write_text(FNO_WITH_A_NAME)
-    in_weights(folder, architecture="card_nets:Own")
-    in_record(folder, architecture="card_nets:Own")
+def test_the_model_card_and_the_page_of_a_run_with_own_code_name_the_consent(lab, tmp_path):
+    lab("card_nets")
     run = load_run("folder", allow=["lab"])
     text = (run.export(tmp_path / "again") / "README.md").read_text()
     assert 'load_run("this folder", allow=["folder of its code' in text
     (shown,) = read_runs(["folder"])
     assert 'resolvent.load_run("folder", allow=["."])' in loading(shown, run.card, "data/burgers.json")
-    sys.path.remove(str(tmp_path / "lab"))
-    del sys.modules["card_nets"]

@@ -13,7 +13,6 @@ from training_fixtures import RUN, finished_run
 import resolvent
 from resolvent.common.errors import FileError
 from resolvent.common.norms import relative_l2
-from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_samples
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.run.words import loading
@@ -59,13 +58,6 @@ def test_a_dataset_opens_by_its_card_or_its_store(card):
     samples = load_samples(card, 64, "test", 6)
     np.testing.assert_array_equal(test["final_velocity"], samples.targets)
     assert resolvent.open_dataset(card, "train")["n128"].sizes["sample"] == 20
-
-
-def test_what_a_dataset_has_not_is_one_line(card, tmp_path):
-    with pytest.raises(DatasetError, match="has nothing at 65; it has n"):
-        resolvent.open_dataset(card, "test", 65)
-    with pytest.raises(DatasetError, match="the dataset is not finished"):
-        resolvent.open_dataset(tmp_path / "none.json")
 
 
 def test_a_run_predicts_what_was_evaluated(card, folder):

@@ -98,6 +98,10 @@ def test_what_there_is_not_is_one_line(here):
     for ask in (lambda: data.torch("val", n=64), lambda: resolvent.open_dataset("burgers", "val")):
         with pytest.raises(DatasetError, match="has no split 'val'; it has train, validation, test"):
             ask()
+    with pytest.raises(DatasetError, match="has nothing at 65; it has n"):
+        resolvent.open_dataset("burgers", "test", 65)
+    with pytest.raises(DatasetError, match="the dataset is not finished"):
+        resolvent.open_dataset("data/burgers/none.json")
     with pytest.raises(DatasetError, match="a selection has no arrays for torch, JAX and NumPy"):
         resolvent.open_dataset("burgers").isel(sample=slice(3)).torch("train", n=64)
 

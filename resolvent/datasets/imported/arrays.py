@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -10,14 +11,14 @@ from pydantic import BeforeValidator, Field, model_validator
 from resolvent.common.errors import Words
 from resolvent.common.settings import Settings
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.arrays_checks import Checks, unscaled
+from resolvent.datasets.imported.arrays_checks import findings_of, unscaled, warnings_of
 from resolvent.datasets.imported.axes import falling_axes
-from resolvent.datasets.imported.channels import Channel, Name, channels_of, parsed
+from resolvent.datasets.imported.channels import Channel, channels_of
 from resolvent.datasets.imported.files import FilesDataset, FilesTask, as_list
 from resolvent.datasets.imported.readers.source import is_remote
-from resolvent.datasets.imported.series import Series, Splits
-from resolvent.datasets.imported.sources import Pool, found_pools, pools_of
-from resolvent.datasets.storage.layout import SPLITS, Axis, Group, Variable, group_name, space_group
+from resolvent.datasets.imported.series import Series
+from resolvent.datasets.imported.sources import found_pools, pools_of
+from resolvent.datasets.storage.layout import SPLITS, Group, Variable, group_name, space_group
 from resolvent.datasets.tasks.error_budget import against_computed_again, hold_to_accuracy
 from resolvent.solvers.common.grid import Grid
 
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
 
 FEW_SAMPLES = 8  # looked at when an experiment is planned
 SEVERAL = 4  # times of a variable that names list
-NOT_MEASURED = "imported; error not measured"
-Split = Literal["train", "validation", "test"]
-
-
 Names = Annotated[list[str], BeforeValidator(as_list), Field(min_length=1)]
 
 
@@ -103,7 +100,7 @@ class ArraysDataset(FilesDataset):
         description="cut every series into windows that begin so many times apart; input_times and "
         "target_times then count from the beginning of a window; none: one sample a series",
     )
-    rows: dict[Split, list[int]] | None = Field(
+    rows: dict[Literal["train", "validation", "test"], list[int]] | None = Field(
         None, description="first row of a split and the row behind its last one: `{train: [0, 800], …}`"
     )
     groups: GroupSplits | None = Field(None, description="splits by the values of a variable")
@@ -149,7 +146,7 @@ class ArraysDataset(FilesDataset):
     @property
     def dimension(self) -> int:  # type: ignore[override]
         """Count the axes of space: 1, 2 or 3."""
-        return max(len(self.axes_of(name).space) for name in (*self.input, *self.target))
+        return max(len(one.space) for one in self.channels)
 
     @property
     def quantities(self) -> tuple[str, str]:  # type: ignore[override]
@@ -194,34 +191,24 @@ class ArraysDataset(FilesDataset):
     def out_channels(self) -> int:
         return sum(one.role == "target" for one in self.channels)
 
-    def axes_of(self, name: str) -> Name:
-        """Return the variable, the channel and the axes behind an entry of `input` or `target`."""
-        return parsed(name, self.axes)
-
     def task(self) -> ArraysTask:
         return ArraysTask(self)
-
-    def pools(self) -> list[Pool]:
-        return found_pools(self.source)
 
     def series(self) -> Series:
         groups = None
         if self.groups is not None:
             groups = (self.groups.variable, {split: getattr(self.groups, split) for split in SPLITS})
-        rows: Any = self.rows
-        splits = Splits(self.samples.model_dump(), self.window_every, rows, groups)
-        opened = Series(self.pools(), self.channels, self.finest, splits)
-        grid, known = Grid(self.grid, self.finest, self.length, self.dimension), None
-        named: Any = self.coordinates
-        for _, pairs in opened.pools:
-            for pair in pairs:
-                falling = falling_axes(pair["input"], self.channels, grid, self.origin, named)
-                if known not in (None, falling):
-                    raise DatasetError(
-                        f"{pair['input'].path}: its coordinates fall along other axes than those of the "
-                        "files before it; expected: one grid for all files"
-                    )
-                opened.falling = known = falling
+        sizes, pools = self.samples.model_dump(), found_pools(self.source)
+        opened = Series(pools, self.channels, self.finest, sizes, self.window_every, self.rows, groups)
+        grid, found = Grid(self.grid, self.finest, self.length, self.dimension), []
+        for file in [pair["input"] for _, pairs in opened.pools for pair in pairs]:
+            found.append(falling_axes(file, self.channels, grid, self.origin, self.coordinates))
+            if found[-1] != found[0]:
+                raise DatasetError(
+                    f"{file.path}: its coordinates fall along other axes than those of the files before it; "
+                    "expected: one grid for all files"
+                )
+        opened.falling = found[0]
         return opened
 
     def unscaled(self) -> list[Words]:
@@ -229,12 +216,11 @@ class ArraysDataset(FilesDataset):
         names = [("train", index) for index in range(min(FEW_SAMPLES, self.samples.train))]
         if not names or any(map(is_remote, self.paths())):
             return []
-        checks = Checks(self.channels, self.dimension)
         try:
-            checks.add(names, self.task().draw(names))
+            found = findings_of(self.channels, self.dimension, [(names, self.task().draw(names))])
         except DatasetError as error:  # such as a value that is not finite: the import ends with it
             return [str(error)]
-        return unscaled(checks.findings()["mean_and_standard_deviation"])
+        return unscaled(found["mean_and_standard_deviation"])
 
 
 class ArraysTask(FilesTask):
@@ -254,22 +240,17 @@ class ArraysTask(FilesTask):
     def groups(self) -> tuple[Group, ...]:
         settings = self.settings
 
-        def variables(functions: bool) -> list[Variable]:
-            return [
-                Variable(one.stored, one.words, settings.units.get(one.name.variable, "1"))
-                for one in self.channels
-                if bool(one.space) == functions
-            ]
-
         found = []
+        functions: list[Variable] = []
+        numbers: list[Variable] = []
+        for one in self.channels:
+            unit = settings.units.get(one.name.variable, "1")
+            (functions if one.space else numbers).append(Variable(one.stored, one.words, unit))
         for points in settings.resolutions:
             grid = Grid(settings.grid, points, settings.length, settings.dimension)
-            group = space_group(grid, *variables(functions=True))
-            axes = tuple(
-                Axis(axis.name, axis.coordinates, axis.long_name, settings.units.get(axis.name, "1"))
-                for axis in group.axes
-            )
-            found.append(Group(group.name, grid, axes, (*group.variables, *variables(functions=False))))
+            group = space_group(grid, *functions)
+            axes = (replace(axis, units=settings.units.get(axis.name, "1")) for axis in group.axes)
+            found.append(replace(group, axes=tuple(axes), variables=(*group.variables, *numbers)))
         return tuple(found)
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
@@ -283,20 +264,20 @@ class ArraysTask(FilesTask):
         }
 
     def error_budget(self, stored: Stored) -> dict:
-        checks = Checks(self.channels, self.settings.dimension)
-        for start in range(0, len(stored.all_positions), self.batch):
-            names = stored.names(stored.all_positions[start : start + self.batch])
-            checks.add(names, self.draw(names))
+        every = stored.all_positions
+        parts = (stored.names(every[at : at + self.batch]) for at in range(0, len(every), self.batch))
+        batches = ((names, self.draw(names)) for names in parts)
+        found = findings_of(self.channels, self.settings.dimension, batches)
         again = against_computed_again(self, stored, stored.random_positions(16))
-        return {**checks.findings(), "stored_against_the_file": again}
+        return {**found, "stored_against_the_file": again}
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
         """Hold what is stored to the files, and say for the card what was imported and remarked on."""
         hold_to_accuracy({"against_the_file": budget["stored_against_the_file"]}, self, store)
         return {
             "imported": {
-                "summary": NOT_MEASURED,
-                "warnings": [*Checks.warnings(budget, self.settings.grid), *self.notes()],
+                "summary": "imported; error not measured",
+                "warnings": [*warnings_of(budget, self.settings.grid), *self.notes()],
                 **self.file_facts(),
                 "licence": self.settings.about.licence,
             }

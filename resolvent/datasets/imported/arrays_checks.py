@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,83 +75,79 @@ def ends_of(file: ArraysFile, name: str, axes: tuple[str, ...], most_samples: in
     return {**seam(values, values.ndim - 1), "vanishes": vanishes}
 
 
-class Checks:
-    """Gathers what is said of the samples of a dataset, batch by batch, on the finest grid."""
+def findings_of(
+    channels: list[Channel], dimension: int, batches: Iterable[tuple[list[tuple[str, int]], np.ndarray]]
+) -> dict[str, Any]:
+    """Return for the card what is found in samples on the finest grid.
 
-    def __init__(self, channels: list[Channel], dimension: int):
-        self.channels, self.dimension = channels, dimension
-        self.ranges: dict[str, list[float]] = {one.stored: [np.inf, -np.inf] for one in channels}
-        self.constant = dict.fromkeys(self.ranges, 0)
-        self.seams: dict[str, list[dict[str, float]]] = {one.stored: [] for one in channels if one.space}
-        self.moments = {one.stored: Moments() for one in channels}
-        self.seen: dict[str, set[bytes]] = {}
-        self.same = self.looked_at = 0
-
-    def add(self, names: list[tuple[str, int]], drawn: np.ndarray) -> None:
-        """Look at samples, (samples, channels, ...space), of these splits and indices."""
-        self.looked_at += len(names)
-        inputs = [number for number, one in enumerate(self.channels) if one.role == "input"]
-        targets = [number for number, one in enumerate(self.channels) if one.role == "target"]
+    batches  of splits and indices, and of samples, (samples, channels, ...space).
+    """
+    inputs, targets = (
+        [number for number, one in enumerate(channels) if one.role == role] for role in ("input", "target")
+    )
+    low, high, constant = [np.inf] * len(channels), [-np.inf] * len(channels), [0] * len(channels)
+    moments = [Moments() for _ in channels]
+    seams: dict[str, list[dict[str, float]]] = {one.stored: [] for one in channels if one.space}
+    seen: dict[str, set[bytes]] = {}
+    same = count = 0
+    for names, drawn in batches:
+        count += len(names)
         for (split, _), sample in zip(names, drawn, strict=True):
             given = np.ascontiguousarray(sample[inputs])
-            self.seen.setdefault(split, set()).add(hashlib.blake2b(given.tobytes(), digest_size=16).digest())
+            seen.setdefault(split, set()).add(hashlib.blake2b(given.tobytes(), digest_size=16).digest())
         if len(inputs) == len(targets):
-            self.same += int(
-                (drawn[:, inputs] == drawn[:, targets]).reshape(len(drawn), -1).all(axis=1).sum()
-            )
-        for number, channel in enumerate(self.channels):
+            equal = (drawn[:, inputs] == drawn[:, targets]).reshape(len(drawn), -1).all(axis=1)
+            same += int(equal.sum())
+        for number, channel in enumerate(channels):
             values = drawn[:, number]
-            low, high = self.ranges[channel.stored]
-            self.ranges[channel.stored] = [min(low, float(values.min())), max(high, float(values.max()))]
-            self.moments[channel.stored].add(len(values), values.mean(), values.var())
+            low[number] = min(low[number], float(values.min()))
+            high[number] = max(high[number], float(values.max()))
             flat = values.reshape(len(values), -1)
-            self.constant[channel.stored] += int((flat == flat[:, :1]).all(axis=1).sum())
+            constant[number] += int((flat == flat[:, :1]).all(axis=1).sum())
+            moments[number].add(len(values), values.mean(), values.var())
             if channel.space:
-                self.seams[channel.stored].append(seam(values, self.dimension))
+                seams[channel.stored].append(seam(values, dimension))
+    stored = [one.stored for one in channels]
+    deviations = [[float(f"{one.mean:.6g}"), float(f"{one.variance**0.5:.6g}")] for one in moments]
+    over = {
+        name: {key: [one[key] for one in found] for key in found[0]} for name, found in seams.items() if found
+    }
+    return {
+        "range": {name: f"{low[at]:.6g} to {high[at]:.6g}" for at, name in enumerate(stored)},
+        "mean_and_standard_deviation": dict(zip(stored, deviations, strict=True)),
+        "constant_samples": {name: constant[at] for at, name in enumerate(stored) if name in seams},
+        "inputs_in_two_splits": {
+            f"{one} and {other}": len(seen[one] & seen[other]) for one, other in combinations(seen, 2)
+        },
+        "targets_equal_to_their_input": same,
+        "at_the_ends": {
+            name: {
+                key: float(f"{np.median(values) if key == 'seam' else max(values):.3g}")
+                for key, values in of_name.items()
+            }
+            for name, of_name in over.items()
+        },
+        "samples_looked_at": count,
+    }
 
-    def findings(self) -> dict[str, Any]:
-        """Return what was found, for the card."""
-        shared = {
-            f"{one} and {other}": len(self.seen[one] & self.seen[other])
-            for number, one in enumerate(self.seen)
-            for other in list(self.seen)[number + 1 :]
-        }
-        return {
-            "range": {name: f"{low:.6g} to {high:.6g}" for name, (low, high) in self.ranges.items()},
-            "mean_and_standard_deviation": {
-                name: [float(f"{one.mean:.6g}"), float(f"{one.variance**0.5:.6g}")]
-                for name, one in self.moments.items()
-            },
-            "constant_samples": {one.stored: self.constant[one.stored] for one in self.channels if one.space},
-            "inputs_in_two_splits": shared,
-            "targets_equal_to_their_input": self.same,
-            "at_the_ends": {
-                name: {key: _over(key, [one[key] for one in found]) for key in found[0]}
-                for name, found in self.seams.items()
-                if found
-            },
-            "samples_looked_at": self.looked_at,
-        }
 
-    @staticmethod
-    def warnings(findings: dict, grid: str) -> list[Words]:
-        """Say in a sentence each what is odd in functions on a grid of this kind."""
-        words = unscaled(findings["mean_and_standard_deviation"])
-        total = findings["samples_looked_at"]
-        for name, count in findings["constant_samples"].items():
-            if count:
-                words.append(f"'{name}' is constant in {count} of {counted(total, 'sample')}.")
-        for pair, count in findings["inputs_in_two_splits"].items():
-            if count:
-                words.append(
-                    f"{counted(count, 'input is', 'inputs are')} in {pair} alike: errors on the latter say "
-                    "less than they seem."
-                )
-        if same := findings["targets_equal_to_their_input"]:
-            words.append(f"The target is its input in {counted(same, 'sample')}.")
-        for name, found in findings["at_the_ends"].items():
-            words += grid_warnings(name, found, grid)
-        return words
+def warnings_of(findings: dict, grid: str) -> list[Words]:
+    """Say in a sentence each what is odd in functions on a grid of this kind."""
+    words = unscaled(findings["mean_and_standard_deviation"])
+    total = counted(findings["samples_looked_at"], "sample")
+    for name, count in findings["constant_samples"].items():
+        words += [f"'{name}' is constant in {count} of {total}."] if count else []
+    for pair, count in findings["inputs_in_two_splits"].items():
+        if count:
+            words.append(
+                f"{counted(count, 'input is', 'inputs are')} in {pair} alike: errors on the latter say less "
+                "than they seem."
+            )
+    if same := findings["targets_equal_to_their_input"]:
+        words.append(f"The target is its input in {counted(same, 'sample')}.")
+    for name, found in findings["at_the_ends"].items():
+        words += grid_warnings(name, found, grid)
+    return words
 
 
 def unscaled(moments: dict[str, tuple[float, float]]) -> list[Words]:
@@ -183,8 +181,3 @@ def grid_warnings(name: str, found: dict[str, float], kind: str) -> list[str]:
     if kind == "cell_centres" and found["at_ends"] <= REPEATED < found["half_cell"]:
         words.append(f"'{name}' vanishes at its first and last points: it looks like one on nodes.")
     return words
-
-
-def _over(key: str, values: list[float]) -> float:
-    """Summarise what was measured of several batches, to three digits."""
-    return float(f"{np.median(values) if key == 'seam' else max(values):.3g}")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -116,14 +116,14 @@ def coordinates_of(file: ArraysFile, axis: str, points: int, taken: set[str], be
     return None
 
 
-def spacing_of(file: ArraysFile, name: str) -> np.ndarray:
-    """Read coordinates, and check that they rise, or fall, in equal steps.
+def _allowed(values: np.ndarray) -> float:
+    """Return what coordinates may be off by: of float32 also its rounding of the largest."""
+    rounding = 4 * float(np.finfo(np.float32).eps * np.abs(values).max())
+    return max(TOLERANCE * abs(values[-1] - values[0]) / (len(values) - 1), rounding)
 
-    Raises
-    ------
-    DatasetError
-        When they do not.
-    """
+
+def spacing_of(file: ArraysFile, name: str) -> np.ndarray:
+    """Read coordinates; raises a `DatasetError` where they do not rise, or fall, in equal steps."""
     shape, values = file.shape(name), along_one_axis(file, name)
     if values is None:
         file.read(name, ())  # names what is not finite
@@ -141,9 +141,7 @@ def spacing_of(file: ArraysFile, name: str) -> np.ndarray:
             f"{values[-1]:g}"
         )
     mean = steps.mean()
-    if np.abs(values - (values[0] + mean * np.arange(len(values)))).max() > max(
-        TOLERANCE * abs(mean), _rounding(values)
-    ):
+    if np.abs(values - (values[0] + mean * np.arange(len(values)))).max() > _allowed(values):
         raise DatasetError(
             f"{file.path}: coordinates '{name}' are not uniform: interpolate the functions to equal steps; "
             f"those of the file go from {np.abs(steps).min():.6g} to {np.abs(steps).max():.6g}"
@@ -151,24 +149,15 @@ def spacing_of(file: ArraysFile, name: str) -> np.ndarray:
     return values
 
 
-def _rounding(values: np.ndarray) -> float:
-    """Return the rounding error of the largest coordinate in float32."""
-    return 4 * float(np.finfo(np.float32).eps * np.abs(values).max())
-
-
 def falling_axes(
-    file: ArraysFile, channels: list[Channel], grid: Grid, origin: float, named: Mapping[str, str]
+    file: ArraysFile, channels: list[Channel], grid: Grid, origin: float, named: Mapping[Any, str]
 ) -> set[str]:
     """Hold the coordinates of a file, where it has some, against a grid whose left end is at `origin`.
 
-    Returns the axes along which they fall, whose values are to be read from the last to the first.
+    Returns the axes along which they fall, whose values are to be read from the last to the first. Raises a
+    DatasetError when they are of another grid.
 
     named  variables with the coordinates of an axis, for which none is then looked for.
-
-    Raises
-    ------
-    DatasetError
-        When they are of another grid.
     """
     falling, taken = set(), {one.name.variable for one in channels}
     for axis in channels[0].space:
@@ -183,13 +172,13 @@ def falling_axes(
         if values[-1] < values[0]:
             falling.add(axis)
             words = f"'{name}' falls from {values[0]:g} to {values[-1]:g}: {axis} is flipped, and rises"
-            file.remark(words)
+            file.remarks[words] = None
             values = values[::-1]
         h = (values[-1] - values[0]) / (len(values) - 1)
         half = h / 2 if grid.kind == "cell_centres" else 0.0
         if axis != "x" and axis not in named:  # may begin elsewhere: stored grids begin at 0 along each axis
             values = values - values[0] + origin + half
-        length, allowed = h * (len(values) - (grid.kind == "nodes")), max(TOLERANCE * h, _rounding(values))
+        length, allowed = h * (len(values) - (grid.kind == "nodes")), _allowed(values)
         off = abs(values[0] - origin - half) > allowed
         if off or abs(length - grid.length) > len(values) * allowed:
             found = found_grid(values, None)
@@ -209,30 +198,31 @@ def found_grid(values: np.ndarray, periodic: bool | None) -> FoundGrid:
     """
     n, h = len(values), (values[-1] - values[0]) / (len(values) - 1)
     start, half = (0.0 if abs(end) < 1e-7 else float(f"{end:.7g}") for end in (values[0], values[0] - h / 2))
+    between, around = (n - 1) * h, n * h  # the length of nodes, and of other grids
     if periodic and n % 2 == 0:
-        return FoundGrid("periodic", _length(n * h), start)
-    if is_whole((n - 1) * h) and not is_whole(n * h):
-        return FoundGrid("nodes", _length((n - 1) * h), start)
-    if abs(half) < TOLERANCE * h or (is_whole(n * h) and is_whole(half) and not is_whole(start)):
-        return FoundGrid("cell_centres", _length(n * h), half)
-    if is_whole(n * h) and n % 2 == 0 and periodic is not False:
-        return FoundGrid("periodic", _length(n * h), start)
-    return FoundGrid("nodes", _length((n - 1) * h), start)
+        kind = "periodic"
+    elif is_whole(between) and not is_whole(around):
+        kind = "nodes"
+    elif abs(half) < TOLERANCE * h or (is_whole(around) and is_whole(half) and not is_whole(start)):
+        kind = "cell_centres"
+    elif is_whole(around) and n % 2 == 0 and periodic is not False:
+        kind = "periodic"
+    else:
+        kind = "nodes"
+    length = between if kind == "nodes" else around
+    ratios = {one: length / one for one in WHOLE}  # one that people choose loses the rounding of float32
+    chosen = (
+        float(round(ratio) * one)
+        for one, ratio in ratios.items()
+        if round(ratio) and abs(ratio - round(ratio)) < 1e-5 * max(1.0, abs(ratio))
+    )
+    return FoundGrid(kind, next(chosen, float(f"{length:.7g}")), half if kind == "cell_centres" else start)
 
 
 def is_whole(length: float) -> bool:
     """Say whether a number is one that people choose: a whole one, or a multiple of π/2."""
     unit = max(abs(length), 1.0)
     return any(abs(length / one - round(length / one)) * one < 1e-5 * unit for one in WHOLE)
-
-
-def _length(length: float) -> float:
-    """Return a length without the rounding of float32, where it is one that people choose."""
-    for one in WHOLE:
-        ratio = length / one
-        if round(ratio) and abs(ratio - round(ratio)) < 1e-5 * max(1.0, abs(ratio)):
-            return float(round(ratio) * one)
-    return float(f"{length:.7g}")
 
 
 @dataclass(frozen=True)
@@ -269,16 +259,16 @@ def readings(
     found: dict[Axes, Reading] = {}
     placed, one_way = _placed(shape, fixed, lengths)
     for places in placed:
-        free = len(shape) - len(places)
-        first = next((size for at, size in enumerate(shape) if at not in places), 0)
-        certain = one_way and bool(places) and (not free or (free == 1 and first > FEW))
-        for axes in _completed(shape, places):
+        free = [at for at in range(len(shape)) if at not in places]
+        certain = one_way and bool(places) and (not free or (len(free) == 1 and shape[free[0]] > FEW))
+        for axes in _completed(shape, places, free):
             if x_first and "y" in axes and not dims:
                 axes = tuple({"x": "y", "y": "x"}.get(one, one) for one in axes)
             sizes = dict(zip(axes, shape, strict=True))
             # Coordinates may be of edges, one more than of cells.
             if all({sizes[axis], sizes[axis] + 1} & lengths[axis] for axis in lengths.keys() & sizes.keys()):
-                found.setdefault(axes, Reading(axes, certain and not (named and free), named and free > 0))
+                asks = named and bool(free)
+                found.setdefault(axes, Reading(axes, certain and not asks, asks))
     return list(found.values())
 
 
@@ -305,87 +295,73 @@ def _placed(
     one_way = len(ways) == 1
     if "sample" not in fixed.values():
         ways = [way for way in ways if 0 not in way] or ways
-    ordered = [way for way in ways if _in_order({**fixed, **way})] or ways
+    ordered = []
+    for way in ways:
+        space = [axis for _, axis in sorted({**fixed, **way}.items()) if axis in SPACE]
+        ordered += [way] if space == [axis for axis in SPACE if axis in space] else []
+    ordered = ordered or ways
     timed = {axis: at for way in ordered for at, axis in way.items() if axis == "time"}
     if "time" not in timed or all(timed["time"] in way and way[timed["time"]] == "time" for way in ordered):
         ordered = ordered[-1:]  # of equal lengths the last is x
     return [{**fixed, **way} for way in ordered], one_way
 
 
-def _in_order(places: dict[int, str]) -> bool:
-    space = [places[at] for at in sorted(places) if places[at] in SPACE]
-    return space == [axis for axis in SPACE if axis in space]
-
-
-def _completed(shape: tuple[int, ...], places: dict[int, str]) -> Iterator[Axes]:
-    """Yield what all axes may be, beside those in `places`."""
-    free = [at for at in range(len(shape)) if at not in places]
+def _completed(shape: tuple[int, ...], places: dict[int, str], free: list[int]) -> Iterator[Axes]:
+    """Yield what all axes may be, where some have `places`, and those of `free` are not known."""
     side = next((shape[at] for at, axis in places.items() if axis in SPACE), 0)
     if len(shape) == 2 and places == {1: "time"}:
         yield "sample", "x"  # functions of time
-    if free and "sample" not in places.values() and not _single_series(shape, places, free, side):
-        places = {**places, free[0]: "sample"}
-        free = free[1:]
+    # All free axes are of space where there is no other, and where times come first and equal sides follow.
+    sides = {shape[at] for at in free} | ({side} if side else set())
+    series = "time" in places.values() and not side and len(free) == 1
+    series |= places.get(0) == "time" and len(sides) == 1 and len(free) + bool(side) in (2, 3)
+    if free and "sample" not in places.values() and not series:
+        places, free = {**places, free[0]: "sample"}, free[1:]
     if len(free) == 1 < len(shape) - 1 and not side and shape[free[0]] <= FEW:
         return  # few channels of no function
-    for rest in _by_size([shape[at] for at in free], side, set(places.values())):
-        axes = {**places, **dict(zip(free, rest, strict=True))}
-        if any(axis in SPACE for axis in axes.values()):
+    for chosen in _sides({at: shape[at] for at in free}, side, set(places.values())):
+        rest = _others({at: shape[at] for at in free}, chosen, set(places.values()))
+        axes = {**places, **rest}
+        if len(axes) == len(shape) and any(axis in SPACE for axis in axes.values()):
             yield tuple(axes[at] for at in range(len(shape)))
 
 
-def _single_series(shape: tuple[int, ...], places: dict[int, str], free: list[int], side: int) -> bool:
-    """Say whether the free axes are all of space, and none of samples.
+def _sides(sizes: dict[int, int], side: int, taken: set[str]) -> list[list[int]]:
+    """Return which axes of these sizes may be of space, beside those `taken`; a side of it has `side`.
 
-    They are where there is no other, and where times come first and equal sides follow.
-    """
-    if "time" in places.values() and not side and len(free) == 1:
-        return True
-    sides = {shape[at] for at in free} | ({side} if side else set())
-    return places.get(0) == "time" and len(sides) == 1 and len(free) + bool(side) in (2, 3)
-
-
-def _by_size(sizes: list[int], side: int, taken: set[str]) -> list[Axes]:
-    """Return what axes of these sizes may be, in order, beside those `taken`; a side of space has `side`.
-
-    Equal sizes are sides of a square or a cube, few entries are channels, and what is left is time. Two
-    lengths that differ may be time and space in either order.
+    Equal sizes are sides of a square or a cube, of others all that are no few channels. Two lengths that
+    differ may be time and space in either order.
     """
     left = [axis for axis in SPACE if axis not in taken]
+    large = [at for at, size in sizes.items() if size > FEW]
+    repeated = [size for size in sizes.values() if 2 <= list(sizes.values()).count(size) <= len(left)]
     if side:
-        sides = [at for at, size in enumerate(sizes) if size == side][-len(left) :] if left else []
+        found = [at for at, size in sizes.items() if size == side][-len(left) :] if left else []
+    elif repeated:
+        size = max(repeated, key=lambda one: (repeated.count(one), one))
+        found = [at for at, one in sizes.items() if one == size]
+    elif len(large) == 2 and "time" not in taken:
+        return [[large[1]], [large[0]]]
     else:
-        repeated = [size for size in set(sizes) if 2 <= sizes.count(size) <= len(left)]
-        large = [at for at, size in enumerate(sizes) if size > FEW]
-        if repeated:
-            size = max(repeated, key=lambda one: (sizes.count(one), one))
-            sides = [at for at, one in enumerate(sizes) if one == size]
-        elif len(large) == 2 and "time" not in taken:
-            return [axes for first in (1, 0) for axes in _rest(sizes, [large[first]], taken)]
-        elif large:
-            sides = large
-        else:
-            sides = [sizes.index(max(sizes))] if len(sizes) == 1 else []
-    together = not sides or sides == list(range(sides[0], sides[-1] + 1))
-    return _rest(sizes, sides, taken) if together and len(sides) <= len(left) else []
+        found = large or (list(sizes) if len(sizes) == 1 else [])
+    order = list(sizes)
+    together = not found or order.index(found[-1]) - order.index(found[0]) == len(found) - 1
+    alike = len({sizes[at] for at in found}) <= 1
+    return [found] if together and alike and len(found) <= len(left) else []
 
 
-def _rest(sizes: list[int], sides: list[int], taken: set[str]) -> list[Axes]:
-    """Return the reading with these sides of space; none where the rest are no channels and no time."""
-    if len({sizes[at] for at in sides}) > 1:
-        return []
+def _others(sizes: dict[int, int], sides: list[int], taken: set[str]) -> dict[int, str]:
+    """Name the `sides` of space, of the rest few entries channels, and what is left time; some may remain."""
     space = [axis for axis in SPACE if axis not in taken]
     axes = dict(zip(sides, space[len(space) - len(sides) :], strict=True))
-    others = sorted((at for at in range(len(sizes)) if at not in axes), key=lambda at: sizes[at])
+    others = sorted((at for at in sizes if at not in axes), key=sizes.__getitem__)
     square = len(sides) + len(taken & set(SPACE)) == 2
     for at in others:
         behind = not sides or at > max(sides)
         few = FEW if not square or behind or len(others) > 1 or "time" in taken else FEW // 2
-        free = [axis for axis in ("channel", "time") if axis not in {*taken, *axes.values()}]
+        free = {"channel", "time"} - taken - set(axes.values())
         if "channel" in free and sizes[at] <= few:
             axes[at] = "channel"
         elif "time" in free:
             axes[at] = "time"
-        else:
-            return []
-    return [tuple(axes[at] for at in range(len(sizes)))]
+    return axes

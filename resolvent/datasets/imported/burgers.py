@@ -28,7 +28,7 @@ from resolvent.datasets.tasks.burgers import (
     velocity_in_time,
 )
 from resolvent.datasets.tasks.settings import CirclePoints
-from resolvent.datasets.tasks.task import Baseline, Motion
+from resolvent.datasets.tasks.task import Motion
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.fourier import coefficients_of, observe
 
@@ -75,6 +75,7 @@ class ImportedBurgers(ImportedTask):
 
     inputs, targets = (INPUT,), (TARGET,)
     input_answers = True
+    powers = (1, 1)
 
     def __init__(self, settings: ImportedBurgersDataset):
         super().__init__(settings)
@@ -88,19 +89,12 @@ class ImportedBurgers(ImportedTask):
         given["viscosity"] = settings.viscosity / settings.length**2
         self.generated = Burgers(BurgersDataset(equation="burgers", num_modes=modes, **given))
 
-    def baselines(self) -> dict[str, Baseline]:
-        def on_circle(answer: Baseline) -> Baseline:
-            length = self.settings.length
-            return lambda values, grid: length * answer(values / length, grid)
-
-        return {name: on_circle(answer) for name, answer in self.generated.baselines().items()}
-
     def label_errors(self, drawn: np.ndarray) -> np.ndarray:
         return self._errors(drawn, {"viscosity": self.settings.viscosity / self.settings.length**2})
 
     def _errors(self, drawn: np.ndarray, values: dict[str, float], cheaply: bool = False) -> np.ndarray:
         """Solve again on the unit circle, with the viscosity there, and the final time where it is given."""
-        initial, final = drawn.swapaxes(0, 1) / self.settings.length
+        initial, final = self.of_length_1(drawn)
         final_time = values.get("final_time", self.settings.final_time)
         return differences(final, solved(initial, values["viscosity"], final_time, exactly=cheaply))
 
@@ -165,10 +159,7 @@ class ImportedBurgers(ImportedTask):
 def solved(initial: np.ndarray, viscosity: float, final_time: float, exactly: bool = False) -> np.ndarray:
     """Solve from initial values (samples, points) by Cole-Hopf, or by ETDRK4 where that loses its digits.
 
-    Raises
-    ------
-    SolverError
-        When neither can; `exactly`: when the first cannot.
+    Raises a SolverError when neither can; `exactly`: when the first cannot.
     """
     from resolvent.solvers.burgers.cole_hopf import cole_hopf
 

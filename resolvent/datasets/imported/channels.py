@@ -29,7 +29,7 @@ class Name:
 
     @property
     def space(self) -> tuple[str, ...]:
-        """Return the axes of space, in stored order: z, y, x."""
+        """Return the axes of space, in stored order: z, y, x; none for a number."""
         return tuple(axis for axis in SPACE if axis in self.axes)
 
 
@@ -48,7 +48,6 @@ class Channel:
 
     @property
     def space(self) -> tuple[str, ...]:
-        """Return the axes of space; none for a number."""
         return self.name.space
 
     @property
@@ -68,10 +67,7 @@ def variable_of(entry: str) -> str:
 def parsed(entry: str, axes: Any) -> Name:
     """Return what an entry of `input` or `target` stands for.
 
-    Raises
-    ------
-    ValueError
-        When its axes are not said, or cannot be.
+    Raises a ValueError when its axes are not said, or cannot be.
     """
     found = _ENTRY.fullmatch(entry)
     if found is None:
@@ -101,23 +97,19 @@ def parsed(entry: str, axes: Any) -> Name:
 
 def read_rows(file: ArraysFile, name: Name, time: int | None, rows: range) -> np.ndarray:
     """Read rows of the axis of samples of a function, (samples, ...space), or of a number, (samples,)."""
-    axes, selection = name.axes, []
-    for axis, size in zip(axes, file.shape(name.variable), strict=True):
-        if axis == "sample":
-            selection.append(slice(rows.start, rows.stop))
-        elif axis == "time":
-            at = (time or 0) + (size if (time or 0) < 0 else 0)
-            selection.append(slice(at, at + 1))
-        elif axis == "channel":
-            selection.append(slice(name.channel, (name.channel or 0) + 1))
-        else:
-            selection.append(slice(0, size))
-    values = file.read(name.variable, tuple(selection))
-    kept = [axis for axis in ("sample", *SPACE) if axis in axes]
-    values = np.squeeze(values, axis=tuple(at for at, axis in enumerate(axes) if axis not in kept))
-    left = [axis for axis in axes if axis in kept]
+    selection, lengths = {}, dict(zip(name.axes, file.shape(name.variable), strict=True))
+    for axis, size in lengths.items():
+        at = {"time": time or 0, "channel": name.channel or 0}.get(axis)
+        at = at + size if at is not None and at < 0 else at
+        selection[axis] = slice(0, size) if at is None else slice(at, at + 1)
+    if "sample" in selection:
+        selection["sample"] = slice(rows.start, rows.stop)
+    values = file.read(name.variable, tuple(selection.values()))
+    kept = [axis for axis in ("sample", *SPACE) if axis in name.axes]
+    values = np.squeeze(values, axis=tuple(at for at, axis in enumerate(name.axes) if axis not in kept))
+    left = [axis for axis in name.axes if axis in kept]
     values = values.transpose([left.index(axis) for axis in kept])
-    return values if "sample" in axes else values[None]
+    return values if "sample" in name.axes else values[None]
 
 
 def channels_of(
@@ -125,13 +117,10 @@ def channels_of(
 ) -> list[Channel]:
     """Return every function and number of a sample, inputs first.
 
+    Raises a ValueError when names, axes and times do not fit each other.
+
     entries  names of each role, input and target; `times`: those taken of each role; `axes`: see `parsed`.
     paired   whether the roles have files of their own; `windows`: whether series are cut into them.
-
-    Raises
-    ------
-    ValueError
-        When names, axes and times do not fit each other.
     """
     found: list[Channel] = []
     twice = set(entries["input"]) & set(entries["target"]) if paired else set()
@@ -140,8 +129,14 @@ def channels_of(
         if times[role] and not any("time" in name.axes for name in names):
             raise ValueError(f"{role}_times are given, and no {role} has an axis of time")
         for name in names:
-            at: list[int | None] = [*(times[role] or default)] if "time" in name.axes else [None]
-            found += [Channel(role, name, time, _stored(role, name, time, twice)) for time in at]
+            # The letters of its name in the file, with its role where another array has that name.
+            words = re.sub(r"\W+", "_", name.entry).strip("_") or role
+            if words in RESERVED or words[0].isdigit() or name.entry in twice:
+                words = f"{role}_{words}"
+            for time in (times[role] or default) if "time" in name.axes else [None]:
+                ending = "" if time is None else f"_at_{time}" if time >= 0 else "_at_last"
+                ending += f"_but_{-time - 1}" if time is not None and time < -1 else ""
+                found.append(Channel(role, name, time, words + ending))
 
     inputs = [one for one in found if one.role == "input"]
     functions = [one for one in found if one.space]
@@ -154,8 +149,7 @@ def channels_of(
             raise ValueError(f"the target '{one.name.entry}' is no function of space")
     if len({one.space for one in functions}) > 1:
         raise ValueError("inputs and targets are functions of different axes of space")
-    stored = [one.stored for one in found]
-    for name_in_store in stored:
+    for name_in_store in (stored := [one.stored for one in found]):
         if stored.count(name_in_store) > 1:
             same = ", ".join(one.name.entry for one in found if one.stored == name_in_store)
             raise ValueError(f"{same}: the same function twice; name others, or other times")
@@ -166,18 +160,3 @@ def channels_of(
     if windows and not all("time" in one.name.axes for one in functions):
         raise ValueError("window_every is for variables that all have an axis of time")
     return found
-
-
-def _stored(role: str, name: Name, time: int | None, twice: set[str]) -> str:
-    """Name a function in the store: the letters of its name in the file, and its time.
-
-    twice  names that both roles have, in files of their own.
-    """
-    words = re.sub(r"\W+", "_", name.entry).strip("_") or role
-    if words in RESERVED or words[0].isdigit() or name.entry in twice:
-        words = f"{role}_{words}"
-    if time is None:
-        return words
-    if time >= 0:
-        return f"{words}_at_{time}"
-    return f"{words}_at_last" + (f"_but_{-time - 1}" if time < -1 else "")

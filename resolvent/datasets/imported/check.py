@@ -21,9 +21,9 @@ from resolvent.common.counts import FEW_TEST_SAMPLES, of_few
 from resolvent.common.errors import ResolventError, Words, printable
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays import ArraysDataset
-from resolvent.datasets.imported.arrays_checks import Checks, unscaled
+from resolvent.datasets.imported.arrays_checks import findings_of, unscaled, warnings_of
 from resolvent.datasets.imported.channels import AXES, variable_of
-from resolvent.datasets.imported.detect import LOOKED_AT, Detected, Function, Undecided, detect
+from resolvent.datasets.imported.detect import LOOKED_AT, Detected, Undecided, detect
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.imported.sources import in_natural_order, parts_of_one, paths_of, without_numbers
@@ -65,7 +65,7 @@ class Report:
         comments = "".join(f"# {printable(line)}\n" for line in lines)
         if self.configuration is None:
             return comments + ("\n" + self.to_fill if self.to_fill else "")
-        return f"{comments}\n{_marked(''.join(map(_yaml, self.configuration.items())), self.guessed)}"
+        return f"{comments}\n{_marked(_yaml(self.configuration), self.guessed)}"
 
 
 def _marked(block: str, guessed: dict[str, Words]) -> str:
@@ -78,11 +78,12 @@ def _marked(block: str, guessed: dict[str, Words]) -> str:
     return block
 
 
-def _yaml(entry: tuple[str, Any]) -> str:
-    """Write a key of the configuration: what is innermost on one line."""
-    flow = None if isinstance(entry[1], dict | list) else False
-    return yaml.safe_dump(
-        dict([entry]), sort_keys=False, allow_unicode=True, width=10**6, default_flow_style=flow
+def _yaml(content: dict) -> str:
+    """Write keys of the configuration: what is innermost on one line."""
+    how: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": 10**6}
+    return "".join(
+        yaml.safe_dump({key: one}, **how, default_flow_style=None if isinstance(one, dict | list) else False)
+        for key, one in content.items()
     )
 
 
@@ -151,12 +152,11 @@ def _look_into(report: Report, source: Any, opened: list[list[ArraysFile]], path
     block = _block(source, detected, opened[0], test)
     settings = ArraysDataset.model_validate(block)
     task = settings.task()
-    checks = Checks(task.channels, settings.dimension)
-    for split, size in settings.samples.model_dump().items():
-        if names := [(split, index) for index in range(min(size, LOOKED_AT))]:
-            checks.add(names, task.draw(names))
-    findings = checks.findings()
-    report.warnings = Checks.warnings(findings, settings.grid)
+    sizes = {split: min(size, LOOKED_AT) for split, size in settings.samples.model_dump().items() if size}
+    parts = ([(split, index) for index in range(size)] for split, size in sizes.items())
+    batches = ((names, task.draw(names)) for names in parts)
+    findings = findings_of(task.channels, settings.dimension, batches)
+    report.warnings = warnings_of(findings, settings.grid)
     report.warnings += [*task.notes(), *filter(None, [of_few(settings.samples.test)])]
     report.numbers = _numbers(detected)
     block |= {"stored_as": "float32"} if task.series.single() else {}
@@ -171,14 +171,14 @@ def _to_fill(name: str, source: Any, files: list[ArraysFile], blocks: list[tuple
 
     blocks  settings of a dataset with what is guessed among them.
     """
-    top = _yaml(("name", name)) + _yaml(("build", {"datasets": [name]}))
+    top = _yaml({"name": name, "build": {"datasets": [name]}})
     if blocks:
         first, guessed = blocks[0]
         common = {key: one for key, one in first.items() if all(b.get(key) == one for b, _ in blocks)}
-        text = _marked(_yaml(("datasets", {name: common})), guessed)
+        text = _marked(_yaml({"datasets": {name: common}}), guessed)
         for number, (block, guessed) in enumerate(blocks):
             rest = {key: one for key, one in block.items() if key not in common}
-            text_of_rest = indent("".join(map(_yaml, rest.items())), "    ")
+            text_of_rest = indent(_yaml(rest), "    ")
             text += "    # or:\n" if number else "    # either, without the '#':\n"
             text += "".join(f"    # {line[4:]}\n" for line in _marked(text_of_rest, guessed).splitlines())
         return top + text
@@ -207,17 +207,14 @@ def _line(file: ArraysFile, name: str) -> str:
 def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[ArraysFile]) -> dict:
     """Return the settings of a dataset of what was detected."""
     entries = [*detected.inputs, *detected.targets]
-    functions = {detected.function(entry).name: detected.function(entry) for entry in entries}
-    first = detected.function(detected.inputs[0])
-    axes = {name: list(one.axes) for name, one in functions.items()}
-    alike = len({tuple(one) for one in axes.values()}) == 1
-    grid = detected.grid
+    axes = {variable_of(entry): list(detected.function(entry).axes) for entry in entries}
+    first, grid = detected.function(detected.inputs[0]), detected.grid
     block: dict[str, Any] = {
         "equation": "arrays",
         "source": source,
         "input": detected.inputs[0] if len(detected.inputs) == 1 else detected.inputs,
         "target": detected.targets[0] if len(detected.targets) == 1 else detected.targets,
-        "axes": list(first.axes) if alike else axes,
+        "axes": list(first.axes) if len(set(map(tuple, axes.values()))) == 1 else axes,
         "finest": first.size("x"),
         "grid": grid.kind,
         "length": grid.length,
@@ -226,7 +223,15 @@ def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[
         block["origin"] = grid.origin
     if detected.coordinates:
         block["coordinates"] = detected.coordinates
-    block |= _times(detected)
+    # The first time and the last, or windows where there are few series.
+    given, wanted = first.size("time"), detected.function(detected.targets[0]).size("time")
+    count = min(given or wanted, wanted)
+    block |= {"input_times": [0]} if given else {}
+    if given and first.size("sample") < FEWEST and count >= 2 * FEWEST:
+        lag = max(1, min(count // (FEWEST * LAG), LAG))
+        block |= {"target_times": [lag], "window_every": lag}
+    elif count:
+        block["target_times"] = [count - 1]
     block["samples"] = _samples(detected, block, files, test)
     if detected.split:
         block["groups"] = {"variable": detected.split, **{split: [split] for split in SPLITS}}
@@ -237,42 +242,28 @@ def _numbers(detected: Detected) -> list[str]:
     """Say how the numbers of each sample become inputs: two keys in the place of those below."""
     if not detected.numbers:
         return []
-    axes = {
-        variable_of(entry): list(detected.function(entry).axes)
-        for entry in (*detected.inputs, *detected.targets)
-    }
+    entries = (*detected.inputs, *detected.targets)
+    axes = {variable_of(entry): list(detected.function(entry).axes) for entry in entries}
     axes |= {variable_of(entry): one for entry, one in detected.numbers.items()}
     keys = {"input": [*detected.inputs, *detected.numbers], "axes": axes}
-    lines = yaml.safe_dump(keys, sort_keys=False, allow_unicode=True, width=10**6, default_flow_style=None)
     return [
         f"one number for each sample: {', '.join(detected.numbers)}; for the models to know it, write below",
-        *(f"    {line}" for line in lines.splitlines()),
+        *(f"    {line}" for line in _yaml(keys).splitlines()),
     ]
-
-
-def _times(detected: Detected) -> dict[str, Any]:
-    """Choose times: the first and the last, or windows where there are few series."""
-    given, wanted = (detected.function(entries[0]) for entries in (detected.inputs, detected.targets))
-    count = min(one.size("time") for one in (given, wanted) if one.size("time")) if wanted.size("time") else 0
-    if not count:
-        return {"input_times": [0]} if given.size("time") else {}
-    if given.size("time") and given.size("sample") < FEWEST and count >= 2 * FEWEST:
-        lag = max(1, min(count // (FEWEST * LAG), LAG))
-        return {"input_times": [0], "target_times": [lag], "window_every": lag}
-    times: dict[str, Any] = {"target_times": [count - 1]}
-    return {"input_times": [0], **times} if given.size("time") else times
 
 
 def _samples(
     detected: Detected, block: dict, files: list[ArraysFile], test: list[ArraysFile]
 ) -> dict[str, int]:
-    """Split what there is: a tenth each for validation and test, at least one.
+    """Split what there is: a tenth each for validation and test, up to a fifth of few for the test."""
+    one, per = detected.function(detected.inputs[0]), 1
 
-    For intervals to mean something, up to a fifth is for the test until that is `FEW_TEST_SAMPLES`.
-    """
-    one = detected.function(detected.inputs[0])
-    count = _rows(one, files) or 1
-    per = 1
+    def rows(files: list[ArraysFile]) -> int:
+        if not one.size("sample"):
+            return 1
+        return sum(file.shape(one.name)[one.axes.index("sample")] for file in files)
+
+    count = rows(files)
     if "window_every" in block:
         per = (one.size("time") - block["target_times"][0] - 1) // block["window_every"] + 1
     if count == 1 and per > 1:
@@ -282,20 +273,13 @@ def _samples(
         return {split: size * per for split, size in detected.split_sizes.items()}
     part = max(1, count // 10)
     if test:
-        return {"train": (count - part) * per, "validation": part * per, "test": _rows(one, test) * per}
+        return {"train": (count - part) * per, "validation": part * per, "test": rows(test) * per}
     if count < 3:
         raise DatasetError(
             f"{block['source']}: has {count} samples; expected: at least 3, one for each split"
         )
     tested = max(part, min(FEW_TEST_SAMPLES, count // 5))
     return {"train": (count - part - tested) * per, "validation": part * per, "test": tested * per}
-
-
-def _rows(one: Function, files: list[ArraysFile]) -> int:
-    """Count the samples of a function in all files; 0 where it has no axis of them."""
-    if not one.size("sample"):
-        return 0
-    return sum(file.shape(one.name)[one.axes.index("sample")] for file in files)
 
 
 def _configuration(name: str, block: dict, settings: ArraysDataset) -> dict:

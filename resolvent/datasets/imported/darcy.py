@@ -80,28 +80,23 @@ class ImportedDarcy(ImportedTask):
     settings: ImportedDarcyDataset
     inputs, targets = (COEFFICIENT,), (PRESSURE,)
     dtype = "float32"
+    powers = (0, 2)
     checked = 64
 
     def __init__(self, settings: ImportedDarcyDataset):
         super().__init__(settings)
         self.generated = self.forward = forward_task(settings, settings.grid)
 
-    def baselines(self) -> dict[str, Baseline]:
-        def on_square(answer: Baseline) -> Baseline:
-            return lambda values, grid: self.settings.length**2 * answer(values, grid)
-
-        return {name: on_square(answer) for name, answer in self.generated.baselines().items()}
-
     def label_errors(self, drawn: np.ndarray) -> np.ndarray:
-        return relative_l2(drawn[:, 1] / self.settings.length**2, self.forward.solver.solve(drawn[:, 0]))
+        coefficient, pressure = self.of_length_1(drawn)
+        return relative_l2(pressure, self.forward.solver.solve(coefficient))
 
     def findings(self, stored: Stored) -> dict:
         from resolvent.datasets.imported import darcy_checks as checks
 
         settings, parts = self.settings, list[np.ndarray]()
         labels = self.labels_again(stored, parts.append)
-        coefficient, pressure = np.concatenate(parts).swapaxes(0, 1)
-        pressure = pressure / settings.length**2
+        coefficient, pressure = self.of_length_1(np.concatenate(parts))
         few = coefficient[:COMPARED], pressure[:COMPARED]
         fields = self.forward.draw([("train", index) for index in range(len(coefficient))])
         drawn_by_us = self.forward.coefficient(fields, settings.finest)

@@ -122,12 +122,7 @@ def detect(
 
     axes  of arrays of a shape, and `pair`: the entries of input and target, which are then not guessed.
 
-    Raises
-    ------
-    Undecided
-        When a person has to choose: input and target, or axes that may be others as well.
-    DatasetError
-        When nothing in the files is a function of space.
+    Raises an Undecided where a person has to choose: input and target, or axes that may be others as well.
     """
     found, file = Detected(), files["input"]
     for one in dict.fromkeys(files.values()):
@@ -266,13 +261,14 @@ def _choose(found: Detected, file: ArraysFile) -> None:
     others = [one for one in functions if one is not known and (known is None or one.fits(known))]
     first, *more = ([known] if known else []) + others
     words = f"{file.path}: state input and target, which the file does not say: "
+    listed = ", ".join(one.words for one in functions[:4]) + (", …" if len(functions) > 4 else "")
     if known and len(more) == 1:
         pair = (more[0], known) if known is wanted else (known, more[0])
         _take(found, *pair, *("by its name" if one is known else "the other function" for one in pair))
     elif len(functions) == 2 and functions[0].fits(functions[1]):
         one, other = (function.entries for function in functions)
-        listed = " and ".join(function.words for function in functions)
-        raise Undecided(words + listed, [{"pair": (one, other)}, {"pair": (other, one)}])
+        both = " and ".join(function.words for function in functions)
+        raise Undecided(words + both, [{"pair": (one, other)}, {"pair": (other, one)}])
     elif not more and first.size("channel") == 2:
         found.inputs, found.targets = first.entries[:1], first.entries[1:]
         found.guessed |= {"input": "one of two channels", "target": "the other channel"}
@@ -284,21 +280,16 @@ def _choose(found: Detected, file: ArraysFile) -> None:
         )
     elif len(functions) > 1 and len({re.sub(r"\d+", "", one.name) for one in functions}) == 1:
         raise Undecided(
-            f"{file.path}: stack the samples to one array (numpy.stack): {_some(functions)} differ by a "
-            "number alone"
+            f"{file.path}: stack the samples to one array (numpy.stack): {listed} differ by a number alone"
         )
     elif len(functions) > 1:
-        raise Undecided(words + _some(functions))
+        raise Undecided(words + listed)
     else:
         unread = [f"; '{name}' is not read: {one.kind}" for name, one in file.variables.items() if one.kind]
         raise Undecided(
             f"{file.path}: give a second file with the targets, or state which axis is time: there is one "
             f"function alone, {first.words}{''.join(unread[:2])}"
         )
-
-
-def _some(functions: list[Function]) -> Words:
-    return ", ".join(one.words for one in functions[:4]) + (", …" if len(functions) > 4 else "")
 
 
 def _take(found: Detected, given: Function, wanted: Function, why: Words, why_target: Words) -> None:
@@ -318,28 +309,24 @@ def _named(functions: list[Function], names: tuple[str, ...]) -> Function | None
 def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
     """Find the grid: by its coordinates, by what the file says, by how functions go on at their ends."""
     file, one = files["input"], found.function(found.inputs[0])
-    points, said, guess = one.size("x"), file.boundary, ""
+    points, said, guess, periodic = one.size("x"), file.boundary, "", False
     ends = {}
     for role, entries in (("input", found.inputs), ("target", found.targets)):
         function = found.function(entries[0])
         ends[entries[0]] = ends_of(files[role], function.name, function.axes, LOOKED_AT)
     measured = {entry: end for entry, end in ends.items() if end is not None}
-    jump = max((end["seam"] for end in measured.values()), default=0.0)
     if said is not None:
         periodic = said == "periodic"
-        found.remarks.append(
-            f"the file says that the boundary is {'periodic' if periodic else 'not periodic'}"
-        )
+        words: Words = "periodic" if periodic else "not periodic"
+        found.remarks.append(f"the file says that the boundary is {words}")
     elif repeated := [entry for entry, end in measured.items() if end["both_ends"] <= REPEATED]:
-        periodic = False
         found.remarks.append(f"the last value of '{repeated[0]}' repeats the first one: both ends are points")
     elif zero := [entry for entry, end in measured.items() if end["vanishes"]]:
-        periodic = False
         guess = f"'{zero[0]}' is zero at an end, where it has a kink: not periodic"
     elif not measured:
-        periodic = False
         guess = "functions of few values do not show whether they are periodic"
     else:
+        jump = max(end["seam"] for end in measured.values())
         periodic = jump < SMOOTH
         guess = f"at the seam functions jump {jump:.2g} times as far as inside"
     if periodic and points % 2:
@@ -351,13 +338,12 @@ def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
     if name is not None:
         values = spacing_of(file, name)
         values = values if values[-1] > values[0] else values[::-1]
-        alone = found_grid(values, None)
+        alone, open_ended = found_grid(values, None), found_grid(values, False)
         if said is None and alone.kind == "nodes" and is_whole(alone.length):
             periodic = False
         found.grid = found_grid(values, periodic)
-        if all(
-            found_grid(values, other) == found.grid for other in (True, False)
-        ) or alone == found.grid == found_grid(values, False):
+        # No guess where the ends of functions do not matter to the grid.
+        if found.grid == open_ended and found.grid in (alone, found_grid(values, True)):
             guess = ""
         found.coordinates = {"x": name}
         found.remarks.append(f"{found.grid.kind.replace('_', ' ')} by the coordinates '{name}'")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from functools import cached_property
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.channels import Channel, read_rows
 from resolvent.datasets.imported.readers.source import is_remote, open_source
 from resolvent.datasets.imported.series import Place, Series
-from resolvent.datasets.imported.sources import Pool, check_digests, content_digest
+from resolvent.datasets.imported.sources import check_digests, content_digest, paths_of
 from resolvent.datasets.tasks.settings import SpaceDataset
 from resolvent.datasets.tasks.task import Task
 from resolvent.solvers.common.grid import check_restriction
@@ -70,34 +70,22 @@ class FilesDataset(SpaceDataset):
         """Return the functions and numbers of a sample."""
 
     @abstractmethod
-    def pools(self) -> list[Pool]:
-        """Return the files that splits are taken from, unopened. Raises a `DatasetError` where none is."""
-
-    @abstractmethod
     def series(self) -> Series:
         """Open the files, check them, and find the rows of every sample. Raises as `with_contents`."""
 
     def paths(self) -> list[str]:
         """Return every file, each once, in order."""
-        return list(
-            dict.fromkeys(path for pool in self.pools() for pair in pool.files for path in pair.values())
-        )
-
-    def digests(self) -> list[str]:
-        """Return the SHA-256 of each of `paths`."""
-        return [content_digest(path) for path in self.paths()]
+        return paths_of(self.source)
 
     def with_contents(self) -> Self:
         """Look into the files, and return the settings with the SHA-256 of each.
 
-        Raises
-        ------
-        DatasetError
-            In one line that names the file, what is expected and what was found.
+        Raises a DatasetError that names the file, what is expected and what was found.
         """
         self.series()
-        digests = self.digests()
-        check_digests(self.sha256, self.paths(), digests, "correct sha256, or leave it out")
+        paths = self.paths()
+        digests = [content_digest(path) for path in paths]
+        check_digests(self.sha256, paths, digests, "correct sha256, or leave it out")
         return self.model_copy(update={"sha256": digests})
 
     def seconds_per_sample(self) -> float:
@@ -106,7 +94,6 @@ class FilesDataset(SpaceDataset):
         return self.seconds_per_value * len(self.channels) * grids + read
 
     def bytes_of_solving(self) -> float:
-        """Predict the bytes that a job needs beside its shard: some formats are read whole."""
         return self._bytes_read() + super().bytes_of_solving()
 
     def bytes_of_checks(self) -> float:
@@ -138,20 +125,14 @@ class FilesTask(Task):
 
     @cached_property
     def series(self) -> Series:
-        """Open the files.
-
-        Raises
-        ------
-        DatasetError
-            When one is missing, damaged, or not the one that was planned with.
-        """
+        """Open the files; raises a DatasetError where one is not the one that was planned with."""
         remedy: Words = "it has changed since: run snakemake again"
         check_digests(self.settings.sha256, self.settings.paths(), self._digests, remedy)
         return self.settings.series()
 
     @cached_property
     def _digests(self) -> list[str]:
-        return self.settings.digests()
+        return [content_digest(path) for path in self.settings.paths()]
 
     def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
         """Read the sample `index` of split number `split`: (channels, ...space)."""
@@ -159,16 +140,16 @@ class FilesTask(Task):
 
     def draw(self, samples: list[tuple[str, int]]) -> np.ndarray:
         """Read `samples`, (split, index) each: (samples, channels, ...space); adjoining rows at once."""
-
-        def at_once(entry: tuple[int, Place]) -> tuple:
-            number, place = entry
-            return *map(id, place.files.values()), place.start, place.row - number
-
-        places, parts = [self.series.place(split, index) for split, index in samples], []
-        for _, run in groupby(enumerate(places), at_once):
-            members = [place for _, place in run]
-            parts.append(np.stack([self._read(channel, members) for channel in self.channels], axis=1))
-        return np.concatenate(parts)
+        runs: list[list[Place]] = []
+        for split, index in samples:
+            place = self.series.place(split, index)
+            if runs and place == replace(runs[-1][-1], row=runs[-1][-1].row + 1):
+                runs[-1].append(place)
+            else:
+                runs.append([place])
+        return np.concatenate(
+            [np.stack([self._read(channel, run) for channel in self.channels], axis=1) for run in runs]
+        )
 
     def _read(self, channel: Channel, places: list[Place]) -> np.ndarray:
         """Read one channel of samples in adjoining rows, (samples, ...space)."""
@@ -179,9 +160,8 @@ class FilesTask(Task):
         if not channel.space:
             shape = (len(values), *[self.settings.finest] * dimension)
             return np.broadcast_to(values.reshape(-1, *[1] * dimension), shape)
-        return np.flip(
-            values, tuple(1 + at for at, axis in enumerate(channel.space) if axis in self.series.falling)
-        )
+        falling = (1 + at for at, axis in enumerate(channel.space) if axis in self.series.falling)
+        return np.flip(values, tuple(falling))
 
     def thinned(self, values: np.ndarray, points: int) -> np.ndarray:
         """Take every k-th value of functions (samples, ...space) along each axis: so many points."""
@@ -200,12 +180,9 @@ class FilesTask(Task):
 
     def file_facts(self) -> dict:
         """Say for the card which files the samples are from, and which rows."""
-        facts = []
+        facts, names = [], list(dict.fromkeys(one.name.variable for one in self.channels))
         for path, digest in zip(self.settings.paths(), self._digests, strict=True):
             file = self.series.files[path]
-            names = dict.fromkeys(
-                one.name.variable for one in self.channels if one.name.variable in file.variables
-            )
-            shapes = {name: " × ".join(map(str, file.shape(name))) for name in names}
+            shapes = {n: " × ".join(map(str, file.shape(n))) for n in names if n in file.variables}
             facts.append({"file": file.name, "format": file.version, "variables": shapes, "sha256": digest})
         return {"files": facts, "samples_are": self.series.in_words()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
@@ -15,12 +16,11 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.axes import coordinates_of, spacing_of
 from resolvent.datasets.imported.channels import Channel, parsed
 from resolvent.datasets.imported.files import FilesDataset, FilesTask, as_list
-from resolvent.datasets.imported.readers.arrays_file import ArraysFile
-from resolvent.datasets.imported.series import Series, Splits
-from resolvent.datasets.imported.sources import Pool, pools_of
+from resolvent.datasets.imported.series import Series
+from resolvent.datasets.imported.sources import ROLES, found_pools
 from resolvent.datasets.storage.layout import SPACE, Group, group_name, stretched
 from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
-from resolvent.datasets.tasks.task import Task
+from resolvent.datasets.tasks.task import Baseline, Task
 from resolvent.solvers.common.errors import SolverError
 
 if TYPE_CHECKING:
@@ -85,42 +85,29 @@ class ImportedDataset(FilesDataset):
     def channels(self) -> list[Channel]:
         """Return where the input and the target are in a file, each with its time."""
         given, wanted = self.input or self.variables[0], self.target or self.variables[1]
-        found = []
-        for role, entry, (time,) in (
-            ("input", given, self.input_times),
-            ("target", wanted, self.target_times),
-        ):
-            name = parsed(entry, self.axes or ["sample", *SPACE[-self.dimension :]])
+        found, axes = [], self.axes or ["sample", *SPACE[-self.dimension :]]
+        times = (*self.input_times, *self.target_times)
+        for role, name, time in zip(ROLES, (parsed(given, axes), parsed(wanted, axes)), times, strict=True):
             found.append(Channel(role, name, time if "time" in name.axes else None, role))
         return found
 
-    def paths(self) -> list[str]:
-        return self.source
-
-    def pools(self) -> list[Pool]:
-        return pools_of(self.source)
-
     def series(self) -> Series:
-        opened = Series(self.pools(), self.channels, self.finest, Splits(self.samples.model_dump()))
-        for file in opened.files.values():
-            for one in self.channels:
-                self._check_length(file, one.name.variable)
-        return opened
-
-    def _check_length(self, file: ArraysFile, variable: str) -> None:
-        """Hold the length against the coordinates beside a variable, of a periodic grid or of nodes."""
+        """Open the files, and hold the length against coordinates in them, of a periodic grid or of nodes."""
+        opened = Series(found_pools(self.source), self.channels, self.finest, self.samples.model_dump())
         taken = {one.name.variable for one in self.channels}
-        line = coordinates_of(file, "x", self.finest, taken, variable)
-        if line is None:
-            return
-        values = spacing_of(file, line)
-        reach = abs(float(values[-1] - values[0]))
-        lengths = (reach, reach * len(values) / (len(values) - 1))
-        if all(abs(one - self.length) > SAME_LENGTH * self.length for one in lengths):
-            raise DatasetError(
-                f"{file.path}: set length: {lengths[1]:.6g}, or {lengths[0]:.6g} on nodes: the coordinates "
-                f"'{line}' go from {values[0]:g} to {values[-1]:g}; length is {self.length:g}"
-            )
+        for file, variable in product(opened.files.values(), sorted(taken)):
+            line = coordinates_of(file, "x", self.finest, taken, variable)
+            if line is None:
+                continue
+            values = spacing_of(file, line)
+            reach = abs(float(values[-1] - values[0]))
+            lengths = (reach, reach * len(values) / (len(values) - 1))
+            if all(abs(one - self.length) > SAME_LENGTH * self.length for one in lengths):
+                raise DatasetError(
+                    f"{file.path}: set length: {lengths[1]:.6g}, or {lengths[0]:.6g} on nodes: the "
+                    f"coordinates '{line}' go from {values[0]:g} to {values[-1]:g}; length is {self.length:g}"
+                )
+        return opened
 
 
 class ImportedTask(FilesTask):
@@ -131,11 +118,13 @@ class ImportedTask(FilesTask):
     warnings, no errors: who imports data may want them as they are.
 
     generated  our own task of these settings, on a domain of length 1.
+    powers     of the length, by which input and target are divided to be those on that domain.
     checked    random samples whose labels are solved again; None: all.
     """
 
     settings: ImportedDataset
     generated: Task
+    powers: ClassVar[tuple[int, int]] = (0, 0)
     checked: int | None = None
 
     def groups(self) -> tuple[Group, ...]:
@@ -149,14 +138,24 @@ class ImportedTask(FilesTask):
             for column, name in enumerate((*self.inputs, *self.targets))
         }
 
+    def of_length_1(self, drawn: np.ndarray) -> np.ndarray:
+        """Return input and target, (2, samples, ...), as they are on the domain of length 1."""
+        given, wanted = (self.settings.length**power for power in self.powers)
+        return np.stack([drawn[:, 0] / given, drawn[:, 1] / wanted])
+
+    def baselines(self) -> dict[str, Baseline]:
+        given, wanted = (self.settings.length**power for power in self.powers)
+
+        def on_domain(answer: Baseline) -> Baseline:
+            return lambda values, grid: wanted * answer(values / given, grid)
+
+        return {name: on_domain(answer) for name, answer in self.generated.baselines().items()}
+
     @abstractmethod
     def label_errors(self, drawn: np.ndarray) -> np.ndarray:
         """Solve the labels of samples again, (samples, 2, ...); returns the relative L2 error of each.
 
-        Raises
-        ------
-        SolverError
-            When they cannot be solved.
+        Raises a SolverError when they cannot be solved.
         """
 
     @abstractmethod
@@ -193,17 +192,17 @@ class ImportedTask(FilesTask):
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
         """Say for the card what was imported and what the checks found."""
         labels, warnings = budget["labels_against_our_solver"], self.warnings(budget)
-        found = "they could not be: {not_available}"
-        if "not_available" in labels:
-            warnings = [f"The solutions could not be checked: {labels['not_available']}", *warnings]
+        if why := labels.get("not_available"):
+            warnings = [f"The solutions could not be checked: {why}", *warnings]
+            found = f"they could not be: {why}"
         else:
             found = (
-                "relative L² difference {median_relative_l2:.1e} in the median, "
-                "{largest_relative_l2:.1e} at most, over {samples} samples"
+                f"relative L² difference {labels['median_relative_l2']:.1e} in the median, "
+                f"{labels['largest_relative_l2']:.1e} at most, over {labels['samples']} samples"
             )
         return {
             "imported": {
-                "summary": f"imported; labels checked against our solver: {found.format(**labels)}",
+                "summary": f"imported; labels checked against our solver: {found}",
                 "tolerance": self.settings.accuracy,
                 "warnings": [*warnings, *self.notes()],
                 **self.file_facts(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.source import open_source
 
 if TYPE_CHECKING:
-    from resolvent.datasets.imported.channels import Channel, Name
+    from resolvent.datasets.imported.channels import Channel
     from resolvent.datasets.imported.readers.arrays_file import ArraysFile
     from resolvent.datasets.imported.sources import Pool
 
@@ -28,74 +28,69 @@ class Place:
     start: int
 
 
-@dataclass(frozen=True)
-class Splits:
-    """How series are cut into samples, and which are whose.
+class Series:
+    """Every series of the files of a dataset, by split. `place` finds a sample.
 
     sizes    samples of each split.
     every    times between the beginnings of two windows of a series; None: one sample a series.
     rows     the first row of a split and the row behind its last one; None: the usual order.
     groups   a variable with a value for each sample, and the values that each split has.
-    """
-
-    sizes: dict[str, int]
-    every: int | None = None
-    rows: dict[str, list[int]] | None = None
-    groups: tuple[str, dict[str, list]] | None = None
-
-
-class Series:
-    """Every series of the files of a dataset, by split. `place` finds a sample.
-
     falling  axes along which the coordinates fall: their values are flipped.
-
-    Raises
-    ------
-    DatasetError
-        In one line that names the file, what is expected and what was found.
     """
 
-    def __init__(self, pools: list[Pool], channels: list[Channel], finest: int, splits: Splits):
-        self.channels, self.finest, self.splits = channels, finest, splits
+    def __init__(
+        self,
+        pools: list[Pool],
+        channels: list[Channel],
+        finest: int,
+        sizes: dict[str, int],
+        every: int | None = None,
+        rows: dict | None = None,
+        groups: tuple[str, dict[str, list]] | None = None,
+    ):
+        self.channels, self.finest, self.sizes = channels, finest, sizes
+        self.every, self.rows, self.groups = every, rows, groups
         self.files: dict[str, ArraysFile] = {}
         self.falling: set[str] = set()
         self.lone = "sample" not in channels[0].name.axes
+        self.span = 1 + max(one.time or 0 for one in channels)  # times that a window reaches over
         self.pools = [(pool, [self._opened(pair) for pair in pool.files]) for pool in pools]
-        self._windows = self._count_windows()
-        self._rows: dict[str, tuple[list[tuple[Pair, int]], np.ndarray]] = {}
+        self.windows = 1  # of a series
+        if every is not None:
+            times = {
+                pair["input"].path: self._size(pair, "time") for _, pairs in self.pools for pair in pairs
+            }
+            if len(set(times.values())) > 1:
+                found = ", ".join(f"{count} in {path}" for path, count in times.items())
+                raise DatasetError(f"series are of {found} times; expected: as many in all files")
+            self.windows = (next(iter(times.values())) - self.span) // every + 1
+        self._units: dict[str, tuple[list[tuple[Pair, int]], np.ndarray]] = {}
         self._alone: set[str] = set()  # splits that have windows of one series
         for pool, files in self.pools:
-            self._rows |= self._chosen(pool, files)
-        for split, size in splits.sizes.items():
-            if size and split not in self._rows:
-                named = ", ".join(self._rows)
+            self._units |= self._chosen(pool, files)
+        for split, size in sizes.items():
+            if size and split not in self._units:
+                named = ", ".join(self._units)
                 raise DatasetError(f"source has files for {named}; samples asks for {size} ({split})")
 
     def place(self, split: str, index: int) -> Place:
         """Find the sample `index` of `split`."""
-        series, units = self._rows[split]
-        every = self.splits.every or 0
+        series, units = self._units[split]
         if split in self._alone:
             (files, row), window = series[0], int(units[index])
         else:
-            (files, row), window = series[units[index // self._windows]], index % self._windows
-        return Place(files, row, window * every)
+            (files, row), window = series[units[index // self.windows]], index % self.windows
+        return Place(files, row, window * (self.every or 0))
 
     def single(self) -> bool:
         """Say whether float32 has every number of every function."""
-        return all(
-            pair[one.role].variables[one.name.variable].single
-            for _, opened in self.pools
-            for pair in opened
-            for one in self.channels
-        )
+        pairs = [pair for _, opened in self.pools for pair in opened]
+        return all(pair[c.role].variables[c.name.variable].single for pair in pairs for c in self.channels)
 
     def in_words(self) -> dict[str, str]:
         """Say for the card which rows of which files each split has."""
         words = {}
-        for split, size in self.splits.sizes.items():
-            if not size:
-                continue
+        for split, size in ((split, size) for split, size in self.sizes.items() if size):
             first, last = self.place(split, 0), self.place(split, size - 1)
             names, others = (
                 " and ".join(dict.fromkeys(file.name for file in place.files.values()))
@@ -108,8 +103,8 @@ class Series:
                 words[split] = f"rows {first.row + 1} to {last.row + 1} of {names}"
             else:
                 words[split] = f"row {first.row + 1} of {names} to row {last.row + 1} of {others}"
-            if self._windows > 1 and not cut:
-                words[split] += f", {self._windows} windows each"
+            if self.windows > 1 and not cut:
+                words[split] += f", {self.windows} windows each"
         return words
 
     def _opened(self, pair: dict[str, str]) -> Pair:
@@ -141,19 +136,26 @@ class Series:
                 f"{at} has the shape {shape}; expected: {len(name.axes)} axes ({', '.join(name.axes)}){hint}"
             )
         sizes = dict(zip(name.axes, shape, strict=True))
-        for axis in name.space:
-            if sizes[axis] != self.finest:
-                raise DatasetError(f"{at} has the shape {shape}; {_sizes(sizes, name, self.finest)}")
-        if name.channel is not None and name.channel >= sizes["channel"]:
+        space = [sizes[axis] for axis in name.space]
+        if any(size != self.finest for size in space):
+            words = f"if these are its points, set finest: {space[0]}"
+            if len(set(space)) > 1:
+                words = "grids have as many points along every axis: crop or interpolate it"
+            elif axis := next((axis for axis, size in sizes.items() if size == self.finest), None):
+                words = f"the axis '{axis}' has {self.finest}: is the order of axes another?"
             raise DatasetError(
-                f"{at} has {sizes['channel']} channels; '{name.entry}' asks for number {name.channel}, "
-                f"counted from 0; accepted: up to {sizes['channel'] - 1}"
+                f"{at} has the shape {shape}; along {', '.join(name.space)} it has "
+                f"{' × '.join(map(str, space))} points; expected: {self.finest} each; {words}"
             )
-        if channel.time is not None and not -sizes["time"] <= channel.time < sizes["time"]:
-            raise DatasetError(
-                f"{at} has {sizes['time']} times; {channel.role}_times asks for number {channel.time}, "
-                f"counted from 0; accepted: up to {sizes['time'] - 1}"
-            )
+        for axis, number, asks in (
+            ("channel", name.channel, f"'{name.entry}' asks"),
+            ("time", channel.time, f"{channel.role}_times asks"),
+        ):
+            if number is not None and not -sizes[axis] <= number < sizes[axis]:
+                raise DatasetError(
+                    f"{at} has {sizes[axis]} {axis}s; {asks} for number {number}, counted from 0; accepted: "
+                    f"up to {sizes[axis] - 1}"
+                )
         return sizes.get("sample", 1)
 
     def _size(self, files: Pair, axis: str) -> int:
@@ -162,50 +164,44 @@ class Series:
         shape = files[channel.role].shape(channel.name.variable)
         return dict(zip(channel.name.axes, shape, strict=True)).get(axis, 1)
 
-    def _count_windows(self) -> int:
-        """Return the windows of a series; 1 where series are not cut."""
-        if self.splits.every is None:
-            return 1
-        times = {
-            files["input"].path: self._size(files, "time") for _, opened in self.pools for files in opened
-        }
-        if len(set(times.values())) > 1:
-            found = ", ".join(f"{count} in {path}" for path, count in times.items())
-            raise DatasetError(f"series are of {found} times; expected: as many in all files")
-        return (next(iter(times.values())) - self.span) // self.splits.every + 1
-
-    @property
-    def span(self) -> int:
-        """Count the times that a window reaches over."""
-        return 1 + max(one.time or 0 for one in self.channels)
-
     def _chosen(self, pool: Pool, files: list[Pair]) -> dict:
         """Choose series for every split of a pool, or windows of a series that is alone."""
-        splits, sizes = self.splits, self.splits.sizes
         series = [(pair, row) for pair in files for row in range(self._size(pair, "sample"))]
-        cut = self._windows > 1 and splits.groups is None and splits.rows is None
+        cut = self.windows > 1 and self.groups is None and self.rows is None
         alone = len(series) == 1 and (self.lone or cut)  # windows of one series are split, and nothing else
-        units, per = (self._windows, 1) if alone else (len(series), self._windows)
-        wanted = {split: -(-sizes[split] // per) for split in pool.splits}
+        units, per = (self.windows, 1) if alone else (len(series), self.windows)
+        wanted = {split: -(-self.sizes[split] // per) for split in pool.splits}
         paths = list(dict.fromkeys(str(one.path) for pair in files for one in pair.values()))
         path = " and ".join(paths) if len(paths) < 3 else f"{paths[0]} and {len(paths) - 1} more files"
-        if splits.groups is not None:
-            found = self._by_group(pool, files, wanted, path)
-        elif splits.rows is not None:
-            found = _by_rows({split: splits.rows.get(split) for split in pool.splits}, wanted, units, path)
+        if self.groups is not None:
+            found = self._by_group(*self.groups, files, wanted, path)
+        elif self.rows is not None:
+            found = _by_rows({split: self.rows.get(split) for split in pool.splits}, wanted, units, path)
         else:
-            what = "windows" if alone else "series" if self._windows > 1 else "samples"
-            gap = -(-self.span // (splits.every or 1)) - 1 if alone else 0
+            what = "windows" if alone else "series" if self.windows > 1 else "samples"
+            gap = -(-self.span // (self.every or 1)) - 1 if alone else 0
             found = _in_order(wanted, units, path, what, gap)
         if alone:
-            self._check_apart(found, path)
+            every = self.every or 1
+            reach = [
+                (windows[0] * every, windows[-1] * every + self.span, split)
+                for split, windows in found.items()
+                if len(windows)
+            ]
+            for (_, stop, one), (start, _, other) in pairwise(sorted(reach)):
+                if start < stop:
+                    raise DatasetError(
+                        f"{path}: windows of {one} reach to time {stop - 1}, those of {other} begin at "
+                        f"{start}; expected: no time in two splits; ask for fewer samples"
+                    )
             self._alone |= set(found)
         return {split: (series, chosen) for split, chosen in found.items()}
 
-    def _by_group(self, pool: Pool, files: list[Pair], wanted: dict[str, int], path: str) -> dict:
+    def _by_group(
+        self, variable: str, accepted: dict[str, list], files: list[Pair], wanted: dict[str, int], path: str
+    ) -> dict[str, np.ndarray]:
         """Take for each split the first rows with some values of a variable."""
-        assert self.splits.groups is not None
-        (variable, accepted), values = self.splits.groups, []
+        values = []
         for pair in files:
             one, count = pair["input"].values(variable).ravel().tolist(), self._size(pair, "sample")
             if len(one) != count:
@@ -213,47 +209,19 @@ class Series:
                 raise DatasetError(f"{pair['input'].path}: {words}")
             values += one
         found = {}
-        for split in pool.splits:
+        for split, count in wanted.items():
             rows = [row for row, value in enumerate(values) if value in accepted[split]]
-            if wanted[split] > len(rows):
+            if count > len(rows):
                 different = sorted(set(values), key=str)
                 some = ", ".join(map(str, different[:8])) + ", …" * (len(different) > 8)
                 raise DatasetError(
                     f"{path}: {len(rows)} rows have a '{variable}' in {accepted[split]}; samples asks for "
-                    f"{wanted[split]} ({split}); found: {some}"
+                    f"{count} ({split}); found: {some}"
                 )
-            found[split] = np.array(rows[: wanted[split]], dtype=int)
-        chosen = [int(row) for rows in found.values() for row in rows]
-        if len(set(chosen)) < len(chosen):
+            found[split] = np.array(rows[:count], dtype=int)
+        if any(set(one) & set(other) for one, other in combinations(found.values(), 2)):
             raise DatasetError(f"{path}: groups has a value of '{variable}' in two splits")
         return found
-
-    def _check_apart(self, found: dict[str, np.ndarray], path: str) -> None:
-        """Check that windows of different splits of one series have no time in common."""
-        every, spans = self.splits.every or 1, {}
-        for split, windows in found.items():
-            if len(windows):
-                spans[split] = (windows[0] * every, windows[-1] * every + self.span)
-        ordered = sorted(spans.items(), key=lambda one: one[1])
-        for (one, (_, stop)), (other, (start, _)) in pairwise(ordered):
-            if start < stop:
-                raise DatasetError(
-                    f"{path}: windows of {one} reach to time {stop - 1}, those of {other} begin at {start}; "
-                    "expected: no time in two splits; ask for fewer samples"
-                )
-
-
-def _sizes(sizes: dict[str, int], name: Name, finest: int) -> str:
-    """Say what is wrong with the lengths of the axes of space, and what would be right."""
-    space = {axis: sizes[axis] for axis in name.space}
-    found = " × ".join(map(str, space.values()))
-    words = f"along {', '.join(space)} it has {found} points; expected: {finest} each"
-    if len(set(space.values())) > 1:
-        return f"{words}: grids have as many points along every axis"
-    if finest in sizes.values():
-        axis = next(key for key, size in sizes.items() if size == finest)
-        return f"{words}; the axis '{axis}' has {finest}: is the order of axes another?"
-    return f"{words}; if these are its points, set finest: {next(iter(space.values()))}"
 
 
 def _in_order(wanted: dict[str, int], units: int, path: str, what: str, gap: int) -> dict[str, np.ndarray]:
@@ -279,24 +247,21 @@ def _by_rows(
     given: dict[str, list[int] | None], wanted: dict[str, int], units: int, path: str
 ) -> dict[str, np.ndarray]:
     """Take for each split the first rows of those given, the first and the one behind the last."""
-    found: dict[str, tuple[int, int]] = {}
     for split, rows in given.items():
-        if rows is None:
-            if wanted[split]:
-                raise DatasetError(f"{path}: rows has no entry for {split}; samples asks for {wanted[split]}")
-            continue
-        start, stop = rows
+        if rows is None and wanted[split]:
+            raise DatasetError(f"{path}: rows has no entry for {split}; samples asks for {wanted[split]}")
+    found = {split: rows for split, rows in given.items() if rows is not None}
+    for split, (start, stop) in found.items():
         if stop > units:
             raise DatasetError(f"{path}: rows.{split} is [{start}, {stop}]; it has {units} rows")
         if wanted[split] > stop - start:
             raise DatasetError(
                 f"{path}: rows.{split} has {stop - start} rows; samples asks for {wanted[split]}"
             )
-        for other, (low, high) in found.items():
-            if start < high and low < stop:
-                raise DatasetError(
-                    f"{path}: rows.{other} [{low}, {high}] and rows.{split} [{start}, {stop}] overlap; "
-                    "expected: no row in two splits"
-                )
-        found[split] = start, stop
+    for (one, (low, high)), (other, (start, stop)) in combinations(found.items(), 2):
+        if start < high and low < stop:
+            raise DatasetError(
+                f"{path}: rows.{one} [{low}, {high}] and rows.{other} [{start}, {stop}] overlap; expected: "
+                "no row in two splits"
+            )
     return {split: np.arange(start, start + wanted[split]) for split, (start, _) in found.items()}

@@ -29,8 +29,11 @@ ENDINGS = (
     *(".nc", ".nc4", ".cdf", ".netcdf", ".pt", ".pth", ".zarr"),
 )
 PATTERN = re.compile(r"[*?\[]")
-_SPLIT_WORDS = {"train": "train", "val": "validation", "test": "test"}  # how names of splits begin
-_ROLE_WORDS = {"in": "input", "out": "target", "target": "target"}
+# How names of splits, and of roles, begin.
+_WORDS = (
+    {"train": "train", "val": "validation", "test": "test"},
+    {"in": "input", "out": "target", "target": "target"},
+)
 KNOWN = Path(".snakemake/source_digests.json")  # of the working folder, where Snakemake has made its own
 # What servers say of a file, in fsspec's words.
 SAID = ("size", "ETag", "etag", "LastModified", "last_modified", "mtime", "created", "blob_id", "sha")
@@ -47,56 +50,18 @@ class Pool:
 def pools_of(source: Any) -> list[Pool]:
     """Return the pools of a `source` as it is written: folders and patterns among the paths.
 
-    Raises
-    ------
-    ValueError
-        When it has none of the accepted forms.
+    Raises a ValueError when it has none of the accepted forms.
     """
-    if isinstance(source, str):
-        return [Pool(SPLITS, _files(source))]
-    if isinstance(source, list):
-        if len(source) == 2:
-            return [Pool(("train",), _files(source[0])), Pool(("validation", "test"), _files(source[1]))]
-        return [Pool(SPLITS, _files(source))]
-    if set(source) == set(ROLES):
-        return [Pool(SPLITS, _files(source))]
-    if not source or not set(source) <= set(SPLITS):
-        raise ValueError(f"source has the keys {', '.join(source) or 'none'}; accepted: {FORMS}")
-    parts: dict[tuple[str, ...], Any] = {(split,): source[split] for split in SPLITS if split in source}
-    if "train" in source and "validation" not in source:
-        parts = {("train", "validation"): parts.pop(("train",)), **parts}
+    parts: dict[tuple[str, ...], Any] = {SPLITS: source}
+    if isinstance(source, list) and len(source) == 2:
+        parts = {("train",): source[0], ("validation", "test"): source[1]}
+    elif isinstance(source, dict) and set(source) != set(ROLES):
+        if not source or not set(source) <= set(SPLITS):
+            raise ValueError(f"source has the keys {', '.join(source) or 'none'}; accepted: {FORMS}")
+        parts = {(split,): source[split] for split in SPLITS if split in source}
+        if "train" in source and "validation" not in source:
+            parts = {("train", "validation"): parts.pop(("train",)), **parts}
     return [Pool(splits, _files(entry)) for splits, entry in parts.items()]
-
-
-def found_pools(source: Any) -> list[Pool]:
-    """Return the pools of a `source` with the files, in natural order, of every folder and pattern.
-
-    Raises
-    ------
-    DatasetError
-        When there is none, or it is open what each of them is.
-    ValueError
-        As `pools_of`.
-    """
-    return [Pool(pool.splits, tuple(_found(pool))) for pool in pools_of(source)]
-
-
-def paths_of(source: Any) -> list[str]:
-    """Return every file of a `source`, each once, in order. Raises as `found_pools`."""
-    return list(
-        dict.fromkeys(path for pool in found_pools(source) for pair in pool.files for path in pair.values())
-    )
-
-
-def parts_of_one(paths: list[str]) -> bool:
-    """Say whether the names of files differ in numbers alone."""
-    return len({without_numbers(path) for path in paths}) == 1
-
-
-def in_natural_order(paths: list[str]) -> list[str]:
-    """Sort paths as people count: `part9` before `part10`."""
-    return sorted(paths, key=lambda path: [(len(one), one) if one.isdigit() else (0, one)
-                                           for one in re.split(r"(\d+)", path)])  # fmt: skip
 
 
 def _files(entry: Any) -> tuple[dict[str, str], ...]:
@@ -110,23 +75,56 @@ def _files(entry: Any) -> tuple[dict[str, str], ...]:
     raise ValueError(f"source: {entry!r}; accepted: {FORMS}")
 
 
-def _found(pool: Pool) -> Iterator[dict[str, str]]:
-    """Yield the files of a pool; of two patterns those with the same numbers belong together."""
-    for pair in pool.files:
-        given, wanted = (_expanded(pair[role]) for role in ROLES)
-        if len(given) != len(wanted):
+def found_pools(source: Any) -> list[Pool]:
+    """Return the pools of a `source` with the files, in natural order, of every folder and pattern.
+
+    Raises a DatasetError when there is none, or it is open what each of them is.
+    """
+    return [
+        Pool(pool.splits, tuple(file for pair in pool.files for file in _found(pair)))
+        for pool in pools_of(source)
+    ]
+
+
+def paths_of(source: Any) -> list[str]:
+    """Return every file of a `source`, each once, in order. Raises as `found_pools`."""
+    pools = found_pools(source)
+    return list(dict.fromkeys(path for pool in pools for pair in pool.files for path in pair.values()))
+
+
+def parts_of_one(paths: list[str]) -> bool:
+    """Say whether the names of files differ in numbers alone."""
+    return len({without_numbers(path) for path in paths}) == 1
+
+
+def without_numbers(path: str) -> str:
+    """Return a pattern for a path and for those that differ from it in numbers alone."""
+    place = Path(path)
+    return re.sub(r"\d+", "*", str(place.with_suffix(""))) + place.suffix
+
+
+def in_natural_order(paths: list[str]) -> list[str]:
+    """Sort paths as people count: `part9` before `part10`."""
+    return sorted(paths, key=lambda path: [(len(one), one) if one.isdigit() else (0, one)
+                                           for one in re.split(r"(\d+)", path)])  # fmt: skip
+
+
+def _found(pair: dict[str, str]) -> Iterator[dict[str, str]]:
+    """Yield the files of an entry; of two patterns those with the same numbers belong together."""
+    given, wanted = (_expanded(pair[role]) for role in ROLES)
+    if len(given) != len(wanted):
+        raise DatasetError(
+            f"source has {len(given)} files of inputs ({pair['input']}) and {len(wanted)} of targets "
+            f"({pair['target']}); expected: as many"
+        )
+    for one, other in zip(given, wanted, strict=True):
+        numbers = [re.findall(r"\d+", Path(path).stem) for path in (one, other)]
+        if len(given) > 1 and numbers[0] != numbers[1]:
             raise DatasetError(
-                f"source has {len(given)} files of inputs ({pair['input']}) and {len(wanted)} of targets "
-                f"({pair['target']}); expected: as many"
+                f"source puts together {one} and {other}; expected: the same numbers in both names; or write "
+                "lists of the files of each"
             )
-        for one, other in zip(given, wanted, strict=True):
-            numbers = [re.findall(r"\d+", Path(path).stem) for path in (one, other)]
-            if len(given) > 1 and numbers[0] != numbers[1]:
-                raise DatasetError(
-                    f"source puts together {one} and {other}; expected: the same numbers in both names; or "
-                    "write lists of the files of each"
-                )
-            yield {"input": one, "target": other}
+        yield {"input": one, "target": other}
 
 
 def _expanded(path: str) -> list[str]:
@@ -136,39 +134,33 @@ def _expanded(path: str) -> list[str]:
             raise DatasetError(f"{path} is a pattern at an address; expected: a list of addresses in source")
         return [path]
     place = Path(path)
-    if place.is_dir() and not _is_store(path):
-        found = [str(one) for one in place.iterdir() if one.suffix.lower() in ENDINGS and one.name[0] != "."]
-        folders = [str(one) for one in place.iterdir() if one.is_dir() and one.suffix != ".zarr"]
-        if not found and not folders:
+    if place.is_dir() and not _is_store(place):
+        inside = [one for one in place.iterdir() if one.name[0] != "."]
+        found = [one for one in inside if one.suffix.lower() in ENDINGS] or [
+            one for one in inside if one.is_dir() and one.suffix != ".zarr"
+        ]
+        if not found:
             raise DatasetError(
                 f"the file {path} is a folder without files of data; expected: a file, a Zarr store with "
                 f"zarr.json, or files that end in {', '.join(ENDINGS)}"
             )
-        found = found or [one for one in folders if Path(one).name[0] != "."]
     elif PATTERN.search(path) and not place.exists():
-        anchor = place.anchor or "."
-        matches = Path(anchor).glob(str(place.relative_to(place.anchor)))
-        found = [str(one) for one in matches if one.name[0] != "."]
+        matches = Path(place.anchor or ".").glob(str(place.relative_to(place.anchor)))
+        found = [one for one in matches if one.name[0] != "."]
         if not found:
             raise DatasetError(f"no file is named {path}; paths are from the working folder, or absolute")
     else:
         return [path]
-    found = in_natural_order(found)
-    if not parts_of_one(found) or any(Path(one).is_dir() and not _is_store(one) for one in found):
+    names = in_natural_order([str(one) for one in found])
+    if not parts_of_one(names) or any(one.is_dir() and not _is_store(one) for one in found):
         raise DatasetError(
-            f"{path} has files of more than one kind; write which is which, as in {_block(found)}"
+            f"{path} has files of more than one kind; write which is which, as in {_block(names)}"
         )
-    return found
+    return names
 
 
-def _is_store(path: str) -> bool:
-    return Path(path).suffix == ".zarr" or any((Path(path) / name).exists() for name in ZARR)
-
-
-def without_numbers(path: str) -> str:
-    """Return a pattern for a path and for those that differ from it in numbers alone."""
-    place = Path(path)
-    return re.sub(r"\d+", "*", str(place.with_suffix(""))) + place.suffix
+def _is_store(place: Path) -> bool:
+    return place.suffix == ".zarr" or any((place / name).exists() for name in ZARR)
 
 
 def _block(found: list[str]) -> Words:
@@ -177,12 +169,13 @@ def _block(found: list[str]) -> Words:
     for path in found:
         groups.setdefault(str(Path(path).with_name(without_numbers(Path(path).name))), []).append(path)
     entries = [pattern if len(paths) > 1 else paths[0] for pattern, paths in groups.items()]
-    for words in (_SPLIT_WORDS, _ROLE_WORDS):
+    for words in _WORDS:
         keys = [next((key for word, key in words.items() if Path(one).name.lower().startswith(word)), "")
                 for one in entries]  # fmt: skip
         if all(keys) and len(set(keys)) == len(keys):
-            ordered = sorted(zip(keys, entries, strict=True), key=lambda one: (*SPLITS, *ROLES).index(one[0]))
-            return f"source: {{{', '.join(f'{key}: {entry}' for key, entry in ordered)}}}"
+            named = dict(zip(keys, entries, strict=True))
+            ordered = (f"{key}: {named[key]}" for key in (*SPLITS, *ROLES) if key in named)
+            return f"source: {{{', '.join(ordered)}}}"
     if len(entries) == 2:
         return f"source: {{input: {entries[0]}, target: {entries[1]}}}"
     return f"source: [{', '.join(entries)}]"
@@ -195,31 +188,31 @@ def content_digest(path: Path | str) -> str:
     inode and times, of which the time of change cannot be set back. Of a folder, which is a Zarr store, it is
     that of the names and the SHA-256 of its files. What is at an address is not read for it: it is the
     SHA-256 of what the server says of it, its size and its tag or time of change.
-
-    Raises
-    ------
-    DatasetError
-        When it is missing or cannot be read.
     """
     if is_remote(str(path)):
-        return _remote_digest(str(path))
-    path = Path(path)
-    try:
-        files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-        times = [one.stat() for one in files]
-        seen = [[now.st_size, now.st_ino, now.st_mtime_ns, now.st_ctime_ns] for now in times]
+        files, place = filesystem(str(path))
         try:
-            known = read_json(KNOWN, "the list of digests")
-        except (FileNotFoundError, FileError):
-            known = {}
+            entries = files.find(place, detail=True) or {place: files.info(place)}
+        except Exception as error:  # of any kind: of servers, networks and rights
+            raise unreachable(str(path), error) from None
+        said = {
+            name.removeprefix(place): {key: str(entry[key]) for key in SAID if entry.get(key) is not None}
+            for name, entry in entries.items()
+        }
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    path, known = Path(path), {}
+    with suppress(FileNotFoundError, FileError):
+        known = read_json(KNOWN, "the list of digests")
+    try:
+        inside = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+        times = [one.stat() for one in inside]
+        seen = [[now.st_size, now.st_ino, now.st_mtime_ns, now.st_ctime_ns] for now in times]
         key = str(path.resolve())
         if known.get(key, {}).get("seen") == seen:
             return known[key]["sha256"]
         if path.is_dir():
-            content = hashlib.sha256()
-            for one in files:
-                content.update(f"{one.relative_to(path).as_posix()}\0{file_digest(one)}\n".encode())
-            digest = content.hexdigest()
+            lines = (f"{one.relative_to(path).as_posix()}\0{file_digest(one)}\n" for one in inside)
+            digest = hashlib.sha256("".join(lines).encode()).hexdigest()
         else:
             digest = file_digest(path)
     except OSError as error:
@@ -241,16 +234,3 @@ def check_digests(
     for path, digest, wanted in zip(paths, found, expected, strict=True):
         if digest != wanted:
             raise DatasetError(f"{path}: its SHA-256 is {digest}; expected: {wanted}; {remedy}")
-
-
-def _remote_digest(address: str) -> str:
-    files, place = filesystem(address)
-    try:
-        entries = files.find(place, detail=True) or {place: files.info(place)}
-    except Exception as error:  # of any kind: of servers, networks and rights
-        raise unreachable(address, error) from None
-    said = {
-        name.removeprefix(place): {key: str(entry[key]) for key in SAID if entry.get(key) is not None}
-        for name, entry in entries.items()
-    }
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()

@@ -26,6 +26,7 @@ CODES = (
     *(-999.0, -9999.0, -99999.0, 1e20, -1e20, 1e30, -1e30, 1e34, -1e34, 1e35),
     *(9.969209968386869e36, -9.99e8, 3.4028234663852886e38, -3.4028234663852886e38),
 )
+FILL: Words = "finite numbers; fill such values, or leave their samples out"
 # What to do with a variable of each kind that is no array of real numbers.
 REMEDIES: dict[str, Words] = {
     "complex": "save its real and imaginary parts as two arrays",
@@ -34,6 +35,8 @@ REMEDIES: dict[str, Words] = {
     "a structured array": "save each of its fields as an array",
     "dates": "save numbers, such as seconds since the first",
     "spans of time": "save numbers, such as seconds",
+    "text": "leave it out, or save numbers",
+    "empty": "leave it out, or save it with values",
     "a cell array": "in MATLAB save cat(3, c{:}), permuted to samples first, or each cell as a variable",
     "a struct": "in MATLAB save('data.mat', '-struct', 's') saves its fields as variables",
     "sparse": "save it in full: full(s), .toarray() or .to_dense()",
@@ -64,7 +67,7 @@ class Variable:
     """
 
     shape: tuple[int, ...]
-    read: Callable[[Selection], Any]
+    read: Callable[[Selection], Any] = lambda selection: None
     kind: str | None = None
     single: bool = False
     text: bool = False
@@ -76,22 +79,24 @@ class Variable:
     parts: dict[str, Variable] = field(default_factory=dict)
 
 
+@dataclass(eq=False)
 class ArraysFile:
     """The variables of one file, or of one Zarr store.
 
     path      of the file, or its address.
     version   the format, as the card names it.
     boundary  what the file says of the boundary, "periodic" or "other"; None where it says nothing.
+    remarks   what is odd in it, each once.
     """
 
-    def __init__(
-        self, path: Path | str, version: str, variables: dict[str, Variable], boundary: str | None = None
-    ):
-        self.path, self.version, self.variables, self.boundary = path, version, variables, boundary
-        self._remarks: list[Words] = []
-        self._sound: set[str] = set()  # variables that `shape` has looked at
-        # How often a code for missing values was read: of (variable, code) by row and part of the row.
-        self._codes: dict[tuple[str, float], dict[tuple, int]] = {}
+    path: Path | str
+    version: str
+    variables: dict[str, Variable]
+    boundary: str | None = None
+    remarks: dict[Words, None] = field(default_factory=dict)
+    _sound: set[str] = field(default_factory=set)  # variables that `shape` has looked at
+    # How often a code for missing values was read: of (variable, code) by row and part of the row.
+    _codes: dict[tuple[str, float], dict[tuple, int]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -107,43 +112,32 @@ class ArraysFile:
     def notes(self) -> list[Words]:
         """Return what is odd in the variables read so far, for the card."""
         counts = {key: sum(places.values()) for key, places in self._codes.items()}
-        return self._remarks + [
+        return [*self.remarks] + [
             f"'{name}' has the value {code:.6g} {count} times in the values read, often a code for missing "
             "ones; if it is, fill them or leave their samples out"
             for (name, code), count in counts.items()
             if count > 1
         ]
 
-    def remark(self, words: Words) -> None:
-        """Add to the notes, once."""
-        if words not in self._remarks:
-            self._remarks.append(words)
-
     def shape(self, name: str) -> tuple[int, ...]:
-        """Return the shape of the variable `name`.
+        """Return the shape of the variable `name`, and refuse one that cannot be read.
 
-        Raises
-        ------
-        DatasetError
-            When there is none, it is not an array of real numbers, it is packed, or a row of it takes far
-            more memory than the variable is stored in.
+        That is one which is no array of real numbers, is packed, or takes far more memory for a row than it
+        is stored in.
         """
+        if name not in self.variables:
+            inside = [one.removeprefix(f"{name}/") for one in self.variables if one.startswith(f"{name}/")]
+            if inside:
+                raise DatasetError(
+                    f"{self.path}: '{name}' is a group with {', '.join(inside)}; expected: a variable, such "
+                    f"as '{name}/{inside[0]}'"
+                )
+            found = ", ".join(self.variables) or "none"
+            raise DatasetError(f"{self.path}: there is no variable '{name}'; found: {found}")
         if name not in self._sound:
-            if name not in self.variables:
-                raise self._missing(name)
             self._require_sound(name, self.variables[name])
             self._sound.add(name)
         return self.variables[name].shape
-
-    def _missing(self, name: str) -> DatasetError:
-        inside = [one.removeprefix(f"{name}/") for one in self.variables if one.startswith(f"{name}/")]
-        if inside:
-            return DatasetError(
-                f"{self.path}: '{name}' is a group with {', '.join(inside)}; expected: a variable, such as "
-                f"'{name}/{inside[0]}'"
-            )
-        found = ", ".join(self.variables) or "none"
-        return DatasetError(f"{self.path}: there is no variable '{name}'; found: {found}")
 
     def _require_sound(self, name: str, variable: Variable) -> None:
         for part, one in variable.parts.items():
@@ -159,7 +153,7 @@ class ArraysFile:
         require_size(f"{self.path}: variable '{name}'", *variable.unpacked())
         missing, chunks, fill = variable.chunks()
         if missing:
-            self.remark(f"'{name}' lacks {missing} of {chunks} chunks, which are read as {fill}")
+            self.remarks[f"'{name}' lacks {missing} of {chunks} chunks, which are read as {fill}"] = None
 
     def require_real(self) -> None:
         """Raise a `DatasetError` for the first variable that may have samples, in another form."""
@@ -171,40 +165,48 @@ class ArraysFile:
     def read(self, name: str, selection: Selection) -> np.ndarray:
         """Read the part `selection`, a slice for each of the first axes, of a variable, in float64.
 
-        Raises
-        ------
-        DatasetError
-            As `shape`; when a value is missing, is not finite, or is an integer that float64 does not have;
-            when the file is damaged.
+        Refused is what `shape` refuses, and a value that is missing, not finite, or an integer that float64
+        does not have.
         """
-        shape = self.shape(name)
-        found = self._part(name, selection)
+        shape, found = self.shape(name), self._part(name, selection)
         try:
             values = found.astype(np.float64)
         except Exception as error:
             raise unreadable(self.path, error, f"variable '{name}' cannot be read") from None
-
-        def refuse(good: np.ndarray, what: Words, expected: Words) -> None:
-            if not good.all():
-                raise DatasetError(
-                    f"{self.path}: variable '{name}' {what} in {_place(good, selection, shape)}; expected: "
-                    f"{expected}"
-                )
-
+        checks: list[tuple[Words, np.ndarray, Words]] = []  # what is wrong, where it is not, what is expected
         given = self.variables[name].attributes()
         codes = [(key, code) for key in MISSING for code in np.atleast_1d(given.get(key, []))]
         for key, code in codes:
             if np.asarray(code).dtype.kind in "iuf":
                 code = found.dtype.type(code) if found.dtype.kind == "f" else code
                 present = ~np.isnan(values) if np.isnan(code) else found != code
-                remedy: Words = "finite numbers; fill such values, or leave their samples out"
-                refuse(present, f"has a missing value ({key})", remedy)
-        refuse(np.isfinite(values), "is not finite", "finite numbers")
+                checks.append((f"has a missing value ({key})", present, FILL))
+        checks.append(("is not finite", np.isfinite(values), FILL))
         if found.dtype.kind in "iu" and found.dtype.itemsize == 8:
             exact = (found <= EXACT) & (found >= (-EXACT if found.dtype.kind == "i" else 0))
-            refuse(exact, "has an integer beyond 2^53", "numbers that float64 has exactly")
-        self._count_codes(name, values, selection)
+            remedy: Words = "numbers that float64 has exactly; save smaller ones, such as differences"
+            checks.append(("has an integer beyond 2^53", exact, remedy))
+        first = (selection[0].start or 0) if selection else 0
+        for what, good, expected in checks:
+            if not good.all():
+                row = first + int(np.unravel_index(int(np.argmin(good)), good.shape)[0]) if good.ndim else 0
+                where = f"row {row + 1} of {shape[0]}" if good.ndim else "its only value"
+                raise DatasetError(f"{self.path}: variable '{name}' {what} in {where}; expected: {expected}")
+
+        # Count the smallest and the largest value where they are a usual code for missing ones.
+        part = tuple((one.start, one.stop) for one in selection[1:])
+        for extreme in {float(values.min()), float(values.max())} if values.size else ():
+            if any(abs(extreme - code) <= 1e-7 * abs(code) for code in CODES):
+                counts = (values == extreme).reshape(len(values) if values.ndim else 1, -1).sum(axis=1)
+                rows = {(first + int(row), part): int(counts[row]) for row in np.flatnonzero(counts)}
+                self._codes.setdefault((name, extreme), {}).update(rows)
         return values
+
+    def values(self, name: str) -> np.ndarray:
+        """Read a whole variable as it is, text among them. Raises a DatasetError where it cannot be read."""
+        if name not in self.variables or not self.variables[name].text:
+            self.shape(name)
+        return self._part(name, ())
 
     def _part(self, name: str, selection: Selection) -> np.ndarray:
         """Read a part of a variable as the file has it."""
@@ -214,33 +216,6 @@ class ArraysFile:
             raise
         except Exception as error:  # of any kind: a damaged file leads the readers anywhere
             raise unreadable(self.path, error, f"variable '{name}' cannot be read") from None
-
-    def _count_codes(self, name: str, values: np.ndarray, selection: Selection) -> None:
-        """Count values that are the smallest or the largest, and a usual code for missing ones."""
-        if not values.size:
-            return
-        start = selection[0].start or 0 if selection else 0
-        part = tuple((one.start, one.stop) for one in selection[1:])
-        for extreme in {float(values.min()), float(values.max())}:
-            if any(abs(extreme - code) <= 1e-7 * abs(code) for code in CODES):
-                counts = (values == extreme).reshape(len(values) if values.ndim else 1, -1).sum(axis=1)
-                rows = {(start + int(row), part): int(counts[row]) for row in np.flatnonzero(counts)}
-                self._codes.setdefault((name, extreme), {}).update(rows)
-
-    def values(self, name: str) -> np.ndarray:
-        """Read a whole variable as it is, text among them. Raises a DatasetError where it cannot be read."""
-        if name not in self.variables or not self.variables[name].text:
-            self.shape(name)
-        return self._part(name, ())
-
-
-def _place(good: np.ndarray, selection: Selection, shape: tuple[int, ...]) -> str:
-    """Say where the first entry of `good` that is false lies in the whole variable."""
-    first = np.unravel_index(int(np.argmin(good)), good.shape) if good.ndim else ()
-    starts = [one.start or 0 for one in selection] + [0] * (good.ndim - len(selection))
-    if not first:
-        return "its only value"
-    return f"row {starts[0] + int(first[0]) + 1} of {shape[0]}"
 
 
 def not_real(path: Path | str, name: str, kind: str) -> DatasetError:
@@ -268,16 +243,11 @@ def require_size(what: str, unpacked: float, stored: float) -> None:
         )
 
 
-def kind_of(dtype: Any) -> str | None:
-    """Say what an array of NumPy's `dtype` has where they are no real numbers; else None."""
-    words = {"c": "complex", "O": "an array of Python objects", "U": "text", "S": "text", "T": "text"}
-    words |= {"V": "a structured array", "M": "dates", "m": "spans of time"}
-    if getattr(dtype, "names", None):
-        return "complex" if set(dtype.names) == {"real", "imag"} else "a structured array"
-    return words.get(dtype.kind)
-
-
 def of_type(dtype: Any) -> dict[str, Any]:
     """Return the fields of a `Variable` that NumPy's `dtype` decides."""
-    kind = kind_of(dtype)
+    words = {"c": "complex", "O": "an array of Python objects", "U": "text", "S": "text", "T": "text"}
+    words |= {"V": "a structured array", "M": "dates", "m": "spans of time"}
+    kind = words.get(dtype.kind)
+    if getattr(dtype, "names", None) and set(dtype.names) == {"real", "imag"}:
+        kind = "complex"
     return {"kind": kind, "single": bool(np.can_cast(dtype, np.float32)), "text": kind == "text"}

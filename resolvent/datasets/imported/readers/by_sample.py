@@ -31,41 +31,36 @@ def by_sample(file: ArraysFile) -> ArraysFile:
     reading them holds every sample to that.
     """
     version = file.version
-    for (before, prefix, grouped), family in _families(file).items():
-        groups = dict(sorted(family.items(), key=lambda one: int(one[0])))
-        parts = {
-            rest: {group[rest]: file.variables[group[rest]] for group in groups.values() if rest in group}
-            for rest in dict.fromkeys(rest for group in groups.values() for rest in group)
-        }
-        shapes = {
-            rest: [found[group[rest]].shape if rest in group else None for group in groups.values()]
-            for rest, found in parts.items()
-        }
-        alike = any(len(set(found)) == 1 for found in shapes.values())
-        if not _are_samples(before, prefix, grouped, list(groups), alike, version):
-            continue
-        for group in groups.values():
-            for name in group.values():
-                del file.variables[name]
-        if grouped and version == "HDF5":
-            lone = not (before or prefix or file.variables)
-            file.version = "HDF5 (PDEBench)" if lone else "HDF5, a group for each sample"
-        names = [prefix + number for number in groups]
-        file.variables |= {before + rest: _joined(parts[rest], shapes[rest], names) for rest in parts}
-    for name, one in file.variables.items():
-        if len(one.shape) == 2 and COORDINATE.fullmatch(name.lower()) and _is_repeated(one):
-            file.variables[name] = _of_all_samples(file, name, one)
-    return file
-
-
-def _families(file: ArraysFile) -> dict[tuple[str, str, bool], dict[str, dict[str, str]]]:
-    """Return numbered variables: of (folder, prefix, in groups), by number and by what follows, the names."""
+    # Numbered variables: of (folder, prefix, in groups), by number and by what follows, the names.
     families: dict[tuple[str, str, bool], dict[str, dict[str, str]]] = {}
     for name in file.variables:
         if (part := NUMBERED.fullmatch(name)) is not None:
             family = families.setdefault((part["before"], part["prefix"], part["rest"] is not None), {})
             family.setdefault(part["number"], {})[part["rest"] or part["prefix"].strip("_-")] = name
-    return families
+    for (before, prefix, grouped), family in families.items():
+        groups = dict(sorted(family.items(), key=lambda one: int(one[0])))
+        # By what follows the number, the variable of each sample; None where a sample lacks it.
+        members = {
+            rest: [file.variables[group[rest]] if rest in group else None for group in groups.values()]
+            for rest in dict.fromkeys(rest for group in groups.values() for rest in group)
+        }
+        alike = any(len({one and one.shape for one in of_rest}) == 1 for of_rest in members.values())
+        if not _are_samples(before, prefix, grouped, list(groups), alike, version):
+            continue
+        joined = {}
+        for rest, of_rest in members.items():
+            parts = {group[rest]: file.variables[group[rest]] for group in groups.values() if rest in group}
+            joined[before + rest] = _joined(parts, of_rest, [prefix + number for number in groups])
+        for name in [name for group in groups.values() for name in group.values()]:
+            del file.variables[name]
+        if grouped and version == "HDF5":
+            lone = not (before or prefix or file.variables)
+            file.version = "HDF5 (PDEBench)" if lone else "HDF5, a group for each sample"
+        file.variables |= joined
+    for name, one in file.variables.items():
+        if len(one.shape) == 2 and COORDINATE.fullmatch(name.lower()) and _is_repeated(one):
+            file.variables[name] = _of_all_samples(file, name, one)
+    return file
 
 
 def _are_samples(
@@ -84,27 +79,28 @@ def _are_samples(
     return alike and len(numbers) > 2 and counted and first in (0, 1)
 
 
-def _joined(parts: dict[str, Variable], shapes: list[tuple[int, ...] | None], names: list[str]) -> Variable:
-    """Stack the variables of the samples `names`, of these shapes: None where a sample lacks the variable."""
-    members = list(parts.values())
-    first, ragged = members[0], len(set(shapes)) > 1
+def _joined(parts: dict[str, Variable], members: list[Variable | None], names: list[str]) -> Variable:
+    """Stack the variables `parts` of the samples `names`; `members` has None where a sample lacks it."""
+    shapes = [one and one.shape for one in members]
+    if len(set(shapes)) > 1:
+        other = next(row for row, shape in enumerate(shapes) if shape != shapes[0])
+        words = [f"{' × '.join(map(str, shapes[row] or ('none',)))} in {names[row]}" for row in (0, other)]
+        return Variable((), kind=f"ragged ({', '.join(words)})")
+    stacked = list(parts.values())
 
     def read(selection: Selection) -> np.ndarray:
         chosen, *rest = selection or (slice(None),)
-        return np.stack([one.read(tuple(rest)) for one in members[chosen]])
+        return np.stack([one.read(tuple(rest)) for one in stacked[chosen]])
 
-    if ragged:
-        other = next(row for row, shape in enumerate(shapes) if shape != shapes[0])
-        words = [f"{' × '.join(map(str, shapes[row] or ('none',)))} in {names[row]}" for row in (0, other)]
     return Variable(
-        shape=() if ragged else (len(members), *first.shape),
+        shape=(len(stacked), *stacked[0].shape),
         read=read,
-        kind=f"ragged ({', '.join(words)})" if ragged else first.kind,
-        single=all(one.single for one in members),
-        text=first.text and not ragged,
-        in_memory=sum(one.in_memory for one in members),
-        attributes=first.attributes,
-        parts={} if ragged else parts,
+        kind=stacked[0].kind,
+        single=all(one.single for one in stacked),
+        text=stacked[0].text,
+        in_memory=sum(one.in_memory for one in stacked),
+        attributes=stacked[0].attributes,
+        parts=parts,
     )
 
 
@@ -130,21 +126,17 @@ def _of_all_samples(file: ArraysFile, name: str, one: Variable) -> Variable:
         same = (rows == rows[0]).all(axis=1)
         if not same.all():
             raise DatasetError(
-                f"{file.path}: coordinates '{name}' are not the same for all samples: sample "
-                f"{int(np.argmin(same)) + 1} has others; expected: one grid for all"
+                f"{file.path}: coordinates '{name}' are not the same for all samples: interpolate them to "
+                f"one grid; sample {int(np.argmin(same)) + 1} has others"
             )
         return rows[0][selection]
-
-    def dims() -> tuple[str, ...] | None:
-        found = one.dims()
-        return found and found[1:]
 
     return Variable(
         one.shape[1:],
         read,
         single=one.single,
         in_memory=one.in_memory,
-        dims=dims,
+        dims=lambda: (one.dims() or ())[1:] or None,
         attributes=one.attributes,
         parts={name: one},
     )

@@ -35,11 +35,9 @@ ARRAY, TENSOR = "array", "tensor"  # names of the one variable of a file that ha
 def open_npy(path: Path | str, content: Any) -> ArraysFile:
     """Open one array: mapped into memory, or read whole where it lies at an address."""
     mapped = isinstance(content, str)
-    if mapped:
-        shape, dtype, _ = _npy_header(open(content, "rb"))  # noqa: SIM115
-        if dtype.hasobject:
-            unread = Variable(shape, lambda selection: None, **of_type(dtype))
-            return ArraysFile(path, "NumPy .npy", {ARRAY: unread})
+    shape, dtype, _ = _npy_header(open(content, "rb")) if mapped else ((), np.dtype(float), 0)  # noqa: SIM115
+    if dtype.hasobject:
+        return ArraysFile(path, "NumPy .npy", {ARRAY: Variable(shape, **of_type(dtype))})
     values = np.load(content, mmap_mode="r" if mapped else None, allow_pickle=False)
     variable = Variable(values.shape, values.__getitem__, **of_type(values.dtype))
     return ArraysFile(path, "NumPy .npy", {ARRAY: variable})
@@ -63,11 +61,10 @@ def open_npz(path: Path | str, content: Any) -> ArraysFile:
             wanted, has = math.prod(shape) * dtype.itemsize, member.file_size - start
             if wanted != has and not dtype.hasobject:
                 raise DatasetError(
-                    f"{path}: '{name}' has {has} bytes of values; of the shape {shape} expected: {wanted}"
+                    f"{path}: '{name}' has {has} bytes of values; of the shape {shape} expected: {wanted}; "
+                    "copy the file anew"
                 )
-            variables[name] = Variable(
-                shape, partial(read, name), **of_type(dtype), in_memory=float(dtype.itemsize * np.prod(shape))
-            )
+            variables[name] = Variable(shape, partial(read, name), **of_type(dtype), in_memory=float(wanted))
     return ArraysFile(path, "NumPy .npz", variables)
 
 
@@ -88,10 +85,6 @@ def open_torch(path: Path | str, content: Any) -> ArraysFile:
 
     def of_tensor(tensor: Any) -> Variable:
         dtype = torch.float32 if tensor.dtype is torch.bfloat16 else tensor.dtype  # which NumPy lacks
-
-        def read(selection: Selection) -> np.ndarray:
-            return tensor.detach()[selection].to(dtype).numpy()
-
         shape = () if tensor.is_nested else tuple(tensor.shape)
         kinds = {
             "ragged": tensor.is_nested,
@@ -101,11 +94,19 @@ def open_torch(path: Path | str, content: Any) -> ArraysFile:
             "complex": tensor.is_complex(),
         }
         if kind := next((words for words, applies in kinds.items() if applies), None):
-            return Variable(shape, read, kind)
+            return Variable(shape, kind=kind)
         try:
-            return Variable(shape, read, **of_type(torch.empty(0, dtype=dtype).numpy().dtype))
+            given = of_type(torch.empty(0, dtype=dtype).numpy().dtype)
         except TypeError:  # a type that NumPy lacks
-            return Variable(shape, read, str(dtype))
+            return Variable(shape, kind=str(dtype))
+        return Variable(shape, lambda selection: tensor.detach()[selection].to(dtype).numpy(), **given)
+
+    def tensors(content: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        if hasattr(content, "is_quantized"):
+            yield prefix or TENSOR, content
+        elif isinstance(content, dict | list | tuple):
+            for key, value in content.items() if isinstance(content, dict) else enumerate(content):
+                yield from tensors(value, f"{prefix}/{key}" if prefix else str(key))
 
     try:
         found = torch.load(content, map_location="cpu", weights_only=True, mmap=isinstance(content, str))
@@ -116,16 +117,7 @@ def open_torch(path: Path | str, content: Any) -> ArraysFile:
             f"{path}: has more than tensors, and could run code when it is read "
             f"({refused[1] if refused else words[:120]}); expected: tensors in dictionaries and lists"
         ) from None
-    return ArraysFile(path, "PyTorch .pt", {name: of_tensor(one) for name, one in _tensors(found)})
-
-
-def _tensors(content: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every tensor in nested dictionaries and lists, with its name."""
-    if hasattr(content, "is_quantized"):
-        yield prefix or TENSOR, content
-    elif isinstance(content, dict | list | tuple):
-        for key, value in content.items() if isinstance(content, dict) else enumerate(content):
-            yield from _tensors(value, f"{prefix}/{key}" if prefix else str(key))
+    return ArraysFile(path, "PyTorch .pt", {name: of_tensor(one) for name, one in tensors(found)})
 
 
 def open_xarray(path: Path | str, content: Any) -> ArraysFile:
@@ -134,17 +126,11 @@ def open_xarray(path: Path | str, content: Any) -> ArraysFile:
 
     try:
         tree = xarray.open_datatree(content, chunks=None, decode_times=False)
+        nodes = {f"{node.path}/": node.to_dataset(inherit=False) for node in tree.subtree}
     except (ValueError, NotImplementedError):  # of an engine without groups
         if hasattr(content, "seek"):
             content.seek(0)
-        root = xarray.open_dataset(content, chunks=None, decode_times=False)
-        found = {str(name): one for name, one in root.variables.items()}
-    else:
-        found = {
-            f"{node.path}/{name}".strip("/"): one
-            for node in tree.subtree
-            for name, one in node.to_dataset(inherit=False).variables.items()
-        }
+        nodes = {"": xarray.open_dataset(content, chunks=None, decode_times=False)}
 
     def variable(one: Any) -> Variable:
         given = of_type(one.dtype)
@@ -160,55 +146,57 @@ def open_xarray(path: Path | str, content: Any) -> ArraysFile:
             attributes=lambda: {key: np.nan for key in MISSING if one.encoding.get(key) is not None},
         )
 
-    return ArraysFile(path, "NetCDF", {name: variable(one) for name, one in found.items()})
+    found = {
+        f"{folder}{name}".strip("/"): variable(one)
+        for folder, node in nodes.items()
+        for name, one in node.variables.items()
+    }
+    return ArraysFile(path, "NetCDF", found)
 
 
 def open_zarr(path: Path | str, content: Any, storage_options: dict | None = None) -> ArraysFile:
     """Open the arrays of a store of version 2 or 3, in a folder or at an address, by their paths."""
     import zarr
 
-    def dims(array: Any) -> tuple[str, ...] | None:
-        names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
-        return tuple(names) if names and all(names) else None
-
-    def attributes(array: Any) -> Mapping[str, Any]:
-        found = dict(array.attrs)
-        code = found.get("_FillValue")
-        if isinstance(code, str) and np.dtype(array.dtype).kind == "f":  # as xarray writes it in version 3
-            with suppress(ValueError, struct.error):
-                (found["_FillValue"],) = struct.unpack("<d", base64.standard_b64decode(code))
-        if "_ARRAY_DIMENSIONS" in found and array.fill_value:  # as xarray writes it in version 2
-            found.setdefault("_FillValue", array.fill_value)
-        return found
-
-    def unpacked(array: Any) -> tuple[float, float]:
-        values = max(math.prod(array.shape[1:]), math.prod(array.shards or array.chunks))
-        size = float(values * np.dtype(array.dtype).itemsize)
-        return size, float(array.nbytes_stored()) if size > SMALL else size
-
-    def chunks(array: Any) -> tuple[int, int, Any]:
-        return array.nchunks - array.nchunks_initialized, array.nchunks, array.fill_value
-
     def variable(array: Any) -> Variable:
+        def dims() -> tuple[str, ...] | None:
+            names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
+            return tuple(names) if names and all(names) else None
+
+        def attributes() -> Mapping[str, Any]:
+            found = dict(array.attrs)
+            code = found.get("_FillValue")
+            if (
+                isinstance(code, str) and np.dtype(array.dtype).kind == "f"
+            ):  # as xarray writes it in version 3
+                with suppress(ValueError, struct.error):
+                    (found["_FillValue"],) = struct.unpack("<d", base64.standard_b64decode(code))
+            if "_ARRAY_DIMENSIONS" in found and array.fill_value:  # as xarray writes it in version 2
+                found.setdefault("_FillValue", array.fill_value)
+            return found
+
+        def unpacked() -> tuple[float, float]:
+            values = max(math.prod(array.shape[1:]), math.prod(array.shards or array.chunks))
+            size = float(values * np.dtype(array.dtype).itemsize)
+            return size, float(array.nbytes_stored()) if size > SMALL else size
+
         return Variable(
             tuple(array.shape),
             lambda selection: array[selection or ...],
             **of_type(np.dtype(array.dtype)),
-            dims=partial(dims, array),
-            attributes=partial(attributes, array),
-            chunks=partial(chunks, array),
-            unpacked=partial(unpacked, array),
+            dims=dims,
+            attributes=attributes,
+            chunks=lambda: (array.nchunks - array.nchunks_initialized, array.nchunks, array.fill_value),
+            unpacked=unpacked,
         )
 
+    def arrays(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        for name, array in sorted(group.arrays()):
+            yield prefix + name, array
+        for name, inner in sorted(group.groups()):
+            yield from arrays(inner, f"{prefix}{name}/")
+
     root: Any = zarr.open(str(content), mode="r", storage_options=storage_options)
-    arrays = [(ARRAY, root)] if isinstance(root, zarr.Array) else _arrays(root)
+    found = [(ARRAY, root)] if isinstance(root, zarr.Array) else arrays(root)
     version = f"Zarr {root.metadata.zarr_format}"
-    return ArraysFile(path, version, {name: variable(array) for name, array in arrays})
-
-
-def _arrays(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every array below `group` with its path."""
-    for name, array in sorted(group.arrays()):
-        yield prefix + name, array
-    for name, inner in sorted(group.groups()):
-        yield from _arrays(inner, f"{prefix}{name}/")
+    return ArraysFile(path, version, {name: variable(array) for name, array in found})

@@ -11,23 +11,19 @@ axis of components behind, `dimensions/x`, and `boundary_conditions/…` with th
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import (
-    HDF5,
-    USERBLOCK,
     ArraysFile,
     Selection,
     Variable,
     not_real,
     of_type,
     require_size,
-    unreadable,
 )
 
 WELL_FIELDS = ("t0_fields", "t1_fields", "t2_fields")
@@ -44,20 +40,19 @@ SINGLE = ("single", "logical", "int8", "uint8", "int16", "uint16")
 
 
 class _Open:
-    """An open HDF5 file, whose last dataset is kept open: to find it by its path takes long."""
+    """An open HDF5 file. It has no variables, for they have it: it is closed when the last of them is gone.
+
+    one        returns the dataset of a name; the last is kept open, for to find it by its path takes long.
+    elsewhere  where variables lie that are not in this file.
+    """
 
     def __init__(self, content: Any):
         import h5py
 
         self.file: Any = h5py.File(content, "r", rdcc_nbytes=CACHE)
-        self.elsewhere: dict[str, str] = {}  # where variables lie that are not in this file
-        self._last: tuple[str, Any] = "", None
-
-    def one(self, name: str) -> Any:
-        """Return the dataset `name`."""
-        if self._last[0] != name:
-            self._last = name, self.file[name]
-        return self._last[1]
+        self.one = lru_cache(maxsize=1)(self.file.__getitem__)
+        self.elsewhere: dict[str, str] = {}
+        self.is_well = any(one in self.file for one in WELL_FIELDS) and "dimensions" in self.file
 
     def variables(self) -> dict[str, Variable]:
         """Return every dataset, and every link out of the file, by its path.
@@ -88,7 +83,7 @@ class _Open:
                 given |= {"kind": where, "text": False}
             found[name] = Variable(
                 item.shape,
-                partial(self.read, name),
+                partial(self.read, name, given.get("text", False)),
                 **given,
                 dims=partial(self.dims, name),
                 attributes=lambda: self.one(name).attrs,
@@ -99,21 +94,17 @@ class _Open:
         def linked(name: str, link: Any) -> None:
             if isinstance(link, h5py.ExternalLink):
                 self.elsewhere[name] = f"a link to {link.filename}"
-                found[name] = Variable((), lambda selection: None, kind=self.elsewhere[name])
+                found[name] = Variable((), kind=self.elsewhere[name])
 
         self.file.visititems(visit)
         self.file.visititems_links(linked)
         return found
 
-    def read(self, name: str, selection: Selection) -> Any:
-        """Read a part of a dataset."""
-        import h5py
-
+    def read(self, name: str, text: bool, selection: Selection) -> Any:
         one = self.one(name)
-        return one.asstr()[selection] if h5py.check_string_dtype(one.dtype) is not None else one[selection]
+        return one.asstr()[selection] if text else one[selection]
 
     def chunks(self, name: str) -> tuple[int, int, Any]:
-        """Return the chunks that were never written, of how many, and what they are read as."""
         one = self.one(name)
         if one.chunks is None:
             never = one.size > 0 and not one.id.get_storage_size()
@@ -122,7 +113,6 @@ class _Open:
         return every - one.id.get_num_chunks(), every, one.fillvalue
 
     def unpacked(self, name: str, rows: int) -> tuple[float, float]:
-        """Return the bytes that reading one of the `rows` takes, and those the dataset is stored in."""
         one = self.one(name)
         values = max(one.size / max(1, rows), math.prod(one.chunks or ()))
         return values * one.dtype.itemsize, one.id.get_storage_size()
@@ -132,7 +122,7 @@ class _Open:
         if name in self.elsewhere:
             return None
         one = self.one(name)
-        if not (self.is_well() and name.split("/")[0] in WELL_FIELDS):
+        if not (self.is_well and name.split("/")[0] in WELL_FIELDS):
             labels = tuple(
                 axis.label or (axis[0].name.rpartition("/")[2] if len(axis) else "") for axis in one.dims
             )
@@ -144,18 +134,6 @@ class _Open:
         dims += [axis for axis, varies in zip(names, varying, strict=True) if varies]
         return (*dims, *["channel", "channel2"][: int(name[1])])
 
-    def is_well(self) -> bool:
-        """Say whether the layout is that of The Well."""
-        return any(one in self.file for one in WELL_FIELDS) and "dimensions" in self.file
-
-    def boundary(self) -> str | None:
-        """Return what The Well says of the boundary."""
-        conditions = self.file.get("boundary_conditions")
-        if conditions is None:
-            return None
-        kinds = {_text(one.attrs.get("bc_type", "")).upper() for one in conditions.values()}
-        return "periodic" if kinds == {"PERIODIC"} else "other"
-
 
 def _text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
@@ -163,13 +141,16 @@ def _text(value: Any) -> str:
 
 def open_hdf5(path: Path | str, content: Any) -> ArraysFile:
     """Open an HDF5 file; its variables have their paths, `group/name`, for names."""
-    opened = _Open(content)
-    variables, version = opened.variables(), "HDF5"
-    if opened.is_well():
+    opened, version, boundary = _Open(content), "HDF5", None
+    variables = opened.variables()
+    if opened.is_well:
         version = "HDF5 (The Well)"
     elif any(name.endswith("x-coordinate") for name in variables):
         version = "HDF5 (PDEBench)"
-    return ArraysFile(path, version, variables, opened.boundary())
+    if (conditions := opened.file.get("boundary_conditions")) is not None:  # as The Well says it
+        kinds = {_text(one.attrs.get("bc_type", "")).upper() for one in conditions.values()}
+        boundary = "periodic" if kinds == {"PERIODIC"} else "other"
+    return ArraysFile(path, version, variables, boundary)
 
 
 def is_netcdf(content: Any) -> bool:
@@ -183,8 +164,15 @@ def is_netcdf(content: Any) -> bool:
         return False
 
 
-def require_own(path: Path | str, content: Any) -> None:
-    """Raise a `DatasetError` where a variable of HDF5 lies in another file, or unpacks to much."""
+def open_netcdf(path: Path | str, content: Any) -> ArraysFile:
+    """Open NetCDF in HDF5, unless a variable lies in another file, or unpacks to much."""
+    from resolvent.datasets.imported.readers.formats import open_xarray
+
+    _require_own(path, content)
+    return open_xarray(path, content)
+
+
+def _require_own(path: Path | str, content: Any) -> None:
     opened = _Open(content)
     for name, one in opened.variables().items():
         if name in opened.elsewhere:
@@ -192,59 +180,26 @@ def require_own(path: Path | str, content: Any) -> None:
         require_size(f"{path}: variable '{name}'", *one.unpacked())
 
 
-def open_mat(path: Path | str, content: Any = None) -> ArraysFile:
-    """Open the MAT file at `path`, of whichever version its content says it is.
+def _of_matlab(shape: tuple[int, ...], kind: str) -> dict[str, Any]:
+    """Return the fields of a variable of this shape and class, without axes that only MATLAB gives it.
 
     MATLAB has no array of fewer than two axes. A variable of 1 × n or n × 1 is a vector here, of one axis,
     and one of 1 × 1 is a number.
-
-    content  a seekable file with what is at `path`, where that is an address.
-
-    Raises
-    ------
-    DatasetError
-        When it is damaged or no MAT file.
     """
-    import h5py
-
-    content = str(path) if content is None else content
-    try:
-        if isinstance(content, str):
-            of_hdf5 = h5py.is_hdf5(content)
-        else:
-            content.seek(0)
-            head = content.read(USERBLOCK + 8)
-            content.seek(0)
-            of_hdf5 = HDF5 in (head[:8], head[USERBLOCK:])
-        if of_hdf5:
-            return ArraysFile(path, "MAT 7.3", _variables_of_73(content))
-        return ArraysFile(path, "MAT 5", _variables_of_5(path, content))
-    except DatasetError:
-        raise
-    except Exception as error:  # of any kind: a damaged file leads the readers anywhere
-        raise unreadable(path, error, "not a MAT file of version 5 or 7.3, or damaged") from None
-
-
-def _of_matlab(shape: tuple[int, ...], kind: str) -> dict[str, Any]:
-    """Return the fields of a variable of this shape and class, without axes that only MATLAB gives it."""
     shape = tuple(size for size in shape if size != 1) if len(shape) == 2 else shape
-    return {
-        "shape": shape,
-        "kind": None if kind in REAL else MATLAB.get(kind, kind),
-        "single": kind in SINGLE,
-    }
+    real = None if kind in REAL else MATLAB.get(kind, kind)
+    return {"shape": shape, "kind": real, "single": kind in SINGLE}
 
 
-def _variables_of_5(path: Path | str, content: Any) -> dict[str, Variable]:
-    """Return the variables of a file of version 5 or 4, each read whole: no part of it can be unpacked."""
+def open_mat_5(path: Path | str, content: Any) -> ArraysFile:
+    """Open a MAT file of version 5 or 4. Variables are read whole: no part of one can be unpacked."""
     import scipy.io
 
     loaded: dict[str, np.ndarray] = {}
+    stored = Path(content).stat().st_size if isinstance(content, str) else content.seek(0, 2)
 
     def variable(name: str, shape: tuple[int, ...], kind: str) -> Variable:
-        given = _of_matlab(shape, kind)
-        whole = 8.0 * math.prod(shape)
-        stored = Path(content).stat().st_size if isinstance(content, str) else content.seek(0, 2)
+        given, whole = _of_matlab(shape, kind), 8.0 * math.prod(shape)
 
         def read(selection: Selection) -> np.ndarray:
             if name not in loaded:
@@ -258,19 +213,34 @@ def _variables_of_5(path: Path | str, content: Any) -> dict[str, Variable]:
 
         return Variable(**given, read=read, in_memory=whole, unpacked=lambda: (whole, stored))
 
+    if hasattr(content, "seek"):
+        content.seek(0)
     headers = scipy.io.whosmat(content, appendmat=False)
-    return {name: variable(name, tuple(map(int, shape)), kind) for name, shape, kind in headers}
+    variables = {name: variable(name, tuple(map(int, shape)), kind) for name, shape, kind in headers}
+    return ArraysFile(path, "MAT 5", variables)
 
 
-def _variables_of_73(content: Any) -> dict[str, Variable]:
-    """Return the variables of a file of version 7.3: HDF5, with the axes of every array in reverse."""
+def open_mat_73(path: Path | str, content: Any) -> ArraysFile:
+    """Open a MAT file of version 7.3: HDF5, with the axes of every array in reverse."""
     opened = _Open(content)
     every = opened.variables()
 
+    def kind_of(one: Any) -> str:
+        """Return MATLAB's word for the class of a variable."""
+        if not hasattr(one, "dtype"):
+            return "sparse" if "MATLAB_sparse" in one.attrs else "struct"
+        if one.dtype.names:
+            return "complex" if set(one.dtype.names) == {"real", "imag"} else "struct"
+        if one.attrs.get("MATLAB_sparse") is not None:
+            return "sparse"
+        if one.attrs.get("MATLAB_empty"):  # its numbers are the lengths of its axes
+            return "empty"
+        kind = _text(one.attrs.get("MATLAB_class", b""))
+        return kind or ("double" if one.dtype.kind in "fiub" else str(one.dtype))
+
     def variable(name: str) -> Variable:
-        one = every.get(name, Variable((), lambda selection: None))
-        kind = opened.elsewhere.get(name) or _class_in_73(opened.one(name))
-        given = _of_matlab(one.shape[::-1], kind)
+        one = every.get(name, Variable(()))
+        given = _of_matlab(one.shape[::-1], opened.elsewhere.get(name) or kind_of(opened.one(name)))
         shape = given["shape"]
 
         def read(selection: Selection) -> np.ndarray:
@@ -282,18 +252,5 @@ def _variables_of_73(content: Any) -> dict[str, Variable]:
         unpacked = partial(opened.unpacked, name, (*shape, 1)[0])
         return Variable(**given, read=read, chunks=one.chunks, unpacked=unpacked)
 
-    return {name: variable(name) for name in opened.file if not name.startswith("#")}
-
-
-def _class_in_73(one: Any) -> str:
-    """Return MATLAB's word for the class of a variable of version 7.3."""
-    if not hasattr(one, "dtype"):
-        return "sparse" if "MATLAB_sparse" in one.attrs else "struct"
-    if one.dtype.names:
-        return "complex" if set(one.dtype.names) == {"real", "imag"} else "struct"
-    if one.attrs.get("MATLAB_sparse") is not None:
-        return "sparse"
-    if one.attrs.get("MATLAB_empty"):  # its numbers are the lengths of its axes
-        return "empty"
-    kind = _text(one.attrs.get("MATLAB_class", b""))
-    return kind or ("double" if one.dtype.kind in "fiub" else str(one.dtype))
+    variables = {name: variable(name) for name in opened.file if not name.startswith("#")}
+    return ArraysFile(path, "MAT 7.3", variables)

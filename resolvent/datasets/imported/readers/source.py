@@ -10,6 +10,7 @@ import errno
 import os
 import re
 import socket
+import zipfile
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ SAVE: Words = "saved by torch.save({'a': a, 'u': u}, 'data.pt')"
 ACCEPTED = "NumPy (.npz, .npy), MAT 5 and 7.3, HDF5, NetCDF, Zarr, PyTorch (.pt), and what xarray opens"
 NUMPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
 NETCDF3, MAT = (b"CDF\x01", b"CDF\x02", b"CDF\x05"), b"MATLAB "
+PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")  # one of them is in the folder of every store
 NETCDF_SUFFIXES = (".nc", ".nc4", ".cdf", ".netcdf")
 # What a file of another format begins with, what it is, and how it becomes one that is read.
@@ -44,22 +46,15 @@ FOREIGN: dict[bytes, Words] = {
     b"GRIB": "is GRIB; install the package cfgrib, with which xarray opens it",
 }
 PATIENCE = 10  # seconds to wait for each answer of a server: two requests to open a file, four for a digest
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def is_remote(source: str) -> bool:
     """Say whether `source` is written as an address."""
-    return _ADDRESS.match(source) is not None
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", source) is not None
 
 
 def filesystem(address: str) -> tuple[Any, str]:
-    """Return fsspec's file system for `address`, and the path in it.
-
-    Raises
-    ------
-    DatasetError
-        When the protocol is unknown or its package is missing. No credentials are repeated.
-    """
+    """Return fsspec's file system for `address`, and the path in it. Errors repeat no credentials."""
     import fsspec
 
     if "@" in address.split("://", 1)[1].split("/", 1)[0]:
@@ -119,11 +114,7 @@ def _reason(address: str, error: BaseException) -> tuple[Words, bool]:
 def open_source(source: Path | str) -> ArraysFile:
     """Open a file, a store or an address with the reader for its content.
 
-    Raises
-    ------
-    DatasetError
-        In one line that names it: when there is nothing, it cannot be read, is damaged, or has no format
-        that is known.
+    Raises a DatasetError that names it where it cannot be read, is damaged, or has no format that is known.
     """
     return by_sample(_open_remote(str(source)) if is_remote(str(source)) else _open_local(Path(source)))
 
@@ -132,12 +123,18 @@ def _open_local(path: Path) -> ArraysFile:
     if path.is_symlink() and not path.exists():
         raise DatasetError(f"the file {path} is a link to {path.readlink()}, which does not exist")
     if path.is_dir():
-        if any((path / name).exists() for name in ZARR):
-            _require_inside(path)
-            return _open_store(str(path), str(path))
-        raise DatasetError(
-            f"the file {path} is a folder; expected: a file, or a Zarr store with {', '.join(ZARR[:3])}"
-        )
+        if not any((path / name).exists() for name in ZARR):
+            raise DatasetError(
+                f"the file {path} is a folder; expected: a file, or a Zarr store with {', '.join(ZARR[:3])}"
+            )
+        for folder, folders, files in os.walk(path):  # chunks may be of any bytes
+            for one in (Path(folder, name) for name in (*folders, *files)):
+                if one.is_symlink() and not one.resolve().is_relative_to(path.resolve()):
+                    raise DatasetError(
+                        f"{path}: {one.relative_to(path)} is a link out of the store; copy the store with "
+                        "what its links lead to: cp -rL"
+                    )
+        return _open_store(str(path))
     if not path.is_file():
         what = "does not exist" if not path.exists() else "is no ordinary file"
         raise DatasetError(f"the file {path} {what}; paths are from the working folder, or absolute")
@@ -151,17 +148,6 @@ def _open_local(path: Path) -> ArraysFile:
     return _open_file(path, head, str(path))
 
 
-def _require_inside(store: Path) -> None:
-    """Raise a `DatasetError` for a link in a store that leads out of it: chunks may be of any bytes."""
-    for folder, folders, files in os.walk(store):
-        for one in (os.path.join(folder, name) for name in (*folders, *files)):
-            if os.path.islink(one) and not Path(one).resolve().is_relative_to(store.resolve()):
-                raise DatasetError(
-                    f"{store}: {Path(one).relative_to(store)} is a link out of the store; copy the store "
-                    "with what its links lead to: cp -rL"
-                )
-
-
 def _open_remote(address: str) -> ArraysFile:
     files, place = filesystem(address)
     content: Any = None
@@ -173,7 +159,7 @@ def _open_remote(address: str) -> ArraysFile:
                 raise
             missing = error
         if any(files.exists(f"{place.rstrip('/')}/{name}") for name in ZARR):
-            return _open_store(address, address)
+            return _open_store(address)
         if content is None:
             raise missing
         head = content.read(2 * USERBLOCK)
@@ -185,11 +171,11 @@ def _open_remote(address: str) -> ArraysFile:
     return _open_file(address, head, content)
 
 
-def _open_store(path: str, place: str) -> ArraysFile:
+def _open_store(place: str) -> ArraysFile:
     from resolvent.datasets.imported.readers.formats import open_zarr
 
-    by = partial(open_zarr, storage_options=options(path) or None)
-    return _read_by(by, path, place, "not a Zarr store, or damaged")
+    by = partial(open_zarr, storage_options=options(place) or None)
+    return _read_by(by, place, place, "not a Zarr store, or damaged")
 
 
 def _open_file(path: Path | str, head: bytes, content: Any) -> ArraysFile:
@@ -197,22 +183,23 @@ def _open_file(path: Path | str, head: bytes, content: Any) -> ArraysFile:
     from resolvent.datasets.imported.readers import formats, hdf5
 
     suffix = Path(str(path).partition("?")[0]).suffix.lower()
-    if not head and suffix != ".mat":
-        raise DatasetError(f"{path}: is empty; expected: {ACCEPTED}")
+    of_hdf5 = HDF5 in (head[: len(HDF5)], head[USERBLOCK : USERBLOCK + len(HDF5)])
+    reader: Any
     if suffix == ".mat" or head.startswith(MAT):
-        return hdf5.open_mat(path, content)
+        reader = hdf5.open_mat_73 if of_hdf5 else hdf5.open_mat_5
+        return _read_by(reader, path, content, "not a MAT file of version 5 or 7.3, or damaged")
+    if not head:
+        raise DatasetError(f"{path}: is empty; expected: {ACCEPTED}")
     if head.startswith(NUMPY):
         return _read_by(formats.open_npy, path, content, "not a whole .npy file")
     if head.startswith(ZIP):
         return _open_zip(path, content)
-    if head.startswith(NETCDF3):
-        return _read_by(formats.open_xarray, path, content, "not a whole NetCDF file")
-    if head.startswith(HDF5) or head[USERBLOCK:].startswith(HDF5):
-        if suffix in NETCDF_SUFFIXES or hdf5.is_netcdf(content):
-            _read_by(hdf5.require_own, path, content, "not a whole NetCDF file")
-            return _read_by(formats.open_xarray, path, content, "not a whole NetCDF file")
+    if of_hdf5 and not (suffix in NETCDF_SUFFIXES or hdf5.is_netcdf(content)):
         return _read_by(hdf5.open_hdf5, path, content, "not a whole HDF5 file")
-    if head[:2] in (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"):
+    if of_hdf5 or head.startswith(NETCDF3):
+        reader = hdf5.open_netcdf if of_hdf5 else formats.open_xarray
+        return _read_by(reader, path, content, "not a whole NetCDF file")
+    if head.startswith(PICKLE):
         raise DatasetError(
             f"{path}: is a pickle, which can run code when it is read; expected: {ACCEPTED}; save tensors "
             "with torch.save of PyTorch 1.6 or later, arrays with numpy.savez"
@@ -225,8 +212,6 @@ def _open_file(path: Path | str, head: bytes, content: Any) -> ArraysFile:
 
 def _open_zip(path: Path | str, content: Any) -> ArraysFile:
     """Open an archive: NumPy's or PyTorch's."""
-    import zipfile
-
     from resolvent.datasets.imported.readers.formats import open_npz, open_torch
 
     try:
@@ -249,20 +234,21 @@ def _open_zip(path: Path | str, content: Any) -> ArraysFile:
     if names and all(name.endswith(".npy") for name in names):
         return _read_by(open_npz, path, content, "not a whole .npz file")
     found = ", ".join(names[:5]) or "nothing"
-    raise DatasetError(f"{path}: is an archive with {found}; expected: {ACCEPTED}")
+    raise DatasetError(f"{path}: is an archive with {found}; unpack it first: unzip; expected: {ACCEPTED}")
 
 
 def _foreign(head: bytes) -> Words:
     """Say what a file is that begins with `head`, and what to do with it."""
-    for begins, words in FOREIGN.items():
-        if head.startswith(begins):
-            return words
+    known = next((words for begins, words in FOREIGN.items() if head.startswith(begins)), None)
+    if known is not None:
+        return known
     if head[257:262] == b"ustar":
         return "is a tar archive; unpack it first: tar -xf"
-    if head.decode("ascii", "replace").replace("\n", "").replace("\r", "").replace("\t", "").isprintable():
-        return (
-            "is text, such as CSV; save arrays: np.savez('data.npz', u=np.loadtxt('data.csv', delimiter=','))"
-        )
+    text = head.decode("ascii", "replace")
+    if re.sub(r"[\n\r\t]", "", text).isprintable():
+        header = ", skiprows=1" if re.search("[A-Za-z]{2}|[A-DF-Za-df-z]", text.partition("\n")[0]) else ""
+        read = f"np.loadtxt('data.csv', delimiter=','{header})"
+        return f"is text, such as CSV; save arrays: np.savez('data.npz', u={read})"
     return f"begins with {head[:8]!r}, no format that is known"
 
 

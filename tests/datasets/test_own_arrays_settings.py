@@ -1,0 +1,400 @@
+"""Own arrays: what the settings stand for, which row and time each sample is, and what is remarked on."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+from array_files import write_npz
+
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.arrays_checks import findings_of, grid_warnings, seam, warnings_of
+from resolvent.datasets.imported.channels import parsed, variable_of
+from resolvent.datasets.imported.sources import FORMS, Pool, paths_of, pools_of
+from resolvent.datasets.tasks.registry import settings_of
+
+POINTS = 8
+ALL = ("train", "validation", "test")
+
+
+def both(*paths):
+    return tuple({"input": path, "target": path} for path in paths)
+
+
+PAIR = {"input": "a", "target": "u"}
+SOURCES = {
+    "one": ("a", [Pool(ALL, both("a"))], ["a"]),
+    "a list of one": (["a"], [Pool(ALL, both("a"))], ["a"]),
+    "a list of two": (["a", "b"], [Pool(("train",), both("a")), Pool(ALL[1:], both("b"))], ["a", "b"]),
+    "a pair": (PAIR, [Pool(ALL, (PAIR,))], ["a", "u"]),
+    "two splits": (
+        {"test": "b", "train": ["a", "c"]},
+        [Pool(("train", "validation"), both("a", "c")), Pool(("test",), both("b"))],
+        ["a", "c", "b"],
+    ),
+    "three splits": (
+        {"train": PAIR, "validation": "v", "test": "a"},
+        [Pool(("train",), (PAIR,)), Pool(("validation",), both("v")), Pool(("test",), both("a"))],
+        ["a", "u", "v"],
+    ),
+    "test alone": ({"test": "b"}, [Pool(("test",), both("b"))], ["b"]),
+    "validation and test": (
+        {"validation": "v", "test": "b"},
+        [Pool(("validation",), both("v")), Pool(("test",), both("b"))],
+        ["v", "b"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SOURCES)
+def test_a_source_names_the_files_of_every_split(case):
+    source, pools, paths = SOURCES[case]
+    assert pools_of(source) == pools
+    assert paths_of(source) == paths
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ([], "source: []; accepted: "),
+        (["a", ["b"], "c"], "source: ['a', ['b'], 'c']; accepted: "),
+        ({}, "source has the keys none; accepted: "),
+        ({"train": "a", "input": "b"}, "source has the keys train, input; accepted: "),
+        ({"train": []}, "source: []; accepted: "),
+        ({"train": ["a", 3]}, "source: ['a', 3]; accepted: "),
+        ({"train": {"input": "a"}}, "source: {'input': 'a'}; accepted: "),
+        ({"train": {"input": "a", "target": []}}, "source: {'input': 'a', 'target': []}; accepted: "),
+    ],
+)
+def test_other_sources_are_refused(source, words):
+    with pytest.raises(ValueError, match=f"^{re.escape(words + FORMS)}$"):
+        pools_of(source)
+
+
+@pytest.mark.parametrize(
+    ("entry", "axes", "expected"),
+    [
+        ("a", ["sample", "x"], ("a", None, ("x",))),
+        ("g/a[12]", ["sample", "channel", "x", "y"], ("g/a", 12, ("y", "x"))),
+        ("a[0][1]", ["channel", "x", "z", "y"], ("a[0]", 1, ("z", "y", "x"))),
+        ("kappa", {"kappa": ["sample"], "a": ["x"]}, ("kappa", None, ())),
+    ],
+)
+def test_an_entry_names_a_variable_and_a_channel(entry, axes, expected):
+    found = parsed(entry, axes)
+    assert (found.variable, found.channel, found.space) == expected
+    assert found.entry == entry
+    assert variable_of(entry) == expected[0]
+
+
+REFUSED_ENTRIES = [
+    ("", ["x"], "the name of a variable is empty; accepted: name, group/name, name[0]"),
+    ("u", {"a": ["x"], "b": ["x"]}, "axes has no entry for 'u'; it has a, b; accepted: such as u: [samp"),
+    ("u", {}, "axes has no entry for 'u'; it has none; accepted"),
+    ("u", ["sample", "w"], "axes of 'u', sample, w: unknown axis 'w'; accepted: sample, time, channel, z"),
+    ("u", ["x", "x"], "axes of 'u', x, x: one is named twice"),
+    ("u", ["sample", "y"], "axes of 'u', sample, y: accepted of space: x; y and x; z, y and x; in any"),
+    ("u", ["z", "x"], "axes of 'u', z, x: accepted of space"),
+    ("u", ["sample", "channel", "x"], "'u' and its axes sample, channel, x do not fit; name a channel, such"),
+    ("u[0]", ["sample", "x"], "'u[0]' and its axes sample, x do not fit; leave the brackets out"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("entry", "axes", "words"), REFUSED_ENTRIES)
+def test_an_entry_that_does_not_fit_its_axes_is_refused(entry, axes, words):
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}"):
+        parsed(entry, axes)
+
+
+GIVEN = {
+    "equation": "arrays", "source": "data.npz", "input": "a", "target": "u", "axes": ["sample", "x"],
+    "finest": 16, "grid": "periodic", "samples": {"train": 8, "validation": 2, "test": 3},
+}  # fmt: skip
+SERIES = {"input": "u", "target": "u", "axes": ["sample", "time", "x"]}
+STORED = {
+    "plain": ({}, "a u"),
+    "letters": ({"input": "g/a b", "target": "2u[3]", "axes": {"g/a b": ["sample", "x"], "2u": ["channel",
+        "sample", "x"]}}, "g_a_b target_2u_3"),
+    "reserved": ({"input": "x", "target": "split"}, "input_x target_split"),
+    "signs alone": ({"input": "+", "target": "-"}, "input target"),
+    "two files": ({"source": PAIR, "input": "f", "target": "f"}, "input_f target_f"),
+    "first to last": (SERIES, "u_at_0 u_at_last"),
+    "times": (SERIES | {"input_times": [0, 1], "target_times": [3, -1, -3]},
+        "u_at_0 u_at_1 u_at_3 u_at_last u_at_last_but_2"),
+    "a number": ({"input": ["a", "nu"], "axes": {"a": ["sample", "x"], "u": ["sample", "x"],
+        "nu": ["sample"]}}, "a nu u"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", STORED)
+def test_functions_have_their_names_in_the_store(case):
+    changes, names = STORED[case]
+    settings = settings_of(GIVEN | changes)
+    assert " ".join(one.stored for one in settings.channels) == names
+    numbers = sum(not one.space for one in settings.channels)
+    inputs = sum(one.role == "input" for one in settings.channels)
+    assert (settings.in_channels, settings.initial_channels) == (inputs, numbers)
+    assert settings.out_channels == len(settings.channels) - inputs
+
+
+WORDS = ["u at time 0", "u at time 3", "u at time -1 from the end", "u at time -3 from the end"]
+
+
+def test_functions_of_a_series_are_called_by_their_times():
+    settings = settings_of(GIVEN | SERIES | {"target_times": [3, -1, -3], "units": {"u": "m/s"}})
+    assert [one.words for one in settings.channels] == WORDS
+    assert settings.names() == ("u at time 0", ", ".join(WORDS[1:]))
+    assert settings.quantities == ("u at time 0 [m/s]", ", ".join(f"{one} [m/s]" for one in WORDS[1:]))
+
+
+NUMBER = {"a": ["sample", "x"], "u": ["sample", "x"], "nu": ["sample"]}
+REFUSED = {
+    "no input is a function of space": {"input": "nu", "axes": NUMBER},
+    "inputs that are numbers of a sample come last": {"input": ["nu", "a"], "axes": NUMBER},
+    "the target 'nu' is no function of space": {"target": "nu", "axes": NUMBER},
+    "functions of different axes of space": {"axes": {"a": ["sample", "x"], "u": ["sample", "y", "x"]}},
+    "a, a: the same function twice; name others, or other times": {"target": "a"},
+    "some variables have an axis of samples, and others have none": {"axes": {"a": ["sample", "x"],
+        "u": ["x"]}},
+    "no variable has an axis of samples; give window_every": {"axes": ["x"]},
+    "window_every is for variables that all have an axis of time": {"axes": {"a": ["sample", "x"],
+        "u": ["sample", "time", "x"]}, "window_every": 1},
+    "input_times are given, and no input has an axis of time": {"input_times": [0]},
+    "target_times are given, and no target has an axis of time": {"target_times": [0]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_names_axes_and_times_that_do_not_fit_each_other_are_refused(words):
+    with pytest.raises(ValueError, match=words):
+        settings_of(GIVEN | REFUSED[words])
+
+
+def settings(folder, series, times, **changes):
+    """Return settings of a dataset of `series` series (none: no axis of samples) of `times`."""
+    shape = (times, POINTS) if series is None else (series, times, POINTS)
+    path = write_npz(folder / "data.npz", {"u": np.zeros(shape)})
+    axes = ["time", "x"] if series is None else ["sample", "time", "x"]
+    given = {"source": str(path), "input": "u", "target": "u", "finest": POINTS, "axes": axes}
+    given |= {"input_times": [0], "target_times": [2]}
+    return settings_of(GIVEN | given | changes)
+
+
+def places(given) -> dict[str, list[tuple[int, int]]]:
+    """Return the row and the first time of every sample, by split."""
+    series = given.series()
+    return {
+        split: [(one.row, one.start) for one in (series.place(split, index) for index in range(size))]
+        for split, size in given.samples.model_dump().items()
+    }
+
+
+@pytest.mark.parametrize("every", [1, 2, 3])
+@pytest.mark.parametrize(
+    "sizes", [{"train": 8, "validation": 2, "test": 2}, {"train": 3, "validation": 0, "test": 5}], ids=str
+)
+def test_several_series_are_cut_into_windows_and_no_series_is_in_two_splits(every, sizes, tmp_path):
+    series, times = 9, 7
+    found = places(settings(tmp_path, series, times, window_every=every, samples=sizes))
+    starts = list(range(0, times - 2, every))
+    needed = {split: -(-size // len(starts)) for split, size in sizes.items()}
+    first = {
+        "train": 0,
+        "validation": series - needed["test"] - needed["validation"],
+        "test": series - needed["test"],
+    }
+    for split, size in sizes.items():
+        rows = range(first[split], first[split] + needed[split])
+        assert found[split] == list(itertools.product(rows, starts))[:size]
+
+
+@pytest.mark.parametrize("series", [None, 1])
+@pytest.mark.parametrize("every", [1, 2, 3])
+@pytest.mark.parametrize(
+    "sizes", [{"train": 5, "validation": 2, "test": 3}, {"train": 4, "validation": 0, "test": 6}], ids=str
+)
+def test_windows_of_one_series_are_apart_by_what_they_reach_over(series, every, sizes, tmp_path):
+    times = 60
+    found = places(settings(tmp_path, series, times, window_every=every, samples=sizes))
+    count = (times - 3) // every + 1
+    gap = -(-3 // every) - 1
+    test = count - sizes["test"]
+    validation = test - gap - sizes["validation"]
+    assert found["train"] == [(0, every * window) for window in range(sizes["train"])]
+    assert found["test"] == [(0, every * window) for window in range(test, count)]
+    expected = range(validation, validation + sizes["validation"])
+    assert found["validation"] == [(0, every * window) for window in expected]
+    touched = {
+        split: {start + offset for _, start in of_split for offset in range(3)}
+        for split, of_split in found.items()
+    }
+    for one, other in itertools.combinations(touched.values(), 2):
+        assert not one & other
+
+
+@pytest.mark.parametrize(
+    ("series", "changes", "words"),
+    [
+        (4, {}, "has 4 samples; samples asks for 5 (train, validation and test)"),
+        (4, {"window_every": 2}, "has 4 series; samples asks for 5 (train, validation and test)"),
+        (None, {"window_every": 2}, "has 3 windows; samples asks for 5 (train, validation and test)"),
+    ],
+)
+def test_what_there_is_too_little_of_is_named(series, changes, words, tmp_path):
+    per = 3 if series and changes else 1
+    sizes = {"train": 3 * per, "validation": per, "test": per}
+    with pytest.raises(DatasetError) as error:
+        settings(tmp_path, series, 7, **changes, samples=sizes).series()
+    assert str(error.value).endswith(f"data.npz: {words}")
+
+
+def test_single_windows_are_named_as_rows(tmp_path):
+    sizes = {"train": 2, "validation": 1, "test": 1}
+    one = settings(tmp_path, 4, 3, window_every=2, samples=sizes).series()
+    assert one.in_words() == {
+        "train": "rows 1 to 2 of data.npz",
+        "validation": "rows 3 to 3 of data.npz",
+        "test": "rows 4 to 4 of data.npz",
+    }
+
+
+def test_series_of_different_lengths_cannot_be_cut(tmp_path):
+    paths = [str(write_npz(tmp_path / f"{n}.npz", {"u": np.zeros((4, n, POINTS))})) for n in (7, 9)]
+    given = settings(
+        tmp_path, 4, 7, window_every=1, source={"train": paths, "test": paths[0]},
+        samples={"train": 5, "validation": 0, "test": 5},
+    )  # fmt: skip
+    with pytest.raises(DatasetError, match=rf"series are of 7 in {paths[0]}, 9 in {paths[1]} times"):
+        given.series()
+
+
+def task(**changes):
+    return settings_of(GIVEN | {"finest": POINTS, "grid": "nodes"} | changes).task()
+
+
+def test_the_ends_of_functions_are_measured_along_each_axis():
+    # The three functions jump by 4, 0 and 6 at the seam, and by 2, 1 and 3 at most inside.
+    values = np.array([[1.0, 3, 4, 5], [2, 3, 3, 2], [-8, -5, -4, -2]])
+    found = seam(values, 1)
+    assert found["seam"] == 2.0
+    assert found["both_ends"] == 6 / 8
+    assert found["at_ends"] == 1.0
+    outside = [1.5 * 1 - 0.5 * 3, 1.5 * 5 - 0.5 * 4, 1.5 * 2 - 0.5 * 3, 1.5 * -8 + 0.5 * 5, -1.0]
+    assert found["half_cell"] == max(map(abs, outside)) / 8
+    along_x = np.tile([0.0, 1, 2, 1], (1, 4, 1))
+    along_y = np.swapaxes(along_x, 1, 2) * np.array([1, 1, 1, 3])
+    one = seam(along_x, 2)
+    assert (one["seam"], one["both_ends"], one["at_ends"]) == (1.0, 0.5, 1.0)
+    other = seam(along_y, 2)
+    assert other["seam"] == 4 / 4  # along x from 1 to 3, times 2; inside by 4
+    assert other["both_ends"] == 4 / 6
+    assert seam(np.zeros((2, 4)), 1) == {"seam": 0.0, "both_ends": 0.0, "at_ends": 0.0, "half_cell": 0.0}
+    found = seam(np.array([[3.0, 3, 3, 3], [0.0, 1, 2, 2]]), 1)
+    assert found["seam"] == 2.0
+
+
+def test_samples_are_counted_that_are_odd():
+    rng = np.random.default_rng(0)
+    drawn = rng.normal(size=(6, 2, POINTS))
+    drawn[1, 0] = drawn[0, 0]  # the same input twice in one split is nothing
+    drawn[4, 0] = drawn[0, 0]
+    drawn[5, 0] = drawn[2, 0]
+    drawn[3, 1] = drawn[3, 0]
+    drawn[2, 1] = 7.0
+    names = [("train", 0), ("train", 1), ("train", 2), ("validation", 0), ("validation", 1), ("test", 0)]
+    found = findings_of(task().channels, 1, [(names[:4], drawn[:4]), (names[4:], drawn[4:])])
+    assert found["inputs_in_two_splits"] == {
+        "train and validation": 1, "train and test": 1, "validation and test": 0,
+    }  # fmt: skip
+    assert found["targets_equal_to_their_input"] == 1
+    assert found["constant_samples"] == {"a": 0, "u": 1}
+    assert found["samples_looked_at"] == 6
+    assert found["range"] == {
+        "a": f"{drawn[:, 0].min():.6g} to {drawn[:, 0].max():.6g}", "u": f"{drawn[:, 1].min():.6g} to 7",
+    }  # fmt: skip
+    parts = [seam(part[:, 0], 1) for part in (drawn[:4], drawn[4:])]
+    assert found["at_the_ends"]["a"]["seam"] == pytest.approx(
+        np.mean([one["seam"] for one in parts]), rel=5e-3
+    )
+    largest = max(one["at_ends"] for one in parts)
+    assert found["at_the_ends"]["a"]["at_ends"] == pytest.approx(largest, rel=5e-3)
+    said = warnings_of(found, "nodes")
+    assert said[:4] == [
+        "'u' is constant in 1 of 6 samples.",
+        "1 input is in train and validation alike: errors on the latter say less than they seem.",
+        "1 input is in train and test alike: errors on the latter say less than they seem.",
+        "The target is its input in 1 sample.",
+    ]
+
+
+def test_several_inputs_are_not_held_against_the_target():
+    axes = {"a": ["sample", "x"], "u": ["sample", "x"], "nu": ["sample"]}
+    channels = task(input=["a", "nu"], axes=axes).channels
+    found = findings_of(channels, 1, [([("train", 0), ("test", 0)], np.ones((2, 3, POINTS)))])
+    assert found["targets_equal_to_their_input"] == 0
+    assert found["constant_samples"] == {"a": 2, "u": 2}
+    assert list(found["at_the_ends"]) == ["a", "u"]
+    assert list(found["range"]) == ["a", "nu", "u"]
+
+
+@pytest.mark.parametrize(
+    ("finest", "axes", "batch"),
+    [(8, ["sample", "x"], 256), (4096, ["sample", "y", "x"], 1), (1024, ["sample", "y", "x"], 8)],
+)
+def test_as_many_rows_are_read_at_a_time_as_fit(finest, axes, batch):
+    assert task(finest=finest, axes=axes).batch == batch
+
+
+def test_costs_of_reading_grow_with_what_is_read(tmp_path):
+    np.savez(tmp_path / "data.npz", a=np.zeros((13, 64)), u=np.zeros((13, 64)), other=np.zeros((13, 640)))
+    whole = task(source=str(tmp_path / "data.npz"), finest=64).settings
+    bytes_read = 2 * 13 * 64 * 8
+    assert (whole.bytes_of_solving(), whole.bytes_of_checks()) == (bytes_read, bytes_read)
+    assert whole.seconds_per_sample() == pytest.approx(1e-7 * 2 * 2 * 64 + 2e-8 * bytes_read / 13)
+    np.savez(tmp_path / "u.npz", u=np.zeros((13, 64), "float32"))
+    pair = {"input": str(tmp_path / "data.npz"), "target": str(tmp_path / "u.npz")}
+    assert task(source=pair, finest=64).settings.bytes_of_solving() == bytes_read + 4 * 13 * 64
+    np.savez(tmp_path / "a.npz", a=np.zeros((13, 64)))
+    pair["input"] = str(tmp_path / "a.npz")
+    assert task(source=pair, finest=64).settings.bytes_of_solving() == (8 + 4) * 13 * 64
+    missing = task(finest=64).settings
+    assert (missing.bytes_of_solving(), missing.seconds_per_sample()) == (0, pytest.approx(1e-7 * 4 * 64))
+
+
+def test_the_card_describes_the_data_as_they_are_described():
+    about = {"equation": "heat", "symbols": "u_t = u_xx", "source": "me"}
+    of = task(about=about, units={"a": "K", "x": "m"})
+    assert of.description() == {
+        "equation": {
+            "in_words": "heat", "in_symbols": "u_t = u_xx", "operator": "a ↦ u", "source": "me",
+        },
+        "solver": {"method": "unknown: the samples are the files'"},
+    }  # fmt: skip
+    assert task(about={"operator": "A"}).description()["equation"]["operator"] == "A"
+    (group,) = of.groups()
+    assert [(one.name, one.units) for one in group.variables] == [("a", "K"), ("u", "1")]
+    assert [(one.name, one.units) for one in group.axes] == [("x", "m")]
+
+
+SMOOTH = {"seam": 0.9, "both_ends": 1.0, "at_ends": 1.0, "half_cell": 1.0}
+REMARKS = {
+    "a jump of four steps": ("periodic", {"seam": 4.0}, ""),
+    "a larger one": ("periodic", {"seam": 4.1}, "jumps at the seam of the periodic grid, 4.1 times"),
+    "both ends": ("periodic", {"both_ends": 1e-7}, "the last value repeats the first one"),
+    "nearly both ends": ("periodic", {"both_ends": 2e-7}, ""),
+    "both ends with a kink": ("periodic", {"both_ends": 0.0, "seam": 1.0}, ""),
+    "zero half a cell beyond": ("nodes", {"half_cell": 0.09}, "looks like one on cell_centres"),
+    "smaller there": ("nodes", {"half_cell": 0.1}, ""),
+    "zero at the ends and beyond": ("nodes", {"at_ends": 1e-3, "half_cell": 0.0}, ""),
+    "zero at the ends": ("cell_centres", {"at_ends": 1e-7}, "looks like one on nodes"),
+    "nearly zero at the ends": ("cell_centres", {"at_ends": 2e-7}, ""),
+    "zero everywhere near the ends": ("cell_centres", {"at_ends": 0.0, "half_cell": 0.0}, ""),
+}
+
+
+@pytest.mark.parametrize("case", REMARKS)
+def test_ends_that_are_not_those_of_the_grid_are_remarked_on(case):
+    kind, ends, words = REMARKS[case]
+    found = grid_warnings("u", SMOOTH | ends, kind)
+    assert len(found) == bool(words)
+    assert words in "".join(found)
