@@ -71,7 +71,7 @@ def demo(context: typer.Context, cores: Cores = "all") -> None:
     not known here go to Snakemake.
     """
     _end(start_snakemake(["--cores", cores, "--configfile", "demo", *context.args]))
-    from resolvent.figures.front.__main__ import show
+    from resolvent.figures.front.terminal import show
 
     show(Path("results/demo"))
 

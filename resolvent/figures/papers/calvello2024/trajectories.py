@@ -3,7 +3,7 @@
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.results import Run
 from resolvent.figures.common.shown import Shown
-from resolvent.figures.experiment.sample_trajectories import draw_sample_trajectories
+from resolvent.figures.experiment.samples import draw_sample_trajectories
 from resolvent.figures.papers.calvello2024.chosen import first_with, reported_words, standardised_words
 from resolvent.figures.papers.calvello2024.reported import FIGURE_6, FIGURE_9
 
