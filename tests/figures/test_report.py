@@ -97,6 +97,8 @@ def test_the_page_answers_in_order_with_the_numbers_of_the_comparison(make_repor
     assert re.findall(r'<section id="(\w+)">', page) == [
         "table", "predictions", "trust", "where", "cost", "runs", "again", "cite"
     ]  # fmt: skip
+    # Predictions are within the first two screens: no chart stands above them.
+    assert page.index('id="predictions"') < page.index('<figure class="chart"')
     for expected in (
         "Galerkin &lt;new&gt;, n = 512, seed 2", "Mean predictor", "Identity", "Coarse classical solve",
         "Interpolation oracle", "diverged (epoch 7)", "2.2 × 10⁻⁹", "Against Cole-Hopf",
