@@ -72,7 +72,7 @@ def demo(context: typer.Context, cores: Cores = "all") -> None:
     """
     if status := start_snakemake(["--cores", cores, "--configfile", "demo", *context.args]):
         raise typer.Exit(status)
-    from resolvent.figures.front.__main__ import show
+    from resolvent.figures.front.terminal import show
 
     show(Path("results/demo"))
 

@@ -326,7 +326,7 @@ CARD = ("resolvent/datasets/storage/card.py", '"seed": task.settings.seed,', '"s
 TRANSFORMER = ("models/cao2021/transformer1d.py", "nn.SiLU()", "nn.GELU()")
 EVALUATE = ("resolvent/evaluation/evaluate.py", "unlink(missing_ok=True)", "unlink(missing_ok=False)")
 BASELINES = ("resolvent/evaluation/baselines.py", "/ len(train)", "/ (1 + len(train))")
-SCATTER = ("resolvent/figures/experiment/cost_scatter.py", "margin=4", "margin=5")
+SCATTER = ("resolvent/figures/experiment/cost.py", "most=8", "most=7")
 TEMPLATE = ("resolvent/figures/templates/theory.html.j2", "<h1", "<h1 id='theory'")
 
 

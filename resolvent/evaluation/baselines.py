@@ -31,14 +31,9 @@ Answer = Callable[[np.ndarray, Grid | Nodes], np.ndarray]
 class Baseline:
     """A baseline of a user's own, which an experiment names as "module:name".
 
-    Attributes
-    ----------
-    name
-        Its key in errors.csv.
-    label
-        What tables and figures call it.
-    prepare
-        From the training samples to the answer: (inputs, grid) → predictions, shaped as the targets.
+    name     its key in errors.csv.
+    label    what tables and figures call it.
+    prepare  from the training samples to the answer: (inputs, grid) → predictions, shaped as the targets.
     """
 
     name: str
@@ -80,32 +75,25 @@ def write_baselines(
     Raises `EvaluationError` when one of them cannot be used.
     """
     facts = read_card(card)
-    known, added = metrics_with(metrics, facts["targets"]), own_baselines(own)
-    found = {
-        resolution: measured_baselines(card, resolution, counts, noise, realisations, known, added)
-        for resolution in resolutions
-    }
-    errors = pandas.concat([table for table, _ in found.values()])
+    known = metrics_with(metrics, facts["targets"])
+    try:
+        added = [find(location, Baseline) for location in own]
+    except ValueError as error:
+        raise EvaluationError(f"baselines: {error}") from None
+    tables, costs = [], {}
+    for one in resolutions:
+        errors, costs[str(one)] = measured_baselines(card, one, counts, noise, realisations, known, added)
+        tables.append(errors)
+    errors = pandas.concat(tables)
     write_table(errors, folder / "errors.csv")
     record = BaselinesRecord(
         experiment=experiment,
         dataset_hash=facts["content_hash"],
-        costs={str(resolution): costs for resolution, (_, costs) in found.items()},
+        costs=costs,
         metrics=metric_words(metric_columns(errors), known),
         files=file_digests(folder, ("errors.csv",)),
     )
     write_record(folder / "cost.json", record)
-
-
-def own_baselines(locations: Iterable[str]) -> list[Baseline]:
-    """Return the baselines at these places, "module:name".
-
-    Raises `EvaluationError` when one cannot be imported, or is no `Baseline`.
-    """
-    try:
-        return [find(location, Baseline) for location in locations]
-    except ValueError as error:
-        raise EvaluationError(f"baselines: {error}") from None
 
 
 def measured_baselines(
@@ -117,10 +105,10 @@ def measured_baselines(
     metrics: tuple[Metric, ...] = METRICS,
     own: Iterable[Baseline] = (),
 ) -> tuple[pandas.DataFrame, dict[str, BaselineCost]]:
-    """Return the errors and costs of the baselines on the training grid, with one level of noise.
+    """Return the errors and costs of the baselines on one grid of the dataset at `card`, that of training.
 
-    That is on one grid of the dataset at `card`, in training and test alike.
-    `counts` are the samples of the splits, `realisations` the draws of the noise on each test sample.
+    `counts` are the samples of the splits, `noise` is the level on the inputs in training and test alike,
+    `realisations` are the draws of it on each test sample.
     """
     unit = training_noise(card, resolution, counts["train"], noise)
     return baselines(
@@ -141,11 +129,10 @@ def baselines(
 ) -> tuple[pandas.DataFrame, dict[str, BaselineCost]]:
     """Return the errors of every baseline under every condition of `test`, and what each costs per sample.
 
-    Those of standardised fields are among them, as models with `normalisation: scalar` have them.
-    `task` brings the classical answers that it has (`Task.baselines`). For one that
-    has none on the test grid a linear operator is fitted to the training samples. Errors of a baseline
-    without an answer to every sample are NaN; its costs then name the reason, `no_answer`. Those of a user's
-    `own` come last. A baseline that learns has no answer where the training samples do not fit into memory.
+    `task` brings the classical answers that it has (`Task.baselines`). For one that has none on the test grid
+    a linear operator is fitted to the training samples. Errors of a baseline without an answer to every
+    sample are NaN; its costs then name the reason, `no_answer`. Those of a user's `own` come last. A baseline
+    that learns has no answer where the training samples do not fit into memory.
 
     Raises `EvaluationError` when one of its own has the name of another, or answers in another shape than the
     targets'.
@@ -171,13 +158,9 @@ def baselines(
             errors, seconds = _answered(name, answer, test, scale, metrics)
         except SolverError as error:
             no_answer = error.finding
-            errors, _ = _answered(name, _nothing, test, scale, metrics)
-        costs[name] = BaselineCost(
-            label=labels.get(name, name.replace("_", " ")),
-            seconds_per_sample=seconds,
-            parameters=0,
-            no_answer=no_answer,
-        )
+            errors, _ = _answered(name, None, test, scale, metrics)
+        label = labels.get(name, name.replace("_", " "))
+        costs[name] = BaselineCost(label=label, seconds_per_sample=seconds, parameters=0, no_answer=no_answer)
         rows.append(errors.assign(baseline=name))
     return pandas.concat(rows, ignore_index=True), costs
 
@@ -244,39 +227,34 @@ def _learnt(baseline: Baseline, train: Source) -> Answer:
     return none
 
 
-def _nothing(inputs: np.ndarray, grid: Grid | Nodes) -> None:
-    """Answer nothing."""
-
-
 def _answered(
     name: str,
-    answer: Answer | Callable[..., None],
+    answer: Answer | None,
     test: list[tuple[Condition, Source]],
     scale: Scale,
     metrics: tuple[Metric, ...],
 ) -> tuple[pandas.DataFrame, float]:
-    """Return the errors under every condition, NaN where the answer is None, and the seconds of a sample.
+    """Return the errors under every condition, NaN without an answer, and the seconds of a sample.
 
     Raises a SolverError where a sample has no answer, or one that is not finite; an EvaluationError where
     answers are not shaped as the targets.
     """
-    first = next(blocks(test[0][1]))
-    answer(first.inputs[:1], first.grid)  # compile before timing
+    if answer:
+        first = next(blocks(test[0][1]))
+        answer(first.inputs[:1], first.grid)  # compile before timing
     tables, seconds = [], 0.0
     for condition, source in test:
         parts = []
         for samples in blocks(source):
-            start = time.perf_counter()
-            prediction = answer(samples.inputs, samples.grid)
+            unknown, start = np.full(samples.targets.shape, np.nan), time.perf_counter()
+            prediction = answer(samples.inputs, samples.grid) if answer else unknown
             seconds += time.perf_counter() - start
-            if prediction is None:
-                prediction = np.full(samples.targets.shape, np.nan)
-            elif np.shape(prediction) != samples.targets.shape:
+            if np.shape(prediction) != samples.targets.shape:
                 raise EvaluationError(
                     f"baseline {name!r} answered in shape {np.shape(prediction)}; expected: "
                     f"{samples.targets.shape}, that of the targets"
                 )
-            elif not np.isfinite(prediction).all():
+            if answer and not np.isfinite(prediction).all():
                 raise SolverError("its values are not finite")
             parts.append(error_rows(prediction, samples, condition, scale, metrics))
         tables.append(pandas.concat(parts, ignore_index=True).assign(sample=np.arange(len(source))))

@@ -6,6 +6,7 @@ noise and one of its realisations.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -98,11 +99,7 @@ def error_rows(
     scale: Scale | None = None,
     metrics: tuple[Metric, ...] = METRICS,
 ) -> pandas.DataFrame:
-    """Return one row per sample: the condition, the sample's index in the test split, and every metric.
-
-    `scale`, mean and standard deviation (channels,) of the training targets, adds the error of standardised
-    fields.
-    """
+    """Return one row per sample: the condition, the sample's index in the test split, and every metric."""
     errors = measure(prediction, samples.targets, samples.target_grid, scale, metrics)
     return pandas.DataFrame({**asdict(condition), "sample": range(len(samples)), **errors})
 
@@ -122,33 +119,29 @@ def evaluate(
 ) -> tuple[pandas.DataFrame, xarray.DataTree]:
     """Return the errors under every condition of `test`, and what is kept of the predictions.
 
-    The latter is as `resolvent.common.predictions` describes it: the samples `shown`, those of median, worst
-    and best error, the mean square of the errors by point and, on grids of space, the power by wavenumber; of
-    several realisations of one noise the first one. Its attribute `prediction_spread` is `Means.spread` under
-    the first condition. `operator` is None for a diverged run: its errors and
-    predictions are NaN, which tables show as such.
+    The latter is as `resolvent.common.predictions` describes it, with the samples `shown`; of several
+    realisations of one noise the first one. Its attribute `prediction_spread` is `Means.spread` under the
+    first condition. `operator` is None for a diverged run, whose errors and predictions are NaN.
     """
     rows, spread = [], None
     kept: dict[int | str, list[xarray.Dataset]] = {}
     for condition, source in test:
-        measured_blocks, means = [], Means(source.target_grid)
+        tables, means = [], Means(source.target_grid)
         for block in blocks(source):
             prediction = _prediction(operator, block, device)
-            measured_blocks.append(error_rows(prediction, block, condition, scale, metrics))
+            tables.append(error_rows(prediction, block, condition, scale, metrics))
             means.add(block.targets, prediction)
-        errors = pandas.concat(measured_blocks, ignore_index=True)
+        errors = pandas.concat(tables, ignore_index=True)
         errors["sample"] = np.arange(len(errors))
         spread = means.spread() if spread is None else spread
         rows.append(errors)
         if condition.realisation:
             continue
-        chosen = [shown, median_worst_and_best(errors["relative_l2"].to_numpy())]
-        if len(measured_blocks) > 1:  # they are read again
+        chosen = places = [shown, median_worst_and_best(errors["relative_l2"].to_numpy())]
+        if len(tables) > 1:  # they are read again
             block = source.read(np.concatenate(chosen))
             prediction = _prediction(operator, block, device)
             places = [np.arange(len(shown)), len(shown) + np.arange(3)]
-        else:
-            places = chosen
         of_shown, extremes = (
             Chosen(which, block.inputs[place], block.targets[place], prediction[place])
             for which, place in zip(chosen, places, strict=True)
@@ -172,21 +165,21 @@ class Means:
 
     def __init__(self, grid: Grid | Nodes):
         self.grid, self.count = grid, 0
-        self.squares: dict[str, Any] = {}
         self.moments = {"target": Moments(), "prediction": Moments()}
-        self.powers: dict[str, Any] = {}
+        self.squares: dict[str, Any] = defaultdict(float)
+        self.powers: dict[str, Any] = defaultdict(float)
 
     def add(self, target: np.ndarray, prediction: np.ndarray) -> None:
         """Add samples and what is predicted for them."""
-        functions = {"target": target, "prediction": prediction, "error": prediction - target}
         self.count += len(target)
+        functions = {"target": target, "prediction": prediction, "error": prediction - target}
+        for name, values in functions.items():
+            self.squares[name] += np.sum(values**2, axis=0)
+            if isinstance(self.grid, Grid):
+                self.powers[name] += powers(values, self.grid).sum(axis=0)
         for name, moments in self.moments.items():
             values = functions[name]
             moments.add(len(values), values.mean(axis=0), values.var(axis=0))
-        for name, values in functions.items():
-            self.squares[name] = self.squares.get(name, 0) + np.sum(values**2, axis=0)
-            if isinstance(self.grid, Grid):
-                self.powers[name] = self.powers.get(name, 0) + powers(values, self.grid).sum(axis=0)
 
     def spread(self) -> float:
         """Return how much predictions differ from sample to sample, over how much targets do.

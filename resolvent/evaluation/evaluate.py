@@ -49,12 +49,8 @@ def evaluate_run(
     those that are found here. It names the resolutions and the levels of noise to test on. `metrics` are
     those of a user's own, "module:name".
 
-    Raises
-    ------
-    EvaluationError
-        When one of the metrics cannot be used.
-    FileError
-        When the checkpoint or cost.json in `folder` is of another run.
+    Raises `EvaluationError` when one of them cannot be used, and `FileError` when the checkpoint or cost.json
+    in `folder` is of another run.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
@@ -96,11 +92,18 @@ def evaluate_operator(
 
     `description` is that of its run, as `evaluate_run` takes it; `seed` chooses the samples that are shown.
     Standardised errors are measured of imported data, whose units are anyone's, and of runs in such units.
-    The attribute `targets` of the predictions is `targets_in_training`.
+    The attribute `targets` of the predictions has `names`, `mean` and `deviation` of the functions that are
+    targets in training, of imported data on grids of training.
     """
     training, scale, facts = description["training"], None, read_card(card)
-    if targets := targets_in_training(card, facts, description):
-        scale = np.array(targets["mean"]), np.array(targets["deviation"])
+    resolution, count = description["resolution"], training["noise_samples"]
+    there = group_name(resolution) in facts["groups"] and count <= facts["samples"]["train"]
+    targets: dict[str, list] = {}
+    if "imported" in facts and there:
+        train = Split(card, resolution, "train", count, grids=description["grids"])
+        mean, deviation = (one.tolist() for one in target_scale(train))
+        targets = {"names": facts["targets"], "mean": mean, "deviation": deviation}
+        scale = np.array(mean), np.array(deviation)
     elif isinstance(operator, NormalisedOperator) and training["normalisation"] == "scalar":
         assert operator.output is not None
         scale = operator.output.mean.cpu().numpy(), operator.output.deviation.cpu().numpy()
@@ -119,18 +122,3 @@ def evaluate_operator(
     errors, predictions = evaluate(operator, test, device, shown, scale, metrics)
     predictions.attrs["targets"] = targets
     return errors, predictions
-
-
-def targets_in_training(card: Path, facts: dict, description: dict) -> dict[str, list]:
-    """Return `names`, `mean` and `deviation` of the functions that are targets in training, of imported data.
-
-    `facts` are those of the card. Other data have none, nor have imported data of other grids than those of
-    training.
-    """
-    resolution = description["resolution"]
-    count = description["training"]["noise_samples"]
-    there = group_name(resolution) in facts["groups"] and count <= facts["samples"]["train"]
-    if "imported" not in facts or not there:
-        return {}
-    mean, deviation = target_scale(Split(card, resolution, "train", count, grids=description["grids"]))
-    return {"names": facts["targets"], "mean": mean.tolist(), "deviation": deviation.tolist()}

@@ -57,26 +57,29 @@ def measure_inference(
     inputs where the targets lie on the same grid.
     """
     torch.set_num_threads(threads)
-    device = choose_device(gpus)
-    of_seeds = (folders for _, folders in groupby(runs, key=lambda folder: folder.parent))
-    finished = [found for folders in of_seeds if (found := _first_finished(folders)) is not None]
+    device, of_seeds = choose_device(gpus), groupby(runs, key=lambda folder: folder.parent)
+    finished = [found for _, folders in of_seeds if (found := _first_finished(folders)) is not None]
     made = counts["train"] + counts["validation"]
     data_seconds = made * seconds_to_make(read_card(card)) if finished else math.nan
     task = build_task(settings_of(read_card(test_card)["settings"]))
     rows: list[dict] = []
     solved: dict[tuple, list[dict]] = {}
     for record, cost, folder in finished:
-        samples = _samples(test_card, record, counts)
-        alike = (record.resolution, record.noise, record.grids)
+        # The first test samples, as the run is given them.
+        noise = training_noise(test_card, record.resolution, counts["train"], record.noise)
+        grids, tests = record.grids, counts["test"]
+        split = Split(test_card, record.resolution, "test", tests, grids=grids, noise=noise)
+        samples = split.read(range(min(SAMPLES, tests)))
+        alike = (record.resolution, record.noise, grids)
+        shared = {"resolution": record.resolution, "threads": threads}
         if alike not in solved:
-            solved[alike] = _solvers(task, samples) if record.grids == "stored" else []
-            rows += [row | {"resolution": record.resolution, "threads": threads} for row in solved[alike]]
+            solved[alike] = _solvers(task, samples) if grids == "stored" else []
+            rows += [row | shared for row in solved[alike]]
         operator = trained_operator(checkpoints.load(folder / "checkpoint.pt"))
         assert operator is not None  # the run is finished
         row = _timed(partial(predict, operator.to(device), device=device), samples)
-        row |= {"kind": "model", "key": record.model, "label": record.label, "resolution": record.resolution}
-        row |= {"device": device_name(device), "threads": threads}
-        row |= {"train_seconds": cost.train_seconds, "data_seconds": data_seconds}
+        row |= {"kind": "model", "key": record.model, "label": record.label, "device": device_name(device)}
+        row |= {"train_seconds": cost.train_seconds, "data_seconds": data_seconds, **shared}
         rows.append(row | beside_the_fastest(row, solved[alike]))
     save_table(pandas.DataFrame(rows, columns=list(INFERENCE_COLUMNS)), output)
 
@@ -120,23 +123,12 @@ def _first_finished(folders: Iterable[Path]) -> tuple[RunRecord, CostRecord, Pat
     return None
 
 
-def _samples(card: Path, record: RunRecord, counts: dict[str, int]) -> Samples:
-    """Read the first test samples as the run is given them."""
-    noise = training_noise(card, record.resolution, counts["train"], record.noise)
-    split = Split(card, record.resolution, "test", counts["test"], grids=record.grids, noise=noise)
-    return split.read(range(min(SAMPLES, counts["test"])))
-
-
 def _solvers(task: Task, samples: Samples) -> list[dict]:
     """Time the classical solvers; one that does not solve all of the samples is left out."""
     rows, device = [], device_name(torch.device("cuda" if lanes_here(ON_GPU) else "cpu"))
     for label, solver in task.classical_solvers().items():
-
-        def answer(given: Samples, solver: Callable = solver) -> np.ndarray:
-            return solver(given.inputs, given.grid)
-
         try:
-            row = _timed(answer, samples)
+            row = _timed(partial(_solved, solver), samples)
         except SolverError:
             continue
         if math.isfinite(row["error"]):
@@ -145,9 +137,12 @@ def _solvers(task: Task, samples: Samples) -> list[dict]:
     return rows
 
 
+def _solved(solver: Callable, given: Samples) -> np.ndarray:
+    return solver(given.inputs, given.grid)
+
+
 def _timed(answer: Answer, samples: Samples) -> dict:
-    """Return the mean relative L2 error of the answers, and the median seconds of one function alone and of
-    one in a batch of all samples."""
+    """Return the mean relative L2 error, and median seconds of a function alone and in a batch of all."""
     one = samples.read(range(1))
     answer(one)  # compiles
     error = float(relative_l2(answer(samples), samples.targets, samples.target_grid.weights).mean())

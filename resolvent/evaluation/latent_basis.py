@@ -81,8 +81,13 @@ def write_latent_basis(
     samples = load_samples(card, resolution, "test", sample + 1, grids=grids)
     u = function_tensor(samples.inputs[-1:], samples.grid)  # (1, n, n, 1)
     trained, initial = _latent_of_run(checkpoint, seed, u, coordinate_tensor(samples.grid))
-    nodes = trained.shape[-1]
-    coefficient = element_means(_coefficient(card, resolution, sample), nodes - 1)
+    group = read_card(card)["groups"][group_name(resolution)]
+    if COEFFICIENT not in group["variables"] or group["grid"]["kind"] != "nodes":
+        raise TrainingError(
+            f"{card} has no {COEFFICIENT} on {resolution} nodes: there are no eigenfunctions to show"
+        )
+    stored = load_arrays(card, group_name(resolution), "test", sample + 1, [COEFFICIENT])[COEFFICIENT]
+    coefficient = element_means(stored[sample].astype(float), trained.shape[-1] - 1)
     eigenvalues, functions = eigenfunctions(coefficient, FUNCTIONS)
     layers = sorted({min(layer, len(trained)) for layer in LAYERS})
     bases, shares = zip(*(leading_functions(trained[layer - 1], FUNCTIONS) for layer in layers), strict=True)
@@ -125,8 +130,7 @@ def latent_functions(transformer: nn.Module, u: Tensor, x: Tensor) -> np.ndarray
 def leading_functions(columns: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return leading left singular vectors of `columns` (width, n, n) less their means, and their shares.
 
-    They are orthonormal in the trapezoidal rule's inner product; of two signs, that whose value of largest
-    modulus is positive. The shares of all add to 1.
+    They are orthonormal in the trapezoidal rule's inner product. The shares of all add to 1.
     """
     if not np.isfinite(columns).all():
         return np.full((count, *columns.shape[1:]), np.nan), np.full(count, np.nan)
@@ -152,27 +156,13 @@ def roughness(functions: np.ndarray) -> np.ndarray:
 
 def _latent_of_run(checkpoint: dict, seed: int, u: Tensor, x: Tensor) -> tuple[np.ndarray, np.ndarray]:
     """Return latent functions of the trained network, and of the initial one for the same input."""
-    initial = build(checkpoint["architecture"], checkpoint["settings"], seed)
+    made_of = checkpoint["architecture"], checkpoint["settings"], seed
+    initial, training = build(*made_of), TrainingSettings.model_validate(checkpoint["training"])
     if checkpoint["operator"] is None:  # diverged: the shape is known, the values are not
         lost = np.full_like(latent_functions(initial, u, x), np.nan)
         return lost, lost
-    operator = restored(
-        build(checkpoint["architecture"], checkpoint["settings"], seed),
-        TrainingSettings.model_validate(checkpoint["training"]),
-        checkpoint["operator"],
-    )
+    operator = restored(build(*made_of), training, checkpoint["operator"])
     if isinstance(operator, NormalisedOperator):
         u = u if operator.input is None else operator.input.normalise(u)
         operator = operator.operator
     return latent_functions(operator, u, x), latent_functions(initial, u, x)
-
-
-def _coefficient(card: Path, resolution: int, sample: int) -> np.ndarray:
-    """Return the coefficient of a test sample on the run's grid of n × n nodes."""
-    group = read_card(card)["groups"][group_name(resolution)]
-    if COEFFICIENT not in group["variables"] or group["grid"]["kind"] != "nodes":
-        raise TrainingError(
-            f"{card} has no {COEFFICIENT} on {resolution} nodes: there are no eigenfunctions to show"
-        )
-    arrays = load_arrays(card, group_name(resolution), "test", sample + 1, [COEFFICIENT])
-    return arrays[COEFFICIENT][sample].astype(float)

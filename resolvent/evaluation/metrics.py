@@ -44,13 +44,9 @@ def _square_h1(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
 class Metric:
     """A metric with its words: a column of errors.csv of the same name, and an entry in run.json.
 
-    Attributes
-    ----------
-    function
-        (prediction, target, grid) → (samples,).
-    standardised
-        Whether it is of (u - mean)/standard deviation, with one mean and one standard deviation for each
-        channel of the training targets; then it is measured where these are known.
+    function      (prediction, target, grid) → (samples,).
+    standardised  whether it is of (u - mean)/standard deviation, with one mean and one standard deviation for
+                  each channel of the training targets; then it is measured where these are known.
     """
 
     name: str
@@ -88,9 +84,15 @@ METRICS = (
 def metrics_with(own: Iterable[str], targets: Sequence[str] = ()) -> tuple[Metric, ...]:
     """Return the metrics of every run, one for each of several `targets`, and a user's own, "module:name".
 
+    The error of one function alone is measured, as in a norm of all of them the largest hides the others.
+
     Raises `EvaluationError` when one cannot be imported, is no `Metric`, or has the name of another.
     """
-    metrics = {one.name: one for one in (*METRICS, *_of_each_function(targets))}
+    metrics = {one.name: one for one in METRICS}
+    for at, target in enumerate(targets if len(targets) > 1 else ()):
+        name, label = f"relative_l2_{target}", f"relative L² error, {target}"
+        words = f"the relative L² error of the function '{target}' alone"
+        metrics[name] = Metric(name, partial(_of_one_function, at), label, words)
     for location in own:
         try:
             metric = find(location, Metric)
@@ -102,22 +104,8 @@ def metrics_with(own: Iterable[str], targets: Sequence[str] = ()) -> tuple[Metri
     return tuple(metrics.values())
 
 
-def _of_each_function(targets: Sequence[str]) -> list[Metric]:
-    """Return the error of each function by itself: in a norm of all of them the largest hides the others."""
-
-    def of_one(at: int, prediction: np.ndarray, target: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
-        return relative_l2(prediction[:, at], target[:, at], grid)
-
-    return [
-        Metric(
-            f"relative_l2_{name}",
-            partial(of_one, at),
-            f"relative L² error, {name}",
-            f"the relative L² error of the function '{name}' alone",
-        )
-        for at, name in enumerate(targets)
-        if len(targets) > 1
-    ]
+def _of_one_function(at: int, prediction: np.ndarray, target: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
+    return relative_l2(prediction[:, at], target[:, at], grid)
 
 
 def measure(
@@ -135,7 +123,12 @@ def measure(
     """
     pairs = {False: (prediction, target)}
     if scale is not None:
-        standard, wanted = (_standardised(values, grid, *scale) for values in (prediction, target))
+        shape = (-1,) + (1,) * grid.dimension
+        mean, deviation = (one.reshape(shape) for one in scale)
+        standard, wanted = (
+            (values.reshape(len(values), -1, *values.shape[-grid.dimension :]) - mean) / deviation
+            for values in (prediction, target)
+        )
         pairs[True] = standard, wanted
     found, samples = {}, len(target)
     for one in metrics:
@@ -153,10 +146,3 @@ def metric_words(names: Iterable[str], metrics: tuple[Metric, ...] = METRICS) ->
     """Return label and description of the metrics `names`, for the record of a run."""
     known = {one.name: one for one in metrics}
     return {name: {"label": known[name].label, "description": known[name].description} for name in names}
-
-
-def _standardised(values: np.ndarray, grid: Grid | Nodes, mean: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Return (u - mean)/scale as (samples, channels, ...space)."""
-    shape = (-1,) + (1,) * grid.dimension
-    channels = values.reshape(len(values), -1, *values.shape[-grid.dimension :])
-    return (channels - mean.reshape(shape)) / scale.reshape(shape)

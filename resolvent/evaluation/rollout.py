@@ -55,22 +55,23 @@ def write_rollout(
     shown = int(shown_samples(test_samples, facts["seed"])[0])
     device = choose_device(gpus)
     operator = trained_operator(checkpoints.load_run(folder))
-    steps = window.shape[1] - 1
-    error, persistence = np.full((2, test_samples, steps), np.nan)
-    prediction = np.full(window[shown, 1:].shape, np.nan)
-    for step in range(steps):
-        persistence[:, step] = relative_l2(window[:, 0], window[:, step + 1], grid)
+    first, moments = window[:, 0], np.moveaxis(window[:, 1:], 1, 0)
+    steps = len(moments)
+    error, prediction = np.full((test_samples, steps), np.nan), np.full(moments[:, shown].shape, np.nan)
     if operator is not None:
-        initial = Samples(grid, window[:, 0], window[:, 1])
-        for step, predicted in enumerate(rolled_out(operator.to(device), initial, steps, device)):
-            error[:, step] = _finite_errors(predicted, window[:, step + 1], grid)
+        initial = Samples(grid, first, moments[0])
+        predictions = rolled_out(operator.to(device), initial, steps, device)
+        for step, (predicted, target) in enumerate(zip(predictions, moments, strict=True)):
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = relative_l2(predicted, target, grid)
+            error[:, step] = np.where(np.isfinite(found), found, np.nan)
             prediction[step] = predicted[shown]
     arrays = {
         "times": facts["settings"]["lead_time"] * np.arange(1, steps + 1),
         "error": error,
-        "persistence": persistence,
+        "persistence": np.stack([relative_l2(first, target, grid) for target in moments], axis=1),
         "sample": np.array(shown),
-        "initial": window[shown, 0],
+        "initial": first[shown],
         "target": window[shown, 1:],
         "prediction": prediction,
     }
@@ -84,9 +85,3 @@ def rolled_out(
     for _ in range(steps):
         samples = replace(samples, inputs=predict(operator, samples, device))
         yield samples.inputs
-
-
-def _finite_errors(prediction: np.ndarray, target: np.ndarray, grid) -> np.ndarray:
-    with np.errstate(over="ignore", invalid="ignore"):
-        errors = relative_l2(prediction, target, grid)
-    return np.where(np.isfinite(errors), errors, np.nan)

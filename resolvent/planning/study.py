@@ -15,7 +15,7 @@ from resolvent.figures.front.study import (
     PlannedPaper,
     PlannedRow,
     Study,
-    bring_up_to_date,
+    write_study,
 )
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.paper_plan import PaperPlan
@@ -63,7 +63,7 @@ def show_what_there_is(plan: Plan, papers: dict[str, PaperPlan], study: str | Pa
     from resolvent.figures.front.page import write_front_page
 
     try:
-        bring_up_to_date(study, planned_study(plan, papers), command=command(), provenance=provenance())
+        write_study(study, planned_study(plan, papers), command=command(), provenance=provenance())
         write_front_page(plan.results)
         Path(study).touch()
     except (ResolventError, OSError) as error:

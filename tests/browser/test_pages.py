@@ -198,11 +198,6 @@ def test_the_first_key_leads_to_the_content(browser, study):
         assert page.url.endswith("#content")
 
 
-def brightness(colour: str) -> float:
-    """Return the mean of red, green and blue of "rgb(1, 2, 3)", from 0 to 1."""
-    return sum(map(float, re.findall(r"[0-9.]+", colour)[:3])) / 765
-
-
 def test_what_is_asked_first_is_two_clicks_from_the_front_page(browser, study):
     with Reader(browser) as reader:
         page = reader.open(study / "index.html")

@@ -27,30 +27,17 @@ def kept_of(samples, operator=None):
     return condition(kept, node.attrs["resolution"], 0.0)
 
 
-def test_evaluation_keeps_the_spectra_of_fields_on_the_square():
-    samples = rough_samples(5)
-    same = type(samples)(samples.grid, samples.targets, samples.targets)
-    kept = kept_of(same, Half())
+@pytest.mark.parametrize(("samples", "step"), [(rough_samples(5), 0.5), (smooth_samples(3), 1.0)])
+def test_evaluation_keeps_the_spectra_of_fields_and_of_functions(samples, step):
+    kept = kept_of(type(samples)(samples.grid, samples.targets, samples.targets), Half())
     expected = powers(samples.targets, samples.grid).mean(axis=0)
     np.testing.assert_array_equal(kept["target_power"].values, expected)
-    np.testing.assert_allclose(kept["error_power"].values, expected / 4, rtol=1e-4, atol=1e-15)
-    np.testing.assert_allclose(kept["prediction_power"].values, expected / 4, rtol=1e-4, atol=1e-15)
-    np.testing.assert_array_equal(kept["wavenumber"].values, np.arange(len(expected)) / 2)
-
-
-def test_a_diverged_run_has_the_target_s_spectrum_only():
-    kept = kept_of(rough_samples(3))
-    assert np.isfinite(kept["target_power"].values).all()
-    assert np.isnan(kept["error_power"].values).all()
-
-
-def test_evaluation_keeps_the_spectra_of_functions_on_an_interval():
-    samples = smooth_samples(3)
-    same = type(samples)(samples.grid, samples.targets, samples.targets)
-    kept = kept_of(same, Half())
-    power = kept["target_power"].values
-    assert power.sum() == pytest.approx((samples.grid.weights * samples.targets**2).sum() / len(samples))
-    np.testing.assert_allclose(kept["error_power"].values, power / 4, rtol=1e-4, atol=1e-12)
+    for name in ("error_power", "prediction_power"):
+        np.testing.assert_allclose(kept[name].values, expected / 4, rtol=1e-4, atol=1e-12)
+    np.testing.assert_array_equal(kept["wavenumber"].values, step * np.arange(len(expected)))
+    lost = kept_of(samples)  # diverged
+    np.testing.assert_array_equal(lost["target_power"].values, expected)
+    assert np.isnan(lost["error_power"].values).all()
 
 
 AS_CODED = {"attention": "fourier", "attention_dropout": 0.5, "attention_dropout_in_evaluation": True}

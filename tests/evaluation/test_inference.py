@@ -50,15 +50,16 @@ def test_a_cheap_solver_is_coarse_and_another_accurate(
     assert errors[accurate] < smallest
 
 
-def test_every_solver_has_a_row_that_names_it(tmp_path):
+def test_every_solver_has_a_row_that_names_it_and_the_time_to_make_a_sample_is_known(tmp_path):
     settings = small("controlled_ode")
     card, task = make_dataset(tmp_path, settings), build_task(settings)
     rows = _solvers(task, Split(card, settings.resolutions[0], "test", 2).read(range(2)))
-    labels = list(task.classical_solvers())
-    assert [(row["kind"], row["key"], row["label"]) for row in rows] == [
-        ("solver", one, one) for one in labels
-    ]
+    found = [(row["kind"], row["key"], row["label"]) for row in rows]
+    assert found == [("solver", one, one) for one in task.classical_solvers()]
     assert all(row["device"].endswith("(CPU)") for row in rows)
+    assert 0 < seconds_to_make(read_card(card)) < 10
+    assert math.isnan(seconds_to_make({"imported": {}}))
+    assert 0 < _median_seconds(lambda samples: sum(range(samples)), 1_000) < 1
 
 
 def test_a_model_is_held_against_the_fastest_solver_that_is_as_accurate():
@@ -69,10 +70,6 @@ def test_a_model_is_held_against_the_fastest_solver_that_is_as_accurate():
     as_fast = {"error": 1e-2, "many_seconds": SLOW["many_seconds"]}
     assert beside_the_fastest(MODEL | as_fast, [SLOW])["queries"] == math.inf
     assert beside_the_fastest(MODEL | {"error": 1e-4}, [FAST, SLOW]) == {}
-
-
-def test_the_time_of_an_answer_is_a_number_of_seconds():
-    assert 0 < _median_seconds(lambda samples: sum(range(samples)), 1_000) < 1
 
 
 @pytest.fixture(scope="module")
@@ -121,19 +118,6 @@ def test_operators_and_solvers_are_timed_on_the_same_samples(study):
         accurate = here[here["error"] <= row["error"]]
         fastest = accurate.loc[accurate["many_seconds"].idxmin()]
         assert (row["solver"], row["solver_many_seconds"]) == (fastest["label"], fastest["many_seconds"])
-
-
-def test_where_none_has_finished_there_is_no_row(study):
-    card, runs, folder = study
-    counts = {"train": 16, "validation": 4, "test": 6}
+    # Where none has finished there is no row.
     measure_inference(card, card, runs[1:2], folder / "none.csv", counts=counts, threads=1, gpus=0)
     assert pandas.read_csv(folder / "none.csv").empty
-
-
-def test_data_that_were_imported_took_no_time_that_is_known():
-    assert math.isnan(seconds_to_make({"imported": {}}))
-
-
-def test_the_seconds_of_a_sample_are_those_of_making_it(tmp_path):
-    card = read_card(make_dataset(tmp_path, small("controlled_ode")))
-    assert 0 < seconds_to_make(card) < 10

@@ -29,7 +29,7 @@ def lorenz(tmp_path_factory):
 
 
 @pytest.mark.parametrize("times", ["dt0.02", "random"])
-def test_initial_values_are_constant_functions_after_the_observed_one(lorenz, times):
+def test_initial_values_are_constant_functions_and_channels_come_last_in_a_tensor(lorenz, times):
     samples = load_samples(lorenz, times, "train", 3)
     arrays = load_arrays(lorenz, times, "train")
     assert samples.grid == samples.target_grid
@@ -37,16 +37,10 @@ def test_initial_values_are_constant_functions_after_the_observed_one(lorenz, ti
     for channel, name in ((1, "y_initial"), (2, "z_initial")):
         np.testing.assert_array_equal(samples.inputs[:, channel], arrays[name][:, None] + 0 * arrays["x"])
     np.testing.assert_array_equal(samples.targets, np.stack([arrays["y"], arrays["z"]], axis=1))
-
-
-def test_a_function_tensor_has_channels_last_and_goes_back(lorenz):
-    samples = load_samples(lorenz, "random", "train", 2)
-    tensor = function_tensor(samples.targets, samples.grid)
-    assert tensor.shape == (2, samples.grid.points, 2)
-    np.testing.assert_array_equal(as_samples(tensor), samples.targets.astype(np.float32))
-    one = function_tensor(samples.targets[:, 0], samples.grid)
-    assert one.shape == (2, samples.grid.points, 1)
-    np.testing.assert_array_equal(as_samples(one), samples.targets[:, 0].astype(np.float32))
+    for values, channels in ((samples.targets, 2), (samples.targets[:, 0], 1)):
+        tensor = function_tensor(values, samples.grid)
+        assert tensor.shape == (3, samples.grid.points, channels)
+        np.testing.assert_array_equal(as_samples(tensor), values.astype(np.float32))
 
 
 class Pointwise(nn.Module):
@@ -84,9 +78,15 @@ def column(progress, name):
     return [row[HISTORY_COLUMNS.index(name)] for row in progress.history]
 
 
-def test_several_standardised_functions_are_learnt_on_a_plateau(tmp_path):
-    run = trainer(tmp_path)
-    progress = run.fit()
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """A training that has ended, and its progress."""
+    run = trainer(tmp_path_factory.mktemp("fitted"))
+    return run, run.fit()
+
+
+def test_several_standardised_functions_are_learnt_on_a_plateau(fitted):
+    run, progress = fitted
     errors, rates = column(progress, "validation_relative_l2"), column(progress, "learning_rate")
     assert errors[-1] < 0.2 * errors[0]
     assert sorted(set(rates), reverse=True) == list(dict.fromkeys(rates))  # halved, never raised
@@ -100,34 +100,29 @@ def test_several_standardised_functions_are_learnt_on_a_plateau(tmp_path):
     assert run_inputs.shape == (2, 3, TIMES.points)
 
 
-def test_the_loss_is_that_of_standardised_functions(tmp_path):
+def test_the_loss_is_that_of_standardised_functions(fitted, tmp_path):
     """The second, small function would count for nothing in physical units."""
-    standardised, physical = trainer(tmp_path / "a"), trainer(tmp_path / "b", loss_units="physical")
-    worst = {}
-    for name, run in (("standardised", standardised), ("physical", physical)):
-        run.fit()
-        test = curves(32, 3)
+    physical, test, errors = trainer(tmp_path, loss_units="physical"), curves(32, 3), []
+    physical.fit()
+    for run in (fitted[0], physical):
         with torch.no_grad():
-            v = as_samples(
-                run.operator(function_tensor(test.inputs, TIMES), coordinate_tensor(TIMES))
-            ).numpy()
-        worst[name] = np.abs(v[:, 1] - test.targets[:, 1]).mean() / np.abs(test.targets[:, 1]).mean()
-    assert worst["standardised"] < 0.5 * worst["physical"]
+            found = run.operator(function_tensor(test.inputs, TIMES), coordinate_tensor(TIMES))
+        small = test.targets[:, 1]
+        errors.append(np.abs(as_samples(found).numpy()[:, 1] - small).mean() / np.abs(small).mean())
+    assert errors[0] < 0.5 * errors[1]
 
 
 def test_a_run_stops_early_and_stays_stopped(tmp_path):
-    progress = trainer(tmp_path, early_stopping=3, learning_rate=0.3, epochs=200).fit()
+    settings = {"early_stopping": 3, "learning_rate": 0.3, "epochs": 200}
+    progress = trainer(tmp_path, **settings).fit()
     assert len(progress.history) == progress.best_epoch + 3 < 200
-    assert (
-        trainer(tmp_path, early_stopping=3, learning_rate=0.3, epochs=200).fit().history == progress.history
-    )
+    assert trainer(tmp_path, **settings).fit().history == progress.history
 
 
-def test_bfloat16_trains_to_nearly_the_same_error(tmp_path):
-    half = trainer(tmp_path / "a", precision="bfloat16").fit()
-    full = trainer(tmp_path / "b").fit()
-    assert half.history != full.history
-    assert half.best_error < 2 * full.best_error
+def test_bfloat16_trains_to_nearly_the_same_error(fitted, tmp_path):
+    half = trainer(tmp_path, precision="bfloat16").fit()
+    assert half.history != fitted[1].history
+    assert half.best_error < 2 * fitted[1].best_error
 
 
 def test_errors_of_standardised_functions_stand_beside_those_in_physical_units(lorenz):

@@ -17,18 +17,18 @@ def test_errors_that_differ_by_rounding_have_an_interval():
     assert interval.low < interval.value < interval.high < 0.2345680
 
 
-def test_the_mean_is_the_mean_and_the_interval_is_repeatable():
-    errors = np.array([[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]])
-    interval = mean_interval(errors)
-    assert interval.value == pytest.approx(3.0)
-    assert interval.low < 3.0 < interval.high
-    assert interval == mean_interval(errors)
-
-
-@pytest.mark.parametrize("interval", [mean_interval, median_interval])
-def test_equal_errors_have_no_width(interval):
-    found = interval(np.full((3, 10), 2e-3))
-    assert (found.low, found.value, found.high) == pytest.approx([2e-3] * 3)
+@pytest.mark.parametrize(
+    ("interval", "errors", "value"),
+    [
+        (mean_interval, [[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]], 3.0),
+        (median_interval, [[1.0, 2.0, 3.0, 90.0], [3.0, 4.0, 5.0, 100.0]], 3.5),  # of all errors at once
+    ],
+)
+def test_the_value_is_that_of_all_errors_and_the_interval_is_repeatable(interval, errors, value):
+    found = interval(np.array(errors))
+    assert found.value == pytest.approx(value)
+    assert found.low < value < found.high
+    assert found == interval(np.array(errors))
 
 
 @pytest.mark.parametrize("interval", [mean_interval, median_interval])
@@ -53,10 +53,12 @@ def test_few_samples_have_students_interval():
 
 
 @pytest.mark.parametrize("interval", [mean_interval, median_interval])
-def test_one_sample_has_no_interval(interval):
+def test_one_sample_has_no_interval_and_equal_errors_one_without_width(interval):
     found = interval(np.array([[1.0], [3.0]]))
     assert found.value == 2.0
     assert np.isnan([found.low, found.high]).all()
+    equal = interval(np.full((3, 10), 2e-3))
+    assert (equal.low, equal.value, equal.high) == pytest.approx([2e-3] * 3)
 
 
 @pytest.mark.parametrize("interval", [mean_interval, median_interval])
@@ -65,14 +67,6 @@ def test_errors_without_logarithms_have_an_interval_all_the_same(interval):
     assert found.low <= found.value <= found.high
     assert np.isfinite([found.low, found.high]).all()
     assert interval(np.zeros((2, 5))).high == 0
-
-
-def test_the_median_is_of_all_errors_at_once():
-    errors = np.array([[1.0, 2.0, 3.0, 90.0], [3.0, 4.0, 5.0, 100.0]])
-    interval = median_interval(errors)
-    assert interval.value == pytest.approx(3.5)
-    assert interval.low < 3.5 < interval.high
-    assert interval == median_interval(errors)
 
 
 def test_a_median_of_two_values_drawn_alike_is_between_them():

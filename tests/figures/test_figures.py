@@ -4,18 +4,20 @@ import warnings
 
 import numpy as np
 import pytest
-from exhibits import written
+from exhibits import given, written
 
+from resolvent.figures.common.comparison import errors_of
 from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.exhibit import Sources
 from resolvent.figures.common.labels import label_right, spread
-from resolvent.figures.common.results import read_runs
+from resolvent.figures.common.results import read_runs, with_training_noise
 from resolvent.figures.common.style import appearances, new_figure
 from resolvent.figures.experiment.comparison import write_comparison
-from resolvent.figures.experiment.cost_scatter import COST_SCATTER
-from resolvent.figures.experiment.error_distributions import ERROR_DISTRIBUTIONS
-from resolvent.figures.experiment.resolution_curves import RESOLUTION_CURVES
+from resolvent.figures.experiment.cost import COST_SCATTER
+from resolvent.figures.experiment.curves import RESOLUTION_CURVES, TRAINING_CURVES
+from resolvent.figures.experiment.report import READERS
+from resolvent.figures.experiment.rows_of_errors import ERROR_DISTRIBUTIONS
 from resolvent.figures.experiment.samples import SAMPLES
-from resolvent.figures.experiment.training_curves import TRAINING_CURVES
 
 KINDS = ("svg", "png", "pdf")
 DRAWN = ("training", "samples", "resolution", "cost", "errors")
@@ -85,22 +87,18 @@ def test_samples_of_an_inverse_problem_are_those_with_the_noise_of_training(make
     assert len(loaded.shown_errors()) == 40
 
 
-def test_figures_of_an_experiment_with_noise_show_the_noise_of_training(
-    make_run, make_baselines, tmp_path, monkeypatch
-):
-    curves, points, dots = [], [], []
-    for name, drawn in (
-        ("resolution_curves._draw_model", lambda panel, rows, *_: curves.append(rows) or []),
-        ("cost_scatter._draw_model", lambda panel, row, *_: points.append(row)),
-        ("error_distributions._draw_rows", lambda panel, rows, limits: dots.extend(rows)),
-    ):
-        monkeypatch.setattr(f"resolvent.figures.experiment.{name}", drawn)
+def test_charts_of_an_experiment_with_noise_show_the_noise_of_training(make_run, make_baselines, tmp_path):
     run = make_run(resolution=17, dimension=2, noise=0.01, tested_noise=(0.0, 0.01, 0.05))
-    draw_all([run], [make_baselines(17, noise=0.01)], tmp_path / "figures")
-    assert [rows["test_noise"].tolist() for rows in curves] == [[0.01]]
-    assert [row["test_noise"] for row in points] == [0.01]
-    assert dots[0][2].mean() == pytest.approx(points[0]["value"])
-    assert len(dots) == 1 + 4  # the baselines too have errors at this level
+    baselines, path = [make_baselines(17, noise=0.01)], tmp_path / "comparison.csv"
+    table = write_comparison([run], baselines, path)
+    means = errors_of(with_training_noise(table), "relative_l2", "mean").set_index("kind")["value"]
+    sources = Sources(READERS, **given([run], path, baselines))
+    curves, cost, samples = (
+        sources.call(one.chart).data for one in (RESOLUTION_CURVES, COST_SCATTER, ERROR_DISTRIBUTIONS)
+    )
+    assert [*curves[0].y, *cost[0].y] == pytest.approx([means["model"]] * 2, rel=1e-3)
+    assert np.mean(samples[0].x) == pytest.approx(means["model"], rel=1e-3)
+    assert len(samples) == len(curves) == 1 + 4  # the baselines too have errors at this level
 
 
 @pytest.mark.every_format

@@ -14,7 +14,7 @@ from resolvent.figures.common.film import Film, write_film
 from resolvent.figures.common.results import read_arrays
 from resolvent.figures.common.style import new_figure
 from resolvent.figures.dataset.film import draw as draw_motion
-from resolvent.figures.experiment.rollout_film import ROLLOUT
+from resolvent.figures.experiment.samples import ROLLOUT
 
 TIMES = np.linspace(0, 1, 12)
 KINDS = {

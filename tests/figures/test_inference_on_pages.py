@@ -8,7 +8,7 @@ from run_files import write_inference
 
 from resolvent.figures.common.numbers import short_duration
 from resolvent.figures.common.style import name_all, new_figure
-from resolvent.figures.experiment.inference import INFERENCE, inference_rows, read_inference
+from resolvent.figures.experiment.cost import INFERENCE, inference_table, read_inference
 
 MODEL = {"kind": "model", "resolution": 512, "threads": 1, "samples": 32, "train_seconds": 60.0}
 SOLVER = {"kind": "solver", "key": "coarse", "label": "coarse solver", "resolution": 512, "samples": 32}
@@ -24,11 +24,12 @@ ACCURATE = MODEL | {
 
 
 def test_rows_say_what_pays_and_what_never_does(tmp_path):
-    rows = inference_rows(read_inference(write_inference(tmp_path, COARSE, FAST, SLOW, ACCURATE)))
-    assert [(row["label"], row["solver"], row["queries"]) for row in rows] == [
-        ("Linear", None, None), ("FNO", "coarse solver", None), ("Galerkin", "coarse solver", 150_000),
-    ]  # fmt: skip
-    assert [row["speed"] for row in rows] == [None, "1.2 times slower", "5 times faster"]
+    table = inference_table(read_inference(write_inference(tmp_path, COARSE, FAST, SLOW, ACCURATE)))
+    assert [[cell.text for cell in (row[0], *row[5:])] for row in table.rows] == [
+        ["Linear", "none", "—", "—"],
+        ["FNO", "coarse solver: 500 µs", "1.2 times slower", "never"],
+        ["Galerkin", "coarse solver: 500 µs", "5 times faster", "150,000 functions"],
+    ]
 
 
 def test_the_figure_names_models_and_solvers(make_run, tmp_path):

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from resolvent.common.runs import read_run
-from resolvent.figures.experiment.report import paper_of
 from resolvent.figures.papers.cao2021.reported import (
     TABLE_2A,
     TABLE_2B,
@@ -15,7 +14,7 @@ from resolvent.figures.papers.cao2021.reported import (
     TABLE_8,
     parameters,
 )
-from resolvent.figures.published.beside import differences, reported_beside
+from resolvent.figures.published.beside import differences, example_of, reported_beside
 from resolvent.figures.published.tables import reported_rows
 
 ATTENTIONS = ("fourier", "galerkin", "softmax", "linear")
@@ -228,4 +227,4 @@ def test_an_equation_that_the_paper_has_not(make_run):
     run = read_run(make_run(dataset={"equation": "poisson"}))
     assert differences(run.record, run.cost) == ["equation poisson, which the paper has not"]
     assert reported_beside(run.record, run.cost).reason == "the paper has no such row"
-    assert paper_of([run]) is None
+    assert example_of(run.record) is None

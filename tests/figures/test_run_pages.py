@@ -59,8 +59,9 @@ def test_a_run_has_a_page_with_its_errors_settings_and_files(make_run, write, tm
 
 
 def test_the_page_of_a_diverged_run_says_when_and_what_was_kept(make_run, write):
-    run = make_run(diverged_epoch=9)
-    write([run])
+    run, at_once = make_run(diverged_epoch=9), make_run("lost", diverged_epoch=0)
+    write([run, at_once])
+    assert "before its first epoch ended" in (at_once / "run.html").read_text()
     page = (run / "run.html").read_text()
     assert re.search(r"Training diverged in epoch 9 of\s+100", page)
     assert "Kept are the history up to that epoch" in page
@@ -68,12 +69,6 @@ def test_the_page_of_a_diverged_run_says_when_and_what_was_kept(make_run, write)
     assert 'id="histogram"' not in page
     assert 'id="training_curve"' in page
     assert content(run / "run.js")["samples"] == []
-
-
-def test_a_run_that_diverged_at_once_has_a_page(make_run, write):
-    run = make_run(diverged_epoch=0)
-    write([run])
-    assert "before its first epoch ended" in (run / "run.html").read_text()
 
 
 def test_errors_of_samples_are_computed_before_they_are_rounded(make_run, tmp_path):
@@ -146,26 +141,22 @@ def test_two_runs_are_compared_on_the_same_samples(make_run, write, tmp_path):
     assert missing(links(page), tmp_path) == ["./assets/compare.js", "./assets/samples.js", "./report.html"]
 
 
-def test_runs_on_other_samples_are_no_pair(make_run, tmp_path):
+def test_runs_on_other_samples_are_no_pair_and_of_many_none_is_compared(make_run, tmp_path, monkeypatch):
     runs = [make_run(), make_run("fno", attention=None, architecture="fno1d")]
     errors = pd.read_csv(runs[1] / "errors.csv")
     replace_errors(runs[1], errors[errors["sample"] > 3])
     data.write_runs_data(read_runs(runs), tmp_path / "runs.js")
     assert content(tmp_path / "runs.js")["pairs"] == []
-
-
-def test_of_many_runs_no_pair_is_computed_beforehand(make_run, tmp_path, monkeypatch):
     monkeypatch.setattr(data, "PAIRS_OF", 1)
-    data.write_runs_data(read_runs([make_run(), make_run(seed=2)]), tmp_path / "runs.js")
+    data.write_runs_data(read_runs(runs), tmp_path / "runs.js")
     assert content(tmp_path / "runs.js")["pairs"] is None
 
 
 def test_commands_and_code_are_of_the_run(make_run, tmp_path):
     (run,) = read_runs([make_run()])
-    assert f'resolvent.predict("{run.directory}", test["initial_velocity"])' in loading(
-        run, CARD, "card.json"
-    )
-    assert 'open_dataset("card.json", "test", 512)' in loading(run, CARD, "card.json")
+    words = loading(run, CARD, "card.json")
+    assert f'resolvent.predict("{run.directory}", test["initial_velocity"])' in words
+    assert 'open_dataset("card.json", "test", 512)' in words
     several = loading(run, {"inputs": ["x", "y_initial"]}, "card.json")
     assert f'load_run("{run.directory}")' in several
     assert making("snakemake -c4", "a b.csv") == "snakemake --cores 2 'a b.csv'"

@@ -30,23 +30,24 @@ def candidates(make_run):
     ]
 
 
-def test_the_configured_run_is_shown_if_it_finished(make_run):
+def test_the_configured_run_is_shown_else_the_best_that_finished_on_its_grid(make_run, candidates):
     runs = [make_run("zeta", label="Zeta", level=1.0, seed=9), make_run("alpha", level=1e-5)]
     shown = choose_shown(runs)
     assert (shown.run.directory, shown.words, shown.replaces) == (runs[0], "Zeta", False)
-
-
-def test_else_the_best_that_finished_on_its_grid(candidates):
     shown = choose_shown(candidates)
     assert shown.run.directory == candidates[2]
     assert shown.words == (
         "Softmax (n = 512, seed 1), shown because the configured run, Galerkin (n = 512, seed 1), diverged"
     )
     assert choose_shown(candidates[:2]).run.directory == candidates[1]
-
-
-def test_another_grid_is_better_than_none(candidates):
+    # Another grid is better than none, and where all diverged the configured run is shown.
     assert choose_shown([candidates[0], candidates[3]]).run.directory == candidates[3]
+    lost = [candidates[0], make_run("lost", diverged_epoch=1)]
+    assert choose_shown(lost).run.directory == lost[0]
+    shown = choose_shown(candidates[1:], named=False)
+    assert shown.run.directory == candidates[2]
+    assert shown.words == "Softmax (n = 512, seed 1), the run with the lowest median error"
+    assert choose_shown(candidates[:1], named=False).words == "Galerkin"
 
 
 def test_a_run_whose_test_errors_are_not_finite_counts_as_diverged(make_run):
@@ -57,18 +58,10 @@ def test_a_run_whose_test_errors_are_not_finite_counts_as_diverged(make_run):
 
 
 def test_the_best_is_that_with_the_noise_of_training(make_run):
-    options = {"tested_noise": (0.0, 0.1), "resolution": 17, "dimension": 2}
-    runs = [
-        make_run("lost", diverged_epoch=1, noise=0.1, **options),
-        make_run("large", level=2e-3, noise=0.1, **options),
-        make_run("small", level=1e-3, noise=0.1, **options),
-    ]
+    options = {"tested_noise": (0.0, 0.1), "resolution": 17, "dimension": 2, "noise": 0.1}
+    runs = [make_run("lost", diverged_epoch=1, **options)]
+    runs += [make_run(name, level=level, **options) for name, level in (("large", 2e-3), ("small", 1e-3))]
     assert choose_shown(runs).run.directory == runs[2]
-
-
-def test_where_all_diverged_the_configured_run_is_shown(make_run):
-    runs = [make_run("galerkin", diverged_epoch=4), make_run("fno", diverged_epoch=1)]
-    assert choose_shown(runs).run.directory == runs[0]
 
 
 def test_samples_are_those_of_the_run_shown(candidates, tmp_path):
@@ -153,13 +146,6 @@ def test_the_latent_functions_are_those_of_the_run_shown(candidates, tmp_path):
     of_candidates, *_ = save(of_paper(draw_latent_basis, [candidates[:3]]), tmp_path / "figure13.svg")
     of_best, *_ = save(of_paper(draw_latent_basis, [[candidates[2]]]), tmp_path / "best.svg")
     assert of_candidates.read_bytes() == of_best.read_bytes()
-
-
-def test_where_none_is_named_the_best_that_finished_is_shown(candidates):
-    shown = choose_shown(candidates[1:], named=False)
-    assert shown.run.directory == candidates[2]
-    assert shown.words == "Softmax (n = 512, seed 1), the run with the lowest median error"
-    assert choose_shown(candidates[:1], named=False).words == "Galerkin"
 
 
 NAMES = ("velocity [m/s], force", "temperature [K]")

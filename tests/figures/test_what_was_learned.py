@@ -39,13 +39,11 @@ def with_facts(run, **facts):
 def baselines(make_baselines):
     """The mean of the targets has the error 1.016, a fitted linear operator 0.994."""
     folder = make_baselines()
-    errors = pd.read_csv(folder / "errors.csv")
-    levels = {"mean_predictor": 1.016, "ridge_regression": 0.994}
     table = pd.concat(
-        errors[errors["baseline"] == "mean_predictor"]
+        pd.read_csv(folder / "errors.csv")
         .head(SAMPLES)
         .assign(baseline=key, relative_l2=errors_about(level, 0), sample=range(SAMPLES))
-        for key, level in levels.items()
+        for key, level in {"mean_predictor": 1.016, "ridge_regression": 0.994}.items()
     )
     costs = json.loads((folder / "cost.json").read_text())
     costs["costs"]["512"]["ridge_regression"] = {
@@ -55,6 +53,14 @@ def baselines(make_baselines):
     return replace_errors(folder, table)
 
 
+def three_seeds(make_run, **levels):
+    return [
+        make_run(model, seed=seed, errors=errors_about(level, 10 * seed))
+        for model, level in levels.items()
+        for seed in (1, 2, 3)
+    ]
+
+
 def compared(runs, baselines, tmp_path):
     write_comparison(runs, [baselines], tmp_path / "comparison.csv")
     table = read_comparison(tmp_path / "comparison.csv")
@@ -62,19 +68,13 @@ def compared(runs, baselines, tmp_path):
 
 
 def test_models_that_learned_nothing_are_neither_bold_nor_the_best(make_run, baselines, tmp_path):
-    runs = [
-        make_run(model, seed=seed, errors=errors_about(level, 10 * seed))
-        for model, level in {"fno": 0.968, "galerkin": 0.979, "linear": 1.001}.items()
-        for seed in (1, 2, 3)
-    ]
+    runs = three_seeds(make_run, fno=0.968, galerkin=0.979, linear=1.001)
     table, found = compared(runs, baselines, tmp_path)
-    for model in ("fno", "galerkin", "linear"):
-        better = {"fno": "hardly better", "galerkin": "hardly better", "linear": "no better"}[model]
-        assert found[model].verdict == f"is {better} than the mean of the targets"
+    for model, better in {"fno": "hardly", "galerkin": "hardly", "linear": "no"}.items():
+        assert found[model].verdict == f"is {better} better than the mean of the targets"
         assert not found[model].is_among_the_best()
-        assert (
-            0.9 < found[model].error(statistic=TO_MEAN).low < found[model].error(statistic=TO_MEAN).high < 1.1
-        )
+        to_mean = found[model].error(statistic=TO_MEAN)
+        assert 0.9 < to_mean.low < to_mean.high < 1.1
         assert 0.9 < found[model].error(statistic=TO_LINEAR).value < 1.1
     (words,) = verdicts(table)
     assert words.startswith(
@@ -86,11 +86,7 @@ def test_models_that_learned_nothing_are_neither_bold_nor_the_best(make_run, bas
 
 
 def test_of_models_of_which_one_learned_the_others_are_named(make_run, baselines, tmp_path):
-    runs = [
-        make_run(model, seed=seed, errors=errors_about(level, 10 * seed))
-        for model, level in {"fno": 0.1, "galerkin": 0.979}.items()
-        for seed in (1, 2, 3)
-    ]
+    runs = three_seeds(make_run, fno=0.1, galerkin=0.979)
     table, found = compared(runs, baselines, tmp_path)
     assert found["fno"].verdict == ""
     assert found["fno"].is_among_the_best()

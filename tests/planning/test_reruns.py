@@ -95,7 +95,7 @@ COUNTS = {
     "resolvent.figures.stability.page": {"stability_page": ALONE},
     "resolvent.evaluation.baselines": {"baselines": EQUATIONS},
     "resolvent.measurements.architecture_formulas": {"measure_architectures": {"neuraloperator"}},
-    "resolvent.figures.experiment.cost_scatter": {"report": ALONE},
+    "resolvent.figures.experiment.cost": {"report": ALONE},
     "resolvent.datasets.tasks.kolmogorov:motion": {"motion": {"kolmogorov"}},
     "resolvent.datasets.tasks.kolmogorov:solve_values": {},
     "resolvent.figures.dataset.gallery": {"dataset_page": ALONE},

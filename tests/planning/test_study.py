@@ -5,7 +5,7 @@ import yaml
 from merged_configuration import DEFAULT, merged
 from pipeline_project import ROOT
 
-from resolvent.figures.front.study import bring_up_to_date, read_study, write_study
+from resolvent.figures.front.study import read_study, write_study
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.paper_plan import PaperPlan
@@ -56,8 +56,8 @@ def test_paths_are_seen_from_the_folder_of_the_study(tmp_path):
 def test_a_plan_is_written_only_where_it_is_another(tmp_path):
     path = tmp_path / "study.json"
     study = {"name": "mine", "experiments": {}, "datasets": {}, "papers": {}, "pages": {"a": "a.html"}}
-    bring_up_to_date(path, study, command="first", provenance={"machine": "one"})
-    bring_up_to_date(path, study, command="second", provenance={})
+    write_study(path, study, command="first", provenance={"machine": "one"})
+    write_study(path, study, command="second", provenance={})
     assert (read_study(tmp_path).command, read_study(tmp_path).provenance) == ("first", {"machine": "one"})
-    bring_up_to_date(path, study | {"pages": {}}, command="third", provenance={})
+    write_study(path, study | {"pages": {}}, command="third", provenance={})
     assert (read_study(tmp_path).command, read_study(tmp_path).pages) == ("third", {})

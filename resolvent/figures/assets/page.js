@@ -3,6 +3,15 @@
   const assets = document.currentScript.src.replace(/[^/]*$/, "");
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
+  // ---- numbers as the tables have them ----
+  const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+  function scientific(value, digits = 3) {
+    if (value === null || !Number.isFinite(value)) return "—";
+    const [mantissa, exponent] = value.toExponential(digits - 1).split("e").map((one, place) => (place ? Number(one) : one));
+    if (exponent >= -1 && exponent < 3) return value.toFixed(Math.max(0, digits - 1 - exponent));
+    return `${mantissa} × 10${exponent < 0 ? "⁻" : ""}${[...String(Math.abs(exponent))].map((one) => RAISED[one]).join("")}`;
+  }
+
   // ---- charts: figure.chart holds .plot and the chart as JSON; an image stays for print and without script ----
   const PALETTE = ["#0b6fb8", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#8a6fd1", "#7f7f7f"];
 
@@ -37,6 +46,11 @@
       let text = JSON.stringify([data, layout]);
       if (night.matches) for (const [light, other] of Object.entries(dark)) text = text.replaceAll(light, other);
       const parts = JSON.parse(text);
+      for (const trace of parts[0]) {
+        if (!trace.hovertemplate?.includes("%{y:.3e}")) continue;
+        trace.text = trace.y.map((one) => scientific(one, 4));
+        trace.hovertemplate = trace.hovertemplate.replace("%{y:.3e}", "%{text}");
+      }
       return Plotly.react(plot, parts[0], themed(parts[1]), options).then(() => frames && Plotly.addFrames(plot, frames));
     };
     shown.set(plot, redraw);
@@ -69,7 +83,7 @@
     });
   }
   whenSeen([...document.querySelectorAll("figure.chart")].filter((figure) => figure.querySelector(".plot + script")), draw);
-  window.resolventPage = { show, whenSeen, colour };
+  window.resolventPage = { show, whenSeen, colour, scientific };
 
   // ---- what scrolls sideways can be reached by keyboard, and is called by the heading before it ----
   const scrolled = [...document.querySelectorAll(".wide, pre, .menu > ul")];

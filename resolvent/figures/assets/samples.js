@@ -1,7 +1,7 @@
 // The samples of runs: input, target, prediction and error, from the files run.js that lie beside the pages of runs.
 // A figure with data-shows="samples" draws one of them, with data-shows="spread" the error by point over all samples.
 (() => {
-  const { show, colour } = resolventPage;
+  const { show, colour, scientific } = resolventPage;
 
   // ---- data: a script file beside the page calls resolventData; a page opened from disk cannot fetch ----
   const files = {};
@@ -14,15 +14,6 @@
       script.onerror = () => failed(new Error(`${address} is missing; it comes with the pages of the runs, which snakemake makes when no target is named`));
       document.head.append(script);
     }));
-  }
-
-  // ---- numbers as the tables have them ----
-  const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-  function scientific(value, digits = 3) {
-    if (value === null || !Number.isFinite(value)) return "—";
-    const [mantissa, exponent] = value.toExponential(digits - 1).split("e").map((one, place) => (place ? Number(one) : one));
-    if (exponent >= -1 && exponent < 3) return value.toFixed(Math.max(0, digits - 1 - exponent));
-    return `${mantissa} × 10${exponent < 0 ? "⁻" : ""}${[...String(Math.abs(exponent))].map((one) => RAISED[one]).join("")}`;
   }
 
   const deep = (values, other, how) => Array.isArray(values)

@@ -78,8 +78,8 @@ def power(unit: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """Return a ratio: 0.83, 12.3, 2.6e+04."""
-    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}" if ratio < 1000 else f"{ratio:.1e}"
+    """Return a ratio: 0.83, 12.3, 2.6 × 10⁴."""
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}" if ratio < 1000 else scientific(ratio, 2)
 
 
 def duration(seconds: float | None) -> str:

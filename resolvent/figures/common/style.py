@@ -17,6 +17,7 @@ import numpy as np
 
 from resolvent.common.files import write_atomically
 from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import Run
 
 INK = "#22272e"
@@ -280,8 +281,8 @@ def name_diverged(axes, labels: list[str]) -> None:
 def name_outside(axes, outside: list[tuple[str, float]]) -> None:
     """Name, at the head and the foot of a panel, the baselines (label, error) above and below its scale."""
     low, high = axes.get_ylim()
-    above = [f"↑ {label}: {error:.1e}" for label, error in outside if error > high]
-    below = [f"↓ {label}: {error:.1e}" for label, error in outside if error < low]
+    above = [f"↑ {label}: {scientific(error, 2)}" for label, error in outside if error > high]
+    below = [f"↓ {label}: {scientific(error, 2)}" for label, error in outside if error < low]
     look = {"transform": axes.transAxes, "color": MUTED, "fontsize": 8}
     for names, y, place in ((above, 0.98, "top"), (below, 0.02, "bottom")):
         if names:

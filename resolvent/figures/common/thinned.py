@@ -8,10 +8,6 @@ import numpy as np
 CURVE_POINTS = 512  # of a curve in a page
 SIDE_POINTS = 64  # along each side of a field in a page
 DIGITS = 4
-THINNED = (
-    f"Curves are drawn at no more than {CURVE_POINTS} of their points and fields at no more than "
-    f"{SIDE_POINTS} × {SIDE_POINTS}, picked evenly and not averaged; values have {DIGITS} digits."
-)
 
 
 def picked(count: int, most: int) -> np.ndarray:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resolvent.figures.common.charts import LOGARITHMIC, Looks, line_of, panels_of
+from resolvent.figures.common import charts, style
+from resolvent.figures.common.charts import Looks
 from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.fields import draw_colour_bar, draw_field, log_scale_of
 from resolvent.figures.common.labels import label_right
@@ -19,13 +19,6 @@ from resolvent.figures.common.results import (
     spectrum_of,
     spread_of,
 )
-from resolvent.figures.common.style import (
-    INK,
-    grid_lines,
-    new_stack,
-    say_no_errors,
-    title,
-)
 from resolvent.figures.common.thinned import CURVE_POINTS, picked, picked_on_log_axis, rounded
 
 if TYPE_CHECKING:
@@ -33,6 +26,7 @@ if TYPE_CHECKING:
 
 MAPS = 4  # side by side
 AMPLITUDE = "root mean power"
+WAVENUMBER = "wavenumber (cycles along a side)"
 BY_POINT = "RMS error / RMS target"
 
 
@@ -43,84 +37,65 @@ def draw(runs: list[Run], looks: Looks, shown: Shown):
     """
     place = shown.run.resolution
     here = [run for run in one_of_each(runs) if run.resolution == place]
-    spectra = {run.model: found for run in here if (found := spectrum_of(run))}
-    spreads = {run.model: found for run in here if (found := spread_of(run))}
-    labels = {run.model: run.label for run in here}
-    maps = any(one.dimension == 2 for one in spreads.values())
-    rows = -(-len(spreads) // MAPS) if maps else 1
+    spectra = [(run, found) for run in here if (found := spectrum_of(run))]
+    spreads = [(run, found) for run in here if (found := spread_of(run))]
+    maps = any(one.dimension == 2 for _, one in spreads)
     curves = not maps and (bool(spreads) or not spectra)
+    rows = -(-len(spreads) // MAPS) if maps else 1
     bands = [{"height": 3.0, "nrows": 1, "ncols": 1}] * (bool(spectra) + curves)
     bands += [{"height": 2.3 * rows, "nrows": rows, "ncols": MAPS}] * maps
-    figure, panels = new_stack(*bands, size=(8.6, 0.6 + sum(band["height"] for band in bands)))
-    panels = iter(panels)
+    figure, panels = style.new_stack(*bands, size=(8.6, 0.6 + sum(band["height"] for band in bands)))
     where = f"trained and tested on {resolution_in_words(place)}"
     if spectra:
-        (panel,) = next(panels).flat
-        _draw_spectra(panel, spectra, labels, looks)
-        title(panel, f"by wavenumber, {where}")
+        panel, ends = panels[0][0, 0], []
+        panel.set(xscale="log", yscale="log", xlabel=WAVENUMBER, ylabel=AMPLITUDE)
+        style.grid_lines(panel, "both")
+        wavenumber, target = spectra[0][1].wavenumber, spectra[0][1].target
+        lines = [(wavenumber, target, style.INK, "-", "target")]
+        for run, one in spectra:
+            look = looks[run.model]
+            lines.append((one.wavenumber, one.error, look.colour, look.dashes, run.label))
+        for x, values, colour, dashes, label in lines:
+            kept = (x > 0) & (values > 0)
+            if kept.any():
+                panel.plot(x[kept], values[kept], color=colour, linestyle=dashes, lw=1.3)
+                ends.append((float(values[kept][-1]), label, colour))
+        panel.set_ylim(bottom=_lowest_shown([one.error for _, one in spectra]))
+        label_right(panel, ends)
+        style.title(panel, f"by wavenumber, {where}")
     if maps:
-        _draw_maps(figure, next(panels), spreads, labels)
+        scale = log_scale_of(*(one.values for _, one in spreads), decades=3)
+        for panel, (run, one) in zip(panels[-1].flat, spreads, strict=False):
+            image = draw_field(panel, one.values, scale)
+            style.title(panel, run.label)
+            panel.title.set_fontsize(7.5)
+        for panel in panels[-1].flat[len(spreads) :]:
+            panel.set_axis_off()
+        draw_colour_bar(figure, image, panels[-1], label=BY_POINT)
     if curves:
-        (panel,) = next(panels).flat
-        _draw_curves(panel, spreads, labels, looks)
-        in_time = any("time" in one.axes for one in spreads.values())
-        title(panel, f"by {'time' if in_time else 'point'}, {where}")
+        panel, ends = panels[-1][0, 0], []
+        in_time = any("time" in one.axes for _, one in spreads)
+        style.grid_lines(panel)
+        if spreads:
+            style.error_limits(panel, np.concatenate([one.values for _, one in spreads]), margin=2)
+            panel.set_ylabel(BY_POINT)
+        else:
+            style.say_no_errors(panel)
+        for run, one in spreads:
+            ((name, x),), look = one.axes.items(), looks[run.model]
+            values = np.where(one.values > 0, one.values, np.nan)
+            panel.plot(x, values, color=look.colour, linestyle=look.dashes, lw=1.2)
+            panel.set_xlabel(name)
+            ends.append((float(one.values[-1]), run.label, look.colour))
+        label_right(panel, ends)
+        style.title(panel, f"by {'time' if in_time else 'point'}, {where}")
     return figure
 
 
-def _draw_spectra(panel, spectra: dict, labels: dict, looks: dict) -> None:
-    panel.set(xscale="log", yscale="log", xlabel="wavenumber (cycles along a side)", ylabel=AMPLITUDE)
-    grid_lines(panel, "both")
-    ends = []
-    first = next(iter(spectra.values()))
-    for wavenumber, values, colour, dashes, label in [
-        (first.wavenumber, first.target, INK, "-", "target"),
-        *(
-            (one.wavenumber, one.error, looks[model].colour, looks[model].dashes, labels[model])
-            for model, one in spectra.items()
-        ),
-    ]:
-        kept = (wavenumber > 0) & (values > 0)
-        if kept.any():
-            panel.plot(wavenumber[kept], values[kept], color=colour, linestyle=dashes, lw=1.3)
-            ends.append((float(values[kept][-1]), label, colour))
-    panel.set_ylim(bottom=lowest_shown([one.error for one in spectra.values()]))
-    label_right(panel, ends)
-
-
-def lowest_shown(errors: Iterable[np.ndarray]) -> float | None:
+def _lowest_shown(errors: list[np.ndarray]) -> float | None:
     """Return where the axis of amplitudes ends: a decade below the errors, not where targets round off."""
     values = np.concatenate([one[np.isfinite(one) & (one > 0)] for one in errors])
     return float(values.min() / 10) if values.size else None
-
-
-def _draw_curves(panel, spreads: dict, labels: dict, looks: dict) -> None:
-    grid_lines(panel)
-    if not spreads:
-        say_no_errors(panel)
-        return
-    panel.set(yscale="log", ylabel=BY_POINT)
-    ends = []
-    for model, one in spreads.items():
-        ((name, x),) = one.axes.items()
-        panel.set_xlabel(name)
-        look = looks[model]
-        panel.plot(
-            x, np.where(one.values > 0, one.values, np.nan), color=look.colour, linestyle=look.dashes, lw=1.2
-        )
-        ends.append((max(float(one.values[-1]), float(one.values.max()) * 1e-6), labels[model], look.colour))
-    label_right(panel, ends)
-
-
-def _draw_maps(figure, panels, spreads: dict, labels: dict) -> None:
-    scale = log_scale_of(*(one.values for one in spreads.values()), decades=3)
-    for panel, (model, one) in zip(panels.flat, spreads.items(), strict=False):
-        image = draw_field(panel, one.values, scale)
-        title(panel, labels[model])
-        panel.title.set_fontsize(7.5)
-    for panel in panels.flat[len(spreads) :]:
-        panel.set_axis_off()
-    draw_colour_bar(figure, image, panels, label=BY_POINT)
 
 
 def chart(runs: list[Run], looks: Looks) -> Figure | None:
@@ -129,73 +104,55 @@ def chart(runs: list[Run], looks: Looks) -> Figure | None:
     None where there is neither: then the maps that come with the predictions show it.
     """
     runs = one_of_each(runs)
-    places = sorted({run.resolution for run in runs})
-    here = {place: [run for run in runs if run.resolution == place] for place in places}
-    spectra = {
-        place: [(run, one) for run in some if (one := spectrum_of(run))] for place, some in here.items()
-    }
-    curves = {
-        place: [(run, one) for run in some if (one := spread_of(run)) and one.dimension == 1]
-        for place, some in here.items()
-    }
-    wanted = [("wavenumber", place) for place in places if spectra[place]]
-    wanted += [("point", place) for place in places if curves[place]]
-    if not wanted:
+    by_wavenumber: list[tuple[str, int | str, list]] = []
+    by_point: list[tuple[str, int | str, list]] = []
+    for place in sorted({run.resolution for run in runs}):
+        here = [run for run in runs if run.resolution == place]
+        spectra = [(run, one) for run in here if (one := spectrum_of(run))]
+        spreads = [(run, one) for run in here if (one := spread_of(run)) and one.dimension == 1]
+        by_wavenumber += [("wavenumber", place, spectra)] if spectra else []
+        in_time = any("time" in one.axes for _, one in spreads)
+        by_point += [("time" if in_time else "point", place, spreads)] if spreads else []
+    panels = by_wavenumber + by_point
+    if not panels:
         return None
-    kinds = {kind: kind for kind, _ in wanted}
-    if any("time" in one.axes for some in curves.values() for _, one in some):
-        kinds["point"] = "time"
-    figure = panels_of([f"by {kinds[kind]}, {resolution_in_words(place)}" for kind, place in wanted])
-    named = set()
-    for row, (kind, place) in enumerate(wanted, 1):
-        found = spectra[place] if kind == "wavenumber" else curves[place]
+    figure = charts.panels_of([f"by {kind}, {resolution_in_words(place)}" for kind, place, _ in panels])
+    named: set[str] = set()
+
+    def add_line(row: int, x: np.ndarray, y: np.ndarray, line: dict, name: str) -> None:
+        on_log_axis = panels[row - 1][0] == "wavenumber"
+        kept = (y > 0) & ((x > 0) | (not on_log_axis))
+        x, y = x[kept], y[kept]
+        some = picked_on_log_axis(len(x)) if on_log_axis else picked(len(x), CURVE_POINTS)
+        figure.add_scatter(
+            x=rounded(x[some]), y=rounded(y[some]), mode="lines", line=line, name=name, legendgroup=name,
+            showlegend=name not in named, hovertemplate=f"{name}<br>%{{x}}: %{{y:.3e}}<extra></extra>",
+            row=row, col=1,
+        )  # fmt: skip
+        named.add(name)
+
+    for row, (kind, _, found) in enumerate(panels, 1):
+        lines = [charts.line_of({"kind": "model", "key": run.model}, looks) for run, _ in found]
         if kind == "wavenumber":
-            first = found[0][1]
-            _add_line(
-                figure,
-                row,
-                first.wavenumber,
-                first.target,
-                {"color": INK, "width": 1.8},
-                "target",
-                named,
-                True,
-            )
-            low = lowest_shown(one.error for _, one in found)
-            top = max(float(one.target.max()) for _, one in found)
-            figure.update_yaxes(title=AMPLITUDE, row=row, col=1)
-            if low:
+            first, errors = found[0][1], [one.error for _, one in found]
+            add_line(row, first.wavenumber, first.target, {"color": style.INK, "width": 1.8}, "target")
+            if low := _lowest_shown(errors):
+                top = max(float(one.target.max()) for _, one in found)
                 figure.update_yaxes(range=rounded(np.log10([low, 3 * top])), row=row, col=1)
-            figure.update_xaxes(type="log", title="wavenumber (cycles along a side)", row=row, col=1)
-            for run, one in found:
-                line = line_of({"kind": "model", "key": run.model}, looks)
-                _add_line(figure, row, one.wavenumber, one.error, line, run.label, named, True)
+            figure.update_yaxes(title=AMPLITUDE, row=row, col=1)
+            figure.update_xaxes(type="log", title=WAVENUMBER, row=row, col=1)
+            for (run, one), line in zip(found, lines, strict=True):
+                add_line(row, one.wavenumber, one.error, line, run.label)
         else:
             figure.update_yaxes(title=BY_POINT, row=row, col=1)
-            for run, one in found:
+            for (run, one), line in zip(found, lines, strict=True):
                 ((name, x),) = one.axes.items()
                 figure.update_xaxes(title=name, row=row, col=1)
-                line = line_of({"kind": "model", "key": run.model}, looks)
-                _add_line(figure, row, x, one.values, line, run.label, named, False)
-    figure.update_yaxes(**LOGARITHMIC)
+                add_line(row, x, one.values, line, run.label)
+    figure.update_yaxes(**charts.LOGARITHMIC)
     return figure
 
 
-def _add_line(figure, row, x, y, line, name, named: set, on_log_axis: bool) -> None:
-    kept = (y > 0) & ((x > 0) | (not on_log_axis))
-    x, y = x[kept], y[kept]
-    some = picked_on_log_axis(len(x)) if on_log_axis else picked(len(x), CURVE_POINTS)
-    figure.add_scatter(
-        x=rounded(x[some]), y=rounded(y[some]), mode="lines", line=line, name=name, legendgroup=name,
-        showlegend=name not in named, hovertemplate=f"{name}<br>%{{x}}: %{{y:.3e}}<extra></extra>",
-        row=row, col=1,
-    )  # fmt: skip
-    named.add(name)
-
-
 ERROR_LOCATION = Exhibit(
-    "Where the errors are",
-    "Over all {test} test samples. {located} One seed of each model.",
-    draw,
-    chart,
+    "Where the errors are", "Over all {test} test samples. {located} One seed of each model.", draw, chart
 )

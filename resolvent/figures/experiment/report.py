@@ -1,4 +1,4 @@
-"""The page of an experiment: who is best, whether to trust it, predictions, costs, how to repeat it."""
+"""The page of an experiment: who is best, predictions, whether to trust it, costs, how to repeat it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Any
 from resolvent.common.counts import of_few
 from resolvent.figures.common.comparison import mean_error, read_comparison
 from resolvent.figures.common.exhibit import Exhibit, Sources
+from resolvent.figures.common.numbers import DASH, duration
 from resolvent.figures.common.page import relative, render, without_budget
 from resolvent.figures.common.results import (
     Run,
@@ -19,25 +20,14 @@ from resolvent.figures.common.results import (
     spread_of,
 )
 from resolvent.figures.common.style import appearances
-from resolvent.figures.common.table import as_html
+from resolvent.figures.common.table import Cell, Column, Table, as_html
 from resolvent.figures.dataset.error_budget import checks_of, others
-from resolvent.figures.experiment.cost_scatter import COST_SCATTER
-from resolvent.figures.experiment.error_distributions import ERROR_DISTRIBUTIONS
-from resolvent.figures.experiment.error_intervals import ERROR_INTERVALS
+from resolvent.figures.experiment.cost import COST_SCATTER, INFERENCE, inference_table, read_inference
+from resolvent.figures.experiment.curves import RESOLUTION_CURVES, TRAINING_CURVES
 from resolvent.figures.experiment.error_location import ERROR_LOCATION
-from resolvent.figures.experiment.error_table import (
-    BEST_TEST,
-    MEDIAN,
-    OVER_BEST,
-    headline,
-    of_all_metrics,
-    of_every_condition,
-)
-from resolvent.figures.experiment.inference import INFERENCE, inference_rows, read_inference
-from resolvent.figures.experiment.resolution_curves import RESOLUTION_CURVES
-from resolvent.figures.experiment.rollout_film import ROLLOUT
-from resolvent.figures.experiment.samples import SAMPLES
-from resolvent.figures.experiment.training_curves import TRAINING_CURVES
+from resolvent.figures.experiment.error_table import headline, of_all_metrics, of_every_condition
+from resolvent.figures.experiment.rows_of_errors import ERROR_DISTRIBUTIONS, ERROR_INTERVALS
+from resolvent.figures.experiment.samples import ROLLOUT, SAMPLES
 from resolvent.figures.experiment.tuned import tuning_of
 from resolvent.figures.experiment.verdict import about_labels, verdicts
 from resolvent.figures.published.beside import example_of
@@ -109,8 +99,8 @@ def write_report(
     paper_pages
         Names and links of the pages of papers whose tables or figures these runs give.
     """
-    sources, folder = Sources(READERS, **given), Path(output).parent
-    loaded, comparison, shown = sources["runs"], sources["comparison"], sources["shown"].run
+    sources, folder, card = Sources(READERS, **given), Path(output).parent, Path(card)
+    runs, comparison, shown = sources["runs"], sources["comparison"], sources["shown"].run
     exhibits = {folder / f"figures/{name}.svg": exhibit for name, exhibit in EXHIBITS.items()}
     films = {} if film is None else {Path(film): FILM}
     drawn = {}
@@ -118,10 +108,10 @@ def write_report(
         exhibit.write(sources, path)
         # The file lies beside the page, which need not hold it, too.
         drawn[Path(path)] = exhibit.on_page(sources, path, folder) | {"source": relative(path, folder)}
-    errors, facts = headline(comparison), read_json(card)
-    heads = {column.head for column in errors.columns}
-    paper = paper_of(loaded)
-    lost = [run for run in loaded if run.diverged]
+    errors, facts, samples = headline(comparison), read_json(card), int(comparison["samples"].max())
+    lost, spread = [run for run in runs if run.diverged], None if shown.diverged else spread_of(shown)
+    timed = inference_table(sources["inference"])
+    choices = {run.directory: run for run in [shown, *one_of_each(runs)] if not run.diverged}
     render(
         "report.html.j2",
         output,
@@ -131,101 +121,67 @@ def write_report(
         command=command,
         verdicts=verdicts(comparison),
         of_errors=mean_error(comparison),
-        summary=summarise(loaded),
+        summary=summarise(runs),
         labels=about_labels(comparison, facts.get("stated_accuracy")),
-        lost=[_entry(run, folder) for run in lost],
-        differences=differences_from_paper(loaded),
-        recipes=differences_of_recipes(loaded),
-        paper=paper,
+        lost=[(run, name_of_run(run), relative(run.directory / PAGE, folder)) for run in lost],
+        differences=differences_from_paper(runs),
+        recipes=differences_of_recipes(runs),
+        example=example_of(runs[0].record),
         paper_pages=paper_pages,
         headline=as_html(errors),
-        has_ratio=OVER_BEST in heads,
-        has_reported=bool(paper) and paper["name"] in heads,
-        has_best_test=BEST_TEST in heads,
-        has_median=MEDIAN in heads,
+        heads={column.head for column in errors.columns},
         all_metrics="".join(map(as_html, of_all_metrics(comparison))),
         every_condition=as_html(of_every_condition(comparison)),
-        tuning=tuning_of(loaded),
-        seeds=sorted({run.seed for run in loaded}),
-        samples=int(comparison["samples"].max()),
-        few=of_few(int(comparison["samples"].max())),
+        tuning=tuning_of(runs),
+        seeds=sorted({run.seed for run in runs}),
+        samples=samples,
+        few=of_few(samples),
         several_resolutions=comparison["test_resolution"].nunique() > 1,
         several_noises=comparison["test_noise"].nunique() > 1,
         figures={path.stem: drawn[path] for path in exhibits},
         own_figures=[drawn[Path(path)] for path in own or {}],
-        metrics={name: words for run in loaded for name, words in run.record.metrics.items()},
+        metrics={name: words for run in runs for name, words in run.record.metrics.items()},
         film=next((drawn[one] for one in films if one.parent not in {run.directory for run in lost}), None),
         in_time=isinstance(shown.resolution, str),
-        shown=_choices(loaded, shown, folder),
-        maps=not shown.diverged and (spread := spread_of(shown)) is not None and spread.dimension == 2,
+        shown=[(relative(run.directory / DATA, folder), name_of_run(run)) for run in choices.values()],
+        maps=spread is not None and spread.dimension == 2,
         card={
             "name": facts["dataset"],
-            "link": relative(Path(root) / "datasets" / f"{loaded[0].record.dataset}.html", folder),
+            "link": relative(Path(root) / "datasets" / f"{runs[0].record.dataset}.html", folder),
             "facts": without_budget(facts),
         },
         checks=checks_of(facts["error_budget"]),
         other_checks=others(facts["error_budget"]),
-        runs=[_entry(run, folder) for run in loaded],
-        inference=inference_rows(sources["inference"]),
-        predicted_costs=costs_beside_prediction(given["run_folders"], predicted),
-        loading=loading(shown, facts, Path(card).as_posix()),
+        runs=[
+            (run, relative(run.directory, folder), None if run.diverged else errors_by_sample(run).mean())
+            for run in runs
+        ],
+        inference=as_html(timed) if timed.rows else "",
+        predicted_costs=as_html(_costs(runs, given["run_folders"], predicted)),
+        loading=loading(shown, facts, card.as_posix()),
         tables=[name for name in TABLES if (folder / name).exists()],
-        store=(Path(card).with_suffix(".zarr").as_posix(), size_of(Path(card).with_suffix(".zarr"))),
+        store=(card.with_suffix(".zarr").as_posix(), size_of(card.with_suffix(".zarr"))),
         provenance=provenance,
     )
 
 
-def _choices(runs: list[Run], shown: Run, folder: Path) -> list[tuple[str, str]]:
-    """Return file and name of the runs whose samples can be looked at: one of each model, `shown` first."""
-    choices = {run.directory: run for run in [shown, *one_of_each(runs)] if not run.diverged}
-    return [(relative(run.directory / DATA, folder), name_of_run(run)) for run in choices.values()]
-
-
-def _entry(run: Run, folder: Path) -> dict:
-    """Return what the page lists of a run."""
-    errors = errors_by_sample(run)
-    return {
-        "label": run.label,
-        "name": name_of_run(run),
-        "where": run.where,
-        "seed": run.seed,
-        "link": relative(run.directory / PAGE, folder),
-        "folder": relative(run.directory, folder),
-        "error": None if run.diverged or errors.empty else float(errors.mean()),
-        "epoch": run.cost.diverged_epoch,
-        "best_epoch": run.cost.best_epoch,
-        "seconds": run.cost.train_seconds,
-    }
-
-
-def costs_beside_prediction(runs: list[str | Path], predicted: list[tuple[float, float]]) -> list[dict]:
+def _costs(runs: list[Run], folders: list[str | Path], predicted: list[tuple[float, float]]) -> Table:
     """Return seconds of all runs and gigabytes of one, measured and predicted, by model and resolution.
 
-    A ratio is None where a diverged run ended early.
+    There is no ratio where a diverged run ended early.
     """
-    rows: dict[tuple[str, str], dict] = {}
-    for folder, (seconds, size) in zip(runs, predicted, strict=True):
-        (run,) = read_runs([folder])
-        row = rows.setdefault(
-            (run.label, run.where),
-            {"seconds": 0.0, "predicted_seconds": 0.0, "gigabytes": 0.0, "whole": True},
-        )
-        row["seconds"] += run.cost.train_seconds
-        row["predicted_seconds"] += seconds
-        row["gigabytes"] = max(row["gigabytes"], run.cost.peak_memory_bytes / 1e9)
-        row["predicted_gigabytes"] = size / 1e9
-        row["whole"] &= not run.diverged
-    for row in rows.values():
-        row["ratio"] = row["seconds"] / row["predicted_seconds"] if row["whole"] else None
-    return [{"label": label, "where": where, **row} for (label, where), row in rows.items()]
-
-
-def paper_of(runs: list[Run]) -> dict[str, str] | None:
-    """Return the paper that has this example: its name, the section, the tables of errors, its protocol."""
-    example = example_of(runs[0].record)
-    return example and {
-        "name": example.source.name,
-        "section": f"Section {example.section}",
-        "tables": " or ".join(table.name for table in example.tables),
-        "protocol": example.source.protocol,
-    }
+    by_folder, groups = {run.directory: run for run in runs}, {}
+    for folder, costs in zip(folders, predicted, strict=True):
+        run = by_folder[Path(folder)]
+        groups.setdefault((run.label, run.where), []).append((run, *costs))
+    rows = []
+    for (label, where), found in groups.items():
+        took, expected = sum(run.cost.train_seconds for run, *_ in found), sum(one for _, one, _ in found)
+        whole = not any(run.diverged for run, *_ in found)
+        cells = [Cell(label), Cell(where, prose=True)]
+        cells += [Cell(duration(seconds), value=seconds) for seconds in (took, expected)]
+        cells.append(Cell(f"{took / expected:.2f}" if whole else DASH))
+        cells.append(Cell(f"{max(run.cost.peak_memory_bytes for run, *_ in found) / 1e9:.2f}"))
+        rows.append([*cells, Cell(f"{found[-1][2] / 1e9:.2f}")])
+    heads = ("model", "trained at", "took", "predicted", "ratio", "GB of a run", "predicted GB")
+    return Table(list(map(Column, heads)), rows)

@@ -1,17 +1,26 @@
-"""Test samples beside their predictions: curves of functions of one variable, images of functions of two.
+"""Test samples beside their predictions: curves, images of functions of two variables, trajectories, a film.
 
-As in Figures 9 and 10 of Cao 2021, and of trajectories as in Figure 6 of Calvello et al. 2024.
+As in Figures 9 and 10 of Cao 2021, and of trajectories as in Figures 6, 8 and 9 of Calvello et al. 2024.
 """
 
-import numpy as np
-import pandas as pd
+from collections.abc import Iterable
+from fractions import Fraction
 
+import numpy as np
+
+from resolvent.common.predictions import condition
 from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.fields import draw_colour_bar, draw_field, scale_of, symmetric_scale_of
+from resolvent.figures.common.film import LONGEST, Film
 from resolvent.figures.common.labels import shortened
+from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import Run, Shown
 from resolvent.figures.common.style import BASELINE, INK, MUTED, appearances, grid_lines, new_figure, title
-from resolvent.figures.experiment.sample_trajectories import draw_sample_trajectories
+
+DASHES = (0, (2.5, 2))
+EXTREMES = ("median", "worst")  # samples of trajectories
+FLOOR = 1e-12  # of an error on a logarithmic axis
+FASTEST = Fraction(4)  # frames a second: a rollout has few
 
 
 def draw(shown: Shown, quantities: tuple[str, str]):
@@ -22,17 +31,15 @@ def draw(shown: Shown, quantities: tuple[str, str]):
     run = shown.run
     if isinstance(run.resolution, str):
         return draw_sample_trajectories(run)
-    fields = "y" in run.predictions_at().coords
-    return (draw_sample_fields if fields else draw_sample_curves)(run, quantities)
+    return (_draw_fields if "y" in run.predictions_at().coords else _draw_curves)(run, quantities)
 
 
-def draw_sample_curves(run: Run, quantities: tuple[str, str]):
-    """Draw the stored samples of a run at its training resolution, each over a strip of its pointwise error.
+def _draw_curves(run: Run, quantities: tuple[str, str]):
+    """Draw each sample over a strip of its pointwise error.
 
-    All strips share one scale, so that a quiet strip is a good prediction. `quantities` are what the input
-    and the target are called.
+    All strips share one scale, so that a quiet strip is a good prediction.
     """
-    look = appearances([run])[run.model]
+    look, relative = appearances([run])[run.model], run.shown_errors()
     x, samples = run.predictions_at()["x"].values, run.shown_samples
     inputs, targets, predictions = (run.shown(name) for name in ("input", "target", "prediction"))
     errors = predictions - targets
@@ -42,19 +49,17 @@ def draw_sample_curves(run: Run, quantities: tuple[str, str]):
     figure, axes = new_figure(
         2 * rows, columns, size=(8.6, 0.5 + 2.9 * rows), sharex=True, height_ratios=[3.2, 1] * rows
     )
-    relative = run.shown_errors()
     for index, sample in enumerate(samples):
         row, column = divmod(index, columns)
-        panel, strip = axes[2 * row, column], axes[2 * row + 1, column]
-        dashed = {"color": look.colour, "lw": 1.4, "ls": (0, (2.5, 2))}
-        for values, words, style in (
+        panel, strip = axes[2 * row : 2 * row + 2, column]
+        for values, words, line in (
             (inputs, quantities[0], {"color": BASELINE, "lw": 0.9}),
             (targets, quantities[1], {"color": INK, "lw": 1.8}),
-            (predictions, "prediction", dashed),
+            (predictions, "prediction", {"color": look.colour, "lw": 1.4, "ls": DASHES}),
         ):
             for number, function in enumerate(np.atleast_2d(values[index])):  # one, or several
-                panel.plot(x, function, label=words if number == 0 else None, **style)
-        title(panel, _heading(sample, relative, ": relative L² error "))
+                panel.plot(x, function, label=words if number == 0 else None, **line)
+        title(panel, f"test sample {sample}: {_error(relative.get(sample), 'relative L² error ')}")
         panel.tick_params(labelbottom=False)
         grid_lines(panel)
         strip.axhline(0, color=MUTED, lw=0.6)
@@ -70,44 +75,20 @@ def draw_sample_curves(run: Run, quantities: tuple[str, str]):
             strip.set_xlabel("x")
         else:
             strip.tick_params(labelbottom=False)
-    for unused in (
-        axes.flat[2 * len(samples) :] if columns == 1 else axes[-2:, -1] if len(samples) % 2 else []
-    ):
-        unused.set_axis_off()
-    figure.legend(
-        *axes[0, 0].get_legend_handles_labels(),
-        loc="outside upper center",
-        ncols=3,
-        frameon=False,
-        fontsize=9,
-    )
+    if len(samples) % columns:
+        for unused in axes[-2:, -1]:
+            unused.set_axis_off()
+    _name_above(figure, axes[0, 0])
     return figure
 
 
-def draw_sample_fields(run: Run, quantities: tuple[str, str]):
-    """Draw the stored samples of one run as it was trained: a column a sample, one colour scale a row.
+def _draw_fields(run: Run, quantities: tuple[str, str]):
+    """Draw a column a sample, one colour scale a row.
 
     Input and target may be on different grids, and several functions, which have a row each; an input that is
     constant in every sample has none. The error is on the target's grid. A target and its prediction share
-    their scale; errors have a symmetric one of their own. `quantities` are what the input and the target are
-    called.
+    their scale; errors have a symmetric one of their own.
     """
-    samples, rows = run.shown_samples, _rows(run, quantities)
-    relative = run.shown_errors()
-    figure, axes = new_figure(len(rows), len(samples), size=(8.6, 2.1 * len(rows)))
-    for (words, fields, scale), panels in zip(rows, axes, strict=True):
-        for panel, field in zip(panels, fields, strict=True):
-            image = draw_field(panel, field, scale)
-        panels[0].set_ylabel(shortened(words))
-        draw_colour_bar(figure, image, panels)
-    for panel, sample in zip(axes[0], samples, strict=True):
-        title(panel, _heading(sample, relative, "\nerror "))
-        panel.title.set_fontsize(8)
-    return figure
-
-
-def _rows(run: Run, quantities: tuple[str, str]) -> list[tuple]:
-    """Return name, fields (samples, y, x) and scale of each row."""
     given, wanted, predicted = (_channels(run.shown(name)) for name in ("input", "target", "prediction"))
     varying = [one for one in given if not np.all(one == one[:, :1, :1])] or given
     rows = [
@@ -115,12 +96,20 @@ def _rows(run: Run, quantities: tuple[str, str]) -> list[tuple]:
     ]
     for place, (target, prediction) in enumerate(zip(wanted, predicted, strict=True)):
         scale, error = scale_of(target), prediction - target
-        rows += [
-            (_numbered(quantities[1], place, wanted), target, scale),
-            (_numbered("prediction", place, wanted), prediction, scale),
-            (_numbered("error", place, wanted), error, symmetric_scale_of(error)),
-        ]
-    return rows
+        rows.append((_numbered(quantities[1], place, wanted), target, scale))
+        rows.append((_numbered("prediction", place, wanted), prediction, scale))
+        rows.append((_numbered("error", place, wanted), error, symmetric_scale_of(error)))
+    samples, relative = run.shown_samples, run.shown_errors()
+    figure, axes = new_figure(len(rows), len(samples), size=(8.6, 2.1 * len(rows)))
+    for (words, fields, scale), panels in zip(rows, axes, strict=True):
+        for panel, field in zip(panels, fields, strict=True):
+            image = draw_field(panel, field, scale)
+        panels[0].set_ylabel(shortened(words))
+        draw_colour_bar(figure, image, panels)
+    for panel, sample in zip(axes[0], samples, strict=True):
+        title(panel, f"test sample {sample}\n{_error(relative.get(sample), 'error ')}")
+        panel.title.set_fontsize(8)
+    return figure
 
 
 def _channels(values: np.ndarray) -> list[np.ndarray]:
@@ -132,16 +121,129 @@ def _numbered(name: str, place: int, of: list) -> str:
     return name if len(of) == 1 else f"{name} ({place + 1})"
 
 
-def _heading(sample: int, errors: pd.Series, words: str) -> str:
-    error = errors.get(sample, np.nan)
-    if not np.isfinite(error):
-        words = words.partition("error ")[0].replace("relative L² ", "") + "diverged"
-        return f"test sample {sample}{words}"
-    return f"test sample {sample}{words}{error:.2e}"
+def _error(relative: float | None, words: str) -> str:
+    return f"{words}{scientific(relative)}" if relative is not None and np.isfinite(relative) else "diverged"
+
+
+def _name_above(figure, panel) -> None:
+    named = panel.get_legend_handles_labels()
+    figure.legend(*named, loc="outside upper center", ncols=3, frameon=False, fontsize=9)
+
+
+def draw_sample_trajectories(
+    run: Run, *, where: str | None = None, beside: Iterable[Run] = (), note: str = ""
+):
+    """Draw what is observed, every component of target and prediction, and the error; a column a sample.
+
+    where   names the times of the test observations; default: those of training.
+    beside  runs whose figures shall have the same axes: their values fit into them too.
+    note    a line below the panels.
+    """
+    where = str(run.resolution) if where is None else where
+    samples, times, rows = _trajectories(run, where)
+    components = len(rows) - 2
+    colour, errors = appearances([run])[run.model].colour, run.errors
+    relative = errors[errors["resolution"] == where].set_index("sample")["relative_l2"]
+    figure, axes = new_figure(
+        len(rows), 2, size=(8.6, 2.2 + 1.6 * components), sharex=True, sharey="row",
+        height_ratios=[1] * (components + 1) + [0.8],
+    )  # fmt: skip
+    for column, (which, sample) in enumerate(zip(EXTREMES, samples, strict=True)):
+        panels = axes[:, column]
+        words = _error(relative.get(sample), "relative L² error ")
+        title(panels[0], f"{which} (test sample {sample}): {words}")
+        panels[0].plot(times, rows[0][0][column], color=BASELINE, lw=1.1)
+        for panel, (target, prediction) in zip(panels[1:-1], rows[1:-1], strict=True):
+            panel.plot(times, target[column], color=INK, lw=1.8, label="target")
+            panel.plot(times, prediction[column], color=colour, lw=1.4, ls=DASHES, label="prediction")
+        panels[-1].semilogy(times, rows[-1][0][column], color=colour, lw=1)
+        panels[-1].set_xlabel("time")
+        for panel in panels:
+            grid_lines(panel)
+    recovered = ["recovered"] if components == 1 else [f"recovered {one + 1}" for one in range(components)]
+    for panel, name in zip(axes[:, 0], ["observed", *recovered, "largest |error|"], strict=True):
+        panel.set_ylabel(name)
+    if beside := list(beside):
+        drawn = [rows, *(_trajectories(other, where)[2] for other in beside)]
+        for panel, of_runs in zip(axes[:, 0], zip(*drawn, strict=True), strict=True):
+            values = np.concatenate([np.ravel(arrays) for arrays in of_runs])
+            values = values[np.isfinite(values)]
+            low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
+            margin = 0.05 * (high - low) or 1.0
+            if values.size:
+                logarithmic = panel is axes[-1, 0]
+                panel.set_ylim(*((low / 1.5, high * 1.5) if logarithmic else (low - margin, high + margin)))
+    _name_above(figure, axes[1, 0])
+    if note:
+        figure.supxlabel(note, fontsize=8.5, color=MUTED)
+    return figure
+
+
+def _trajectories(run: Run, where: str) -> tuple[list[int], np.ndarray, list[list[np.ndarray]]]:
+    """Return samples, times, and what the rows of panels draw, (2, times) each.
+
+    These are what was observed, target and prediction of every component, and the largest error of these.
+    """
+    stored = condition(run.predictions, where, run.noise).sel(extreme=list(EXTREMES))
+    given, target, prediction = (
+        stored[f"extreme_{name}"].values for name in ("input", "target", "prediction")
+    )
+    largest = np.maximum(np.abs(prediction - target).max(axis=1), FLOOR)
+    pairs = [[target[:, one], prediction[:, one]] for one in range(target.shape[1])]
+    # Initial values, the other inputs, are constants.
+    rows = [[given[:, 0]], *pairs, [largest]]
+    return [int(sample) for sample in stored["extreme_sample"].values], stored["time"].values, rows
+
+
+def draw_rollout(rollout: dict[str, np.ndarray]) -> Film:
+    """Draw the shown sample of `rollout.npz` (`resolvent.evaluation.rollout`) as a film.
+
+    The first frame is the initial vorticity, in which the model's input and the truth are one. Truth and
+    prediction have one scale of colours, their difference one of its own, over all times. A prediction that
+    is not finite is left white, that of a run that diverged at all times.
+    """
+    initial, times = rollout["initial"][None], np.concatenate([[0.0], rollout["times"]])
+    truth, predicted = (np.concatenate([initial, rollout[name]]) for name in ("target", "prediction"))
+    difference, errors = predicted - truth, rollout["error"][int(rollout["sample"])]
+    scale = float(np.quantile(np.abs(truth), 0.998)) or 1.0
+    own = float(np.quantile(np.abs(difference[np.isfinite(difference)]), 0.998)) or scale
+    figure, (panels,) = new_figure(1, 3, size=(8.4, 3.2))
+    images = []
+    for panel, words, bound in zip(
+        panels, ("truth", "prediction", "difference"), (scale, scale, own), strict=True
+    ):
+        images.append(panel.imshow(truth[0], origin="lower", cmap="RdBu_r", vmin=-bound, vmax=bound))
+        panel.set(xticks=[], yticks=[])
+        panel.spines[:].set_visible(False)
+        title(panel, words)
+    draw_colour_bar(figure, images[1], panels[:2], fraction=0.05, pad=0.02)
+    draw_colour_bar(figure, images[2], panels[2], fraction=0.05, pad=0.02)
+
+    def words_at(frame: int) -> str:
+        if frame == 0:
+            return "the first vorticity, which the model is given"
+        error = scientific(errors[frame - 1], 2) if np.isfinite(errors[frame - 1]) else "not finite"
+        return f"time {times[frame]:.2f} after the first vorticity, relative L² error {error}"
+
+    clock = figure.suptitle(words_at(len(times) - 1), fontsize=10, x=0.01, ha="left")
+
+    def change(frame: int) -> None:
+        for image, fields in zip(images, (truth, predicted, difference), strict=True):
+            image.set_data(np.ma.masked_invalid(fields[frame]))
+        clock.set_text(words_at(frame))
+
+    rate = max(FASTEST, Fraction(len(times)) / Fraction(LONGEST))
+    return Film(figure, [*images, clock], change, frames=len(times), rate=rate, poster=len(times) - 1)
 
 
 SAMPLES = Exhibit(
-    "Test samples",
-    "{shown}: {input}, {target}, prediction, and the pointwise error. {chosen}",
-    draw,
+    "Test samples", "{shown}: {input}, {target}, prediction, and the pointwise error. {chosen}", draw
+)
+ROLLOUT = Exhibit(
+    "The step applied again and again",
+    "{model}, from the first vorticity of a test sample on, each prediction given back as the next input: "
+    "the true flow, the prediction, and their difference on a scale of its own. Training has seen one step."
+    " Without sound.",
+    draw_rollout,
+    kind="film",
 )

@@ -17,95 +17,68 @@ def tuned_in_words(run: Run) -> str | None:
     tuning = run.record.tuning
     if tuning is None:
         return None
-    chosen = [
-        f"{_words(name)} {_shown(tuning['chosen'][name])} of {_listed(values)}"
-        for name, values in _tried(tuning).items()
+    words = [
+        f"{name.replace('_', ' ')} {_shown([value])} of {_shown(_tried(tuning, name))}"
+        for name, value in tuning["chosen"].items()
     ]
-    epochs = f"{counted(tuning['epochs'], 'epoch')} each"
-    lost = [] if any(_finished(one) for one in tuning["candidates"]) else [EVERY_DIVERGED]
-    return "; ".join([*lost, *chosen, epochs])
+    if all(one["diverged_epoch"] is not None for one in tuning["candidates"]):
+        words.insert(0, EVERY_DIVERGED)
+    return "; ".join([*words, f"{counted(tuning['epochs'], 'epoch')} each"])
 
 
 def tuning_of(runs: list[Run]) -> dict | None:
     """Return what the page says of the tuning of an experiment's runs; None where nothing was tuned.
 
     The number of short runs of a model at a training resolution, their epochs and seed, the validation
-    samples that chose, what was tried, and the table of errors as HTML.
+    samples that chose, what was tried, and as HTML a table of the errors of all short runs: a row a model and
+    training resolution, the chosen one bold. All runs of an experiment have the same candidates.
     """
     tuned = [run for run in runs if run.record.tuning]
     if not tuned:
         return None
     first = tuned[0].record
+    candidates = first.tuning["candidates"]
+    group = f"relative L² error on the validation samples, ×{power(UNIT)}"
+    settings = [
+        ", ".join(f"{name.replace('_', ' ')} {_shown([value])}" for name, value in one["settings"].items())
+        for one in candidates
+    ]
+    heads = [Column("model"), Column("trained at"), *(Column(one, group) for one in settings)]
+    rows: dict[tuple, Run] = {}
+    for run in tuned:
+        rows.setdefault((run.model, run.resolution), run)  # all seeds have the same
     return {
-        "short_runs": len(first.tuning["candidates"]),
+        "short_runs": len(candidates),
         "epochs": first.tuning["epochs"],
         "seed": first.tuning["seed"],
         "samples": first.training["validation_samples"],
-        "tried": [f"{_words(name)} {_listed(values)}" for name, values in _tried(first.tuning).items()],
-        "table": as_html(tuning_table(tuned)),
+        "tried": [
+            f"{name.replace('_', ' ')} {_shown(_tried(first.tuning, name))}"
+            for name in candidates[0]["settings"]
+        ],
+        "table": as_html(Table([*heads, Column("short runs")], list(map(_row, rows.values())))),
     }
 
 
-def tuning_table(runs: list[Run]) -> Table:
-    """Return the validation errors of all short runs: a row a model and training resolution, the chosen bold.
-
-    `runs` are those of one experiment, which all have the same candidates.
-    """
-    candidates = [one["settings"] for one in runs[0].record.tuning["candidates"]]
-    group = f"relative L² error on the validation samples, ×{power(UNIT)}"
-    heads = [Column("model"), Column("trained at")]
-    heads += [Column(_setting(one), group) for one in candidates]
-    heads.append(Column("short runs"))
-    first = {}  # all seeds have the same
-    for run in runs:
-        first.setdefault((run.model, run.resolution), run)
-    return Table(heads, [_row(run) for run in first.values()])
-
-
 def _row(run: Run) -> list[Cell]:
-    tuning = run.record.tuning
-    seconds = sum(one["train_seconds"] for one in tuning["candidates"])
-    errors = [_error(one, one["settings"] == tuning["chosen"]) for one in tuning["candidates"]]
-    return [Cell(run.label), Cell(run.where), *errors, Cell(duration(seconds), value=seconds)]
+    cells, seconds = [Cell(run.label), Cell(run.where)], 0.0
+    for one in run.record.tuning["candidates"]:
+        chosen, epoch = one["settings"] == run.record.tuning["chosen"], one["diverged_epoch"]
+        note, error = "chosen" * chosen, one["validation_relative_l2"]
+        if epoch is None:
+            cells.append(Cell(in_units(error, UNIT), note=note, value=error, bold=chosen))
+        else:
+            cells.append(Cell(f"diverged (epoch {epoch})", note=note, value=float("nan"), lost=True))
+        seconds += one["train_seconds"]
+    return [*cells, Cell(duration(seconds), value=seconds)]
 
 
-def _error(candidate: dict, chosen: bool) -> Cell:
-    error = candidate["validation_relative_l2"]
-    if not _finished(candidate):
-        return Cell(
-            f"diverged (epoch {candidate['diverged_epoch']})",
-            note="chosen" * chosen,
-            value=float("nan"),
-            lost=True,
-        )
-    return Cell(in_units(error, UNIT), note="chosen" * chosen, value=error, bold=chosen)
+def _tried(tuning: dict, name: str) -> list:
+    """Return the values tried of a setting, each once."""
+    return list(dict.fromkeys(one["settings"][name] for one in tuning["candidates"]))
 
 
-def _finished(candidate: dict) -> bool:
-    return candidate["diverged_epoch"] is None
-
-
-def _tried(tuning: dict) -> dict[str, list]:
-    """Return the values tried, by setting."""
-    names = tuning["candidates"][0]["settings"]
-    return {name: _once(one["settings"][name] for one in tuning["candidates"]) for name in names}
-
-
-def _once(values: Iterable) -> list:
-    return list(dict.fromkeys(values))
-
-
-def _setting(settings: dict) -> str:
-    return ", ".join(f"{_words(name)} {_shown(value)}" for name, value in settings.items())
-
-
-def _listed(values: list) -> str:
-    return ", ".join(map(_shown, values))
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def _shown(value: object) -> str:
-    return "none" if value is None else f"{value:g}" if isinstance(value, int | float) else str(value)
+def _shown(values: Iterable) -> str:
+    return ", ".join(
+        "none" if one is None else f"{one:g}" if isinstance(one, int | float) else str(one) for one in values
+    )

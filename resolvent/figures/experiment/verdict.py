@@ -20,90 +20,81 @@ LABELS_MATTER = 10  # an error less than so many times that of the labels is par
 
 def verdicts(comparison: pd.DataFrame) -> list[str]:
     """Return a few sentences for each training resolution and noise, as tables and intervals have it."""
-    found = by_condition(on_training_grid(comparison))
-    places: dict[tuple, list[Tested]] = {}
-    for one in found:
-        facts = one.facts
-        places.setdefault((facts["trained_resolution"], facts["trained_noise"]), []).append(one)
+    places: dict[tuple, dict[str, list[Tested]]] = {}
+    for one in by_condition(on_training_grid(comparison)):
+        place = one.facts["trained_resolution"], one.facts["trained_noise"]
+        places.setdefault(place, {"model": [], "baseline": []})[one.facts["kind"]].append(one)
     noisy = len({noise for _, noise in places}) > 1
-    return [
-        # No line ends within a number.
-        _verdict(f"On {resolution_in_words(place)}{f', noise {noise:g}' if noisy else ''}", rows)
-        .replace(" × ", "\u00a0×\u00a0")
-        .replace("95 %", "95\u00a0%")
-        for (place, noise), rows in sorted(places.items())
-        if any(one.facts["kind"] == "model" for one in rows)
-    ]
+    found = []
+    for (resolution, noise), here in sorted(places.items()):
+        where = f"On {resolution_in_words(resolution)}{f', noise {noise:g}' if noisy else ''}"
+        if here["model"]:
+            words = _verdict(where, _known(here["model"]), _known(here["baseline"]))
+            # No line ends within a number.
+            found.append(words.replace(" × ", "\u00a0×\u00a0").replace("95 %", "95\u00a0%"))
+    return found
 
 
-def _verdict(where: str, rows: list[Tested]) -> str:
-    models = sorted(
-        (one for one in rows if one.facts["kind"] == "model" and one.error().known),
-        key=lambda one: one.error().value,
-    )
+def _known(rows: list[Tested]) -> list[Tested]:
+    """Return the rows with an error, the lowest first."""
+    return sorted((one for one in rows if one.error().known), key=lambda one: one.error().value)
+
+
+def _verdict(where: str, models: list[Tested], baselines: list[Tested]) -> str:
     if not models:
         return f"{where} every run diverged: there are no errors to compare."
-    baselines = [one for one in rows if one.facts["kind"] == "baseline" and one.error().known]
-    first, *others = models
-    lowest = f"{_named(first)} has the lowest mean {error_in_words(first.leads)}, {_with_interval(first)}"
-    little = [one for one in models if one.verdict]
-    if len(little) == len(models):
+    first, error = models[0], models[0].error()
+    lowest = f"{_named(first)} has the lowest mean {error_in_words(first.leads)}, {scientific(error.value)}"
+    if interval := ends(error.low, error.high, error.value):  # of one sample there is none
+        lowest += f", with the 95 % interval {interval}"
+    if all(one.verdict for one in models):
         mean = [one for one in baselines if AGAINST.get(one.facts["key"]) == TO_MEAN]
         beside = f"; that of the mean of the targets is {scientific(mean[0].error().value)}" if mean else ""
         words = [f"{where} no model has learned more than the mean of the targets: {lowest}{beside}."]
     else:
         words = [f"{where} {lowest}."]
-        if others:
-            words.append(_difference(first, others, models))
-        words += [f"{_named(one)} {one.verdict}." for one in little]
+        words += [_difference(models)] if len(models) > 1 else []
+        words += [f"{_named(one)} {one.verdict}." for one in models if one.verdict]
     if first.leads == STANDARDISED:
         words.append(
             "These are errors after subtracting the mean of the targets and dividing by their deviation: the "
             "mean is far from zero, so that the error in physical units, "
             f"{scientific(first.error(PHYSICAL).value)}, says little."
         )
-    if functions := _by_function(first):
-        words.append(f"By function its errors are {functions}.")
+    prefix = f"{PHYSICAL}_"  # of the error of one of several functions
+    functions = [
+        f"{scientific(one.value)} ({metric.removeprefix(prefix)})"
+        for (metric, statistic), one in first.errors.items()
+        if statistic == "mean" and metric.startswith(prefix)
+    ]
+    if functions:
+        words.append(f"By function its errors are {', '.join(functions)}.")
     if baselines:
-        best = min(baselines, key=lambda one: one.error().value)
-        words.append(f"The best baseline, “{best.facts['label']}”, has {scientific(best.error().value)}.")
+        label, best = baselines[0].facts["label"], baselines[0].error().value
+        words.append(f"The best baseline, “{label}”, has {scientific(best)}.")
     return " ".join(words)
 
 
-def _by_function(one: Tested) -> str:
-    """Return the mean physical error of each of several functions; nothing where there is one."""
-    found = {metric: error.value for (metric, statistic), error in one.errors.items() if statistic == "mean"}
-    names = [metric for metric in found if metric.startswith(f"{PHYSICAL}_")]
-    return ", ".join(f"{scientific(found[name])} ({name.removeprefix(f'{PHYSICAL}_')})" for name in names)
-
-
-def _difference(first: Tested, others: list[Tested], models: list[Tested]) -> str:
-    """Say whether the others are shown to be worse, as the bold numbers of the table do."""
+def _difference(models: list[Tested]) -> str:
+    """Say whether the others are shown to be worse than the first, as the bold numbers of the table do."""
     if not any(one.is_ranked() for one in models):
-        ratio = others[0].error().value / first.error().value
+        ratio = models[1].error().value / models[0].error().value
         return (
-            f"{_named(others[0])} comes next with {times(ratio)} times that, but nothing is ranked: that "
+            f"{_named(models[1])} comes next with {times(ratio)} times that, but nothing is ranked: that "
             f"takes {SEEDS_TO_RANK} seeds of a model."
         )
     among = [one for one in models if one.is_among_the_best()]
     if len(among) == 1:
-        ratio = among[0].error(statistic=RATIO)
+        over = among[0].error(statistic=RATIO)
         return (
-            f"The difference is real: {_named(among[0])} has {times(ratio.value)} times the errors of the "
-            f"best of the others, sample by sample (95 % interval {times(ratio.low)} to {times(ratio.high)})."
+            f"The difference is real: {_named(among[0])} has {times(over.value)} times the errors of the "
+            f"best of the others, sample by sample (95 % interval {times(over.low)} to {times(over.high)})."
         )
-    names = ", ".join(_named(one) for one in among)
-    return f"The data do not show which of these is best: {names}." if among else ""
+    return f"The data do not show which of these is best: {', '.join(map(_named, among))}." if among else ""
 
 
 def _named(one: Tested) -> str:
     return f"“{one.facts['label']}”"
-
-
-def _with_interval(one: Tested) -> str:
-    error = one.error()
-    interval = ends(error.low, error.high, error.value)  # of one sample there is none
-    return scientific(error.value) + (f", with the 95 % interval {interval}" if interval else "")
 
 
 def about_labels(comparison: pd.DataFrame, accuracy: float | None) -> dict | None:
@@ -112,14 +103,10 @@ def about_labels(comparison: pd.DataFrame, accuracy: float | None) -> dict | Non
     `accuracy` is what every check of the dataset stays below. `matter` says that the labels' own errors
     may be part of what is measured.
     """
-    found = [one for one in by_condition(on_training_grid(comparison)) if one.facts["kind"] == "model"]
-    errors = [one.error().value for one in found if one.error().known]
-    if not accuracy or not errors:
+    found = by_condition(on_training_grid(comparison))
+    models = _known([one for one in found if one.facts["kind"] == "model"])
+    if not accuracy or not models:
         return None
-    times_larger = min(errors) / accuracy
-    return {
-        "accuracy": accuracy,
-        "smallest": min(errors),
-        "times": times_larger,
-        "matter": times_larger < LABELS_MATTER,
-    }
+    smallest = models[0].error().value
+    larger = smallest / accuracy
+    return {"accuracy": accuracy, "smallest": smallest, "times": larger, "matter": larger < LABELS_MATTER}

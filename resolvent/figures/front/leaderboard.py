@@ -33,11 +33,11 @@ class Scale:
 
 def scale_of(rows: list[Row]) -> Scale:
     """Return the decades that hold the errors of the models and their intervals."""
-    ends = [end for row in rows if row.error for end in _ends(row.error) if end > 0]
-    if not ends:
+    logarithms = [math.log10(end) for row in rows if row.error for end in _reach(row.error) if end > 0]
+    if not logarithms:
         return Scale(-4, 0)
-    low, high = math.floor(math.log10(min(ends))), math.ceil(math.log10(max(ends)))
-    return Scale(low, max(high, low + 2))
+    low = math.floor(min(logarithms))
+    return Scale(low, max(math.ceil(max(logarithms)), low + 2))
 
 
 def strip(row: Row, scale: Scale) -> str:
@@ -48,21 +48,25 @@ def strip(row: Row, scale: Scale) -> str:
     marks = []
     if isinstance(row.classical, Error) and row.classical.value > 0:
         at = scale.at(row.classical.value)
-        marks.append(
-            f'<path class="classical" d="M{min(at, 100):.1f} 1v10"/>'
-            if at >= 0
-            else '<path class="classical" d="M4 3L1 6l3 3"/>'
-        )
+        path = f"M{min(at, 100):.1f} 1v10" if at >= 0 else "M4 3L1 6l3 3"
+        marks.append(f'<path class="classical" d="{path}"/>')
     if row.error and row.error.value > 0:
-        low, high = (min(100.0, max(0.0, scale.at(end))) if end > 0 else 0.0 for end in _ends(row.error))
+        low, high = (min(100.0, max(0.0, scale.at(end))) if end > 0 else 0.0 for end in _reach(row.error))
         marks.append(f'<path d="M{low:.1f} 6h{max(high - low, 0.1):.1f}"/>')
         marks.append(f'<circle cx="{scale.at(row.error.value):.1f}" cy="6" r="2.6"/>')
     return f'<svg class="strip" viewBox="-3 0 106 12" aria-hidden="true">{"".join(marks)}</svg>'
 
 
-def interval(error: Error | None) -> str:
+def _reach(error: Error) -> tuple[float, float]:
+    """Return the ends of the interval, or the value twice where it has none."""
+    if absent(error.low) or absent(error.high):
+        return error.value, error.value
+    return error.low, error.high
+
+
+def interval(error: Error) -> str:
     """Return the ends of an interval as `ends` writes them; nothing where there is none."""
-    return "" if error is None else ends(error.low, error.high, error.value)
+    return ends(error.low, error.high, error.value)
 
 
 def ratio_in_words(row: Row) -> tuple[str, str]:
@@ -70,83 +74,77 @@ def ratio_in_words(row: Row) -> tuple[str, str]:
     ratio = row.ratio
     if ratio is None:
         return "", ""
-    ends = "" if absent(ratio.low) else f"{times(ratio.low)} to {times(ratio.high)}"
-    return times(ratio.value), ends
+    return times(ratio.value), "" if absent(ratio.low) else f"{times(ratio.low)} to {times(ratio.high)}"
 
 
-@dataclass(frozen=True)
-class Matrix:
-    """Errors of models, by label, in experiments."""
-
-    experiments: list[str]
-    body: list[tuple[str, list[Row | None]]]  # a label, and what it has in each experiment
-    classical: list[Error | str | None]  # or why there is none; None: not compared yet
-
-
-def not_begun(results: Results) -> list[str]:
-    """Return the experiments of which there is no run yet, where there are some of others."""
-    begun = {row.experiment for row in results.rows if any(run.state != "missing" for run in row.runs)}
-    return [name for name in results.study.experiments if name not in begun] if begun else []
-
-
-def matrices(results: Results) -> list[Matrix]:
+def matrices(results: Results) -> list[dict]:
     """Return a matrix for each group of experiments that share models, but for those that have not begun.
 
-    In a matrix come first the models whose errors are on average, in logarithms, the least above the lowest
-    of each experiment.
+    It has the names of the `experiments`, a `body` of labels and what each has in every experiment, the
+    models first whose errors are on average, in logarithms, the least above the lowest of each experiment,
+    and the error of the `classical` solver, or why there is none.
     """
-    finest: dict[str, list[Row]] = {}
-    waiting = not_begun(results)
+    finest: dict[str, dict[str, Row]] = {}
     for row in results.rows:
-        if (
-            row.experiment not in waiting
-            and row.planned.resolution == results.study.experiments[row.experiment].finest
-        ):
-            finest.setdefault(row.experiment, []).append(row)
-    models = {name: {row.planned.model for row in rows} for name, rows in finest.items()}
+        planned = results.study.experiments[row.experiment]
+        if row.experiment not in results.not_begun and row.planned.resolution == planned.finest:
+            finest.setdefault(row.experiment, {})[row.planned.label] = row
+    models = {name: {row.planned.model for row in column.values()} for name, column in finest.items()}
     found = []
-    for group in sharing(models) if models else []:
-        columns = [{row.planned.label: row for row in finest[name]} for name in group]
-        labels = dict.fromkeys(label for column in columns for label in column)
-        body = [(label, [column.get(label) for column in columns]) for label in labels]
-        body.sort(key=lambda line, columns=columns: _above_lowest(line[1], columns))
-        found.append(Matrix(group, body, [finest[name][0].classical for name in group]))
+    for group in sharing(models):
+        columns = [finest[name] for name in group]
+        lowest = [min((row.error.value for row in one.values() if row.error), default=0.0) for one in columns]
+        lines = []
+        for label in dict.fromkeys(label for column in columns for label in column):
+            cells = [column.get(label) for column in columns]
+            above = [
+                math.log(row.error.value / least) if least > 0 else 0.0
+                for row, least in zip(cells, lowest, strict=True)
+                if row and row.error
+            ]
+            lines.append((sum(above) / len(above) if above else math.inf, label, cells))
+        lines.sort(key=lambda line: line[0])
+        body = [(label, cells) for _, label, cells in lines]
+        classical = [next(iter(column.values())).classical for column in columns]
+        found.append({"experiments": group, "body": body, "classical": classical})
     return found
 
 
 def sharing(sets: dict[str, set[str]]) -> list[list[str]]:
     """Return names in groups: two are in one if their sets share an element, directly or through others."""
+    if not sets:
+        return []
     shared = [[bool(one & other) for other in sets.values()] for one in sets.values()]
     count, numbers = connected_components(np.array(shared), directed=False)
     return [[name for name, its in zip(sets, numbers, strict=True) if its == one] for one in range(count)]
 
 
-def _above_lowest(cells: list[Row | None], columns: list[dict[str, Row]]) -> float:
-    """Return the mean of the logarithms of errors over the lowest of their columns; infinite without any."""
-    above = []
-    for cell, column in zip(cells, columns, strict=True):
-        if cell and cell.error:
-            lowest = min(row.error.value for row in column.values() if row.error)
-            above.append(math.log(cell.error.value / lowest) if lowest > 0 else 0.0)
-    return sum(above) / len(above) if above else math.inf
-
-
 def best_in_words(rows: list[Row]) -> str:
     """Say who is best, as far as the data allow it."""
-    found = sorted((row for row in rows if row.error), key=lambda row: row.error.value)
+    found = sorted((row for row in rows if row.error), key=by_error)
     if not found:
         return "nothing compared yet"
-    if all(row.tested.verdict for row in found):
-        return f"no model has learned more than the mean of the targets: {scientific(found[0].error.value)}"
-    for row in found:
+    learned = [row for row in found if row.tested and not row.tested.verdict]
+    if not learned:
+        return f"no model has learned more than the mean of the targets: {error_in_words(found[0])}"
+    for row in learned:
         if row.verdict == "best":
-            value, ends = ratio_in_words(row)
-            return f"{row.planned.label} is the best: {value} of the error of the next ({ends})"
-    tied = [row.planned.label for row in found if row.verdict == "tied for the best"]
+            value, between = ratio_in_words(row)
+            return f"{row.planned.label} is the best: {value} of the error of the next ({between})"
+    tied = [row.planned.label for row in learned if row.verdict == "tied for the best"]
     if tied:
         return f"tied for the best: {', '.join(tied)}"
-    first = next(row for row in found if not row.tested.verdict)
-    return f"{first.planned.label} has the lowest error, {scientific(first.error.value)}; {NOT_RANKED}"
+    first = learned[0]
+    return f"{first.planned.label} has the lowest error, {error_in_words(first)}; {NOT_RANKED}"
+
+
+def by_error(row: Row) -> float:
+    """Return what rows are sorted by."""
+    return row.error.value if row.error else math.inf
+
+
+def error_in_words(row: Row) -> str:
+    return scientific(row.error.value) if row.error else ""
 
 
 def as_csv(results: Results) -> str:
@@ -185,10 +183,3 @@ def as_table(results: Results) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
-
-
-def _ends(error: Error) -> tuple[float, float]:
-    """Return the ends of the interval, or the value twice where it has none."""
-    if absent(error.low) or absent(error.high):
-        return error.value, error.value
-    return error.low, error.high

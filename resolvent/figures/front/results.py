@@ -55,7 +55,7 @@ class Row:
 
     @property
     def tested(self) -> Tested | None:
-        """Return the errors that were compared, if they are those of the runs that are there."""
+        """The errors that were compared, if they are those of the runs that are there."""
         there = [run.hashes for run in self.runs if run.state != "missing"]
         if self.compared is None or not there:
             return self.compared
@@ -65,24 +65,24 @@ class Row:
 
     @property
     def error(self) -> Error | None:
-        """Return the mean error over samples and seeds in the metric that leads, if there is one."""
+        """The mean error over samples and seeds in the metric that leads, if there is one."""
         error = self.tested.error() if self.tested else None
         return error if error and error.known else None
 
     @property
     def ratio(self) -> Error | None:
-        """Return its errors over those of the best of the other models, if it was compared with any."""
+        """Its errors over those of the best of the other models, if it was compared with any."""
         ratio = self.tested.error(statistic=RATIO) if self.tested else None
         return ratio if ratio and ratio.known else None
 
     @property
     def verdict(self) -> str:
-        """Return what the data allow to say: whether it is the best, ties with the best or is worse."""
-        if self.error is None:
+        """What the data allow to say: whether it is the best, ties with the best or is worse."""
+        if self.tested is None or self.error is None:
             return self.state
         if self.tested.verdict:
             return self.tested.verdict
-        if not self.tested.is_ranked():
+        if self.ratio is None or not self.tested.is_ranked():
             return NOT_RANKED
         if self.ratio.high < 1:
             return "best"
@@ -90,7 +90,7 @@ class Row:
 
     @property
     def state(self) -> str:
-        """Return what there is of its runs, in words."""
+        """What there is of its runs, in words."""
         counts = Counter(run.state for run in self.runs)
         if counts["finished"] == len(self.runs):
             return "finished" if self.tested else OF_OTHERS if self.compared else "not compared yet"
@@ -98,7 +98,7 @@ class Row:
 
     @property
     def seconds(self) -> float | None:
-        """Return the mean seconds of training of the runs that finished."""
+        """The mean seconds of training of the runs that finished."""
         found = [run.seconds for run in self.runs if run.state == "finished"]
         return sum(found) / len(found) if found else None
 
@@ -116,9 +116,15 @@ class Results:
         return [run for row in self.rows for run in row.runs]
 
     @cached_property
-    def counts(self) -> Counter:
-        """Return how many runs are in each state."""
-        return Counter(run.state for run in self.runs)
+    def not_begun(self) -> list[str]:
+        """The experiments of which there is no run yet, where there are some of others."""
+        begun = {row.experiment for row in self.rows if any(run.state != "missing" for run in row.runs)}
+        return [name for name in self.study.experiments if name not in begun] if begun else []
+
+    @cached_property
+    def is_ranked(self) -> bool:
+        """Whether any model is ranked."""
+        return any(row.error and row.verdict != NOT_RANKED for row in self.rows)
 
     def of(self, experiment: str) -> list[Row]:
         """Return the rows of an experiment."""
@@ -128,19 +134,11 @@ class Results:
         """Say whether a file is there; `path` is from the folder of the study."""
         return (self.folder / path).is_file()
 
-    @property
-    def is_ranked(self) -> bool:
-        """Say whether any model is ranked."""
-        return any(row.error and row.verdict != NOT_RANKED for row in self.rows)
-
 
 def read_results(study: Study, folder: str | Path) -> Results:
     """Read what there is of the study in `folder`.
 
-    Raises
-    ------
-    FileError
-        When a file that is there is damaged.
+    Raises `FileError` when a file that is there is damaged.
     """
     folder = Path(folder)
     rows = [row for name, one in study.experiments.items() for row in _rows(folder, name, one)]
@@ -149,8 +147,15 @@ def read_results(study: Study, folder: str | Path) -> Results:
 
 def _rows(folder: Path, name: str, experiment: PlannedExperiment) -> list[Row]:
     comparison = folder / name / "comparison.csv"
-    tested, classical = _tested(comparison)
-    without = NO_SOLVER if comparison.is_file() else None
+    models: dict[tuple[str, str], Tested] = {}
+    classical: dict[str, Error | str] = {}
+    if comparison.is_file():
+        for one in by_condition(on_training_grid(read_comparison(comparison))):
+            key, resolution = one.facts["key"], str(one.facts["trained_resolution"])
+            if one.facts["kind"] == "model":
+                models[key, resolution] = one
+            elif key == CLASSICAL:
+                classical[resolution] = one.error() if one.error().known else NO_ANSWER
     return [
         Row(
             name,
@@ -159,42 +164,18 @@ def _rows(folder: Path, name: str, experiment: PlannedExperiment) -> list[Row]:
             tuple(experiment.papers),
             row,
             [_run(folder, seed, run) for seed, run in row.runs.items()],
-            tested.get((row.model, str(row.resolution))),
-            classical.get(str(row.resolution), without),
+            models.get((row.model, str(row.resolution))),
+            classical.get(str(row.resolution), NO_SOLVER if comparison.is_file() else None),
         )
         for row in experiment.rows
     ]
-
-
-def _tested(comparison: Path) -> tuple[dict[tuple[str, str], Tested], dict[str, Error | str]]:
-    """Return models by name and resolution, and errors of the classical solver by resolution."""
-    if not comparison.is_file():
-        return {}, {}
-    found = by_condition(on_training_grid(read_comparison(comparison)))
-    models: dict[tuple[str, str], Tested] = {}
-    classical: dict[str, Error | str] = {}
-    for one in found:
-        resolution = str(one.facts["trained_resolution"])
-        if one.facts["kind"] == "model":
-            models[one.facts["key"], resolution] = one
-        elif one.facts["key"] == CLASSICAL:
-            classical[resolution] = one.error() if one.error().known else NO_ANSWER
-    return models, classical
 
 
 def _run(folder: Path, seed: str, run: str) -> RunState:
     """Return the state of a run: without run.json, which is written last, it is missing."""
     if not (folder / run / "run.json").is_file():
         return RunState(seed, run, "missing")
-    found = read_run(folder / run)
-    record, cost = found.record, found.cost
-    page = f"{run}/{RUN_PAGE}"
-    return RunState(
-        seed,
-        run,
-        cost.status,
-        page if (folder / page).is_file() else "",
-        cost.train_seconds,
-        cost.device,
-        (record.config_hash, record.dataset_hash),
-    )
+    found, page = read_run(folder / run), f"{run}/{RUN_PAGE}"
+    cost, hashes = found.cost, (found.record.config_hash, found.record.dataset_hash)
+    page = page if (folder / page).is_file() else ""
+    return RunState(seed, run, cost.status, page, cost.train_seconds, cost.device, hashes)

@@ -7,16 +7,20 @@ folder of the study, where the file lies.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+
+from pydantic import ConfigDict, ValidationError
+from pydantic.dataclasses import dataclass
 
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
 
 STUDY_FILE = "study.json"
+EXACT = ConfigDict(extra="forbid")  # another key is of another version
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=EXACT)
 class PlannedRow:
     """A model at one training resolution and level of noise; `runs` are the folders of its runs, by seed."""
 
@@ -28,7 +32,7 @@ class PlannedRow:
     runs: dict[str, str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=EXACT)
 class PlannedExperiment:
     """An experiment.
 
@@ -43,7 +47,7 @@ class PlannedExperiment:
     rows: list[PlannedRow]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=EXACT)
 class PlannedDataset:
     """A dataset: the files of it, and its page. `store` may be a file that leads to an object store."""
 
@@ -53,7 +57,7 @@ class PlannedDataset:
     store: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=EXACT)
 class PlannedPaper:
     """A paper: its name, its page (empty if nothing of it is made), and its items with their titles."""
 
@@ -63,7 +67,7 @@ class PlannedPaper:
     made: list[str]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, config=EXACT)
 class Study:
     """All that is planned. `pages` are title and path of the other pages, such as that of the theory."""
 
@@ -77,44 +81,28 @@ class Study:
 
 
 def write_study(path: str | Path, planned: dict, *, command: str, provenance: dict[str, str]) -> None:
-    """Write study.json: the fields of `Study` but the last two, and these."""
-    write_json(Path(path), {**planned, "command": command, "provenance": provenance})
-
-
-def bring_up_to_date(path: str | Path, planned: dict, *, command: str, provenance: dict[str, str]) -> None:
-    """Write study.json, unless it is there with this plan.
+    """Write study.json, the fields of `Study` but the last two and these, unless it is there with this plan.
 
     Snakemake compares a rule's output with the plan only if it noted how the rule made it: not where a run
     that asked for single pages has written the file for them.
     """
     path = Path(path)
-    if path.is_file():
-        found = read_json(path, "the plan of the study")
-        if {key: found.get(key) for key in planned} == json.loads(json.dumps(planned)):
-            return
-    write_study(path, planned, command=command, provenance=provenance)
+    found = read_json(path, "the plan of the study") if path.is_file() else {}
+    if {key: found.get(key) for key in planned} != json.loads(json.dumps(planned)):
+        write_json(path, {**planned, "command": command, "provenance": provenance})
 
 
 def read_study(folder: str | Path) -> Study:
     """Read the study.json of the study in `folder`.
 
-    Raises
-    ------
-    FileError
-        When it is missing or damaged, or of another version.
+    Raises `FileError` when it is missing or damaged, or of another version.
     """
     path = Path(folder) / STUDY_FILE
     try:
-        content = read_json(path, "the plan of the study")
+        return Study(**read_json(path, "the plan of the study"))
     except FileNotFoundError:
         raise FileError(f"{path} is missing: make it with `snakemake {path}`") from None
-    try:
-        experiments = {
-            name: PlannedExperiment(**{**one, "rows": [PlannedRow(**row) for row in one["rows"]]})
-            for name, one in content.pop("experiments").items()
-        }
-        datasets = {name: PlannedDataset(**one) for name, one in content.pop("datasets").items()}
-        papers = {name: PlannedPaper(**one) for name, one in content.pop("papers").items()}
-        return Study(experiments=experiments, datasets=datasets, papers=papers, **content)
-    except (AttributeError, KeyError, TypeError) as error:
-        raise FileError(f"{path} is not of this version ({error}): delete it and run snakemake") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        words = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise FileError(f"{path} is not of this version ({words}): delete it and run snakemake") from None

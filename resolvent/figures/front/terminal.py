@@ -1,16 +1,43 @@
-"""The leaderboard in a terminal, 80 columns wide or more."""
+"""The leaderboard in a terminal, 80 columns wide or more, and the front page from what there is."""
 
 from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections import Counter
+from pathlib import Path
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from resolvent.common.counts import counted
+from resolvent.common.errors import ResolventError
 from resolvent.figures.common.comparison import Error
 from resolvent.figures.common.numbers import DASH, duration, scientific
-from resolvent.figures.front.leaderboard import SEEDS, interval, ratio_in_words
+from resolvent.figures.front.leaderboard import SEEDS, by_error, interval, ratio_in_words
+from resolvent.figures.front.page import PAGE, write_front_page
 from resolvent.figures.front.results import Results, Row
+
+
+def main() -> None:
+    """Do what `python -m resolvent.figures.front results/demo` says; end with one line where that cannot be.
+
+    That can be while the study runs, too, or after it has failed.
+    """
+    about = "Write the front page of a study from what is there, and print its leaderboard."
+    parser = ArgumentParser(prog="python -m resolvent.figures.front", description=about)
+    parser.add_argument("study", type=Path, help="the folder of the study, such as results/demo")
+    try:
+        show(parser.parse_args().study)
+    except ResolventError as error:
+        sys.exit(str(error))
+
+
+def show(folder: Path) -> None:
+    """Write the front page of the study in `folder`, print its leaderboard, and the address of the page."""
+    print_leaderboard(write_front_page(folder))
+    print(f"The front page: {(folder / PAGE).resolve().as_uri()}")
 
 
 def print_leaderboard(results: Results, console: Console | None = None) -> None:
@@ -18,7 +45,7 @@ def print_leaderboard(results: Results, console: Console | None = None) -> None:
     console = console or Console()
     for name, planned in results.study.experiments.items():
         console.print(_table(planned.title, results.of(name), results.is_ranked))
-    counts = results.counts
+    counts = Counter(run.state for run in results.runs)
     words = ", ".join(f"{counts[state]} {state}" for state in ("finished", "diverged", "missing"))
     console.print(f"{counted(len(results.runs), 'run')}: {words}. {'' if results.is_ranked else SEEDS}")
 
@@ -30,17 +57,15 @@ def _table(title: str, rows: list[Row], ranked: bool) -> Table:
         table.add_column(head, justify="right", no_wrap=True)
     if ranked:
         table.add_column("verdict")
-    for row in sorted(rows, key=lambda row: row.error.value if row.error else float("inf")):
+    for row in sorted(rows, key=by_error):
         error = with_interval(row.error) if row.error else row.verdict
         cells = [error, ratio_in_words(row)[0] or DASH, duration(row.seconds)]
         verdict = [row.verdict if row.error else ""] * ranked
         table.add_row(row.planned.label, str(row.planned.resolution), *cells, *verdict)
-    for resolution, error in {
-        row.planned.resolution: row.classical for row in rows if isinstance(row.classical, Error)
-    }.items():
-        table.add_row(
-            "classical solver, same grid", str(resolution), scientific(error.value), DASH, DASH, style="dim"
-        )
+    for place, one in {row.planned.resolution: row.classical for row in rows}.items():
+        if isinstance(one, Error):
+            cells = [str(place), scientific(one.value), DASH, DASH]
+            table.add_row("classical solver, same grid", *cells, style="dim")
     return table
 
 

@@ -9,18 +9,15 @@ computed before it is rounded.
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
+import pandas as pd
 
 from resolvent.common.files import write_text
 from resolvent.figures.common.intervals import paired_ratio
 from resolvent.figures.common.results import Run, error_matrix, spread_of
-from resolvent.figures.common.thinned import THINNED, rounded, thinned
-
-if TYPE_CHECKING:
-    import xarray
+from resolvent.figures.common.thinned import CURVE_POINTS, SIDE_POINTS, picked, rounded, thinned
 
 ORDER = ("best", "median", "worst")
 PAIRS_OF = 40  # runs of an experiment of which every pair is compared here; of more the page does it
@@ -28,85 +25,35 @@ PAIRS_OF = 40  # runs of an experiment of which every pair is compared here; of 
 
 def write_run_data(run: Run, output: str | Path, quantities: tuple[str, str]) -> None:
     """Write run.js; `quantities` are what the input and the target are called."""
-    samples = [] if run.diverged else samples_of(run)
-    spread = None if run.diverged else spread_of(run)
+    stored, spread = run.predictions_at(), None if run.diverged else spread_of(run)
+    dimension = 2 if "y" in stored.coords else 1
+    axis = "time" if "time" in stored.coords else "x"
+    along = stored[axis].values  # coordinates along a side
+    target = stored[f"{axis}_target"].values if f"{axis}_target" in stored.coords else along
+    most = CURVE_POINTS if dimension == 1 else SIDE_POINTS
     data = {
         "label": run.label,
         "where": run.where,
         "seed": run.seed,
         "quantities": list(quantities),
-        "thinned": THINNED,
-        **_axes(run),
-        "samples": samples,
+        "dimension": dimension,
+        "axis": axis,
+        "x": rounded(along[picked(len(along), most)]),
+        "x_target": rounded(target[picked(len(target), most)]),
+        "samples": [] if run.diverged else _samples(run, dimension),
         "spread": spread and rounded(thinned(spread.values, spread.dimension)),
     }
     _write(output, "run", data)
 
 
-def write_runs_data(runs: list[Run], output: str | Path) -> None:
-    """Write runs.js: the errors of the runs by test sample, as they were trained, and compared in pairs."""
-    tables = [errors_by_sample(run) for run in runs]
-    finished = [number for number, table in enumerate(tables) if len(table)]
-    data = {
-        "runs": [
-            {
-                "label": run.label,
-                "where": run.where,
-                "noise": run.noise,
-                "seed": run.seed,
-                "folder": run.directory.relative_to(Path(output).parent).as_posix(),
-                "diverged": run.cost.diverged_epoch if run.diverged else None,
-                "errors": {
-                    str(sample): error
-                    for sample, error in zip(table.index, rounded(table.to_numpy()), strict=True)
-                },
-            }
-            for run, table in zip(runs, tables, strict=True)
-        ],
-        "pairs": pairs_of({number: tables[number] for number in finished})
-        if len(finished) <= PAIRS_OF
-        else None,
-    }
-    _write(output, "runs", data)
-
-
-def errors_by_sample(run: Run):
-    """Return the relative L2 error of each test sample as the run was trained; empty where it diverged.
-
-    Realisations of the noise on a sample are averaged, as in comparison.csv.
-    """
-    errors = error_matrix([run.errors], run.resolution, run.noise)
-    return errors.iloc[0] if len(errors) else errors.mean()
-
-
-def pairs_of(tables: dict) -> list[list]:
-    """Return, for each two runs on the same samples, their numbers and the paired ratio with its interval.
-
-    The ratio is that of `resolvent.figures.common.intervals.paired_ratio`: the errors of the first over those
-    of the second, the geometric mean over samples.
-    """
-    pairs = []
-    numbers = list(tables)
-    for place, one in enumerate(numbers):
-        for other in numbers[place + 1 :]:
-            if list(tables[one].index) == list(tables[other].index):
-                ratio = paired_ratio(tables[one].to_numpy(), tables[other].to_numpy())
-                pairs.append([one, other, *rounded([ratio.value, ratio.low, ratio.high])])
-    return pairs
-
-
-def samples_of(run: Run) -> list[dict]:
-    """Return the samples kept of a run at its training resolution and noise, for the page to draw."""
-    stored = run.predictions_at()
-    dimension = _dimension(stored)
-    relative = run.shown_errors()
-    found = [
-        (which, stored.sel(extreme=which), "extreme_") for which in ORDER if which in stored["extreme"].values
-    ]
+def _samples(run: Run, dimension: int) -> list[dict]:
+    """Return the samples kept of a run at its training resolution and noise."""
+    stored, relative = run.predictions_at(), run.shown_errors()
+    found = [(which, stored.sel(extreme=which), "extreme_") for which in ORDER]
     found += [("common", stored.isel(sample=place), "") for place in range(stored.sizes["sample"])]
     samples = []
     for which, one, prefix in found:
-        number = int(one["extreme_sample"] if prefix else one["sample"])
+        number = int(one["extreme_sample" if prefix else "sample"])
         given, target, prediction = (
             one[f"{prefix}{name}"].values for name in ("input", "target", "prediction")
         )
@@ -123,28 +70,42 @@ def samples_of(run: Run) -> list[dict]:
     return samples
 
 
-def _axes(run: Run) -> dict:
-    """Return the kind of the functions, and the coordinates along a side of inputs and of targets."""
-    stored = run.predictions_at()
-    dimension = _dimension(stored)
-    name = "time" if "time" in stored.coords else "x"
-    along = stored[name].values
-    target = stored[f"{name}_target"].values if f"{name}_target" in stored.coords else along
-    return {
-        "dimension": dimension,
-        "axis": name,
-        "x": rounded(thinned(along, 1) if dimension == 1 else _side(along)),
-        "x_target": rounded(thinned(target, 1) if dimension == 1 else _side(target)),
+def write_runs_data(runs: list[Run], output: str | Path) -> None:
+    """Write runs.js: the errors of the runs by test sample, as they were trained, and compared in pairs.
+
+    A pair is two numbers of runs on the same samples, and the ratio of the errors of the first over those of
+    the second with its interval, as `resolvent.figures.common.intervals.paired_ratio` has it.
+    """
+    tables = [errors_by_sample(run) for run in runs]
+    finished = [number for number, table in enumerate(tables) if len(table)]
+    pairs = []
+    for one, other in combinations(finished, 2) if len(finished) <= PAIRS_OF else ():
+        if list(tables[one].index) == list(tables[other].index):
+            ratio = paired_ratio(tables[one].to_numpy(), tables[other].to_numpy())
+            pairs.append([one, other, *rounded([ratio.value, ratio.low, ratio.high])])
+    data = {
+        "runs": [
+            {
+                "label": run.label,
+                "where": run.where,
+                "seed": run.seed,
+                "folder": run.directory.relative_to(Path(output).parent).as_posix(),
+                "diverged": run.cost.diverged_epoch if run.diverged else None,
+                "errors": dict(zip(map(str, table.index), rounded(table.to_list()), strict=True)),
+            }
+            for run, table in zip(runs, tables, strict=True)
+        ],
+        "pairs": pairs if len(finished) <= PAIRS_OF else None,
     }
+    _write(output, "runs", data)
 
 
-def _side(along: np.ndarray) -> np.ndarray:
-    """Return the coordinates of the points of a field that are drawn along one of its sides."""
-    return thinned(np.broadcast_to(along, (2, len(along))), 2)[0]
+def errors_by_sample(run: Run) -> pd.Series:
+    """Return the relative L2 error of each test sample as the run was trained; empty where it diverged.
 
-
-def _dimension(stored: xarray.Dataset) -> int:
-    return 2 if "y" in stored.coords else 1
+    Realisations of the noise on a sample are averaged, as in comparison.csv.
+    """
+    return error_matrix([run.errors], run.resolution, run.noise).mean()
 
 
 def _write(output: str | Path, name: str, data: dict) -> None:

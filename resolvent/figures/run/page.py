@@ -1,26 +1,39 @@
 """The page of each run of an experiment, and the page that compares two of them."""
 
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 
-from resolvent.figures.common.charts import plotly_chart
+import numpy as np
+import pandas as pd
+from plotly.graph_objects import Figure
+
+from resolvent.figures.common.charts import LOGARITHMIC, epoch_tick, plotly_chart
 from resolvent.figures.common.comparison import leading, mean_error, with_facts
-from resolvent.figures.common.numbers import in_bytes
+from resolvent.figures.common.numbers import in_bytes, scientific
 from resolvent.figures.common.page import relative, render
 from resolvent.figures.common.results import Run, read_json, read_runs
-from resolvent.figures.common.style import appearances
+from resolvent.figures.common.style import Appearance, appearances
 from resolvent.figures.common.table import as_html
+from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
 from resolvent.figures.experiment.comparison import compare
 from resolvent.figures.experiment.error_location import chart as chart_error_location
 from resolvent.figures.experiment.error_table import of_one_run
 from resolvent.figures.published.beside import example_of
 from resolvent.figures.published.words import differences_from_paper, differences_of_recipes
-from resolvent.figures.run.charts import chart_histogram, chart_training
 from resolvent.figures.run.data import errors_by_sample, write_run_data, write_runs_data
 from resolvent.figures.run.words import loading, making, size_of
 
 PAGE, DATA = "run.html", "run.js"
 FILES = ("checkpoint.pt", "errors.csv", "history.csv", "predictions.nc", "run.json", "cost.json")
+IDENTITY = ("config_hash", "code_digest", "dataset_hash", "versions", "tuning")
+CURVES = {
+    "train_relative_l2": ("training samples", "dot"),
+    "validation_relative_l2": ("validation samples", "solid"),
+    "test_relative_l2": ("test samples", "dash"),
+}
+BINS = 24
+FEWEST_TICKS = 6  # of fewer samples every number has a tick, as there are no parts of one
 
 
 def write_run_pages(
@@ -39,21 +52,60 @@ def write_run_pages(
     `title` is the experiment's, `card` the file of the dataset that the runs are tested on, `quantities` are
     what its input and target are called.
     """
-    loaded = read_runs(runs)
-    looks = appearances(loaded)
-    facts = read_json(card)
-    experiment, root = Path(experiment), Path(root)
+    loaded, facts, card = read_runs(runs), read_json(card), Path(card)
+    looks, experiment, root = appearances(loaded), Path(experiment), Path(root)
+    report, store = experiment / "report.html", card.with_suffix(".zarr")
+    above = [("Experiments", "index.html#experiments"), (title, relative(report, root))]
     for run in loaded:
-        write_run_data(run, run.directory / DATA, quantities)
-        _write_page(run, looks, facts, Path(card), title, experiment, root, command, provenance)
+        folder, record, look = run.directory, run.record, looks[run.model]
+        write_run_data(run, folder / DATA, quantities)
+        rows, models = compare([run], [])
+        training, location = _chart_training(run, look), None
+        if not run.diverged:
+            location = chart_error_location([run], looks)
+        example, stored, errors = example_of(record), run.predictions_at(), errors_by_sample(run)
+        render(
+            "run.html.j2",
+            folder / PAGE,
+            root=root,
+            breadcrumbs=[*above, (name_of_run(run), "")],
+            name=name_of_run(run),
+            run=run,
+            experiment={"title": title, "link": relative(report, folder)},
+            compare=f"{relative(experiment / 'compare.html', folder)}#{relative(folder, experiment)}",
+            dataset=relative(root / "datasets" / f"{record.dataset}.html", folder),
+            summary=_summary(rows, run, leading(models)),
+            of_errors=mean_error(models),
+            errors=as_html(of_one_run(with_facts(rows, models))),
+            training=training and plotly_chart(training),
+            histogram=plotly_chart(_chart_histogram(errors.to_numpy(), look))
+            if len(errors) and (errors > 0).all()
+            else None,
+            location=location and plotly_chart(location),
+            maps=not run.diverged and "y" in stored.coords and "error_mean_square" in stored,
+            data=DATA,
+            differences=differences_from_paper([run]),
+            recipes=differences_of_recipes([run]),
+            paper=example and example.source.name,
+            settings={"architecture": record.architecture, "recipe": record.recipe, **record.settings},
+            identity={name: getattr(record, name) for name in IDENTITY},
+            cost=asdict(run.cost),
+            files=[
+                (name, in_bytes((folder / name).stat().st_size)) for name in FILES if (folder / name).exists()
+            ],
+            loading=loading(run, facts, card.as_posix()),
+            making=making(command, (folder / "errors.csv").as_posix()),
+            store=(store.as_posix(), size_of(store)),
+            provenance=provenance,
+        )
     write_runs_data(loaded, experiment / "runs.js")
     render(
         "compare.html.j2",
         experiment / "compare.html",
         root=root,
-        breadcrumbs=[*_above(title, experiment, root), ("Two runs compared", "")],
+        breadcrumbs=[*above, ("Two runs compared", "")],
         title=title,
-        runs=[(run.label, run.where, run.seed, relative(run.directory / PAGE, experiment)) for run in loaded],
+        runs=[(name_of_run(run), relative(run.directory / PAGE, experiment)) for run in loaded],
     )
 
 
@@ -62,71 +114,53 @@ def name_of_run(run: Run) -> str:
     return f"{run.label}, {run.where}, seed {run.seed}"
 
 
-def _above(title: str, experiment: Path, root: Path) -> list[tuple[str, str]]:
-    return [("Experiments", "index.html#experiments"), (title, relative(experiment / "report.html", root))]
-
-
-def _write_page(run, looks, card, card_file, title, experiment, root, command, provenance) -> None:
-    folder, look = run.directory, looks[run.model]
-    rows, models = compare([run], [])
-    errors = errors_by_sample(run)
-    training = chart_training(run, look)
-    location = None if run.diverged else chart_error_location([run], looks)
-    samples = run.predictions_at()
-    render(
-        "run.html.j2",
-        folder / PAGE,
-        root=root,
-        breadcrumbs=[*_above(title, experiment, root), (name_of_run(run), "")],
-        name=name_of_run(run),
-        run=run,
-        experiment={"title": title, "link": relative(experiment / "report.html", folder)},
-        compare=relative(experiment / "compare.html", folder)
-        + f"#{folder.relative_to(experiment).as_posix()}",
-        dataset={
-            "name": run.record.dataset,
-            "link": relative(root / "datasets" / f"{run.record.dataset}.html", folder),
-        },
-        summary=_summary(rows, run, leading(models)),
-        of_errors=mean_error(models),
-        errors=as_html(of_one_run(with_facts(rows, models))),
-        metrics=run.record.metrics,
-        training=training and plotly_chart(training),
-        histogram=None
-        if errors.empty or not (errors > 0).all()
-        else plotly_chart(chart_histogram(errors.to_numpy(), look)),
-        location=location and plotly_chart(location),
-        maps=not run.diverged and "y" in samples.coords and "error_mean_square" in samples,
-        data=DATA,
-        differences=differences_from_paper([run]),
-        recipes=differences_of_recipes([run]),
-        paper=example_of(run.record) and example_of(run.record).source.name,
-        settings={
-            "architecture": run.record.architecture,
-            "recipe": run.record.recipe,
-            **run.record.settings,
-        },
-        training_settings=run.record.training,
-        identity={
-            name: getattr(run.record, name)
-            for name in ("config_hash", "code_digest", "dataset_hash", "versions", "tuning")
-        },
-        cost=asdict(run.cost),
-        files=[
-            (name, in_bytes((folder / name).stat().st_size)) for name in FILES if (folder / name).exists()
-        ],
-        loading=loading(run, card, card_file.as_posix()),
-        making=making(command, (folder / "errors.csv").as_posix()),
-        store=(card_file.with_suffix(".zarr").as_posix(), size_of(card_file.with_suffix(".zarr"))),
-        provenance=provenance,
-    )
-
-
-def _summary(rows, run: Run, metric: str) -> dict | None:
+def _summary(rows: pd.DataFrame, run: Run, metric: str) -> dict | None:
     """Return statistics of the metric that leads, as the run was trained, as comparison.csv computes them."""
     here = rows[(rows["metric"] == metric) & (rows["test_resolution"] == run.resolution)]
     here = here[here["test_noise"] == run.noise].set_index("statistic")
     if run.diverged or here["value"].isna().all():
         return None
-    found = {name: here.loc[name].to_dict() for name in ("mean", "median", "worst")}
-    return found | {"samples": int(here.loc["mean", "samples"])}
+    return {name: here.loc[name].to_dict() for name in ("mean", "median", "worst")}
+
+
+def _chart_training(run: Run, look: Appearance) -> Figure | None:
+    """Chart the errors by epoch; None of a run that diverged before its first epoch ended."""
+    figure = Figure()
+    for column, (words, dash) in CURVES.items():
+        curve = run.by_epoch(column)
+        if curve.empty:
+            continue
+        curve = curve.iloc[picked(len(curve), CURVE_POINTS)]
+        figure.add_scatter(
+            x=curve.index.to_list(), y=rounded(curve.to_list()), name=words,
+            mode="lines" if len(curve) > 1 else "markers", line={"color": look.colour, "dash": dash},
+            hovertemplate=f"{words}, epoch %{{x}}: %{{y:.3e}}<extra></extra>",
+        )  # fmt: skip
+    if not figure.data:
+        return None
+    if not run.diverged:
+        figure.add_vline(run.cost.best_epoch, line={"width": 1, "dash": "dot", "color": look.colour})
+    figure.update_layout(height=380, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"})
+    figure.update_yaxes(title="relative L² error", **LOGARITHMIC)
+    figure.update_xaxes(title="epoch", dtick=epoch_tick([run]))
+    return figure
+
+
+def _chart_histogram(errors: np.ndarray, look: Appearance) -> Figure:
+    """Chart how many test samples have which error, in bins of equal width on a logarithmic axis."""
+    counts, edges = np.histogram(np.log10(errors), bins=min(BINS, max(4, len(errors) // 4)))
+    ticks = np.linspace(edges[0], edges[-1], 5)
+    figure = Figure()
+    figure.add_bar(
+        x=rounded((edges[1:] + edges[:-1]) / 2), y=counts.tolist(), width=rounded(np.diff(edges)),
+        marker={"color": look.colour}, textposition="none",
+        text=[f"{scientific(low)} to {scientific(high)}" for low, high in pairwise(10**edges)],
+        hovertemplate="error %{text}<br>%{y} test samples<extra></extra>",
+    )  # fmt: skip
+    figure.update_layout(height=320, bargap=0.02)
+    figure.update_xaxes(
+        title="relative L² error of a test sample", tickvals=rounded(ticks),
+        ticktext=[scientific(tick, 2) for tick in 10**ticks],
+    )  # fmt: skip
+    figure.update_yaxes(title="test samples", dtick=1 if counts.max() < FEWEST_TICKS else None)
+    return figure

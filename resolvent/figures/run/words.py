@@ -6,17 +6,18 @@ from pathlib import Path
 from resolvent.figures.common.numbers import in_bytes
 from resolvent.figures.common.results import Run
 
+CONFIGURES = ("--configfile", "--configfiles", "--config", "-C")
+
 
 def loading(run: Run, card: dict, card_file: str) -> str:
     """Return Python that loads the run in `run.directory` and predicts test samples of the dataset.
 
     Where inputs are several functions, or the run diverged, it loads what is kept of the predictions.
     """
-    folder = run.directory.as_posix()
+    named = f'"{run.directory.as_posix()}"'
     if run.diverged or len(card["inputs"]) > 1:
-        lines = [f'run = resolvent.load_run("{folder}")', "print(run.cost.status, run.predictions)"]
+        lines = [f"run = resolvent.load_run({named})", "print(run.cost.status, run.predictions)"]
     else:
-        named = f'"{folder}"'
         if ":" in run.record.architecture:  # code of its authors, in the folder of the study
             named = f'resolvent.load_run({named}, allow=["."])'
         lines = [
@@ -36,15 +37,12 @@ def configuration_of(command: str) -> list[str]:
     """Return the words of a command that say what is configured: files, and single keys."""
     kept, option = [], ""
     for word in shlex.split(command):
-        option = word if word.startswith("-") else option
-        if option.partition("=")[0] in ("--configfile", "--configfiles", "--config", "-C"):
-            kept.append(word)
+        option = word.partition("=")[0] if word.startswith("-") else option
+        kept += [word] if option in CONFIGURES else []
     return kept
 
 
 def size_of(store: str | Path) -> str | None:
     """Return the size of the files of a store on this machine: "3.2 MB"; None where it lies elsewhere."""
-    folder = Path(store)
-    if not folder.is_dir():
-        return None
-    return in_bytes(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
+    files = [file for file in Path(store).rglob("*") if file.is_file()] if Path(store).is_dir() else None
+    return None if files is None else in_bytes(sum(file.stat().st_size for file in files))

@@ -16,7 +16,7 @@ from resolvent.figures.common.fields import (
 )
 from resolvent.figures.common.results import Run, Shown
 from resolvent.figures.common.style import MUTED, new_figure, title
-from resolvent.figures.experiment.sample_trajectories import draw_sample_trajectories
+from resolvent.figures.experiment.samples import draw_sample_trajectories
 from resolvent.figures.papers.calvello2024.chosen import Experiments, errors_in_words, first_with
 from resolvent.figures.papers.calvello2024.reported import FIGURE_6, FIGURE_9, TABLE_3
 

@@ -1,0 +1,198 @@
+"""What training and queries cost: errors against the time of training, and against that of a function."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from resolvent.common.records import INFERENCE_COLUMNS
+from resolvent.figures.common import charts, style
+from resolvent.figures.common.charts import Looks, four
+from resolvent.figures.common.comparison import by_condition, errors_of, leading, mean_error
+from resolvent.figures.common.exhibit import Exhibit
+from resolvent.figures.common.labels import label_points, label_right
+from resolvent.figures.common.numbers import duration, scientific, short_duration
+from resolvent.figures.common.results import on_training_grid, read_table, resolution_in_words
+from resolvent.figures.common.style import BASELINE
+from resolvent.figures.common.table import Cell, Column, Table
+from resolvent.figures.experiment.error_table import NO_NUMBER
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+MODES = {"one_seconds": "one function alone", "many_seconds": "a function in a batch"}
+TICKS = [digit * 10.0**power for power in range(-7, 1) for digit in (1, 3)]  # seconds
+TICKS += [10, 30, 60, 180, 600, 1800, 3600, 10800, 36000, 108000, 360000]
+
+
+def draw_training(comparison: pd.DataFrame, looks: Looks):
+    """Draw a panel for each training resolution; the area of a marker grows with the number of parameters.
+
+    Baselines train nothing: they are dashed lines. Seconds compare only runs on one machine and device.
+    """
+    own = on_training_grid(errors_of(comparison, leading(comparison), "mean"))
+    resolutions = sorted(own[own["kind"] == "model"]["trained_resolution"].unique())
+    own = own[np.isfinite(own["value"])]
+    models = own[own["kind"] == "model"]
+    figure, axes = style.new_figure(
+        len(resolutions), 1, size=(8.6, 0.4 + 3.4 * len(resolutions)), sharex=True, sharey=True
+    )
+    points = []
+    for resolution, panel in zip(resolutions, axes[:, 0], strict=True):
+        _time_axis(panel, models["train_seconds"], 1 / 2, 3, most=8)
+        limits = style.error_limits(panel, models["value"], margin=4)
+        style.title(panel, f"trained and tested on {resolution_in_words(resolution)}")
+        panel.set_ylabel(mean_error(comparison))
+        here = own[own["trained_resolution"] == resolution]
+        labels, outside = [], []
+        for row in here[here["kind"] == "baseline"].to_dict("records"):
+            if limits[0] <= row["value"] <= limits[1]:
+                panel.axhline(row["value"], color=BASELINE, ls=(0, (5, 3)), lw=1.1, zorder=1)
+                labels.append((row["value"], row["label"], BASELINE))
+            else:
+                outside.append((row["label"], row["value"]))
+        label_right(panel, labels)
+        style.name_outside(panel, outside)
+        points.append([])
+        for row in here[here["kind"] == "model"].to_dict("records"):
+            look, seconds, mean = looks[row["key"]], row["train_seconds"], row["value"]
+            panel.vlines(seconds, row["low"], row["high"], color=look.colour, lw=1.2, zorder=2)
+            size = 3 + 7 * np.sqrt(row["parameters"] / models["parameters"].max())
+            panel.plot([seconds], [mean], ls="", ms=size, mew=1.2, alpha=0.9, zorder=3, **look.marks())
+            points[-1].append((seconds, mean, row["label"], look.colour))
+    axes[-1, 0].set_xlabel("training time")
+    for panel, labelled in zip(axes[:, 0], points, strict=True):  # once no panel moves any more
+        label_points(panel, labelled, away=9)
+        if not labelled:
+            style.say_no_errors(panel)
+    return figure
+
+
+def chart_training(comparison: pd.DataFrame, looks: Looks) -> Figure:
+    """Chart the mean error against the seconds of training; a larger marker has more parameters."""
+    found = by_condition(on_training_grid(comparison))
+    found = [one for one in found if one.facts["kind"] == "model" and one.error().known]
+    places = charts.places_of(found)
+    most = max((one.facts["parameters"] for one in found), default=1)
+    figure = charts.panels_of([f"trained and tested on {resolution_in_words(one)}" for one in places])
+    for one in found:
+        error, facts = one.error(), one.facts
+        size = 7 + 12 * float(np.sqrt(facts["parameters"] / most))
+        of_training = f"{duration(facts['train_seconds'])}, {facts['parameters']:,.0f} parameters"
+        figure.add_scatter(
+            x=[four(facts["train_seconds"])], y=[four(error.value)], mode="markers", name=facts["label"],
+            marker=charts.marker_of(facts, looks) | {"size": round(size, 1)}, legendgroup=facts["key"],
+            showlegend=facts["trained_resolution"] == places[0],
+            error_y={
+                "array": [four(error.high - error.value)], "arrayminus": [four(error.value - error.low)],
+                "width": 0, "color": charts.colour_of(facts, looks),
+            },
+            text=[f"{charts.words_of(one)}<br>{of_training}"], hovertemplate="%{text}<extra></extra>",
+            row=1 + places.index(facts["trained_resolution"]), col=1,
+        )  # fmt: skip
+    figure.update_xaxes(type="log", ticksuffix=" s")
+    figure.update_yaxes(title=mean_error(comparison), **charts.LOGARITHMIC)
+    figure.update_xaxes(title="training time", row=max(1, len(places)), col=1)
+    return figure
+
+
+def read_inference(path: str | Path) -> pd.DataFrame:
+    """Read an inference.csv."""
+    return read_table(Path(path), list(INFERENCE_COLUMNS), may_be_empty=True)
+
+
+def draw_inference(inference: pd.DataFrame, looks: Looks):
+    """Draw a row of two panels for each resolution: functions one at a time, and in batches.
+
+    Models are markers; the solvers of the equation, from fast to accurate, are joined by a dashed line.
+    """
+    resolutions = sorted(inference["resolution"].unique(), key=str) or [None]
+    size = (8.6, 0.2 + 3.6 * len(resolutions))
+    figure, axes = style.new_figure(len(resolutions), 2, size=size, sharey=True)
+    named, solved = {}, []
+    for resolution, panels in zip(resolutions, axes, strict=True):
+        here = inference[inference["resolution"] == resolution]
+        where = f", {resolution_in_words(resolution)}" if len(resolutions) > 1 else ""
+        panels[0].set_ylabel("mean relative L² error")
+        for panel, (column, words) in zip(panels, MODES.items(), strict=True):
+            style.error_limits(panel, here["error"], margin=4)
+            _time_axis(panel, here[column], 1 / 3, 4, most=5)
+            style.title(panel, words + where)
+            solvers = here[here["kind"] == "solver"].sort_values("error")
+            panel.plot(solvers[column], solvers["error"], color=BASELINE, ls="", marker="o", ms=4, zorder=2)
+            fastest = solvers[solvers[column] < solvers[column].cummin().shift(fill_value=np.inf)]
+            panel.plot(fastest[column], fastest["error"], color=BASELINE, ls=(0, (5, 3)), lw=1.1, zorder=1)
+            for row in here[here["kind"] == "model"].to_dict("records"):
+                marks = {"ls": "", "ms": 8, "mew": 1.2, "zorder": 3, **looks[row["key"]].marks()}
+                (named[row["label"]],) = panel.plot([row[column]], [row["error"]], **marks)
+            solved.append([
+                (row[column], row["error"], row["label"], BASELINE)
+                for row in here[here["kind"] == "solver"].to_dict("records")
+            ])  # fmt: skip
+            if here.empty:
+                style.say_no_errors(panel)
+    for panel in axes[-1]:
+        panel.set_xlabel("time of a function")
+    style.name_all(figure, named, place="lower")
+    for panel, labels in zip(axes.flat, solved, strict=True):  # once no panel moves any more
+        label_points(panel, labels, away=8, size=7.5)
+    return figure
+
+
+def _time_axis(panel, seconds: pd.Series, below: float, above: float, *, most: int) -> None:
+    """Set a logarithmic axis from `below` to `above` times these seconds, with at most so many ticks."""
+    seconds = seconds[seconds > 0]
+    low, high = (0.1, 100.0) if seconds.empty else (seconds.min() * below, seconds.max() * above)
+    ticks = [tick for tick in TICKS if low <= tick <= high]
+    ticks = ticks[:: max(1, math.ceil(len(ticks) / most))]
+    panel.set_xscale("log")
+    panel.set_xlim(low, high)
+    panel.set_xticks(ticks, [short_duration(tick).replace(".0", "") for tick in ticks])
+    panel.minorticks_off()
+    style.grid_lines(panel, "both")
+
+
+def inference_table(inference: pd.DataFrame) -> Table:
+    """Return a row for each model, the most accurate first, beside the fastest solver that is as accurate."""
+    heads = ["model", "grid", "error", "alone", "in a batch", "solver as accurate, in a batch"]
+    rows = []
+    for one in inference.query("kind == 'model'").sort_values("error").to_dict("records"):
+        alone, many = one["one_seconds"], one["many_seconds"]
+        cells = [Cell(one["label"]), Cell(resolution_in_words(one["resolution"]), prose=True)]
+        cells.append(Cell(scientific(one["error"]), value=one["error"]))
+        cells += [Cell(short_duration(seconds), value=seconds) for seconds in (alone, many)]
+        if isinstance(one["solver"], str):
+            times, pays = one["solver_many_seconds"] / many, one["queries"]
+            ratio = max(times, 1 / times)
+            digits = f"{ratio:.2g}" if ratio < 100 else f"{round(ratio, -1):,.0f}"
+            speed = f"{digits} times {'faster' if times >= 1 else 'slower'}"
+            cells.append(Cell(f"{one['solver']}: {short_duration(one['solver_many_seconds'])}", prose=True))
+            cells.append(Cell(speed, value=times))
+            cells.append(
+                Cell(f"{pays:,.0f} functions" if math.isfinite(pays) else "never", value=min(pays, 1e300))
+            )
+        else:
+            cells += [Cell("none", prose=True), NO_NUMBER, NO_NUMBER]
+        rows.append(cells)
+    return Table([*map(Column, heads), Column("the model is"), Column("pays after")], rows)
+
+
+COST_SCATTER = Exhibit(
+    "Error against training cost",
+    "{mean_error} against the measured seconds of training, on the machine named at the head. The larger a "
+    "marker, the more parameters the model has.",
+    draw_training,
+    chart_training,
+)
+INFERENCE = Exhibit(
+    "What a query costs, and after how many it pays",
+    "Mean relative L² error on the first test samples against the time that a function takes, alone and in "
+    "a batch of all of them. Grey: classical solvers of the equation at several costs, given the same "
+    "inputs; a dashed line joins those that no faster one surpasses. All were timed in one job on the same "
+    "number of processor cores, models on the device that the run was given.",
+    draw_inference,
+)

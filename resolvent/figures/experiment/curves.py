@@ -1,0 +1,225 @@
+"""Errors along an axis: against the test resolution, of models that are trained on one grid, and by epoch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from resolvent.figures.common import charts, style
+from resolvent.figures.common.charts import Looks
+from resolvent.figures.common.comparison import errors_of, leading, mean_error
+from resolvent.figures.common.exhibit import Exhibit
+from resolvent.figures.common.labels import label_right
+from resolvent.figures.common.numbers import ends, scientific
+from resolvent.figures.common.results import Run, resolution_in_words, with_training_noise
+from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
+from resolvent.figures.experiment.comparison import grouped, status_of
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+BY_EPOCH = {"train_relative_l2": "training samples", "validation_relative_l2": "validation samples"}
+
+
+def draw_resolutions(comparison: pd.DataFrame, looks: Looks):
+    """Draw a panel for each training resolution: a line a model, a band its interval, dashes a baseline.
+
+    The same samples are tested on every grid. A baseline is on the training grid everywhere, so its line is
+    the same in every panel. Noise is that of training.
+    """
+    models, baselines = _on_all_grids(comparison)
+    trained, tested = sorted(models["trained_resolution"].unique()), models["test_resolution"].unique()
+    figure, axes = style.new_figure(
+        len(trained), 1, size=(8.6, 0.4 + 3.6 * len(trained)), sharex=True, sharey=True
+    )
+    for resolution, panel in zip(trained, axes[:, 0], strict=True):
+        places = style.resolution_axis(panel, tested)
+        low, high = style.error_limits(panel, models["value"], margin=4)
+        style.title(panel, f"trained on {resolution_in_words(resolution)}")
+        panel.set_ylabel(mean_error(comparison))
+        style.grid_lines(panel)
+        panel.axvline(places[resolution], color=style.MUTED, lw=0.6, ls=":")
+        labels, outside = [], []
+        here = models[models["trained_resolution"] == resolution]
+        for _, rows in pd.concat([here, baselines]).groupby(["kind", "key"], sort=False):
+            rows = rows.assign(place=rows["test_resolution"].map(places)).sort_values("place")
+            rows = rows[np.isfinite(rows["value"])]
+            if rows.empty:
+                continue
+            x, mean, facts = rows["place"], rows["value"], rows.iloc[0]
+            alone = len(rows) == 1
+            if facts["kind"] == "model":
+                look = looks[facts["key"]]
+                colour = look.colour
+                panel.plot(x, mean, color=colour, linestyle=look.dashes, lw=1.5, zorder=3)
+                panel.fill_between(x, rows["low"], rows["high"], color=colour, alpha=0.14, lw=0)
+                if alone:
+                    panel.vlines(x, rows["low"], rows["high"], color=colour, lw=1.2)
+                own = rows[x == places[resolution]]
+                panel.plot(own["place"], own["value"], ls="", ms=6.5, zorder=4, **look.marks())
+            elif mean.between(low, high, inclusive="neither").any():
+                colour = style.BASELINE
+                panel.plot(x, mean, color=colour, ls=(0, (5, 3)), lw=1.1)
+                if alone:
+                    panel.plot(x, mean, "_", color=colour, ms=12, mew=1.3)
+            else:
+                outside.append((facts["label"], float(mean.median())))
+                continue
+            labels.append((float(mean.iloc[-1]), facts["label"], colour))
+        label_right(panel, labels)
+        style.name_outside(panel, outside)
+        if not np.isfinite(here["value"]).any():
+            style.say_no_errors(panel)
+    named = any(isinstance(one, str) for one in tested)
+    axes[-1, 0].set_xlabel("times of the test observations" if named else "test resolution (points)")
+    return figure
+
+
+def chart_resolutions(comparison: pd.DataFrame, looks: Looks) -> Figure:
+    """Chart the mean error at every test resolution: a panel a training resolution, a line a model."""
+    models, baselines = (rows[np.isfinite(rows["value"])] for rows in _on_all_grids(comparison))
+    trained = sorted(models["trained_resolution"].unique())
+    figure = charts.panels_of([f"trained on {resolution_in_words(one)}" for one in trained])
+    for number, place in enumerate(trained, 1):
+        here = pd.concat([models[models["trained_resolution"] == place], baselines])
+        for (kind, key), group in here.groupby(["kind", "key"], sort=False):
+            group = group.sort_values("test_resolution")
+            facts = group.iloc[0].to_dict()
+            figure.add_scatter(
+                x=[str(one) for one in group["test_resolution"]], y=rounded(group["value"].to_list()),
+                mode="lines+markers", name=facts["label"], legendgroup=f"{kind} {key}",
+                showlegend=number == 1, marker=charts.marker_of(facts, looks),
+                line=charts.line_of(facts, looks),
+                text=[
+                    f"{row.label}<br>tested at {row.test_resolution}: {scientific(row.value)}"
+                    f"<br>95 % interval {ends(row.low, row.high, row.value)}"
+                    for row in group.itertuples()
+                ],
+                hovertemplate="%{text}<extra></extra>", row=number, col=1,
+            )  # fmt: skip
+    tested = [str(one) for one in sorted(models["test_resolution"].unique())]
+    reach = rounded(np.log10(charts.around(models["value"])))
+    figure.update_xaxes(type="category", categoryorder="array", categoryarray=tested)
+    figure.update_yaxes(title=mean_error(comparison), range=reach, **charts.LOGARITHMIC)
+    figure.update_xaxes(title="test resolution", row=max(1, len(trained)), col=1)
+    return figure
+
+
+def _on_all_grids(comparison: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the mean errors of models, and of baselines where models were tested."""
+    table = with_training_noise(errors_of(comparison, leading(comparison), "mean"))
+    models, baselines = (table[table["kind"] == kind] for kind in ("model", "baseline"))
+    return models, baselines[baselines["test_resolution"].isin(models["test_resolution"])]
+
+
+def draw_training(runs: list[Run], looks: Looks):
+    """Draw a row of panels for each training resolution: the error on training and on validation samples.
+
+    A line is the median over seeds and the band their range. The line of a diverged seed ends with a cross.
+    """
+    resolutions = sorted({run.resolution for run in runs})
+    figure, axes = style.new_figure(
+        len(resolutions), 2, size=(8.6, 0.5 + 3.0 * len(resolutions)), sharex="row", sharey="row"
+    )
+    for resolution, pair in zip(resolutions, axes, strict=True):
+        here = [group for group in grouped(runs) if group[0].resolution == resolution]
+        curves = [run.by_epoch(column) for group in here for run in group for column in BY_EPOCH]
+        labels, lost = [], []
+        for (column, words), panel in zip(BY_EPOCH.items(), pair, strict=True):
+            style.error_limits(panel, pd.concat(curves), margin=2)
+            style.title(panel, f"{resolution_in_words(resolution)}: {words}")
+            panel.set_xlabel("epoch")
+            panel.xaxis.get_major_locator().set_params(integer=True)
+            style.grid_lines(panel)
+            for group in here:
+                look = looks[group[0].model]
+                line = {"color": look.colour, "linestyle": look.dashes}
+                seeds = [run.by_epoch(column) for run in group if not run.diverged]
+                if seeds:
+                    table = pd.concat(seeds, axis=1)
+                    mark = "o" if len(table) == 1 else ""  # a single epoch is no line
+                    panel.plot(table.median(axis=1), lw=1.4, marker=mark, ms=4, **line)
+                    low, high = table.min(axis=1), table.max(axis=1)
+                    panel.fill_between(table.index, low, high, color=look.colour, alpha=0.15, lw=0)
+                for curve in (run.by_epoch(column) for run in group if run.diverged):
+                    panel.plot(curve, lw=0.9, **line)
+                    panel.plot(curve[-1:], "x", color=look.colour, ms=7, mew=1.6)
+        for group in here:
+            colour, ends_at = looks[group[0].model].colour, []
+            for run in group:
+                curve = run.by_epoch("validation_relative_l2")
+                ends_at += [] if run.diverged else curve.to_list()[-1:]
+            labels += [(float(np.median(ends_at)), group[0].label, colour)] if ends_at else []
+            if any(run.diverged for run in group):
+                lost.append(f"× {group[0].label}: {status_of(group)}")
+        label_right(pair[1], labels)
+        pair[0].set_ylabel("relative L² error")
+        if lost:
+            pair[1].text(
+                0.98, 0.98, "\n".join(lost), transform=pair[1].transAxes, ha="right", va="top",
+                color=style.MUTED, fontsize=7.5, bbox={"color": "white", "alpha": 0.8, "pad": 1},
+            )  # fmt: skip
+    return figure
+
+
+def chart_training(runs: list[Run], looks: Looks) -> Figure:
+    """Chart the error by epoch on validation and, fainter, on training samples: the median over seeds.
+
+    A cross is the last epoch of a seed that diverged.
+    """
+    places = sorted({run.resolution for run in runs})
+    figure = charts.panels_of([f"trained on {resolution_in_words(one)}" for one in places])
+    for group in grouped(runs):
+        first, row = group[0], 1 + places.index(group[0].resolution)
+        line = charts.line_of({"kind": "model", "key": first.model}, looks)
+        traces = []
+        for column, width, opacity in (("validation_relative_l2", 2, 1.0), ("train_relative_l2", 1, 0.4)):
+            finished = [run.by_epoch(column) for run in group if not run.diverged]
+            curve = pd.concat(finished, axis=1).median(axis=1) if finished else pd.Series(dtype=float)
+            if not curve.empty:
+                curve = curve.iloc[picked(len(curve), CURVE_POINTS)]
+                words = f"{first.label}, {BY_EPOCH[column]}"
+                traces.append({
+                    "x": curve.index.to_list(), "y": rounded(curve.to_list()), "opacity": opacity,
+                    "line": line | {"width": width}, "mode": "lines" if len(curve) > 1 else "markers",
+                    "hovertemplate": f"{words}<br>epoch %{{x}}: %{{y:.3e}}<extra></extra>",
+                })  # fmt: skip
+        for run in group:
+            curve = run.by_epoch("validation_relative_l2")
+            if run.diverged and not curve.empty:
+                words = f"{run.label}, seed {run.seed}: diverged in epoch {run.cost.diverged_epoch}"
+                traces.append({
+                    "x": [int(curve.index[-1])], "y": [charts.four(curve.iloc[-1])], "mode": "markers",
+                    "marker": {"symbol": "x", "size": 10, "color": looks[run.model].colour},
+                    "hovertemplate": f"{words}<extra></extra>",
+                })  # fmt: skip
+        for number, trace in enumerate(traces):
+            figure.add_scatter(
+                **trace, name=first.label, legendgroup=first.model, row=row, col=1,
+                showlegend=row == 1 and number == 0,
+            )  # fmt: skip
+    figure.update_yaxes(title="relative L² error", **charts.LOGARITHMIC)
+    figure.update_xaxes(dtick=charts.epoch_tick(runs))
+    figure.update_xaxes(title="epoch", row=len(places), col=1)
+    return figure
+
+
+RESOLUTION_CURVES = Exhibit(
+    "Error on grids the model was not trained on",
+    "{mean_error} of each trained model at every resolution tested on ({tested}), the same {test} functions"
+    " on each grid; drawn bands are 95 % intervals. Grey: baselines; the axis is that of the models, and "
+    "baselines beyond it are seen by zooming out. A dashed line in colour is a model with the regular layer"
+    " norm.",
+    draw_resolutions,
+    chart_resolutions,
+)
+TRAINING_CURVES = Exhibit(
+    "Training",
+    "Mean relative L² error by epoch, the median over {seeds}, on the training batches, where dropout is "
+    "active, and on the {validation} validation samples, which choose the checkpoint. {train} training "
+    "samples, {epochs} epochs, batches of {batch_size}. A cross is the end of a seed that diverged.",
+    draw_training,
+    chart_training,
+)
