@@ -318,7 +318,7 @@ THEORY = {"theory": 1, "theory_page": 1}
 OBSERVATION_TIMES = ("solvers/common/observation_times.py", "float(time) for", "float(time) + 0.0 for")
 CARD = ("resolvent/datasets/storage/card.py", '"seed": task.settings.seed,', '"seed": -task.settings.seed,')
 TRANSFORMER = ("models/cao2021/transformer1d.py", "nn.SiLU()", "nn.GELU()")
-TRAIN = ("workflow/scripts/train.py", "seed=int(", "seed=1 + int(")
+TRAIN = ("workflow/scripts/jobs.py", "    tuned = files", "    _ = 3\n    tuned = files")
 EVALUATE = ("resolvent/evaluation/evaluate.py", "unlink(missing_ok=True)", "unlink(missing_ok=False)")
 BASELINES = ("resolvent/evaluation/baselines.py", "/ len(train)", "/ (1 + len(train))")
 SCATTER = ("resolvent/figures/experiment/cost_scatter.py", "margin=4", "margin=5")
@@ -370,7 +370,7 @@ def test_comments_and_times_of_files_rerun_nothing(project, edited):
     for room in ("solvers", "models", "resolvent", "workflow"):
         for file in (project.folder / room).rglob("*.py"):
             file.touch()
-    for name in ("workflow/scripts/train.py", "solvers/burgers/split_step.py", "models/registry.py"):
+    for name in ("workflow/scripts/jobs.py", "solvers/burgers/split_step.py", "models/registry.py"):
         edited(name, "\n\n", "\n\n# A remark.\n")
     assert project.planned() == {}
 

@@ -12,10 +12,10 @@ rule measure_cost:
         **requested(needs.measure_cost),
         gpu=1,
     params:
-        settings=plan.cost,
-        code=plan.cost_code,
+        **does("measure_cost", *architecture_modules(STEP_MEASURED)),
+        settings=plan.configuration.cost.model_dump(mode="json"),
     script:
-        "../scripts/measure_cost.py"
+        "../scripts/jobs.py"
 
 
 rule measure_architectures:
@@ -29,10 +29,10 @@ rule measure_architectures:
         **requested(needs.measure_architectures),
         gpu=1,
     params:
-        settings=plan.architecture_costs,
-        code=plan.architecture_code,
+        **does("measure_architectures", *plan.counted_modules),
+        settings=plan.configuration.architecture_costs.model_dump(mode="json"),
     script:
-        "../scripts/measure_architectures.py"
+        "../scripts/jobs.py"
 
 
 # Each table and figure is a job of its own: it can be made as soon as its experiments have ended.
@@ -60,10 +60,10 @@ rule show:
     resources:
         **requested(lambda wildcards: drawing(len(papers[wildcards.paper].inputs(wildcards.item)))),
     params:
+        **does("show", lambda wildcards: [papers[wildcards.paper].items[wildcards.item].location]),
         given=lambda wildcards: papers[wildcards.paper].given(wildcards.item),
-        code=lambda wildcards: script_digest("show", papers[wildcards.paper].items[wildcards.item].location),
     script:
-        "../scripts/show.py"
+        "../scripts/jobs.py"
 
 
 use rule show as show_table with:
@@ -87,7 +87,9 @@ rule paper_page:
     input:
         unpack(lambda wildcards: papers[wildcards.paper].page_inputs),
         # It links to these, and takes nothing from them.
-        pages=lambda wildcards: ancient([f"{folder}/run.html" for folder in papers[wildcards.paper].folders]),
+        pages=lambda wildcards: ancient(
+            [f"{plan.results}/{experiment}/compare.html" for experiment in papers[wildcards.paper].sources]
+        ),
         assets=ancient(rules.page_assets.output),
     output:
         page=f"{plan.results}/{{paper}}.html",
@@ -102,10 +104,8 @@ rule paper_page:
     resources:
         **requested(lambda wildcards: drawing(2 * len(papers[wildcards.paper].folders))),
     params:
+        **does("paper_page", lambda wildcards: [f"resolvent.figures.papers.{wildcards.paper}.paper:PAPER"]),
         made=lambda wildcards: papers[wildcards.paper].all_made,
         root=lambda wildcards: str(plan.results),
-        code=lambda wildcards: script_digest(
-            "paper_page", f"resolvent.figures.papers.{wildcards.paper}.paper:PAPER"
-        ),
     script:
-        "../scripts/paper_page.py"
+        "../scripts/jobs.py"
