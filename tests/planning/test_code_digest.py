@@ -242,14 +242,3 @@ def test_another_version_of_the_package_that_a_network_comes_from_is_another_mod
     first, second = releases.values()
     assert first["neuraloperator1d"] != second["neuraloperator1d"]
     assert first["fno1d"] == second["fno1d"]
-
-
-def test_names_of_files_are_no_modules_of_the_scripts_in_a_job(monkeypatch):
-    """The scripts are on the path of a job: "train.lock" in the code would import that of training."""
-    monkeypatch.syspath_prepend(str(ROOT / "workflow/scripts"))
-    forget()
-    try:
-        assert "train.lock" in module._meaning("resolvent.training.train:train_run")
-        assert "train.lock:*" not in module._used_by("resolvent.training.train:train_run")
-    finally:
-        forget()
